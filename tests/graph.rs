@@ -220,7 +220,7 @@ fn every_picture_of_hostile_notes_is_sound_and_complete() {
 /// Counts the notes for which another stands.
 fn hidden(store: &qipu::store::Store) -> usize {
     let digests = qipu::graph::Compactions::new(store.notes());
-    (0..store.notes().len()).filter(|note| digests.representative(*note) != *note).count()
+    qipu::store::NoteIdx::all(store.notes().len()).filter(|note| digests.representative(*note) != *note).count()
 }
 
 fn check_budget(report: &Report, picture: Picture, budget: usize, all: &Drawn) {

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use qipu::graph::Graph;
 use qipu::note::{LinkTypes, Note};
 use qipu::progress;
-use qipu::store::{Location, Store};
+use qipu::store::{Location, NoteIdx, Store};
 use support::generators::{hostile_text, runner};
 use support::process::{Answer, call};
 use tempfile::TempDir;
@@ -78,7 +78,7 @@ fn links(store: &Store, title: &str) -> BTreeSet<String> {
 fn unresolved(store: &Store) -> BTreeSet<String> {
     let types = LinkTypes::default();
     let graph = Graph::new(store.notes(), &types);
-    (0..store.notes().len()).flat_map(|place| graph.unresolved(place).to_vec()).collect()
+    NoteIdx::all(store.notes().len()).flat_map(|place| graph.unresolved(place).to_vec()).collect()
 }
 
 /// Every file and folder, with its bytes and the time of its last change.

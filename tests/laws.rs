@@ -16,7 +16,7 @@ use qipu::note::{Note, NoteId};
 use qipu::report::Picture;
 use qipu::report::{Report, ReportKind};
 use qipu::request::{Budget, Command, Format, PrimeRequest};
-use qipu::store::{Config, Store};
+use qipu::store::{Config, NoteIdx, Store};
 
 use regex::Regex;
 use support::generators::{self, commands, hostile_text, runner, store_of, stores};
@@ -600,7 +600,7 @@ fn derived_ids_do_not_depend_on_other_files() {
             let all = open(&files);
             let all_ids = ids(&all);
             prop_assert_eq!(all_ids.values().collect::<BTreeSet<_>>().len(), files.len(), "{:?}", all_ids);
-            for (place, note) in all.notes().iter().enumerate() {
+            for (place, note) in NoteIdx::all(all.notes().len()).zip(all.notes()) {
                 prop_assert_eq!(all.resolve(note.id.as_str()).ok(), Some(place), "{}", note.id);
             }
             let others = files.iter().zip(stays).filter(|((_, own), stays)| own.is_some() || *stays);

@@ -123,7 +123,7 @@ impl StoreClient {
 
     /// Returns the note with an id; `None` if the store has none.
     pub(super) fn note(&self, id: &NoteId) -> Option<&Arc<NoteHandle>> {
-        self.store.notes().get(self.store.position(id)?)
+        self.store.position(id).map(|position| &self.store.notes()[position])
     }
 
     /// Returns the tags in use and the number of notes with each, the most frequent first.

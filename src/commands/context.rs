@@ -18,7 +18,7 @@ use crate::report::{
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
 use crate::search::StopWords;
-use crate::store::{BlocksSetting, ContextConfig, Store};
+use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
 
 /// The most blocks of a note, without a budget and without a limit of the request.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
@@ -50,7 +50,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
-    let entry = |position: usize| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
+    let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
     let assessed = request.need.as_ref().zip(limits);
     let assessed = assessed.map(|(need, limits)| assess(session, &selection, need, derived.len(), limits, entry));
     let (mut notes, ranking, following) = match assessed {
@@ -231,7 +231,7 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
 
 /// Returns the notes that flags or the question name, which are shown even without a block.
 fn named(store: &Store, selection: &Selection) -> HashSet<NoteId> {
-    let notes = selection.named.iter().filter_map(|position| store.notes().get(*position));
+    let notes = selection.named.iter().map(|position| &store.notes()[*position]);
     notes.map(|note| note.id.clone()).collect()
 }
 
@@ -284,7 +284,7 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
     let short = super::search::short;
     let notes = store.notes();
     let references = question.references.iter().map(|reference| {
-        let ids = reference.notes.iter().take(MAX_SHOWN).filter_map(|note| Some(notes.get(*note)?.id.clone()));
+        let ids = reference.notes.iter().take(MAX_SHOWN).map(|note| notes[*note].id.clone());
         (short(&reference.text), ids.collect())
     });
     let dates = question.dates.iter().map(|named| DayEntry {

@@ -13,8 +13,8 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Rep
 use crate::request::DoctorRequest;
 use crate::search::{Alike, Engine};
 use crate::setup::{self, Project};
-use crate::store::NoteHandle;
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -159,7 +159,7 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let types = &store.config.link_types;
     let graph = Graph::new(store.notes(), types);
     let mut findings = Vec::new();
-    for (place, note) in store.notes().iter().enumerate() {
+    for (place, note) in NoteIdx::enumerate(store.notes()) {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
         for target in graph.unresolved(place) {
             warn("broken-link", format!("broken link: no note named `{target}`"));

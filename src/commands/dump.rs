@@ -12,7 +12,7 @@ use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::DumpRequest;
-use crate::store::{self, IgnoredEntry, Location, Store};
+use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer.
 pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -45,8 +45,8 @@ fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<Ign
     if request.selection.is_none() {
         store.expect_all_readable()?;
     }
-    let positions: BTreeSet<usize> = match &request.selection {
-        None => (0..store.notes().len()).collect(),
+    let positions: BTreeSet<NoteIdx> = match &request.selection {
+        None => NoteIdx::all(store.notes().len()).collect(),
         Some(selectors) => {
             select(&Session::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
         }
@@ -70,7 +70,7 @@ fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<Ign
     Ok((pack, skipped))
 }
 
-fn pack_note(store: &Store, graph: &Graph<'_>, position: usize) -> Result<PackedNote, Error> {
+fn pack_note(store: &Store, graph: &Graph<'_>, position: NoteIdx) -> Result<PackedNote, Error> {
     progress::advance();
     let known = &store.notes()[position];
     expect_loadable_path(store, &known.path, true)?;

@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::graph::{Compactions, Edge, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
 use crate::request::{GraphRequest as Request, OutputFile};
-use crate::store::Store;
+use crate::store::{NoteIdx, Store};
 
 /// Reports the selected notes, or all notes by value, each with its links to the notes before it. Takes O(notes + links).
 pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Error> {
@@ -19,9 +19,9 @@ pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Er
     };
     let Selection { notes: positions, digests, matched, spellings, .. } = selection;
     let graph = session.graph().compacted(&digests);
-    let entry_of: HashMap<usize, usize> =
+    let entry_of: HashMap<NoteIdx, usize> =
         positions.iter().enumerate().map(|(entry_index, position)| (*position, entry_index)).collect();
-    let entry = |(entry_index, position): (usize, &usize)| {
+    let entry = |(entry_index, position): (usize, &NoteIdx)| {
         let before =
             |edge: &Edge<'_>| entry_of.get(&other_end(edge, *position)).is_some_and(|other| *other < entry_index);
         let edges = graph.outgoing(*position).chain(graph.incoming(*position));
@@ -44,8 +44,8 @@ pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Er
 /// Selects the notes that no digest replaces, the most valuable first.
 fn all_notes(request: &Request, store: &Store) -> Selection {
     let digests = Compactions::for_answer(store.notes(), request.no_compaction);
-    let mut notes: Vec<usize> =
-        (0..store.notes().len()).filter(|position| digests.representative(*position) == *position).collect();
+    let mut notes: Vec<NoteIdx> =
+        NoteIdx::all(store.notes().len()).filter(|position| digests.representative(*position) == *position).collect();
     notes.sort_by_key(|position| (Reverse(store.notes()[*position].value_or_default()), *position));
     let matched = notes.len();
     notes.truncate(request.max_notes.unwrap_or(usize::MAX));

@@ -8,7 +8,7 @@ use crate::graph::{Compactions, Direction, Edge, Reached, WalkLimits, other_end}
 use crate::note::NoteId;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
 use crate::request::{LinkRequest, LinkView};
-use crate::store::Store;
+use crate::store::{NoteIdx, Store};
 
 /// Walks along links and reports the notes that are reached, the root first.
 pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -73,7 +73,7 @@ fn digests(request: &LinkRequest, store: &Store) -> Compactions {
 }
 
 /// Returns the position and id of a note, or of the digest that replaces it.
-fn resolve(store: &Store, digests: &Compactions, id: &str) -> Result<(usize, NoteId), Error> {
+fn resolve(store: &Store, digests: &Compactions, id: &str) -> Result<(NoteIdx, NoteId), Error> {
     let position = digests.representative(store.resolve(id)?);
     Ok((position, store.notes()[position].id.clone()))
 }
@@ -84,7 +84,7 @@ fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, 
 
 /// Returns the entries of the notes that were reached, each with the links by which it was.
 fn entries(store: &Store, digests: &Compactions, reached: &[Reached<'_>]) -> Vec<Entry> {
-    let entry_of: HashMap<usize, usize> =
+    let entry_of: HashMap<NoteIdx, usize> =
         reached.iter().enumerate().map(|(entry_index, step)| (step.note, entry_index)).collect();
     let entry = |step: &Reached| {
         let edge = |edge: &Edge<'_>| edge_entry(store, edge, entry_of[&other_end(edge, step.note)]);

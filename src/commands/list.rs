@@ -11,21 +11,21 @@ use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
 use crate::request::{ListRequest, Sort};
-use crate::store::NoteHandle;
 use crate::store::Store;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Reports the notes that pass all filters, in the requested order.
 pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let filters = FieldFilter::parse_all(&request.custom_filters)?;
     let links = (request.only_orphans || request.only_broken).then(|| session.graph());
-    let has_links_wanted = |position: usize| {
+    let has_links_wanted = |position: NoteIdx| {
         links.is_none_or(|graph| {
             let is_orphan = graph.outgoing(position).len() == 0 && graph.backlinks(position).next().is_none();
             (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(position).is_empty())
         })
     };
-    let notes = store.notes().iter().enumerate().filter(|(position, note)| {
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(position, note)| {
         passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*position)
     });
     let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();

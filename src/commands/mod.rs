@@ -34,7 +34,7 @@ use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, IndexBuilder, Location, NoteHandle, Store};
+use crate::store::{Config, IndexBuilder, Location, NoteHandle, NoteIdx, Store};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -198,7 +198,7 @@ fn head(store: &Store, kind: ReportKind, is_full: bool, matched: usize) -> Repor
 }
 
 /// Returns the entry of the note, with the notes that it replaces if it is a digest.
-fn note_entry(store: &Store, digests: &Compactions, position: usize, role: EntryRole) -> NoteEntry {
+fn note_entry(store: &Store, digests: &Compactions, position: NoteIdx, role: EntryRole) -> NoteEntry {
     let notes = store.notes();
     let compacted = digests.members(position).iter().map(|member| notes[*member].id.clone()).collect();
     NoteEntry { compacted, ..NoteEntry::alone(&notes[position], role) }

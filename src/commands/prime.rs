@@ -9,8 +9,8 @@ use crate::context::Journals;
 use crate::graph::Compactions;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
 use crate::request::PrimeRequest;
-use crate::store::NoteHandle;
 use crate::store::Store;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The description of qipu in the primer.
 const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, sources, and the links between them. \
@@ -122,7 +122,12 @@ fn folder_of(note: &NoteHandle) -> Option<&str> {
 }
 
 /// Returns the entry of the latest journal with text, with its last blocks as the summary.
-fn last_journal(store: &Store, journals: &Journals, digests: &Compactions, seen: &mut HashSet<usize>) -> Option<Entry> {
+fn last_journal(
+    store: &Store,
+    journals: &Journals,
+    digests: &Compactions,
+    seen: &mut HashSet<NoteIdx>,
+) -> Option<Entry> {
     let notes = store.notes();
     let latest = journals
         .latest_first()
@@ -180,14 +185,14 @@ fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A
 /// digest replaces the first of its notes. Leaves out the notes in `seen` and adds the others to it.
-fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &mut HashSet<usize>) -> Vec<Entry> {
+fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &mut HashSet<NoteIdx>) -> Vec<Entry> {
     let (positions, most) = match role {
         EntryRole::Decision => (decisions(store), MAX_DECISIONS),
         EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
     let representatives = positions.into_iter().map(|position| digests.representative(position));
-    let representatives: Vec<usize> = representatives.filter(|position| !seen.contains(position)).collect();
+    let representatives: Vec<NoteIdx> = representatives.filter(|position| !seen.contains(position)).collect();
     let unseen = representatives.into_iter().filter(|position| seen.insert(*position));
     let entry = |position| {
         let entry = super::note_entry(store, digests, position, role);
@@ -203,9 +208,9 @@ fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &m
 
 /// Returns the decisions in force by their latest change, the newest first, then those without a date in descending
 /// order of id: decisions are often numbered.
-fn decisions(store: &Store) -> Vec<usize> {
+fn decisions(store: &Store) -> Vec<NoteIdx> {
     let is_current = |note: &NoteHandle| note.retired(|| store.today.day()).is_none();
-    let notes = store.notes().iter().enumerate();
+    let notes = NoteIdx::enumerate(store.notes());
     let found = notes.filter(|(_, note)| is_decision(note) && is_current(note));
     let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
@@ -221,21 +226,21 @@ fn is_decision(note: &NoteHandle) -> bool {
 }
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.
-fn key_maps(store: &Store) -> Vec<usize> {
+fn key_maps(store: &Store) -> Vec<NoteIdx> {
     sorted(store, NoteHandle::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.list_fields().changed())))
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
-fn recent_notes(store: &Store) -> Vec<usize> {
+fn recent_notes(store: &Store) -> Vec<NoteIdx> {
     let is_other = |note: &NoteHandle| !note.is_moc() && note.list_fields().changed().is_some();
     sorted(store, is_other, |note| (Reverse(note.list_fields().changed()), Reverse(note.value_or_default())))
 }
 
 /// Returns the wanted notes by key; retired ones last.
-fn sorted<K: Ord>(store: &Store, is_wanted: fn(&NoteHandle) -> bool, key: fn(&NoteHandle) -> K) -> Vec<usize> {
-    let notes = store.notes().iter().enumerate().filter(|(_, note)| is_wanted(note));
+fn sorted<K: Ord>(store: &Store, is_wanted: fn(&NoteHandle) -> bool, key: fn(&NoteHandle) -> K) -> Vec<NoteIdx> {
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| is_wanted(note));
     let is_retired = |note: &NoteHandle| note.retired(|| store.today.day()).is_some();
-    let mut found: Vec<(bool, K, usize)> =
+    let mut found: Vec<(bool, K, NoteIdx)> =
         notes.map(|(position, note)| (is_retired(note), key(note), position)).collect();
     found.sort_unstable();
     found.into_iter().map(|(_, _, position)| position).collect()

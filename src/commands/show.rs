@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::graph::{Follow, Graph, WalkLimits};
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportKind};
 use crate::request::{JournalRequest, ShowRequest};
-use crate::store::Store;
+use crate::store::{NoteIdx, Store};
 
 /// Reports the named notes, with their links if these are requested; or their files as they are.
 pub(super) fn run(request: &ShowRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -29,7 +29,7 @@ pub(super) fn run(request: &ShowRequest, session: &Session<'_>) -> Result<Report
 }
 
 /// Returns the links of the note at `position` in both directions. `entry_index`: the index of the note's entry.
-fn link_entries(store: &Store, graph: &Graph<'_>, position: usize, entry_index: usize) -> Vec<Entry> {
+fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index: usize) -> Vec<Entry> {
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
@@ -56,7 +56,7 @@ fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
 /// Reports the journals of a day in full.
 pub(super) fn run_journal(request: &JournalRequest, store: &Store) -> Report {
     let journals = Journals::new(store.notes());
-    let notes = journals.on(request.day).filter_map(|position| store.notes().get(position));
+    let notes = journals.on(request.day).map(|position| &store.notes()[position]);
     let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
     Report::new(super::head(store, ReportKind::Journal { day: request.day }, true, entries.len()), entries)
 }

@@ -10,7 +10,7 @@ use super::question::PeriodSide;
 use crate::calendar::Period;
 use crate::report::{ComparisonEntry, JournalTraits, PeriodEntry, SideEntry};
 use crate::search::StopWords;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The most tags, keywords and fields that are shown for each side.
 const MAX_TRAITS: usize = 20;
@@ -45,7 +45,7 @@ fn is_longer(period: Period, other: Period) -> bool {
 }
 
 /// Returns the journals of a period; of the longer one without those of the days of the other.
-fn journals_of(journals: &Journals, period: Period, other: Period) -> Vec<usize> {
+fn journals_of(journals: &Journals, period: Period, other: Period) -> Vec<NoteIdx> {
     let (own, is_longer) = (journals.within(period).iter(), is_longer(period, other));
     own.filter(|(day, _)| !is_longer || !other.contains(*day)).map(|(_, note)| *note).collect()
 }
@@ -60,10 +60,10 @@ struct SideTexts {
 }
 
 impl SideTexts {
-    fn of(notes: &[Arc<NoteHandle>], indices: &[usize], stop_words: &StopWords) -> Self {
+    fn of(notes: &[Arc<NoteHandle>], indices: &[NoteIdx], stop_words: &StopWords) -> Self {
         let (tags, keywords, fields) = Default::default();
         let mut texts = Self { journals: indices.len(), blocks: 0, tags, keywords, fields };
-        for note in indices.iter().filter_map(|index| notes.get(*index)) {
+        for note in indices.iter().filter_map(|index| notes.get(index.index())) {
             let text = JournalText::of(note, stop_words);
             texts.blocks += text.blocks;
             for tag in &text.tags {

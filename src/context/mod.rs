@@ -38,13 +38,13 @@ use crate::error::Error;
 use crate::graph::{Compactions, Graph, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
-use crate::store::Store;
+use crate::store::{NoteIdx, Store};
 
 /// The selected notes, the best first.
 #[derive(Debug, Default)]
 pub struct Selection {
     /// The notes, as indices in the store.
-    pub notes: Vec<usize>,
+    pub notes: Vec<NoteIdx>,
     /// The number of notes before any limit.
     pub matched: usize,
     /// The digests that replace notes.
@@ -60,13 +60,13 @@ pub struct Selection {
     /// Scores the blocks of notes.
     pub scorer: Option<Arc<BlockScorer>>,
     /// The score of each hit as a share of the best one, 0 to 1.
-    pub shares: HashMap<usize, f64>,
+    pub shares: HashMap<NoteIdx, f64>,
     /// How well each mere hit answers, 0 to 1. Notes without an entry are selected by name, link or field.
-    pub relevance: HashMap<usize, f64>,
+    pub relevance: HashMap<NoteIdx, f64>,
     /// The notes that a flag or the question names.
-    pub named: HashSet<usize>,
+    pub named: HashSet<NoteIdx>,
     /// The notes that only the query selects, to which a limit may apply.
-    pub answers: HashSet<usize>,
+    pub answers: HashSet<NoteIdx>,
     /// Why the query selects no note.
     pub insufficient: Option<String>,
     /// Whether hits were removed by a filter or a threshold.
@@ -157,8 +157,8 @@ struct Selector<'a, 's> {
     store: &'a Store,
     selectors: &'a Selectors,
     filters: Vec<FieldFilter>,
-    chosen: Vec<usize>,
-    seen: HashSet<usize>,
+    chosen: Vec<NoteIdx>,
+    seen: HashSet<NoteIdx>,
     /// The number of notes beyond the limit of the query that nothing else selects.
     over_limit: usize,
     /// The selection without its notes.
@@ -186,7 +186,7 @@ impl<'a, 's> Selector<'a, 's> {
         if self.selectors.backlinks {
             self.choose_backlinks();
         }
-        let beyond: HashSet<usize> = beyond.into_iter().filter(|note| !self.seen.contains(note)).collect();
+        let beyond: HashSet<NoteIdx> = beyond.into_iter().filter(|note| !self.seen.contains(note)).collect();
         self.over_limit = beyond.len();
         Ok(())
     }
@@ -196,17 +196,17 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     /// Adds a note, or the digest that replaces it.
-    fn choose(&mut self, note: usize) {
+    fn choose(&mut self, note: NoteIdx) {
         self.choose_itself(self.result.digests.representative(note));
     }
 
-    fn choose_itself(&mut self, note: usize) {
+    fn choose_itself(&mut self, note: NoteIdx) {
         if self.seen.insert(note) {
             self.chosen.push(note);
         }
     }
 
-    fn choose_passing(&mut self, notes: impl IntoIterator<Item = usize>) {
+    fn choose_passing(&mut self, notes: impl IntoIterator<Item = NoteIdx>) {
         for note in notes {
             if self.passes(note) {
                 self.choose(note);
@@ -215,7 +215,7 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     /// Whether a note passes the filters.
-    fn passes(&self, position: usize) -> bool {
+    fn passes(&self, position: NoteIdx) -> bool {
         let note = &self.store.notes()[position];
         self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)
             && self.filters.iter().all(|filter| filter.matches(note))
@@ -224,7 +224,7 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Returns a map of content and its link targets in their order; with `transitive`, the targets of maps among these
     /// too, breadth first.
-    fn members(&mut self, moc: usize) -> Vec<usize> {
+    fn members(&mut self, moc: NoteIdx) -> Vec<NoteIdx> {
         let (store, transitive) = (self.store, self.selectors.transitive);
         let graph = self.graph();
         let mut members = vec![moc];
@@ -241,10 +241,10 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.
-    fn choose_around(&mut self, roots: &[usize]) {
+    fn choose_around(&mut self, roots: &[NoteIdx]) {
         let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
         let follow = self.selectors.follow.clone();
-        let mut reached: Vec<(usize, usize)> = Vec::new();
+        let mut reached: Vec<(usize, NoteIdx)> = Vec::new();
         for root in roots {
             let walk = self.graph().walk(*root, &follow, &limits);
             reached.extend(walk.reached.iter().map(|step| (step.hop, step.note)));
@@ -263,11 +263,12 @@ impl<'a, 's> Selector<'a, 's> {
             return;
         }
         let notes = self.store.notes();
-        let is_wanted = |note: &usize| {
+        let is_wanted = |note: &NoteIdx| {
             let has_tag = |tag: &String| notes[*note].relations().tags.contains(&tag.as_str());
             only_filters || selectors.tags.iter().any(has_tag)
         };
-        let mut wanted: Vec<usize> = (0..notes.len()).filter(is_wanted).filter(|note| self.passes(*note)).collect();
+        let mut wanted: Vec<NoteIdx> =
+            NoteIdx::all(notes.len()).filter(is_wanted).filter(|note| self.passes(*note)).collect();
         wanted.sort_by_cached_key(|position| {
             let note = &notes[*position];
             (Reverse(note.value_or_default()), Reverse(note.list_fields().changed()), *position)
@@ -281,7 +282,7 @@ impl<'a, 's> Selector<'a, 's> {
     fn choose_backlinks(&mut self) {
         let chosen = self.chosen.clone();
         for note in chosen {
-            let backlinks: Vec<usize> = self.graph().backlinks(note).collect();
+            let backlinks: Vec<NoteIdx> = self.graph().backlinks(note).collect();
             self.choose_passing(backlinks);
         }
     }

@@ -5,8 +5,8 @@ use jiff::civil::Date;
 use super::journals::Journals;
 use crate::calendar::Period;
 use crate::graph::{Edge, Graph, other_end};
-use crate::search::Sequences;
-use crate::store::Store;
+use crate::search::{Sequences, step};
+use crate::store::{NoteIdx, Store};
 
 /// The type of a link from a note to its predecessor, and the inverse type.
 const FOLLOWS: &str = "follows";
@@ -20,7 +20,7 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     let notes = store.notes();
     let mut sequences = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
-    for edge in (0..notes.len()).flat_map(|index| graph.outgoing(index)) {
+    for edge in NoteIdx::all(notes.len()).flat_map(|index| graph.outgoing(index)) {
         match &*edge.kind {
             FOLLOWS => make_neighbours(&mut sequences, edge.to, edge.from),
             PRECEDES => make_neighbours(&mut sequences, edge.from, edge.to),
@@ -30,7 +30,7 @@ pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     for list in graph.ordered_lists() {
         for neighbours in list.windows(2) {
             if let [first, second] = *neighbours {
-                make_neighbours(&mut sequences, first as usize, second as usize);
+                make_neighbours(&mut sequences, first, second);
             }
         }
     }
@@ -46,12 +46,12 @@ pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
 }
 
 /// Makes two notes neighbours, unless one of them has a neighbour on that side already.
-fn make_neighbours(sequences: &mut Sequences, first: usize, second: usize) {
+fn make_neighbours(sequences: &mut Sequences, first: NoteIdx, second: NoteIdx) {
     if first == second {
         return;
     }
     if let (Some(after @ None), Some(before @ None)) =
-        (sequences.after.get_mut(first), sequences.before.get_mut(second))
+        (sequences.after.get_mut(first.index()), sequences.before.get_mut(second.index()))
     {
         *after = Some(second);
         *before = Some(first);
@@ -60,16 +60,16 @@ fn make_neighbours(sequences: &mut Sequences, first: usize, second: usize) {
 
 /// Returns the notes at the other ends of a note's links, each once, sorted. Links that form a sequence are omitted; a
 /// link whose position in a sequence is taken by another one is not.
-pub(super) fn linked(graph: &Graph<'_>, sequences: &Sequences, index: usize) -> Vec<usize> {
+pub(super) fn linked(graph: &Graph<'_>, sequences: &Sequences, index: NoteIdx) -> Vec<NoteIdx> {
     let links = graph.outgoing(index).chain(graph.incoming(index));
-    let is_next = |first: usize, second: usize| sequences.after.get(first).copied().flatten() == Some(second);
+    let is_next = |first: NoteIdx, second: NoteIdx| step(&sequences.after, first) == Some(second);
     let makes_sequence = |edge: &Edge<'_>| match &*edge.kind {
         FOLLOWS => is_next(edge.to, edge.from),
         PRECEDES => is_next(edge.from, edge.to),
         _ => false,
     };
     let links = links.filter(|edge| !makes_sequence(edge));
-    let mut linked: Vec<usize> = links.map(|edge| other_end(&edge, index)).collect();
+    let mut linked: Vec<NoteIdx> = links.map(|edge| other_end(&edge, index)).collect();
     linked.sort_unstable();
     linked.dedup();
     linked

@@ -36,7 +36,7 @@ pub fn patterns(
     let (mut tags, mut topics, mut openings, mut weekdays) =
         (Occurrences::new(), Occurrences::new(), Occurrences::new(), Occurrences::new());
     let in_period = journals.within(period);
-    for (day, note) in in_period.iter().filter_map(|(day, index)| Some((*day, notes.get(*index)?))) {
+    for (day, note) in in_period.iter().filter_map(|(day, index)| Some((*day, notes.get(index.index())?))) {
         let text = JournalText::of(note, stop_words);
         let record = |occurrences: &mut Occurrences, names: BTreeSet<String>| {
             names.into_iter().for_each(|name| occurrences.entry(name).or_default().push(day));

@@ -14,6 +14,7 @@ use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
 use crate::request::{QuestionOptions, Score};
 use crate::search::{Hit, Query};
+use crate::store::NoteIdx;
 
 /// The factor on the score of a note that was created or changed in a period of the question. The words of the period
 /// are not searched for, so that nothing else distinguishes such notes.
@@ -23,7 +24,7 @@ const MAX_SHARES: usize = 1_000;
 
 impl Selector<'_, '_> {
     /// Adds the notes that the query selects, and returns those beyond its limit.
-    pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<usize> {
+    pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<NoteIdx> {
         let Some(mut question) = self.question() else {
             return Vec::new();
         };
@@ -106,7 +107,7 @@ impl Selector<'_, '_> {
     /// the selected ones.
     fn filter_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
         let notes = self.store.notes();
-        let is_excluded = |note: usize| self.excluded.contains(&notes[note]);
+        let is_excluded = |note: NoteIdx| self.excluded.contains(&notes[note]);
         for named in question.dates.iter().filter(|named| all.on(named.day).any(is_excluded)) {
             let warning = format!("a journal of {} is omitted: its namespace is excluded", named.day);
             question.warnings.push(warning);
@@ -129,11 +130,11 @@ impl Selector<'_, '_> {
     }
 
     /// Returns the notes that the question names, and removes those of excluded namespaces with a warning.
-    fn named(&self, question: &mut Question) -> Vec<usize> {
+    fn named(&self, question: &mut Question) -> Vec<NoteIdx> {
         let notes = self.store.notes();
-        let mut named: Vec<usize> = Vec::new();
+        let mut named: Vec<NoteIdx> = Vec::new();
         for reference in &mut question.references {
-            let is_excluded = |note: &usize| self.excluded.contains(&notes[*note]);
+            let is_excluded = |note: &NoteIdx| self.excluded.contains(&notes[*note]);
             if reference.notes.iter().any(is_excluded) {
                 let warning = format!("{} is omitted: its namespace is excluded", abbreviated(&reference.text));
                 question.warnings.push(warning);
@@ -146,14 +147,14 @@ impl Selector<'_, '_> {
     }
 
     /// Returns the journals of the days that the question names.
-    fn journals_of_days(&self, question: &Question) -> Vec<usize> {
+    fn journals_of_days(&self, question: &Question) -> Vec<NoteIdx> {
         let Some(journals) = &self.result.journals else { return Vec::new() };
         let of_days = question.dates.iter().flat_map(|named| journals.on(named.day));
         of_days.filter(|note| self.passes(*note)).collect()
     }
 
     /// Returns the journals of the periods that the question names.
-    fn journals_of_periods(&self, question: &Question) -> Vec<usize> {
+    fn journals_of_periods(&self, question: &Question) -> Vec<NoteIdx> {
         let Some(journals) = &self.result.journals else { return Vec::new() };
         let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
         let of_period =
@@ -165,7 +166,7 @@ impl Selector<'_, '_> {
 
     /// Removes notes without a matching block, if only such blocks are shown. Returns also the notes beyond the limit of
     /// this check.
-    fn with_answers(&self, mut notes: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+    fn with_answers(&self, mut notes: Vec<NoteIdx>) -> (Vec<NoteIdx>, Vec<NoteIdx>) {
         let limit = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
         let (Some(limit), Some(highlighter)) = (limit, &self.result.highlighter) else { return (notes, Vec::new()) };
         let beyond = notes.split_off(notes.len().min(limit));
@@ -201,14 +202,14 @@ impl Selector<'_, '_> {
         hits.truncate(if is_answered { count } else { 0 });
         let days = asking.map(window).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
-        let is_in = |note: usize| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
+        let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
         self.result.has_filtered = hits.len() < count;
         let mut seen = HashSet::new();
         let stand_in = |hit: &Hit| (self.result.digests.representative(hit.note), hit.relevance);
         let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
         let hits = hits.filter(|(note, _)| !self.excluded.contains(&notes[*note]));
-        let hits: Vec<(usize, f64)> = self.store.retired_last(hits, |(note, _)| *note);
+        let hits: Vec<(NoteIdx, f64)> = self.store.retired_last(hits, |(note, _)| *note);
         self.result.relevance = hits.iter().copied().collect();
         let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
@@ -224,13 +225,13 @@ impl Selector<'_, '_> {
             return;
         }
         let notes = self.store.notes();
-        let days_of = |note: usize| {
+        let days_of = |note: NoteIdx| {
             let fields = notes[note].list_fields();
             [fields.created_as_written(), fields.updated_as_written()].into_iter().flatten().map(|stamp| stamp.date())
         };
         let days: Vec<Date> = hits.iter().flat_map(|hit| days_of(hit.note)).collect();
         let periods: Vec<Period> = favoured.iter().filter_map(|favoured| favoured.holding(&days)).collect();
-        let is_in = |note: usize| days_of(note).any(|day| periods.iter().any(|period| period.contains(day)));
+        let is_in = |note: NoteIdx| days_of(note).any(|day| periods.iter().any(|period| period.contains(day)));
         let named = hits.iter().take_while(|hit| hit.relevance >= 1.0).count();
         let rest = hits.get_mut(named..).unwrap_or_default();
         rest.iter_mut().filter(|hit| is_in(hit.note)).for_each(|hit| hit.score *= DATE_BOOST);
@@ -242,11 +243,11 @@ impl Selector<'_, '_> {
 #[derive(Default)]
 struct SearchHits {
     /// The notes, the best first.
-    hits: Vec<usize>,
+    hits: Vec<NoteIdx>,
     /// Those beyond the limit of a search.
-    beyond: Vec<usize>,
+    beyond: Vec<NoteIdx>,
     /// All notes that contain a word of the query.
-    matching: HashSet<usize>,
+    matching: HashSet<NoteIdx>,
     /// The number of notes that contain words of the query, if none of them answers it.
     unanswered: usize,
 }
@@ -254,7 +255,7 @@ struct SearchHits {
 impl SearchHits {
     /// Partitions the journals of periods into those with a word of the topic and the others; without a topic, all belong
     /// to the first.
-    fn by_topic(&self, journals: Vec<usize>, question: &Question) -> (Vec<usize>, Vec<usize>) {
+    fn by_topic(&self, journals: Vec<NoteIdx>, question: &Question) -> (Vec<NoteIdx>, Vec<NoteIdx>) {
         let has_topic = question.has_topic();
         journals.into_iter().partition(|note| !has_topic || self.matching.contains(note))
     }

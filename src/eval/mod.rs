@@ -192,9 +192,9 @@ fn questions_answered_by(note: &Arc<NoteHandle>, questions: &[(usize, &[Expected
 fn named_notes(question: &JudgedQuestion, store: &Store) -> RelevantNotes {
     let mut relevant = RelevantNotes::default();
     for name in question.expected.iter().flat_map(|expected| &expected.ids) {
-        match store.resolve(name).ok().and_then(|note| store.notes().get(note)) {
-            Some(note) => relevant.ids.push(note.id.clone()),
-            None => relevant.unknown += 1,
+        match store.resolve(name) {
+            Ok(note) => relevant.ids.push(store.notes()[note].id.clone()),
+            Err(_) => relevant.unknown += 1,
         }
     }
     relevant.ids.sort();

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use super::NameIndex;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The digests of a store and the notes that each replaces.
 #[derive(Debug, Default)]
 pub struct Compactions {
     /// The digest that replaces each note, by note index.
-    digests: Vec<Option<usize>>,
+    digests: Vec<Option<NoteIdx>>,
     /// The notes that each note replaces directly, by note index, in the order of its frontmatter.
-    members: Vec<Vec<usize>>,
+    members: Vec<Vec<NoteIdx>>,
     /// Entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
-    refused: Vec<(usize, String)>,
+    refused: Vec<(NoteIdx, String)>,
 }
 
 impl Compactions {
@@ -32,7 +32,7 @@ impl Compactions {
         digests.digests = vec![None; notes.len()];
         digests.members = vec![Vec::new(); notes.len()];
         let names = NameIndex::new(notes);
-        for (digest, note) in notes.iter().enumerate().filter(|(_, note)| note.has_compacts()) {
+        for (digest, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_compacts()) {
             for name in note.relations().compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
                     digests.refused.push((digest, format!("it can't be a digest of `{name}`: {reason}")));
@@ -42,23 +42,23 @@ impl Compactions {
         digests
     }
 
-    fn add(&mut self, digest: usize, note: Option<usize>, notes: &[Arc<NoteHandle>]) -> Result<(), String> {
+    fn add(&mut self, digest: NoteIdx, note: Option<NoteIdx>, notes: &[Arc<NoteHandle>]) -> Result<(), String> {
         let Some(note) = note else {
             return Err("no such note".to_owned());
         };
-        match self.digests[note] {
+        match self.digests[note.index()] {
             Some(other) if other == digest => return Ok(()),
             Some(other) => return Err(format!("`{}` already is", notes[other].id)),
             None if self.representative(digest) == note => return Err("that note is a digest of this one".to_owned()),
             None => {}
         }
-        self.digests[note] = Some(digest);
-        self.members[digest].push(note);
+        self.digests[note.index()] = Some(digest);
+        self.members[digest.index()].push(note);
         Ok(())
     }
 
     /// Returns the note shown in place of a note: its topmost digest, else the note itself.
-    pub fn representative(&self, note_index: usize) -> usize {
+    pub fn representative(&self, note_index: NoteIdx) -> NoteIdx {
         let mut current = note_index;
         while let Some(digest) = self.digest_of(current) {
             current = digest;
@@ -67,17 +67,17 @@ impl Compactions {
     }
 
     /// Returns the digest that directly replaces a note.
-    pub fn digest_of(&self, note_index: usize) -> Option<usize> {
-        self.digests.get(note_index).copied().flatten()
+    pub fn digest_of(&self, note_index: NoteIdx) -> Option<NoteIdx> {
+        self.digests.get(note_index.index()).copied().flatten()
     }
 
     /// Returns the notes that a digest directly replaces.
-    pub fn members(&self, digest: usize) -> &[usize] {
-        self.members.get(digest).map_or(&[], Vec::as_slice)
+    pub fn members(&self, digest: NoteIdx) -> &[NoteIdx] {
+        self.members.get(digest.index()).map_or(&[], Vec::as_slice)
     }
 
     /// Returns the entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
-    pub fn refused(&self) -> &[(usize, String)] {
+    pub fn refused(&self) -> &[(NoteIdx, String)] {
         &self.refused
     }
 

@@ -8,13 +8,13 @@ use rayon::prelude::*;
 
 use super::{NameIndex, PathTarget, join_path, rebase_path};
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum LinkTarget {
     /// The index of a note.
-    Note(usize),
+    Note(NoteIdx),
     /// No note: the name, or the path in the store.
     Nothing(String),
     /// A file outside the store: its path relative to the store.
@@ -34,11 +34,11 @@ pub(crate) struct LinkTargets {
 
 impl LinkTargets {
     /// Replaces each note index by the one in `indices`, where there is one.
-    fn with_new_indices(mut self, indices: &[Option<usize>]) -> Self {
+    fn with_new_indices(mut self, indices: &[Option<NoteIdx>]) -> Self {
         let typed = self.typed.iter_mut().map(|(_, target)| target);
         for target in typed.chain(&mut self.compacts).chain(&mut self.inline) {
             if let LinkTarget::Note(index) = target
-                && let Some(Some(new_index)) = indices.get(*index)
+                && let Some(Some(new_index)) = indices.get(index.index())
             {
                 *index = *new_index;
             }
@@ -73,7 +73,7 @@ pub(crate) struct TargetComparison<'a> {
     before: (&'a [Arc<NoteHandle>], NameIndex<'a>),
     after: (&'a [Arc<NoteHandle>], NameIndex<'a>),
     /// The index of each note after the change; `None` if it was removed.
-    indices_after: Vec<Option<usize>>,
+    indices_after: Vec<Option<NoteIdx>>,
 }
 
 impl<'a> TargetComparison<'a> {
@@ -83,31 +83,31 @@ impl<'a> TargetComparison<'a> {
         after: &'a [Arc<NoteHandle>],
         new_path: impl Fn(&'a str) -> &'a str,
     ) -> Self {
-        let by_path: HashMap<&str, usize> =
-            after.iter().enumerate().map(|(index, note)| (note.path.as_str(), index)).collect();
+        let by_path: HashMap<&str, NoteIdx> =
+            NoteIdx::enumerate(after).map(|(index, note)| (note.path.as_str(), index)).collect();
         let indices_after = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
         Self { before: (before, NameIndex::new(before)), after: (after, NameIndex::new(after)), indices_after }
     }
 
     /// Returns the link targets of a note before the change, with note indices as of after it.
-    pub(crate) fn targets_before(&self, note_index: usize) -> LinkTargets {
+    pub(crate) fn targets_before(&self, note_index: NoteIdx) -> LinkTargets {
         let (notes, names) = &self.before;
         notes
-            .get(note_index)
+            .get(note_index.index())
             .map(|note| targets_of(names, note).with_new_indices(&self.indices_after))
             .unwrap_or_default()
     }
 
     /// Returns the link targets of a note after the change.
-    pub(crate) fn targets_after(&self, note_index: usize) -> LinkTargets {
+    pub(crate) fn targets_after(&self, note_index: NoteIdx) -> LinkTargets {
         let (notes, names) = &self.after;
-        let note = self.index_after(note_index).and_then(|index| notes.get(index));
+        let note = self.index_after(note_index).and_then(|index| notes.get(index.index()));
         note.map(|note| targets_of(names, note)).unwrap_or_default()
     }
 
     /// Returns the index of a note after the change.
-    pub(crate) fn index_after(&self, note_index: usize) -> Option<usize> {
-        self.indices_after.get(note_index).copied().flatten()
+    pub(crate) fn index_after(&self, note_index: NoteIdx) -> Option<NoteIdx> {
+        self.indices_after.get(note_index.index()).copied().flatten()
     }
 
     /// Resolves the inline links of `text`, as if it were in the file with `note`, after the change.
@@ -116,15 +116,16 @@ impl<'a> TargetComparison<'a> {
     }
 
     /// Returns the first note, except those in `except`, whose id or link targets the change alters.
-    pub(crate) fn first_changed(&self, except: &[usize]) -> Option<usize> {
+    pub(crate) fn first_changed(&self, except: &[NoteIdx]) -> Option<NoteIdx> {
         let (before, after) = (self.before.0, self.after.0);
-        let id =
-            |note_index: usize| self.index_after(note_index).and_then(|index| after.get(index)).map(|note| &note.id);
-        let is_changed = |note_index: &usize| {
+        let id = |note_index: NoteIdx| {
+            self.index_after(note_index).and_then(|index| after.get(index.index())).map(|note| &note.id)
+        };
+        let is_changed = |note_index: &NoteIdx| {
             !except.contains(note_index)
-                && (before.get(*note_index).map(|note| &note.id) != id(*note_index)
+                && (before.get(note_index.index()).map(|note| &note.id) != id(*note_index)
                     || self.targets_before(*note_index) != self.targets_after(*note_index))
         };
-        (0..before.len()).into_par_iter().find_first(is_changed)
+        (0..before.len()).into_par_iter().map(NoteIdx::new).find_first(is_changed)
     }
 }

@@ -6,11 +6,12 @@ use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
 use crate::codec::offsets::Offsets;
+use crate::store::NoteIdx;
 
 /// A link without its source note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct OutLink {
-    pub(super) to: u32,
+    pub(super) to: NoteIdx,
     /// The origin bits, and the index of the type above them.
     packed: u32,
 }
@@ -22,8 +23,8 @@ const ORIGIN_BITS: u32 = TYPED | INLINE;
 
 impl OutLink {
     /// Packs a link; `kind` is the index of its type, `origins` a combination of [`TYPED`] and [`INLINE`].
-    pub(super) fn new(to: usize, kind: u32, origins: u32) -> Self {
-        Self { to: to as u32, packed: kind << ORIGIN_BITS.count_ones() | origins }
+    pub(super) fn new(to: NoteIdx, kind: u32, origins: u32) -> Self {
+        Self { to, packed: kind << ORIGIN_BITS.count_ones() | origins }
     }
 
     /// Returns the index of its type in the [`LinkTypeTable`].
@@ -57,18 +58,18 @@ pub(super) struct AdjacencyLists {
 
 impl AdjacencyLists {
     /// Returns the links of a note; none if the index is out of range.
-    pub(super) fn of(&self, note_index: usize) -> &[OutLink] {
-        self.ends.row(note_index, &self.all)
+    pub(super) fn of(&self, note: NoteIdx) -> &[OutLink] {
+        self.ends.row(note.index(), &self.all)
     }
 
     /// Returns a link by its index in `all`, with the index of its source note. O(log notes).
-    pub(super) fn with_source(&self, index: usize) -> Option<(usize, &OutLink)> {
-        Some((self.ends.row_at(index), self.all.get(index)?))
+    pub(super) fn with_source(&self, index: usize) -> Option<(NoteIdx, &OutLink)> {
+        Some((NoteIdx::new(self.ends.row_at(index)), self.all.get(index)?))
     }
 
     /// Tells whether offsets and indices are consistent and within a store of `notes` notes.
     pub(super) fn is_valid_for(&self, notes: usize) -> bool {
-        let is_valid = |link: &OutLink| (link.to as usize) < notes && (link.kind() as usize) < self.kinds.names.len();
+        let is_valid = |link: &OutLink| link.to.index() < notes && (link.kind() as usize) < self.kinds.names.len();
         self.ends.fits(notes, self.all.len())
             && self.all.iter().all(is_valid)
             && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_valid_for(notes))
@@ -86,7 +87,7 @@ impl AdjacencyLists {
         let kinds: Vec<u32> = next.kinds.names.iter().map(|kind| self.kinds.intern(kind)).collect();
         let with_own_kind = |link: OutLink| {
             let kind = kinds.get(link.kind() as usize)?;
-            Some(OutLink::new(link.to as usize, *kind, link.origins()))
+            Some(OutLink::new(link.to, *kind, link.origins()))
         };
         self.all.extend(next.all.into_iter().filter_map(with_own_kind));
         self.ends.append(&next.ends);
@@ -127,32 +128,32 @@ impl LinkTypeTable {
 pub(super) struct SparseStrings {
     pub(super) all: Vec<String>,
     /// The note index of each string, sorted.
-    pub(super) notes: Vec<u32>,
+    pub(super) notes: Vec<NoteIdx>,
 }
 
 impl SparseStrings {
     /// Returns the strings of a note. O(log strings).
-    pub(super) fn of(&self, note_index: usize) -> &[String] {
-        let start = self.notes.partition_point(|owner| (*owner as usize) < note_index);
+    pub(super) fn of(&self, note: NoteIdx) -> &[String] {
+        let start = self.notes.partition_point(|owner| *owner < note);
         let rest = self.notes.get(start..).unwrap_or_default();
-        let count = rest.partition_point(|owner| *owner as usize == note_index);
+        let count = rest.partition_point(|owner| *owner == note);
         self.all.get(start..start + count).unwrap_or_default()
     }
 
-    /// Appends a string; `note_index` must not be less than the last note that has one.
-    pub(super) fn push(&mut self, note_index: usize, text: &str) {
+    /// Appends a string; `note` must not be less than the last note that has one.
+    pub(super) fn push(&mut self, note: NoteIdx, text: &str) {
         self.all.push(text.to_owned());
-        self.notes.push(note_index as u32);
+        self.notes.push(note);
     }
 
     fn is_valid_for(&self, notes: usize) -> bool {
-        let is_note = |note: &u32| (*note as usize) < notes;
+        let is_note = |note: &NoteIdx| note.index() < notes;
         self.all.len() == self.notes.len() && self.notes.is_sorted() && self.notes.iter().all(is_note)
     }
 
     fn append(&mut self, next: Self, notes: usize) {
         self.all.extend(next.all);
-        self.notes.extend(next.notes.into_iter().map(|note| note + notes as u32));
+        self.notes.extend(next.notes.into_iter().map(|note| NoteIdx::new(note.index() + notes)));
     }
 }
 
@@ -162,13 +163,13 @@ mod tests {
 
     fn links(of: &[&[(u32, &str)]]) -> AdjacencyLists {
         let mut links = AdjacencyLists::default();
-        for (note, of) in of.iter().enumerate() {
+        for (note, of) in NoteIdx::all(of.len()).zip(of) {
             let all: Vec<OutLink> =
-                of.iter().map(|(to, kind)| OutLink::new(*to as usize, links.kinds.intern(kind), TYPED)).collect();
+                of.iter().map(|(to, kind)| OutLink::new(NoteIdx(*to), links.kinds.intern(kind), TYPED)).collect();
             links.push(all);
-            if note % 2 == 1 {
-                links.unresolved.push(note, &format!("{note} a"));
-                links.unresolved.push(note, &format!("{note} b"));
+            if note.0 % 2 == 1 {
+                links.unresolved.push(note, &format!("{} a", note.0));
+                links.unresolved.push(note, &format!("{} b", note.0));
             }
         }
         links
@@ -187,19 +188,19 @@ mod tests {
                 *text = format!("{} {letter}", note.parse::<usize>().unwrap() + cut);
             }
             parts.append(rest);
-            for note in 0..=all.len() {
+            for note in NoteIdx::all(all.len() + 1) {
                 let said = |links: &AdjacencyLists| {
                     links
                         .of(note)
                         .iter()
-                        .map(|link| (link.to, links.kinds.name(link.kind()).to_owned()))
+                        .map(|link| (link.to.0, links.kinds.name(link.kind()).to_owned()))
                         .collect::<Vec<_>>()
                 };
-                assert_eq!(said(&parts), said(&whole), "{cut} {note}");
-                assert_eq!(parts.unresolved.of(note), whole.unresolved.of(note), "{cut} {note}");
+                assert_eq!(said(&parts), said(&whole), "{cut} {note:?}");
+                assert_eq!(parts.unresolved.of(note), whole.unresolved.of(note), "{cut} {note:?}");
             }
         }
-        assert_eq!(whole.unresolved.of(3), ["3 a", "3 b"]);
-        assert!(whole.unresolved.of(2).is_empty() && whole.of(6).is_empty());
+        assert_eq!(whole.unresolved.of(NoteIdx(3)), ["3 a", "3 b"]);
+        assert!(whole.unresolved.of(NoteIdx(2)).is_empty() && whole.of(NoteIdx(6)).is_empty());
     }
 }

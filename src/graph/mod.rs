@@ -16,7 +16,7 @@ pub use compactions::Compactions;
 pub use walk::{Reached, Walk, WalkLimits};
 
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
 pub(crate) use link_targets::{LinkTarget, TargetComparison};
 use links::{AdjacencyLists, INLINE, OutLink, TYPED};
@@ -27,9 +27,9 @@ pub(crate) use resolve::{PathTarget, join_path, rebase_path, relative_path};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge<'g> {
     /// The index of the source note, as seen from the note that was asked about.
-    pub from: usize,
+    pub from: NoteIdx,
     /// The index of the target note, as seen from the note that was asked about.
-    pub to: usize,
+    pub to: NoteIdx,
     /// The link type as seen from `from`: an inverse type where the link is followed backwards.
     pub kind: Cow<'g, str>,
     /// How the notes state the edge.
@@ -121,7 +121,7 @@ pub struct Graph<'a> {
     /// The offset of each note's first in-edge in `in_edges`; length: number of notes + 1.
     in_offsets: Vec<u32>,
     /// See [`Graph::ordered_lists`].
-    lists: OnceLock<Vec<Vec<u32>>>,
+    lists: OnceLock<Vec<Vec<NoteIdx>>>,
 }
 
 impl<'a> Graph<'a> {
@@ -136,8 +136,8 @@ impl<'a> Graph<'a> {
 
     /// Decodes the output of [`Graph::to_bytes`]; `None` if it is corrupt or does not fit `notes`.
     pub fn from_bytes(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
-        let (links, lists): (AdjacencyLists, Vec<Vec<u32>>) = postcard::from_bytes(bytes).ok()?;
-        if !links.is_valid_for(notes.len()) || lists.iter().flatten().any(|index| *index as usize >= notes.len()) {
+        let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
+        if !links.is_valid_for(notes.len()) || lists.iter().flatten().any(|note| note.index() >= notes.len()) {
             return None;
         }
         let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
@@ -164,14 +164,14 @@ impl<'a> Graph<'a> {
         }
         let mut links: Vec<Vec<OutLink>> = vec![Vec::new(); self.notes.len()];
         for is_own in [true, false] {
-            for from in 0..self.notes.len() {
+            for from in NoteIdx::all(self.notes.len()) {
                 let representative = digests.representative(from);
                 if (representative == from) == is_own {
-                    let target = |link: &OutLink| digests.representative(link.to as usize);
+                    let target = |link: &OutLink| digests.representative(link.to);
                     let redirected = |link: &OutLink| OutLink::new(target(link), link.kind(), link.origins());
                     let own = self.links.of(from).iter().map(redirected);
-                    let own = own.filter(|link| link.to as usize != representative);
-                    own.for_each(|link| add_link(&mut links[representative], link));
+                    let own = own.filter(|link| link.to != representative);
+                    own.for_each(|link| add_link(&mut links[representative.index()], link));
                 }
             }
         }
@@ -182,36 +182,36 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns a note's own links: those of its frontmatter, then those of its body.
-    pub fn outgoing(&self, from: usize) -> impl ExactSizeIterator<Item = Edge<'_>> {
+    pub fn outgoing(&self, from: NoteIdx) -> impl ExactSizeIterator<Item = Edge<'_>> {
         self.links.of(from).iter().map(move |link| self.edge(from, link))
     }
 
     /// Returns the links that lead to a note with their stored types, in the order of the source notes' ids.
-    pub fn incoming(&self, to: usize) -> impl Iterator<Item = Edge<'_>> {
+    pub fn incoming(&self, to: NoteIdx) -> impl Iterator<Item = Edge<'_>> {
         self.links_to(to).map(|(from, link)| self.edge(from, link))
     }
 
-    fn links_to(&self, to: usize) -> impl Iterator<Item = (usize, &OutLink)> {
-        let range = self.in_offsets[to] as usize..self.in_offsets[to + 1] as usize;
+    fn links_to(&self, to: NoteIdx) -> impl Iterator<Item = (NoteIdx, &OutLink)> {
+        let range = self.in_offsets[to.index()] as usize..self.in_offsets[to.index() + 1] as usize;
         let edges = self.in_edges.get(range).unwrap_or_default();
         edges.iter().filter_map(|index| self.links.with_source(*index as usize))
     }
 
-    fn edge(&self, from: usize, link: &OutLink) -> Edge<'_> {
+    fn edge(&self, from: NoteIdx, link: &OutLink) -> Edge<'_> {
         let kind = Cow::Borrowed(self.links.kinds.name(link.kind()));
-        Edge { from, to: link.to as usize, kind, sources: EdgeSources::of(link) }
+        Edge { from, to: link.to, kind, sources: EdgeSources::of(link) }
     }
 
     /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the indices of the
     /// notes that its items begin with.
-    pub fn ordered_lists(&self) -> &[Vec<u32>] {
+    pub fn ordered_lists(&self) -> &[Vec<NoteIdx>] {
         self.lists.get_or_init(|| {
             let maps = self.notes.iter().filter(|note| note.is_moc());
             maps.flat_map(|map| self.resolved(map)).collect()
         })
     }
 
-    fn resolved(&self, map: &NoteHandle) -> Vec<Vec<u32>> {
+    fn resolved(&self, map: &NoteHandle) -> Vec<Vec<NoteIdx>> {
         let lists = map.ordered_lists();
         if lists.is_empty() {
             return Vec::new();
@@ -221,7 +221,7 @@ impl<'a> Graph<'a> {
             PathTarget::Note(to) => Some(to),
             PathTarget::Nothing | PathTarget::Outside => None,
         };
-        let indices = |list: &Vec<InlineLink>| list.iter().filter_map(note).map(|to| to as u32).collect();
+        let indices = |list: &Vec<InlineLink>| list.iter().filter_map(note).collect();
         lists.iter().map(indices).collect()
     }
 
@@ -234,23 +234,23 @@ impl<'a> Graph<'a> {
 
     /// Returns the notes that link to a note, in the order of their ids; a note with several links occurs several
     /// times.
-    pub fn backlinks(&self, to: usize) -> impl Iterator<Item = usize> {
+    pub fn backlinks(&self, to: NoteIdx) -> impl Iterator<Item = NoteIdx> {
         self.links_to(to).map(|(from, _)| from)
     }
 
     /// Returns the link targets of a note that do not exist, in the order of the note.
-    pub fn unresolved(&self, from: usize) -> &[String] {
+    pub fn unresolved(&self, from: NoteIdx) -> &[String] {
         self.links.unresolved.of(from)
     }
 
     /// Returns the paths of a note's links to files outside the store.
-    pub fn outside(&self, from: usize) -> &[String] {
+    pub fn outside(&self, from: NoteIdx) -> &[String] {
         self.links.outside.of(from)
     }
 
     /// Returns the edges at a note as seen from it, each with the key of the stored link. Sorted by the neighbour's
     /// value (highest first), its id, and the link type.
-    fn edges_at(&self, note_index: usize, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
+    fn edges_at(&self, note_index: NoteIdx, follow: &Follow) -> Vec<(Edge<'_>, LinkKey)> {
         let mut edges = Vec::new();
         let takes = |edge: &Edge<'_>, link: &OutLink| follow.matches(&edge.kind, EdgeSources::of(link));
         if follow.direction != Direction::In {
@@ -270,7 +270,7 @@ impl<'a> Graph<'a> {
         edges.into_iter().map(|(edge, from, link)| (edge, LinkKey { from, to: link.to, kind: link.kind() })).collect()
     }
 
-    fn seen_from_target(&self, from: usize, link: &OutLink, is_raw: bool) -> Edge<'_> {
+    fn seen_from_target(&self, from: NoteIdx, link: &OutLink, is_raw: bool) -> Edge<'_> {
         let edge = self.edge(from, link);
         if is_raw {
             return edge;
@@ -284,7 +284,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the sort key of a note among those at the same distance: value, highest first, then id.
-    fn rank(&self, note_index: usize) -> (u8, usize) {
+    fn rank(&self, note_index: NoteIdx) -> (u8, NoteIdx) {
         (u8::MAX - self.notes[note_index].value_or_default(), note_index)
     }
 }
@@ -292,8 +292,8 @@ impl<'a> Graph<'a> {
 /// Identifies a stored link: source, target and type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct LinkKey {
-    from: usize,
-    to: u32,
+    from: NoteIdx,
+    to: NoteIdx,
     kind: u32,
 }
 
@@ -302,7 +302,7 @@ struct LinkKey {
 fn transpose(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut ends = vec![0; notes + 1];
     for link in &links.all {
-        ends[link.to as usize] += 1;
+        ends[link.to.index()] += 1;
     }
     let mut end = 0;
     for count in &mut ends {
@@ -312,7 +312,7 @@ fn transpose(links: &AdjacencyLists, notes: usize) -> (Vec<u32>, Vec<u32>) {
     let mut in_edges = vec![0; end as usize];
     // Filling from the back turns each end offset into a start offset.
     for (index, link) in links.all.iter().enumerate().rev() {
-        let end = &mut ends[link.to as usize];
+        let end = &mut ends[link.to.index()];
         *end -= 1;
         in_edges[*end as usize] = index as u32;
     }
@@ -328,7 +328,7 @@ fn add_link(links: &mut Vec<OutLink>, link: OutLink) {
 }
 
 /// Returns the end of an edge that is not `note_index`.
-pub(crate) fn other_end(edge: &Edge<'_>, note_index: usize) -> usize {
+pub(crate) fn other_end(edge: &Edge<'_>, note_index: NoteIdx) -> NoteIdx {
     if edge.from == note_index { edge.to } else { edge.from }
 }
 
@@ -351,11 +351,11 @@ mod tests {
     /// Formats everything that a graph contains.
     fn formatted(graph: &Graph<'_>) -> String {
         let mut formatted = format!("{:?}\n", graph.ordered_lists());
-        for note in 0..graph.notes.len() {
+        for note in NoteIdx::all(graph.notes.len()) {
             let (stored, in_edges): (Vec<_>, Vec<_>) = (graph.outgoing(note).collect(), graph.incoming(note).collect());
             let lost = (graph.unresolved(note), graph.outside(note));
             let edges: Vec<_> = graph.edges_at(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
-            formatted.push_str(&format!("{note} {stored:?} {in_edges:?} {lost:?} {edges:?}\n"));
+            formatted.push_str(&format!("{note:?} {stored:?} {in_edges:?} {lost:?} {edges:?}\n"));
         }
         formatted
     }
@@ -365,7 +365,14 @@ mod tests {
         let (notes, types) = (notes(), LinkTypes::default());
         let graph = Graph::new(&notes, &types);
         let right = formatted(&graph);
-        for part in ["odd kind", "\"supports\"", "\"gone\"]", "\"nowhere\"", "../../x.md", "[[1, 0], [0, 1]]"] {
+        for part in [
+            "odd kind",
+            "\"supports\"",
+            "\"gone\"]",
+            "\"nowhere\"",
+            "../../x.md",
+            "[[NoteIdx(1), NoteIdx(0)], [NoteIdx(0), NoteIdx(1)]]",
+        ] {
             assert!(right.contains(part), "{part} in {right}");
         }
         assert_eq!(formatted(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);

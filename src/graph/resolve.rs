@@ -6,31 +6,31 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths.
 #[derive(Debug, Clone)]
 pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<NoteHandle>],
-    by_id: HashMap<&'a str, usize, RandomState>,
+    by_id: HashMap<&'a str, NoteIdx, RandomState>,
     by_text: OnceLock<TextNames<'a>>,
-    by_path: OnceLock<HashMap<&'a str, usize, RandomState>>,
+    by_path: OnceLock<HashMap<&'a str, NoteIdx, RandomState>>,
 }
 
 /// Names other than ids; of several notes with one name, the first by id has it.
 #[derive(Debug, Clone)]
 struct TextNames<'a> {
-    titles: HashMap<&'a str, usize, RandomState>,
-    titles_any_case: HashMap<String, usize, RandomState>,
-    aliases: HashMap<String, usize, RandomState>,
-    stems: HashMap<&'a str, usize, RandomState>,
+    titles: HashMap<&'a str, NoteIdx, RandomState>,
+    titles_any_case: HashMap<String, NoteIdx, RandomState>,
+    aliases: HashMap<String, NoteIdx, RandomState>,
+    stems: HashMap<&'a str, NoteIdx, RandomState>,
 }
 
 /// The result of resolving a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PathTarget {
     /// The index of a note.
-    Note(usize),
+    Note(NoteIdx),
     /// Nothing: no note has that name or path.
     Nothing,
     /// A path outside the store.
@@ -39,13 +39,13 @@ pub(crate) enum PathTarget {
 
 impl<'a> NameIndex<'a> {
     pub(crate) fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
-        let by_id = notes.iter().enumerate().map(|(index, note)| (note.id.as_str(), index)).collect();
+        let by_id = NoteIdx::enumerate(notes).map(|(index, note)| (note.id.as_str(), index)).collect();
         Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
     }
 
     /// Finds a note by id, title, title in any case, alias, or file stem, in this order. If the whole text names
     /// nothing, a `#heading` at its end is ignored.
-    pub(crate) fn resolve(&self, target: &str) -> Option<usize> {
+    pub(crate) fn resolve(&self, target: &str) -> Option<NoteIdx> {
         let target = target.trim();
         self.find_by_name(target).or_else(|| {
             let (name, _heading) = target.split_once('#')?;
@@ -53,7 +53,7 @@ impl<'a> NameIndex<'a> {
         })
     }
 
-    fn find_by_name(&self, name: &str) -> Option<usize> {
+    fn find_by_name(&self, name: &str) -> Option<NoteIdx> {
         if name.is_empty() {
             return None;
         }
@@ -86,7 +86,7 @@ impl<'a> NameIndex<'a> {
             return PathTarget::Outside;
         };
         let by_path = self.by_path.get_or_init(|| {
-            let paths = self.notes.iter().enumerate();
+            let paths = NoteIdx::enumerate(self.notes);
             paths.map(|(index, note)| (note.path.as_str(), index)).collect()
         });
         by_path.get(path.as_str()).map_or(PathTarget::Nothing, |index| PathTarget::Note(*index))
@@ -101,7 +101,7 @@ impl<'a> TextNames<'a> {
             aliases: HashMap::default(),
             stems: HashMap::default(),
         };
-        for (index, note) in notes.iter().enumerate() {
+        for (index, note) in NoteIdx::enumerate(notes) {
             let head = note.list_fields();
             texts.titles.entry(head.title).or_insert(index);
             texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(index);

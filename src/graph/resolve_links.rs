@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::links::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
 use crate::note::EncodedTarget;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The type of an inline link.
 const RELATED: &str = "related";
@@ -21,7 +21,8 @@ const RUN_LENGTH: usize = 512;
 pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> AdjacencyLists {
     let run = |first: usize| {
         let mut run = AdjacencyLists::default();
-        (first..notes.len().min(first + RUN_LENGTH)).for_each(|from| add_note(&mut run, first, names, notes, from));
+        (first..notes.len().min(first + RUN_LENGTH))
+            .for_each(|from| add_note(&mut run, names, notes, NoteIdx::new(from)));
         run
     };
     let runs: Vec<AdjacencyLists> = (0..notes.len()).into_par_iter().step_by(RUN_LENGTH).map(run).collect();
@@ -32,15 +33,16 @@ pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> Adjacen
     links
 }
 
-/// Adds a note's links and unresolved targets; `first` is the first note of the run. Repeated links are merged, and so
-/// are a typed and an inline link to the same note. Links of a note to itself are dropped.
-fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: usize) {
+/// Adds the links and unresolved targets of the next note of a run. Repeated links are merged, and so are a typed and an
+/// inline link to the same note. Links of a note to itself are dropped.
+fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: NoteIdx) {
+    let row = NoteIdx::new(run.ends.row_count());
     let mut own: Vec<OutLink> = Vec::new();
     let mut seen_unresolved: HashSet<String, RandomState> = HashSet::default();
     let (kinds, unresolved) = (&mut run.kinds, &mut run.unresolved);
     let mut add_unresolved = |target: &str| {
         if seen_unresolved.insert(target.to_owned()) {
-            unresolved.push(from - first, target);
+            unresolved.push(row, target);
         }
     };
     let links = notes[from].link_fields();
@@ -63,7 +65,7 @@ fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes
             PathTarget::Note(to) => to,
             // Files outside the store are not checked for existence.
             PathTarget::Outside => {
-                run.outside.push(from - first, target);
+                run.outside.push(row, target);
                 continue;
             }
             // `[[#heading]]` leads to a heading of the note itself.
@@ -76,7 +78,7 @@ fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes
         if to == from {
             continue;
         }
-        let position = first_links.position(&own, to as u32).unwrap_or_else(|| {
+        let position = first_links.position(&own, to).unwrap_or_else(|| {
             own.push(OutLink::new(to, kinds.intern(RELATED), INLINE));
             own.len() - 1
         });
@@ -88,7 +90,7 @@ fn add_note(run: &mut AdjacencyLists, first: usize, names: &NameIndex<'_>, notes
 /// Finds the first of a note's links to each target: by linear search in a short list, by hash table in a long one.
 #[derive(Default)]
 struct FirstLinks {
-    positions: HashMap<u32, usize, RandomState>,
+    positions: HashMap<NoteIdx, usize, RandomState>,
     /// The number of links already in `positions`.
     known: usize,
 }
@@ -97,7 +99,7 @@ struct FirstLinks {
 const MIN_HASHED_LINKS: usize = 16;
 
 impl FirstLinks {
-    fn position(&mut self, links: &[OutLink], to: u32) -> Option<usize> {
+    fn position(&mut self, links: &[OutLink], to: NoteIdx) -> Option<usize> {
         if links.len() < MIN_HASHED_LINKS {
             return links.iter().position(|link| link.to == to);
         }

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Edge, Follow, Graph, LinkKey, other_end};
+use crate::store::NoteIdx;
 
 /// The bounds of a walk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +29,7 @@ impl WalkLimits {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reached<'g> {
     /// Its index.
-    pub note: usize,
+    pub note: NoteIdx,
     /// Its distance from the root in hops.
     pub hop: usize,
     /// The position in the walk of the note from which it was first reached; `None` for the root.
@@ -55,7 +56,7 @@ impl Walk<'_> {
 
 impl Graph<'_> {
     /// Walks breadth first from a note.
-    pub fn walk(&self, root: usize, follow: &Follow, limits: &WalkLimits) -> Walk<'_> {
+    pub fn walk(&self, root: NoteIdx, follow: &Follow, limits: &WalkLimits) -> Walk<'_> {
         let (reached, has_refused) = self.walk_to(root, None, follow, limits);
         // A note excluded on one way may be reached on a longer one; the notes behind it may then be too far. Only a
         // second walk gives the count.
@@ -71,8 +72,8 @@ impl Graph<'_> {
     /// `max_nodes` and `max_fanout`.
     pub fn path(
         &self,
-        from: usize,
-        to: usize,
+        from: NoteIdx,
+        to: NoteIdx,
         follow: &Follow,
         limits: &WalkLimits,
     ) -> (Option<Vec<Reached<'_>>>, bool) {
@@ -101,8 +102,8 @@ impl Graph<'_> {
     /// Walks until `goal` is reached, or to the end. The flag tells whether a limit excluded a note.
     fn walk_to(
         &self,
-        root: usize,
-        goal: Option<usize>,
+        root: NoteIdx,
+        goal: Option<NoteIdx>,
         follow: &Follow,
         limits: &WalkLimits,
     ) -> (Vec<Reached<'_>>, bool) {
@@ -138,9 +139,9 @@ struct Walker<'g, 'a, 'f> {
     graph: &'g Graph<'a>,
     follow: &'f Follow,
     limits: &'f WalkLimits,
-    goal: Option<usize>,
+    goal: Option<NoteIdx>,
     /// The position in the walk of each note, by note index.
-    position_of: HashMap<usize, usize>,
+    position_of: HashMap<NoteIdx, usize>,
     /// The stored links already shown at a note of the walk.
     used: HashSet<LinkKey>,
     /// Whether a limit excluded a note on at least one way.
@@ -175,13 +176,13 @@ impl<'g> Walker<'g, '_, '_> {
         }
     }
 
-    fn is_too_low(&self, note_index: usize) -> bool {
+    fn is_too_low(&self, note_index: NoteIdx) -> bool {
         let is_end = self.goal == Some(note_index) || self.reached[0].note == note_index;
         !is_end && self.graph.notes[note_index].value_or_default() < self.limits.min_value
     }
 
     /// Returns the position of a note in the walk; appends the note if it is new.
-    fn position_in_walk(&mut self, note_index: usize, parent: usize, hop: usize) -> usize {
+    fn position_in_walk(&mut self, note_index: NoteIdx, parent: usize, hop: usize) -> usize {
         let next = self.reached.len();
         let position = *self.position_of.entry(note_index).or_insert(next);
         if position == next {

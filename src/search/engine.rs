@@ -24,7 +24,7 @@ use super::score::related::{self, SimilarNote};
 use super::score::vectors::{VectorCache, Vectors};
 use super::score::weights::Weights;
 use crate::note::Language;
-use crate::store::{NoteHandle, TextIndex};
+use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
 
 /// The distinct content terms of a note, and their density.
@@ -118,9 +118,9 @@ impl<'a> Engine<'a> {
     /// Those for which `is_last` is true follow the others.
     pub fn related(
         &self,
-        note: usize,
+        note: NoteIdx,
         neighbourhood: &Neighbourhood<'_>,
-        is_last: &dyn Fn(usize) -> bool,
+        is_last: &dyn Fn(NoteIdx) -> bool,
         limit: usize,
     ) -> (Vec<SimilarNote>, usize) {
         related::related(&self.index, &self.vectors(), neighbourhood, note, is_last, limit)
@@ -136,7 +136,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the content terms of a note.
-    pub fn note_terms(&self, note: usize) -> NoteTerms {
+    pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
         let text = self.index.text(note);
         let content_terms = |terms: &[TermId]| {
             let mut terms: Vec<u32> =
@@ -178,7 +178,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the notes that contain excluded words or phrases.
-    fn excluded_notes(&self, plan: &Plan) -> HashSet<usize> {
+    fn excluded_notes(&self, plan: &Plan) -> HashSet<NoteIdx> {
         let contains = |note, terms: &[TermId]| match terms {
             [only] if !self.index.is_stop(*only) => true,
             [only] => contains_term(&self.index.text(note), *only),
@@ -186,14 +186,14 @@ impl<'a> Engine<'a> {
         };
         let excluded = plan.excluded.iter().map(|terms| {
             let notes = self.index.notes_with_all(terms).into_par_iter();
-            notes.filter(|note| contains(*note, terms)).collect::<Vec<usize>>()
+            notes.filter(|note| contains(*note, terms)).collect::<Vec<NoteIdx>>()
         });
         excluded.flatten().collect()
     }
 
     /// Returns whether a note meets the conditions of a query, whatever its score.
-    fn passes(&self, position: usize, plan: &Plan, excluded: &HashSet<usize>) -> bool {
-        let Some(note) = self.notes.get(position) else { return false };
+    fn passes(&self, position: NoteIdx, plan: &Plan, excluded: &HashSet<NoteIdx>) -> bool {
+        let Some(note) = self.notes.get(position.index()) else { return false };
         let has_kind = |kind: &str| note.list_fields().kind.eq_ignore_ascii_case(kind);
         let passes_filters = !excluded.contains(&position)
             && plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
@@ -207,8 +207,8 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns all notes that pass, by descending value, for a query of conditions without words.
-    fn all_by_value(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = (0..self.notes.len())
+    fn all_by_value(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = NoteIdx::all(self.notes.len())
             .filter(|note| passes(*note))
             .map(|note| Hit { note, relevance: 1.0, ..Hit::default() })
             .collect();
@@ -217,7 +217,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Moves notes whose title or alias is the whole query to the front.
-    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &(dyn Fn(usize) -> bool + Sync)) {
+    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) {
         let (unquoted, raw) = (query.unquoted_text(), query.text.trim());
         if unquoted.is_empty() {
             return;
@@ -227,11 +227,11 @@ impl<'a> Engine<'a> {
                 || (note.has_aliases() && note.relations().aliases.iter().any(|alias| equals_folded(alias, name)))
         };
         // A query that is a title names that note, even if it could be parsed as conditions.
-        let is_meant = |position: &usize| {
+        let is_meant = |position: &NoteIdx| {
             let note = &self.notes[*position];
             is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position))
         };
-        let named: Vec<usize> = (0..self.notes.len()).into_par_iter().filter(is_meant).collect();
+        let named: Vec<NoteIdx> = (0..self.notes.len()).into_par_iter().map(NoteIdx::new).filter(is_meant).collect();
         // Many notes may share a title: `named` is searched by bisection.
         let mut is_found = vec![false; named.len()];
         for hit in hits.iter_mut() {

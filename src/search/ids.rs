@@ -3,54 +3,31 @@
 //! A segment numbers its documents and terms by itself; the [composite index](super::read::composite_index) has ids of
 //! its own for the terms of all segments.
 
-use serde::{Deserialize, Serialize};
-
-/// Defines an index type over `u32`.
-macro_rules! index_type {
-    ($(#[$doc:meta])* $name:ident) => {
-        $(#[$doc])*
-        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub(crate) struct $name(pub(crate) u32);
-
-        impl $name {
-            /// Returns the id as an index into an array.
-            #[inline]
-            pub(crate) fn index(self) -> usize {
-                self.0 as usize
-            }
-
-            /// Returns the ids below `count`, in ascending order.
-            #[inline]
-            pub(crate) fn all(count: usize) -> impl ExactSizeIterator<Item = Self> + Clone {
-                (0..count as u32).map(Self)
-            }
-        }
-    };
-}
+use crate::codec::index_type::index_type;
 
 index_type! {
     /// The position of a document in its segment: notes are numbered in the order in which they were indexed.
-    DocId
+    pub(crate) DocId
 }
 
 index_type! {
     /// The id of a term: in the composite index, or, while a segment is built, in the vocabulary.
-    TermId
+    pub(crate) TermId
 }
 
 index_type! {
     /// The position of a term in the sorted dictionary of a segment.
-    TermOrd
+    pub(crate) TermOrd
 }
 
 index_type! {
     /// The id of a word (a surface form of a term) in its segment. Frequent words have small ids.
-    WordId
+    pub(crate) WordId
 }
 
 index_type! {
     /// The position of a query term in the plan of a query.
-    QueryTermIdx
+    pub(crate) QueryTermIdx
 }
 
 impl TermId {

@@ -25,6 +25,6 @@ pub use score::best_answer::BestAnswer;
 pub use score::block_scorer::{BlockScorer, BlockText, TokenCache};
 pub use score::duplicates::Alike;
 pub use score::hit::{Hit, ScoreBreakdown};
-pub use score::neighbourhood::{Linked, Neighbourhood, Sequences};
+pub use score::neighbourhood::{Linked, Neighbourhood, Sequences, step};
 pub use score::related::SimilarNote;
 pub use score::weights::Weights;

@@ -17,6 +17,7 @@ mod lock;
 mod names;
 mod note_file;
 mod note_handle;
+mod note_idx;
 mod racy;
 mod read_errors;
 mod redo_log;
@@ -47,6 +48,7 @@ pub use index_builder::{IndexBuilder, IndexWorker, TextIndex};
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::{FolderLock, Lock};
 pub use note_handle::NoteHandle;
+pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
 pub use stale::remove_stale_file;
 use walk::dir_handle::DirHandle;
@@ -96,7 +98,7 @@ pub struct Store {
     /// The number of files that were changed from the redo log before the notes were read.
     recovered: usize,
     /// The positions of the notes by path, computed at the first use.
-    by_path: OnceLock<HashMap<String, usize>>,
+    by_path: OnceLock<HashMap<String, NoteIdx>>,
     /// The text index, with positions in `notes`.
     text_index: Option<TextIndex>,
     errors: Arc<ReadErrors>,
@@ -309,15 +311,15 @@ impl Store {
     }
 
     /// Moves the items whose notes are retired behind the others; both keep their order.
-    pub fn retired_last<T>(&self, all: impl IntoIterator<Item = T>, note_of: impl Fn(&T) -> usize) -> Vec<T> {
+    pub fn retired_last<T>(&self, all: impl IntoIterator<Item = T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
         let (retired, mut sorted): (Vec<T>, Vec<T>) = all.into_iter().partition(|item| self.is_retired(note_of(item)));
         sorted.extend(retired);
         sorted
     }
 
     /// Whether the note at a position is retired.
-    pub fn is_retired(&self, position: usize) -> bool {
-        self.notes[position].retired(|| self.today.day()).is_some()
+    pub fn is_retired(&self, position: NoteIdx) -> bool {
+        self.notes()[position].retired(|| self.today.day()).is_some()
     }
 
     /// Returns a file's path relative to the current directory, from its path in the store.

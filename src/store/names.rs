@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::note_handle::NoteHandle;
+use super::note_idx::NoteIdx;
 use super::{MAX_CANDIDATES, Store, discover};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
@@ -22,23 +23,23 @@ const MIN_PART: usize = 4;
 
 impl Store {
     /// Returns the position in [`Store::notes`] of the note with an id.
-    pub fn position(&self, id: &NoteId) -> Option<usize> {
-        self.notes.binary_search_by(|note| note.id.cmp(id)).ok()
+    pub fn position(&self, id: &NoteId) -> Option<NoteIdx> {
+        self.notes.binary_search_by(|note| note.id.cmp(id)).ok().map(NoteIdx::new)
     }
 
     /// Returns the position of the note with an id or a path.
-    pub fn named(&self, name: &str) -> Option<usize> {
+    pub fn named(&self, name: &str) -> Option<NoteIdx> {
         let with_id = NoteId::parse(name).and_then(|id| self.position(&id));
         with_id.or_else(|| if name.ends_with(".md") { self.position_of_file(name) } else { None })
     }
 
     /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
-    fn position_of_file(&self, name: &str) -> Option<usize> {
+    fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
         let from_here = self.current_dir.join(name);
         let inside =
             discover::normal(&from_here).strip_prefix(&self.root).ok().map(|path| path.to_string_lossy().into_owned());
         let by_path = self.by_path.get_or_init(|| {
-            let paths = self.notes.iter().enumerate();
+            let paths = NoteIdx::enumerate(&self.notes);
             paths.map(|(position, note)| (note.path.clone(), position)).collect()
         });
         // A path that begins with `..` leads out of the store.
@@ -53,7 +54,7 @@ impl Store {
     ///
     /// # Errors
     /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
-    pub fn resolve(&self, name: &str) -> Result<usize, Error> {
+    pub fn resolve(&self, name: &str) -> Result<NoteIdx, Error> {
         if let Some(position) = self.named(name) {
             return Ok(position);
         }
@@ -85,21 +86,21 @@ impl Store {
         }
     }
 
-    fn positions_where(&self, test: impl Fn(&NoteHandle) -> bool) -> Vec<usize> {
-        let notes = self.notes.iter().enumerate();
+    fn positions_where(&self, test: impl Fn(&NoteHandle) -> bool) -> Vec<NoteIdx> {
+        let notes = NoteIdx::enumerate(&self.notes);
         notes.filter(|(_, note)| test(note)).map(|(position, _)| position).collect()
     }
 
-    fn with_id_prefix(&self, prefix: &str) -> Vec<usize> {
+    fn with_id_prefix(&self, prefix: &str) -> Vec<NoteIdx> {
         let first = self.notes.partition_point(|note| note.id.as_str() < prefix);
         let rest = self.notes.get(first..).unwrap_or_default();
         let count = rest.iter().take_while(|note| note.id.as_str().starts_with(prefix)).count();
-        (first..first + count).collect()
+        (first..first + count).map(NoteIdx::new).collect()
     }
 
-    fn ambiguous(&self, name: &str, what: &str, positions: &[usize]) -> Error {
+    fn ambiguous(&self, name: &str, what: &str, positions: &[NoteIdx]) -> Error {
         let candidates = positions.iter().take(MAX_CANDIDATES);
-        let shown: Vec<&str> = candidates.map(|position| self.notes[*position].id.as_str()).collect();
+        let shown: Vec<&str> = candidates.map(|position| self.notes()[*position].id.as_str()).collect();
         let things = if what == "is a prefix of" { "ids" } else { "notes" };
         Error::usage(format!("`{name}` {what} {} {things}", positions.len())).hint(format!("ids: {}", shown.join(", ")))
     }
@@ -128,8 +129,8 @@ impl Store {
     ///
     /// # Errors
     /// `Usage` if it does.
-    pub fn expect_own_id(&self, position: usize) -> Result<(), Error> {
-        let id = &self.notes[position].id;
+    pub fn expect_own_id(&self, position: NoteIdx) -> Result<(), Error> {
+        let id = &self.notes()[position].id;
         if !id.as_str().contains('~') {
             return Ok(());
         }
@@ -141,7 +142,7 @@ impl Store {
     ///
     /// # Errors
     /// `NoNote`, listing the names that no note has; `Usage` for a name that several notes have.
-    pub fn positions(&self, ids: &[String]) -> Result<Vec<usize>, Error> {
+    pub fn positions(&self, ids: &[String]) -> Result<Vec<NoteIdx>, Error> {
         let mut found = Vec::new();
         let mut unknown = Vec::new();
         for text in ids {

@@ -4,7 +4,7 @@ use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::{Compactions, NameIndex};
 use crate::note::edit::Edit;
-use crate::store::Store;
+use crate::store::{NoteIdx, Store};
 
 const FIELD: &str = "compacts";
 
@@ -29,8 +29,8 @@ pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Re
             )));
         }
     }
-    let is_new = |member: &&usize| digests.digest_of(**member) != Some(digest);
-    let edit = |member: &usize| Edit::AddItem { key: FIELD, text: notes[*member].id.to_string() };
+    let is_new = |member: &&NoteIdx| digests.digest_of(**member) != Some(digest);
+    let edit = |member: &NoteIdx| Edit::AddItem { key: FIELD, text: notes[*member].id.to_string() };
     let edits: Vec<Edit> = members.iter().filter(is_new).map(edit).collect();
     Ok(vec![plan_edits(store, &notes[digest], &edits, now)?])
 }

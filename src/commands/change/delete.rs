@@ -6,30 +6,30 @@ use super::{ChangePlan, PlannedChange};
 use crate::commands::note_warning;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph};
-use crate::store::NoteHandle;
 use crate::store::{Change, Store};
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The most notes that an error names.
 const MAX_NAMED: usize = 10;
 
 /// Plans to delete notes that no others link to. If forced, deletes them anyway and reports the links that break.
 pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<ChangePlan, Error> {
-    let positions: BTreeSet<usize> = store.positions(ids)?.into_iter().collect();
+    let positions: BTreeSet<NoteIdx> = store.positions(ids)?.into_iter().collect();
     let notes = store.notes();
     let graph = Graph::new(notes, &store.config.link_types);
     let digests = Compactions::new(notes);
     let mut plan = ChangePlan { changes: Vec::new(), findings: Vec::new() };
     for position in &positions {
         let note = &notes[*position];
-        let stays = |other: &usize| !positions.contains(other);
-        let linking: BTreeSet<usize> = graph.backlinks(*position).filter(stays).collect();
+        let stays = |other: &NoteIdx| !positions.contains(other);
+        let linking: BTreeSet<NoteIdx> = graph.backlinks(*position).filter(stays).collect();
         if !is_forced {
             expect_unused(store, note, digests.digest_of(*position).filter(stays), &linking)?;
         }
         let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
         plan.changes.push(PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
         let message = format!("its link to `{}` is now broken", note.id);
-        let broken_link = |from: usize| note_warning(store, &notes[from], "broken-link", message.clone());
+        let broken_link = |from: NoteIdx| note_warning(store, &notes[from], "broken-link", message.clone());
         plan.findings.extend(linking.into_iter().map(broken_link));
     }
     Ok(plan)
@@ -39,10 +39,10 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Cha
 fn expect_unused(
     store: &Store,
     note: &NoteHandle,
-    digest: Option<usize>,
-    linking: &BTreeSet<usize>,
+    digest: Option<NoteIdx>,
+    linking: &BTreeSet<NoteIdx>,
 ) -> Result<(), Error> {
-    let id_of = |position: usize| store.notes()[position].id.as_str();
+    let id_of = |position: NoteIdx| store.notes()[position].id.as_str();
     if let Some(digest) = digest.map(id_of) {
         return Err(Error::new(ErrorKind::Failure, format!("`{digest}` is a digest of `{}`", note.id))
             .hint(format!("run `qipu compact --undo {digest} {}` first, or use --force", note.id)));

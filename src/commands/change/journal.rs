@@ -15,7 +15,7 @@ use crate::store::{self, Store};
 pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
     let first = Journals::new(store.notes()).on(day).next();
-    match first.and_then(|position| store.notes().get(position)) {
+    match first.map(|position| &store.notes()[position]) {
         Some(note) => Ok(vec![plan_append(store, &request.now, note, &bullet)?]),
         None => plan_new(store, request, day, bullet),
     }

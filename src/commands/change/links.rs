@@ -4,8 +4,8 @@ use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::NameIndex;
 use crate::note::edit::Edit;
-use crate::store::NoteHandle;
 use crate::store::Store;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The largest edit distance of a link type that is suggested.
 const MAX_DISTANCE: usize = 2;
@@ -51,7 +51,7 @@ pub(super) fn plan_remove(
 }
 
 /// Returns a note's typed links to the note at position `to`.
-fn links_to<'a>(store: &'a Store, note: &'a NoteHandle, to: usize) -> impl Iterator<Item = (&'a str, &'a str)> {
+fn links_to<'a>(store: &'a Store, note: &'a NoteHandle, to: NoteIdx) -> impl Iterator<Item = (&'a str, &'a str)> {
     let names = NameIndex::new(store.notes());
     note.link_fields().typed.into_iter().filter(move |(_, target)| names.resolve(target) == Some(to))
 }

@@ -12,7 +12,7 @@ use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::DiagnosticEntry;
-use crate::store::{self, NoteHandle, Store};
+use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the note that stays, the notes that link to the other, and the deletion of the other.
 pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<ChangePlan, Error> {
@@ -38,14 +38,14 @@ pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<C
 
 /// One of the two notes.
 struct MergeSide {
-    position: usize,
+    position: NoteIdx,
     text: String,
     note: Note,
 }
 
 impl MergeSide {
     /// Reads the file of the note at `position` again: the plan must be made from the text that is replaced or deleted.
-    fn read(store: &Store, position: usize) -> Result<Self, Error> {
+    fn read(store: &Store, position: NoteIdx) -> Result<Self, Error> {
         let known = &store.notes()[position];
         let text = store.text_of(known)?;
         let mut note = Note::parse(&known.path, text.clone().into_bytes());
@@ -78,11 +78,11 @@ impl MergePlanner<'_> {
         let graph = Graph::new(store.notes(), &store.config.link_types);
         let section = self.section()?;
         let mut planned = vec![self.plan_into(section.as_ref())?];
-        let mut linking: BTreeSet<usize> = graph.backlinks(self.from.position).collect();
+        let mut linking: BTreeSet<NoteIdx> = graph.backlinks(self.from.position).collect();
         let is_digest = |note: &NoteHandle| {
             note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.from.position))
         };
-        let notes = store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
+        let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.has_compacts());
         linking.extend(notes.filter(|(_, note)| is_digest(note)).map(|(position, _)| position));
         let both = [self.from.position, self.into.position];
         for position in linking.into_iter().filter(|position| !both.contains(position)) {

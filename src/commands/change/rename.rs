@@ -10,8 +10,8 @@ use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
-use crate::store::NoteHandle;
 use crate::store::{self, Store};
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Plans the new title and file name, and the links that use the old ones.
 pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
@@ -30,7 +30,7 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
         title: &title,
     };
     let mut planned = vec![renaming.plan_note(now)?];
-    let mut linking: BTreeSet<usize> = graph.backlinks(position).collect();
+    let mut linking: BTreeSet<NoteIdx> = graph.backlinks(position).collect();
     linking.extend(renaming.digests_of_it());
     for from in linking.into_iter().filter(|from| *from != position) {
         planned.extend(renaming.plan_linking(&store.notes()[from])?);
@@ -54,7 +54,7 @@ struct RenamePlanner<'a> {
     store: &'a Store,
     names: NameIndex<'a>,
     /// The position of the note that is renamed.
-    position: usize,
+    position: NoteIdx,
     /// The new path of its file.
     path: String,
     /// Its new title.
@@ -100,8 +100,8 @@ impl RenamePlanner<'_> {
     }
 
     /// Returns the notes that replace it as digests, by any of its names.
-    fn digests_of_it(&self) -> impl Iterator<Item = usize> {
-        let notes = self.store.notes().iter().enumerate().filter(|(_, note)| note.has_compacts());
+    fn digests_of_it(&self) -> impl Iterator<Item = NoteIdx> {
+        let notes = NoteIdx::enumerate(self.store.notes()).filter(|(_, note)| note.has_compacts());
         let is_digest = |note: &NoteHandle| {
             note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.position))
         };

@@ -8,8 +8,8 @@ use crate::graph::Graph;
 use crate::note::edit::Edit;
 use crate::report::DiagnosticEntry;
 use crate::request::NewFields;
-use crate::store::NoteHandle;
 use crate::store::Store;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Plans the same changes for each note.
 pub(super) fn plan(store: &Store, now: &str, ids: &[String], fields: &NewFields) -> Result<ChangePlan, Error> {
@@ -18,7 +18,7 @@ pub(super) fn plan(store: &Store, now: &str, ids: &[String], fields: &NewFields)
     }
     let edits = edits(store, fields)?;
     let mut seen = std::collections::HashSet::new();
-    let positions: Vec<usize> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
+    let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, now));
     let changes = changes.collect::<Result<Vec<_>, Error>>()?;
     let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
@@ -30,7 +30,7 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
     let after = store.after(&changes_of(planned));
     let types = &store.config.link_types;
     let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
-    let lost = |(position, note): (usize, &std::sync::Arc<NoteHandle>)| {
+    let lost = |(position, note): (NoteIdx, &std::sync::Arc<NoteHandle>)| {
         let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
         let finding = |target: &String| {
             let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
@@ -38,7 +38,7 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
         };
         new.map(finding).collect::<Vec<_>>()
     };
-    store.notes().iter().enumerate().flat_map(lost).collect()
+    NoteIdx::enumerate(store.notes()).flat_map(lost).collect()
 }
 
 /// Returns the edits that set fields, in the order of fields in a new note.

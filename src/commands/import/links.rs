@@ -11,7 +11,7 @@ use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, m
 use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId};
 use crate::progress;
 use crate::request::ImportRequest;
-use crate::store::{Change, Store};
+use crate::store::{Change, NoteIdx, Store};
 
 /// The type of a link without a type.
 const RELATED: &str = "related";
@@ -237,7 +237,7 @@ impl<'a> Linker<'a> {
     /// Returns the note itself and the notes to which it links.
     fn linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
         let notes = self.after.notes();
-        let Some(note) = self.after.position(&draft.id).and_then(|index| notes.get(index)) else {
+        let Some(note) = self.after.position(&draft.id).map(|index| &notes[index]) else {
             return HashSet::new();
         };
         let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {
@@ -248,15 +248,15 @@ impl<'a> Linker<'a> {
         let inline = links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>();
         let inline = inline.iter().filter_map(lead);
         let typed = links.typed.iter().filter_map(|(_, target)| self.names.resolve(target));
-        let id = |index: usize| notes.get(index).map(|note| note.id.clone());
-        inline.chain(typed).filter_map(id).chain([draft.id.clone()]).collect()
+        let id = |index: NoteIdx| notes[index].id.clone();
+        inline.chain(typed).map(id).chain([draft.id.clone()]).collect()
     }
 
     /// Checks whether a reference still has the same target, and adds a remark if not.
     fn check(&mut self, draft: &Draft<'_>, reference: &TextReference, found: Option<&ResolvedName>) {
         match (&reference.target, found) {
             (ReferenceTarget::Wiki(target), Some(ResolvedName::Page(index))) => {
-                let actual = self.names.resolve(target).and_then(|index| self.after.notes().get(index));
+                let actual = self.names.resolve(target).map(|index| &self.after.notes()[index]);
                 let intended = self.drafts.get(*index).map(|to| &to.id);
                 if let Some(actual) = actual.filter(|actual| Some(&actual.id) != intended) {
                     let message = format!(

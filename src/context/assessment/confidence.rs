@@ -10,7 +10,7 @@ use crate::context::{Session, journal_day};
 use crate::graph::Graph;
 use crate::report::{Assessment, Confidence};
 use crate::search::Highlighter;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The weights of the dimensions in the overall confidence, in the order of the dimensions; their sum is 1.
 const WEIGHTS: [f64; 6] = [0.25, 0.20, 0.15, 0.15, 0.15, 0.10];
@@ -59,12 +59,12 @@ impl<'a, 's> Assessor<'a, 's> {
         Self { session, graph: session.graph(), today, is_trusted: session.store.is_trusted(), highlighter }
     }
 
-    fn note(&self, index: usize) -> &NoteHandle {
+    fn note(&self, index: NoteIdx) -> &NoteHandle {
         &self.session.store.notes()[index]
     }
 
     /// Returns the notes at the other ends of a note's links of a type, in either direction, sorted.
-    pub(super) fn linked(&self, index: usize, kind: &str) -> BTreeSet<usize> {
+    pub(super) fn linked(&self, index: NoteIdx, kind: &str) -> BTreeSet<NoteIdx> {
         let graph = self.graph;
         let types = &self.session.store.config.link_types;
         let outgoing = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
@@ -73,12 +73,12 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the notes that contradict a note, in either direction.
-    pub(super) fn opponents(&self, index: usize) -> BTreeSet<usize> {
+    pub(super) fn opponents(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
         CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind)).collect()
     }
 
     /// Returns the notes from which a note is derived in at most [`MAX_STEPS`] steps, the nearest first.
-    pub(super) fn origins(&self, index: usize) -> Vec<usize> {
+    pub(super) fn origins(&self, index: NoteIdx) -> Vec<NoteIdx> {
         let mut seen = HashSet::from([index]);
         let (mut origins, mut last) = (Vec::new(), vec![index]);
         for _ in 0..MAX_STEPS {
@@ -90,7 +90,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the trust in the source of a note, 0 to 1.
-    pub(super) fn trust(&self, index: usize) -> f64 {
+    pub(super) fn trust(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
         if fields::trust(note).is_some() {
             return self.own_trust(note);
@@ -132,8 +132,8 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the assessment of a note with this relevance.
-    pub(super) fn assessment(&self, index: usize, relevance: f64) -> Assessment {
-        let origin = |origin: usize| {
+    pub(super) fn assessment(&self, index: NoteIdx, relevance: f64) -> Assessment {
+        let origin = |origin: NoteIdx| {
             let note = self.note(origin);
             (note.id.clone(), note.title().to_owned(), self.confidence(origin).overall)
         };
@@ -148,7 +148,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the confidence in a note.
-    pub(super) fn confidence(&self, index: usize) -> Confidence {
+    pub(super) fn confidence(&self, index: NoteIdx) -> Confidence {
         let opponents = self.opponents(index);
         // A rejected or superseded note contradicts no other.
         let valid = opponents.iter().filter(|opponent| !self.session.store.is_retired(**opponent));
@@ -159,7 +159,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the consistency of a note that contradicts `opponent`. The contradictions of the opponent itself are
     /// ignored, since two notes may contradict each other.
-    fn consistency_against(&self, opponent: usize) -> f64 {
+    fn consistency_against(&self, opponent: NoteIdx) -> f64 {
         let confidence = self.confidence_with(opponent, UNOPPOSED_CONSISTENCY).overall;
         match confidence {
             _ if self.is_verified(self.note(opponent)) => 0.0,
@@ -169,7 +169,7 @@ impl<'a, 's> Assessor<'a, 's> {
         }
     }
 
-    fn confidence_with(&self, index: usize, consistency: f64) -> Confidence {
+    fn confidence_with(&self, index: NoteIdx, consistency: f64) -> Confidence {
         let stated = fields::confidence(self.note(index));
         if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.is_trusted) {
             return Confidence { overall, dimensions: None };
@@ -191,7 +191,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the quality of method, 0 to 1: as stated, else by the type of the note; at most that of the weakest
     /// origin.
-    fn method_quality(&self, index: usize, seen: &mut HashSet<usize>, steps: usize) -> f64 {
+    fn method_quality(&self, index: NoteIdx, seen: &mut HashSet<NoteIdx>, steps: usize) -> f64 {
         let note = self.note(index);
         let by_kind = match note.list_fields().kind {
             _ if self.is_verified(note) => 0.7,
@@ -210,7 +210,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the freshness, which halves with the half-life of the note's type; at least [`MIN_FRESHNESS`].
-    fn freshness(&self, index: usize) -> f64 {
+    fn freshness(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
         let half_life = match note.list_fields().kind {
             "permanent" | "moc" => 365.0,
@@ -222,7 +222,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the recency of the last change: 1 today, halved after [`RECENCY_HALF_LIFE`]; [`UNKNOWN_RECENCY`] without
     /// a date.
-    pub(super) fn recency(&self, index: usize) -> f64 {
+    pub(super) fn recency(&self, index: NoteIdx) -> f64 {
         self.days_old(self.note(index)).map_or(UNKNOWN_RECENCY, |days| (-days / RECENCY_HALF_LIFE).exp2())
     }
 
@@ -234,7 +234,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the corroboration, 0 to 1, which grows with the supporting notes, hosts of sources, and verification.
-    fn corroboration(&self, index: usize) -> f64 {
+    fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
         let hosts: BTreeSet<String> = hosts(note).into_iter().collect();
         let supporters = self.linked(index, SUPPORTED_BY).len() + hosts.len();
@@ -245,7 +245,7 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 
     /// Returns the applicability: higher if a tag of the note is in the query.
-    fn applicability(&self, index: usize) -> f64 {
+    fn applicability(&self, index: NoteIdx) -> f64 {
         let is_in_query = |tag: &str| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
         if self.note(index).relations().tags.into_iter().any(is_in_query) { 0.8 } else { 0.6 }
     }
@@ -304,7 +304,7 @@ mod tests {
         Store::from_notes(".qipu/".to_owned(), config, notes.iter().map(note).collect())
     }
 
-    fn with_assessor<T>(notes: &[(&str, &str)], test: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> usize) -> T) -> T {
+    fn with_assessor<T>(notes: &[(&str, &str)], test: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> NoteIdx) -> T) -> T {
         let store = store(notes);
         let session = Session::new(&store);
         let assessor = Assessor::new(&session, "2025-03-05".parse().ok(), None);

@@ -11,7 +11,7 @@ use crate::context::Session;
 use crate::error::Error;
 use crate::report::{Assessment, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
 /// first.
@@ -48,13 +48,13 @@ fn has_more_than_summary(note: &NoteHandle) -> bool {
 struct Expansion<'a, 's> {
     assessor: &'a Assessor<'a, 's>,
     /// The chosen notes by their indices in the store, with their levels.
-    chosen: Vec<(usize, Level)>,
+    chosen: Vec<(NoteIdx, Level)>,
     /// The ordinal of each chosen note.
-    ordinals: HashMap<usize, usize>,
+    ordinals: HashMap<NoteIdx, usize>,
 }
 
 impl Expansion<'_, '_> {
-    fn add(&mut self, index: usize, level: Level) {
+    fn add(&mut self, index: NoteIdx, level: Level) {
         if !self.ordinals.contains_key(&index) {
             self.ordinals.insert(index, self.chosen.len());
             self.chosen.push((index, level));
@@ -62,9 +62,9 @@ impl Expansion<'_, '_> {
     }
 
     /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
-    fn related(&self, index: usize, request: &ExpandRequest) -> Vec<usize> {
+    fn related(&self, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
         let assessor = self.assessor;
-        let mut related: BTreeSet<usize> = BTreeSet::new();
+        let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
         if request.derivation {
             related.extend(assessor.origins(index));
         }
@@ -74,13 +74,13 @@ impl Expansion<'_, '_> {
         if request.contradictions {
             related.extend(assessor.opponents(index));
         }
-        let mut related: Vec<(f64, usize)> =
+        let mut related: Vec<(f64, NoteIdx)> =
             related.into_iter().map(|index| (assessor.confidence(index).overall, index)).collect();
         related.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         related.into_iter().map(|(_, index)| index).collect()
     }
 
-    fn candidate(&self, index: usize, level: Level, assessment: Assessment) -> Candidate {
+    fn candidate(&self, index: NoteIdx, level: Level, assessment: Assessment) -> Candidate {
         let note = &self.assessor.session.store.notes()[index];
         let opponents = self.assessor.opponents(index);
         Candidate {

@@ -4,6 +4,7 @@ use crate::context::assessment::confidence::{CONTRADICTS, DERIVED_FROM, SUPPORTE
 use crate::context::{Session, edge_entry};
 use crate::graph::{Edge, other_end};
 use crate::report::EdgeEntry;
+use crate::store::NoteIdx;
 
 /// The kinds of links that are shown as reasons why a note is next to another, in either direction.
 #[derive(Clone, Copy)]
@@ -26,9 +27,9 @@ impl LinkFilter {
 /// Returns the links of a note, as they are written, to the notes for which `entry_of` returns an entry.
 pub(super) fn link_entries(
     session: &Session<'_>,
-    index: usize,
+    index: NoteIdx,
     filter: LinkFilter,
-    entry_of: impl Fn(usize) -> Option<usize>,
+    entry_of: impl Fn(NoteIdx) -> Option<usize>,
 ) -> Vec<EdgeEntry> {
     let (graph, store) = (session.graph(), session.store);
     let links = graph.outgoing(index).chain(graph.incoming(index)).filter(|edge| filter.has(edge));

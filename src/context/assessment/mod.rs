@@ -15,6 +15,7 @@ pub use fields::invalid_fields;
 use super::{Selection, Session};
 use crate::report::{EntryRanking, NoteEntry};
 use crate::request::NeedOptions;
+use crate::store::NoteIdx;
 use confidence::Assessor;
 use pass::AssessmentPass;
 
@@ -46,7 +47,7 @@ pub fn assess(
     need: &NeedOptions,
     entries_before: usize,
     limits: NeedLimits,
-    entry: impl Fn(usize) -> NoteEntry,
+    entry: impl Fn(NoteIdx) -> NoteEntry,
 ) -> RankedNotes {
     let highlighter = selection.highlighter.as_deref();
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be

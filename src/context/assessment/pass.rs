@@ -12,6 +12,7 @@ use crate::context::Selection;
 use crate::report::{Assessment, EdgeEntry, NoteEntry};
 use crate::request::{Abstraction, NeedOptions, Score};
 use crate::search::{Engine, NoteTerms};
+use crate::store::NoteIdx;
 
 /// A note with at most this novelty is redundant.
 const NOVELTY_THRESHOLD: f64 = 0.2;
@@ -30,14 +31,14 @@ struct ExclusionCounts {
 /// An assessed note.
 pub(super) struct AssessedNote {
     /// The index of the note in the store.
-    index: usize,
+    index: NoteIdx,
     assessment: Assessment,
     content: NoteTerms,
     is_named: bool,
 }
 
 /// The ordinal of each assessed note by its index in the store.
-type Ordinals = HashMap<usize, usize>;
+type Ordinals = HashMap<NoteIdx, usize>;
 
 pub(super) struct AssessmentPass<'a, 's> {
     assessor: &'a Assessor<'a, 's>,
@@ -60,7 +61,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
 
     /// Assesses the notes that may be shown by themselves. An excluded hit does not count towards `max_hits`.
     pub(super) fn choose(&mut self, max_hits: usize) {
-        let mut open: Vec<usize> = self.selection.notes.clone();
+        let mut open: Vec<NoteIdx> = self.selection.notes.clone();
         let mut hits = 0;
         loop {
             let (next, rest) = self.split_after_hits(&open, max_hits - hits);
@@ -75,16 +76,16 @@ impl<'a, 's> AssessmentPass<'a, 's> {
             open = rest;
         }
         let notes = self.selection.notes.iter().enumerate();
-        let order: HashMap<usize, usize> = notes.map(|(ordinal, index)| (*index, ordinal)).collect();
+        let order: HashMap<NoteIdx, usize> = notes.map(|(ordinal, index)| (*index, ordinal)).collect();
         self.assessed.sort_by_key(|assessed| order.get(&assessed.index).copied());
     }
 
-    fn is_hit(&self, index: usize) -> bool {
+    fn is_hit(&self, index: NoteIdx) -> bool {
         self.selection.relevance.contains_key(&index)
     }
 
     /// Splits notes into those with at most `max_hits` hits, and the hits after them.
-    fn split_after_hits(&self, notes: &[usize], max_hits: usize) -> (Vec<usize>, Vec<usize>) {
+    fn split_after_hits(&self, notes: &[NoteIdx], max_hits: usize) -> (Vec<NoteIdx>, Vec<NoteIdx>) {
         let mut hits = 0;
         notes.iter().partition(|index| {
             hits += usize::from(self.is_hit(**index));
@@ -92,14 +93,14 @@ impl<'a, 's> AssessmentPass<'a, 's> {
         })
     }
 
-    fn assess(&self, index: usize) -> AssessedNote {
+    fn assess(&self, index: NoteIdx) -> AssessedNote {
         let is_named = self.selection.named.contains(&index);
         let relevance = self.selection.relevance.get(&index).copied().unwrap_or(1.0);
         let content = self.engine.note_terms(index);
         AssessedNote { index, assessment: self.assessment(index, relevance, &content), content, is_named }
     }
 
-    fn assessment(&self, index: usize, relevance: f64, content: &NoteTerms) -> Assessment {
+    fn assessment(&self, index: NoteIdx, relevance: f64, content: &NoteTerms) -> Assessment {
         let assessment = self.assessor.assessment(index, relevance);
         let utility = self.need.purpose.map(|purpose| {
             let recency = self.assessor.recency(index);
@@ -132,10 +133,10 @@ impl<'a, 's> AssessmentPass<'a, 's> {
 
     /// Adds the notes that are shown after others and are not chosen themselves.
     pub(super) fn add_followers(&mut self) {
-        let mut known: BTreeSet<usize> = self.assessed.iter().map(|assessed| assessed.index).collect();
+        let mut known: BTreeSet<NoteIdx> = self.assessed.iter().map(|assessed| assessed.index).collect();
         let followers = self.assessed.iter().flat_map(|assessed| self.followers(assessed.index));
-        let followers: BTreeSet<usize> = followers.filter(|index| known.insert(*index)).collect();
-        let follower = |index: &usize| {
+        let followers: BTreeSet<NoteIdx> = followers.filter(|index| known.insert(*index)).collect();
+        let follower = |index: &NoteIdx| {
             let content = NoteTerms::default();
             let relevance = self.selection.relevance.get(index).copied().unwrap_or_default();
             let assessment = self.assessment(*index, relevance, &content);
@@ -146,7 +147,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
     }
 
     /// Returns the origins and opponents of a note, as far as the request wants them.
-    fn followers(&self, index: usize) -> Vec<usize> {
+    fn followers(&self, index: NoteIdx) -> Vec<NoteIdx> {
         let (assessor, need) = (self.assessor, self.need);
         let origins = need.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
         let opponents = need.with_contradictions.then(|| assessor.opponents(index));
@@ -159,7 +160,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
         entries_before: usize,
         chosen: usize,
         limits: NeedLimits,
-        entry: impl Fn(usize) -> NoteEntry,
+        entry: impl Fn(NoteIdx) -> NoteEntry,
     ) -> RankedNotes {
         let ordinals: Ordinals =
             self.assessed.iter().enumerate().map(|(ordinal, assessed)| (assessed.index, ordinal)).collect();
@@ -206,7 +207,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
     fn candidate(&self, assessed: &AssessedNote, ordinals: &Ordinals) -> Candidate {
         let (index, store) = (assessed.index, self.assessor.session.store);
         let note = &store.notes()[index];
-        let ordinals_of = |indices: &mut dyn Iterator<Item = usize>| -> Vec<usize> {
+        let ordinals_of = |indices: &mut dyn Iterator<Item = NoteIdx>| -> Vec<usize> {
             indices.filter_map(|index| ordinals.get(&index).copied()).collect()
         };
         let opponents = self.assessor.opponents(index);
@@ -231,7 +232,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
     /// Returns the summed relevance of the hits that were not assessed or were excluded.
     fn relevance_beyond(&self, ordinals: &Ordinals) -> f64 {
         let hits = self.selection.relevance.iter();
-        let mut beyond: Vec<(&usize, &f64)> = hits.filter(|(index, _)| !ordinals.contains_key(index)).collect();
+        let mut beyond: Vec<(&NoteIdx, &f64)> = hits.filter(|(index, _)| !ordinals.contains_key(index)).collect();
         // A fixed order of summation, so that the sum is the same in every run.
         beyond.sort_by_key(|(index, _)| **index);
         beyond.into_iter().fold(0.0, |sum, (_, relevance)| sum + relevance)
@@ -253,7 +254,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
     }
 
     /// Returns the links between a note and its followers, as entries.
-    fn edges(&self, index: usize, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
+    fn edges(&self, index: NoteIdx, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
         let NeedOptions { with_derivations, with_contradictions, .. } = *self.need;
         let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
         link_entries(self.assessor.session, index, filter, |other| {

@@ -33,7 +33,9 @@ fn ids(question: &Question) -> Vec<String> {
     let notes = notes();
     let named = question.references.iter();
     named
-        .map(|reference| reference.notes.iter().map(|note| notes[*note].id.as_str()).collect::<Vec<_>>().join("+"))
+        .map(|reference| {
+            reference.notes.iter().map(|note| notes[note.index()].id.as_str()).collect::<Vec<_>>().join("+")
+        })
         .collect()
 }
 

@@ -19,7 +19,7 @@ use crate::search::build::indexer::TextIndexer;
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
-use crate::store::{IndexBuilder, NoteHandle, TextIndex};
+use crate::store::{IndexBuilder, NoteHandle, NoteIdx, TextIndex};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
 /// call.
@@ -41,7 +41,8 @@ impl CompositeIndex {
     /// Opens the stored index of a store, if there is one and it is intact, and indexes the notes that it lacks.
     pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let first = stored.and_then(|stored| {
-            let opened = SegmentReader::open(Arc::clone(&stored.blobs), stored.notes.iter().copied());
+            let opened =
+                SegmentReader::open(Arc::clone(&stored.blobs), stored.notes.iter().map(|note| note.map(NoteIdx::new)));
             if opened.is_none() {
                 stored.blobs.mark_corrupt();
             }
@@ -50,16 +51,17 @@ impl CompositeIndex {
         let first = first.unwrap_or_default();
         let mut addresses = vec![None; notes.len()];
         for (doc, note) in first.live_docs() {
-            if let Some(address) = addresses.get_mut(note) {
+            if let Some(address) = addresses.get_mut(note.index()) {
                 *address = Some(DocAddress { segment: 0, doc });
             }
         }
-        let missing: Vec<usize> = (0..notes.len()).filter(|note| addresses[*note].is_none()).collect();
+        let missing: Vec<NoteIdx> =
+            NoteIdx::all(notes.len()).filter(|note| addresses[note.index()].is_none()).collect();
         let missing_notes: Vec<Arc<NoteHandle>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
         let in_memory = build_in_memory(&missing_notes, language);
         let second = SegmentReader::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default();
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
-            addresses[*note] = Some(DocAddress { segment: 1, doc });
+            addresses[note.index()] = Some(DocAddress { segment: 1, doc });
         }
         let index = Self {
             stems: Arc::new(Stems::new(language)),
@@ -169,38 +171,38 @@ impl CompositeIndex {
     }
 
     /// Returns the notes that contain all content terms of `terms`, in any field, in order. Stop words are skipped.
-    pub(crate) fn notes_with_all(&self, terms: &[TermId]) -> Vec<usize> {
+    pub(crate) fn notes_with_all(&self, terms: &[TermId]) -> Vec<NoteIdx> {
         let mut terms: Vec<TermId> = terms.iter().copied().filter(|term| !self.is_stop(*term)).collect();
         terms.sort_unstable();
         terms.dedup();
         if terms.is_empty() {
-            return (0..self.note_count()).collect();
+            return NoteIdx::all(self.note_count()).collect();
         }
         let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
         terms.iter().for_each(|term| query_term_of[term.index()] = QueryTermIdx(0));
         let matches = self.find(&query_term_of);
         let notes = matches.chunk_by(|a, b| a.note == b.note).filter(|matches| matches.len() == terms.len());
-        notes.filter_map(|matches| Some(matches.first()?.note as usize)).collect()
+        notes.filter_map(|matches| Some(matches.first()?.note)).collect()
     }
 
     /// Returns the field norms of a note.
-    pub(crate) fn norms(&self, note: usize) -> FieldNorms {
+    pub(crate) fn norms(&self, note: NoteIdx) -> FieldNorms {
         self.document(note).map_or_else(FieldNorms::default, |(segment, doc)| segment.segment.norms(doc))
     }
 
     /// Returns the terms of a note.
-    pub(crate) fn text(&self, note: usize) -> DocText<TermId> {
+    pub(crate) fn text(&self, note: NoteIdx) -> DocText<TermId> {
         self.document(note).map_or_else(DocText::default, |(segment, doc)| segment.text(doc))
     }
 
-    fn document(&self, note: usize) -> Option<(&SegmentReader, DocId)> {
-        let DocAddress { segment, doc } = *self.addresses.get(note)?;
+    fn document(&self, note: NoteIdx) -> Option<(&SegmentReader, DocId)> {
+        let DocAddress { segment, doc } = *self.addresses.get(note.index())?;
         Some((self.segments.get(usize::from(segment))?, doc))
     }
 
     /// Returns the frequencies of the content terms of a note, in the order of their first occurrences. `positions` has
     /// an element for each term, all 0 before and after.
-    pub(crate) fn term_freqs(&self, note: usize, positions: &mut [u32]) -> Vec<(TermId, FieldTermFreqs)> {
+    pub(crate) fn term_freqs(&self, note: NoteIdx, positions: &mut [u32]) -> Vec<(TermId, FieldTermFreqs)> {
         let Some((segment, doc)) = self.document(note) else { return Vec::new() };
         let mut freqs: Vec<(TermId, FieldTermFreqs)> = Vec::with_capacity(128);
         segment.segment.visit(doc, |field, word| {

@@ -10,16 +10,17 @@ use crate::codec::blobs::BlobSource;
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocId, QueryTermIdx, TermId, TermOrd, WordId};
+use crate::store::NoteIdx;
 
 /// In place of a note's position: the note was deleted, or changed since it was indexed.
-const DELETED: u32 = u32::MAX;
+const DELETED: NoteIdx = NoteIdx(u32::MAX);
 
 /// A segment with its maps from document ids to notes and from term ordinals to term ids.
 #[derive(Default)]
 pub(super) struct SegmentReader {
     pub(super) segment: Segment,
     /// The position in the store of the note of each document, or [`DELETED`].
-    notes: Vec<u32>,
+    notes: Vec<NoteIdx>,
     /// The id of each term in the composite index; empty if it equals the ordinal.
     pub(super) term_ids: Vec<TermId>,
     /// The number of notes that contain each word; computed on first use.
@@ -30,7 +31,7 @@ pub(super) struct SegmentReader {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TermMatch {
     /// The position of the note in the store.
-    pub(crate) note: u32,
+    pub(crate) note: NoteIdx,
     pub(crate) query_term: QueryTermIdx,
     /// The term: one of the class of the query term.
     pub(crate) term: TermId,
@@ -42,17 +43,17 @@ impl SegmentReader {
     /// is corrupt, or has another number of documents.
     pub(super) fn open(
         blobs: Arc<dyn BlobSource>,
-        notes: impl ExactSizeIterator<Item = Option<usize>>,
+        notes: impl ExactSizeIterator<Item = Option<NoteIdx>>,
     ) -> Option<Self> {
         let segment = Segment::open(blobs).filter(|segment| segment.doc_count() == notes.len())?;
-        let notes = notes.map(|note| note.map_or(DELETED, |note| note as u32)).collect();
+        let notes = notes.map(|note| note.unwrap_or(DELETED)).collect();
         Some(Self { segment, notes, term_ids: Vec::new(), word_doc_freqs: OnceLock::new() })
     }
 
     /// Returns the documents that are not deleted, each with the position of its note.
-    pub(super) fn live_docs(&self) -> impl Iterator<Item = (DocId, usize)> {
+    pub(super) fn live_docs(&self) -> impl Iterator<Item = (DocId, NoteIdx)> {
         let docs = DocId::all(self.notes.len()).zip(&self.notes);
-        docs.filter(|(_, note)| **note != DELETED).map(|(doc, note)| (doc, *note as usize))
+        docs.filter(|(_, note)| **note != DELETED).map(|(doc, note)| (doc, *note))
     }
 
     /// Returns the documents whose notes were deleted or changed.

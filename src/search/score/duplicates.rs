@@ -8,6 +8,7 @@ use rayon::prelude::*;
 use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
 use crate::search::read::forward::DocText;
+use crate::store::NoteIdx;
 
 /// The number of adjacent terms that are compared as one.
 const SHINGLE: usize = 3;
@@ -24,9 +25,9 @@ const MAX_CANDIDATES: usize = 40;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Alike {
     /// The position of the first note.
-    pub first: usize,
+    pub first: NoteIdx,
     /// The position of the second note.
-    pub second: usize,
+    pub second: NoteIdx,
     /// The Jaccard similarity of their shingles, 0 to 1.
     pub share: f64,
 }
@@ -39,11 +40,13 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
     // Hashes of texts, since term ids depend on which notes were indexed together.
     let mut hashes = vec![0; index.term_count()];
     index.for_each_term(|id, term| hashes[id.index()] = hash(&term.text));
-    let texts: Vec<Vec<u64>> =
-        (0..index.note_count()).into_par_iter().map(|note| shingles(&index.text(note), &hashes)).collect();
-    let mut notes_with: HashMap<u64, Vec<usize>> = HashMap::new();
+    let texts: Vec<Vec<u64>> = (0..index.note_count())
+        .into_par_iter()
+        .map(|note| shingles(&index.text(NoteIdx::new(note)), &hashes))
+        .collect();
+    let mut notes_with: HashMap<u64, Vec<NoteIdx>> = HashMap::new();
     let mut duplicates = Vec::new();
-    for (second, text) in texts.iter().enumerate().filter(|(_, text)| text.len() >= MIN_SHINGLES) {
+    for (second, text) in NoteIdx::all(texts.len()).zip(&texts).filter(|(_, text)| text.len() >= MIN_SHINGLES) {
         let mut candidates = Vec::new();
         for shingle in text.iter().take(SKETCH) {
             let notes = notes_with.entry(*shingle).or_default();
@@ -59,7 +62,7 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
         let pairs = runs.filter_map(|same| same.first()).map(|first| Alike {
             first: *first,
             second,
-            share: jaccard(&texts[*first], text),
+            share: jaccard(&texts[first.index()], text),
         });
         duplicates.extend(pairs.into_iter().find(|pair| pair.share >= MIN_SIMILARITY));
     }
@@ -115,7 +118,7 @@ mod tests {
             .iter()
             .map(|pair| (pair.first, pair.second))
             .collect();
-        assert_eq!(found, [(0, 2)]);
+        assert_eq!(found, [(NoteIdx(0), NoteIdx(2))]);
     }
 
     #[test]
@@ -125,6 +128,6 @@ mod tests {
         let notes: Vec<_> = (0..1000).map(note).collect();
         let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, None));
         assert_eq!(found.len(), 999);
-        assert!(found.iter().all(|pair| pair.first == 0 && pair.share == 1.0));
+        assert!(found.iter().all(|pair| pair.first == NoteIdx(0) && pair.share == 1.0));
     }
 }

@@ -1,5 +1,7 @@
 //! Hits of a query.
 
+use crate::store::NoteIdx;
+
 /// The most tasks, where each needs memory for all terms.
 pub(super) const TASKS: usize = 8;
 
@@ -26,7 +28,7 @@ pub struct ScoreBreakdown {
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Hit {
     /// The position of the note among those that were searched.
-    pub note: usize,
+    pub note: NoteIdx,
     /// How well the note answers; comparable within one query only.
     pub score: f64,
     /// How well the note answers, 0 to 1; comparable between queries.

@@ -6,6 +6,7 @@ use crate::search::build::postings::FieldTermFreqs;
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::store::NoteIdx;
 
 /// All matches of the query, as a ragged array by note.
 pub(super) struct QueryMatches {
@@ -27,7 +28,7 @@ pub(super) struct WeightedMatch {
 /// A term of the query that is a whole tag of a note.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct TagMatch {
-    pub(super) note: usize,
+    pub(super) note: NoteIdx,
     pub(super) term: TermId,
     /// Whether the body contains the term too.
     pub(super) is_in_body: bool,
@@ -40,8 +41,8 @@ impl QueryMatches {
         let found = index.find(&plan.query_term_of);
         for same in found.chunk_by(|a, b| (a.note, a.query_term) == (b.note, b.query_term)) {
             let Some(first) = same.first() else { continue };
-            let note = first.note as usize;
-            while by_note.row_count() < note {
+            let note = first.note;
+            while by_note.row_count() < note.index() {
                 by_note.push(matches.len() as u32);
             }
             let whole_tags = same.iter().filter(|found| found.freqs.is_tag);
@@ -57,13 +58,13 @@ impl QueryMatches {
     }
 
     /// Returns the matches of a note.
-    pub(super) fn of(&self, note: usize) -> &[WeightedMatch] {
-        self.by_note.row(note, &self.matches)
+    pub(super) fn of(&self, note: NoteIdx) -> &[WeightedMatch] {
+        self.by_note.row(note.index(), &self.matches)
     }
 
     /// Returns the notes with a match, in order.
-    pub(super) fn notes(&self) -> Vec<usize> {
-        (0..self.by_note.row_count()).filter(|note| !self.of(*note).is_empty()).collect()
+    pub(super) fn notes(&self) -> Vec<NoteIdx> {
+        NoteIdx::all(self.by_note.row_count()).filter(|note| !self.of(*note).is_empty()).collect()
     }
 
     /// Returns the inverse document frequency of each query term; of one that no note contains, that of a term that one

@@ -1,7 +1,9 @@
 //! The neighbours of notes: links and sequences.
 
+use crate::store::NoteIdx;
+
 /// Returns the notes that are linked with one.
-pub type Linked<'a> = Box<dyn Fn(usize) -> Vec<usize> + Sync + 'a>;
+pub type Linked<'a> = Box<dyn Fn(NoteIdx) -> Vec<NoteIdx> + Sync + 'a>;
 
 /// The neighbours of each note, for score propagation.
 pub struct Neighbourhood<'a> {
@@ -15,15 +17,19 @@ pub struct Neighbourhood<'a> {
 #[derive(Debug, Default)]
 pub struct Sequences {
     /// For each note, its predecessor in a sequence.
-    pub before: Vec<Option<usize>>,
+    pub before: Vec<Option<NoteIdx>>,
     /// For each note, its successor in a sequence.
-    pub after: Vec<Option<usize>>,
+    pub after: Vec<Option<NoteIdx>>,
 }
 
 impl Sequences {
     /// Returns whether a note has a predecessor or a successor.
-    pub(crate) fn has(&self, note: usize) -> bool {
-        let has = |steps: &[Option<usize>]| steps.get(note).copied().flatten().is_some();
-        has(&self.before) || has(&self.after)
+    pub(crate) fn has(&self, note: NoteIdx) -> bool {
+        step(&self.before, note).is_some() || step(&self.after, note).is_some()
     }
+}
+
+/// Returns the note that follows one in `steps`, which are those in one direction.
+pub fn step(steps: &[Option<NoteIdx>], note: NoteIdx) -> Option<NoteIdx> {
+    steps.get(note.index()).copied().flatten()
 }

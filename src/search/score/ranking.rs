@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::best_answer::{BestAnswer, COVERED_HITS, USUAL_TERMS, relevance};
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Neighbourhood, step};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::scratch::Scratch;
 use super::smoothing::smooth;
@@ -20,7 +20,7 @@ use super::weights::Weights;
 use crate::search::analysis::questions::QUESTION_UNITS;
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
 
 /// The least number of hits that one task scores.
@@ -43,7 +43,7 @@ pub(crate) struct Ranker<'a> {
 impl Ranker<'_> {
     /// Returns the notes that contain a term of the query, or whose neighbours in a sequence do: the best first, by
     /// score, then value, then position. Notes for which `passes` is false propagate their scores, but are left out.
-    pub(crate) fn rank(&self, passes: &(dyn Fn(usize) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
+    pub(crate) fn rank(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
         let matches = QueryMatches::new(self.index, self.plan, self.weights);
         timings::end("words found");
         let idf = matches.idf(self.index, self.plan);
@@ -111,14 +111,14 @@ impl Ranker<'_> {
     }
 
     fn sort(&self, hits: &mut [Hit]) {
-        let value = |hit: &Hit| self.notes.get(hit.note).map_or(0, |note| note.value_or_default());
+        let value = |hit: &Hit| self.notes.get(hit.note.index()).map_or(0, |note| note.value_or_default());
         hits.par_sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| value(b).cmp(&value(a))).then_with(|| a.note.cmp(&b.note))
         });
     }
 
     /// Scores one note by its own terms and those of its neighbours in a sequence; `None` if the score is 0.
-    fn score(&self, note: usize, matches: &QueryMatches, idf: &[f64], scratch: &mut Scratch) -> Option<Hit> {
+    fn score(&self, note: NoteIdx, matches: &QueryMatches, idf: &[f64], scratch: &mut Scratch) -> Option<Hit> {
         for term in matches.of(note) {
             scratch.add(term.query_term, term.freqs.total());
         }
@@ -160,7 +160,7 @@ impl Ranker<'_> {
     /// Adds shares of the notes around a note in a sequence. Returns whether there are any matches in them.
     fn propagate_along_sequence(
         &self,
-        note: usize,
+        note: NoteIdx,
         neighbourhood: &Neighbourhood<'_>,
         matches: &QueryMatches,
         scratch: &mut Scratch,
@@ -170,7 +170,7 @@ impl Ranker<'_> {
         for (steps, shares) in [(&sequences.before, &self.weights.before), (&sequences.after, &self.weights.after)] {
             let mut other = note;
             for share in shares {
-                let Some(next) = steps.get(other).copied().flatten().filter(|next| *next != note) else { break };
+                let Some(next) = step(steps, other).filter(|next| *next != note) else { break };
                 other = next;
                 for term in matches.of(other) {
                     scratch.add(term.query_term, share * term.freqs.body);
@@ -185,7 +185,7 @@ impl Ranker<'_> {
     /// in them.
     fn propagate_along_links(
         &self,
-        note: usize,
+        note: NoteIdx,
         neighbourhood: &Neighbourhood<'_>,
         matches: &QueryMatches,
         scratch: &mut Scratch,
@@ -252,7 +252,7 @@ impl Ranker<'_> {
     }
 
     /// Returns the factor of a note's score for tags, times and questions.
-    fn factor(&self, note: usize, matches: &QueryMatches, tag_boost: &TagBoost) -> f64 {
+    fn factor(&self, note: NoteIdx, matches: &QueryMatches, tag_boost: &TagBoost) -> f64 {
         let norms = self.index.norms(note);
         let has_time = self.plan.asks_when && norms.has_time;
         let time = if has_time { 1.0 + self.weights.time_boost } else { 1.0 };

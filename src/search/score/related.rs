@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::neighbourhood::Neighbourhood;
+use super::neighbourhood::{Neighbourhood, step};
 use super::scratch::Scratch;
 use super::vectors::{Vector, Vectors};
 use crate::search::ids::TermId;
 use crate::search::query::expansion::shown_word;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::store::NoteIdx;
 
 /// The weight of common neighbours, relative to the similarity of contents.
 const NEIGHBOUR_WEIGHT: f64 = 0.2;
@@ -22,13 +23,13 @@ const MAX_SHARED: usize = 5;
 #[derive(Debug, Clone, PartialEq)]
 pub struct SimilarNote {
     /// The position of the note.
-    pub note: usize,
+    pub note: NoteIdx,
     /// Its similarity, 0 to 1.
     pub relevance: f64,
     /// Words that both notes contain: those that contribute most to the similarity first.
     pub shared: Vec<String>,
     /// Notes that both are linked with, in order.
-    pub common: Vec<usize>,
+    pub common: Vec<NoteIdx>,
 }
 
 /// Returns the notes that are most similar to one and not linked with it, at most `limit`, and the number of all. They
@@ -40,17 +41,17 @@ pub(crate) fn related(
     index: &CompositeIndex,
     vectors: &Vectors<'_>,
     neighbourhood: &Neighbourhood<'_>,
-    note: usize,
-    is_last: &dyn Fn(usize) -> bool,
+    note: NoteIdx,
+    is_last: &dyn Fn(NoteIdx) -> bool,
     limit: usize,
 ) -> (Vec<SimilarNote>, usize) {
     let own = vectors.of(note);
     let own_neighbours = neighbours(neighbourhood, note);
     let mut scratch = Scratch::new(0, index.term_count());
     scratch.set_dense(own);
-    let is_candidate = |other: &usize| *other != note && !own_neighbours.contains(other);
-    let candidates = (0..index.note_count()).into_par_iter().filter(is_candidate);
-    let mut similar: Vec<(f64, usize)> = candidates
+    let is_candidate = |other: &NoteIdx| *other != note && !own_neighbours.contains(other);
+    let candidates = (0..index.note_count()).into_par_iter().map(NoteIdx::new).filter(is_candidate);
+    let mut similar: Vec<(f64, NoteIdx)> = candidates
         .map(|other| {
             let others = neighbours(neighbourhood, other);
             let common = common(&own_neighbours, &others);
@@ -64,7 +65,7 @@ pub(crate) fn related(
     let (last, mut sorted): (Vec<_>, Vec<_>) = similar.into_iter().partition(|(_, other)| is_last(*other));
     sorted.extend(last);
     let count = sorted.len();
-    let similar_note = |(relevance, other): (f64, usize)| SimilarNote {
+    let similar_note = |(relevance, other): (f64, NoteIdx)| SimilarNote {
         note: other,
         relevance,
         shared: shared_words(index, own, vectors.of(other)),
@@ -74,17 +75,17 @@ pub(crate) fn related(
 }
 
 /// Returns the notes that a note is linked with, or adjacent to in a sequence, in order.
-fn neighbours(neighbourhood: &Neighbourhood<'_>, note: usize) -> Vec<usize> {
+fn neighbours(neighbourhood: &Neighbourhood<'_>, note: NoteIdx) -> Vec<NoteIdx> {
     let adjacent = [&neighbourhood.sequences.before, &neighbourhood.sequences.after]
         .into_iter()
-        .filter_map(|step| step.get(note).copied().flatten());
-    let mut neighbours: Vec<usize> = (neighbourhood.linked)(note).into_iter().chain(adjacent).collect();
+        .filter_map(|steps| step(steps, note));
+    let mut neighbours: Vec<NoteIdx> = (neighbourhood.linked)(note).into_iter().chain(adjacent).collect();
     neighbours.sort_unstable();
     neighbours.dedup();
     neighbours
 }
 
-fn common(a: &[usize], b: &[usize]) -> Vec<usize> {
+fn common(a: &[NoteIdx], b: &[NoteIdx]) -> Vec<NoteIdx> {
     a.iter().filter(|note| b.binary_search(note).is_ok()).copied().collect()
 }
 

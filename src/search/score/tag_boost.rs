@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::matches::{QueryMatches, TagMatch};
 use crate::search::ids::TermId;
 use crate::search::query::plan::{Plan, QueryTerm};
+use crate::store::NoteIdx;
 
 /// The boost for tags that are terms of the query. The name of a person is seldom in the body of a note; a subject is,
 /// and counts there already. So a tag's boost is the share of its notes whose body does not contain it.
@@ -35,7 +36,7 @@ impl TagBoost {
 
     /// Returns the boost of a note, 0 to 1: that of its best tag; half of it depends on the share of the other query
     /// terms, by weight, that the note contains.
-    pub(super) fn of(&self, note: usize, matches: &QueryMatches) -> f64 {
+    pub(super) fn of(&self, note: NoteIdx, matches: &QueryMatches) -> f64 {
         let boost = |(all, without): &(u32, u32)| f64::from(*without) / f64::from(*all);
         let first = matches.tags.partition_point(|tag| tag.note < note);
         let tags = matches.tags.iter().skip(first).take_while(|tag| tag.note == note);

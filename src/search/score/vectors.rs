@@ -7,6 +7,7 @@ use super::weights::{Weights, idf};
 use crate::search::build::postings::FieldTermFreqs;
 use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::store::NoteIdx;
 
 /// The factor of the weights, which are integers, so that sums of products are the same in any order. A weight is below
 /// 32 before: the products of a million terms fit into 64 bits.
@@ -49,9 +50,9 @@ impl<'a> Vectors<'a> {
     }
 
     /// Returns the vector of a note; an empty one if there is no such note.
-    pub(crate) fn of(&self, note: usize) -> &'a Vector {
+    pub(crate) fn of(&self, note: NoteIdx) -> &'a Vector {
         static EMPTY: OnceLock<Vector> = OnceLock::new();
-        match self.vectors.get(note) {
+        match self.vectors.get(note.index()) {
             Some(vector) => vector.get_or_init(|| Box::new(self.compute(note))),
             None => EMPTY.get_or_init(Vector::default),
         }
@@ -59,7 +60,7 @@ impl<'a> Vectors<'a> {
 
     /// Computes a document vector. The weight of a term is `SCALE · idf · (k1 + 1) · x / (x + k1)`, rounded, with `x` its
     /// frequency over all fields, each by its norm and weight.
-    fn compute(&self, note: usize) -> Vector {
+    fn compute(&self, note: NoteIdx) -> Vector {
         let freqs = POSITIONS.with_borrow_mut(|positions| {
             positions.resize(self.index.term_count().max(positions.len()), 0);
             self.index.term_freqs(note, positions)

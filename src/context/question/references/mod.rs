@@ -13,7 +13,7 @@ use crate::calendar::{DateRange, Tokens, parse, parse_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
 use crate::note::NoteId;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 use mentions::{ID_PREFIX, MAX_NAME, Mention, mentions};
 
 /// The most ids in a warning about a name of several notes.
@@ -27,7 +27,7 @@ pub struct NoteReference {
     /// The name in the question.
     pub text: String,
     /// The indices of the notes, in the order of their ids.
-    pub notes: Vec<usize>,
+    pub notes: Vec<NoteIdx>,
 }
 
 /// The notes that a question names.
@@ -52,7 +52,7 @@ enum NameMatch {
 }
 
 /// The notes that a name matches, by their indices.
-type NoteMatches = Vec<(NameMatch, usize)>;
+type NoteMatches = Vec<(NameMatch, NoteIdx)>;
 
 /// Finds the notes that a question names. Visits each note once, and none if the question mentions no name.
 pub(super) fn references(
@@ -109,13 +109,13 @@ impl NoteReferences {
         }
     }
 
-    fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<usize>, notes: &[Arc<NoteHandle>]) {
+    fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<NoteIdx>, notes: &[Arc<NoteHandle>]) {
         self.ranges.push(mention.range.clone());
         if is_generated_id(mention, name, &named, notes) {
             self.not_searched.push(mention.range.clone());
         }
         if named.len() > 1 && !self.found.iter().any(|other| other.notes == named) {
-            let ids = named.iter().filter_map(|index| Some(notes.get(*index)?.id.as_str()));
+            let ids = named.iter().filter_map(|index| Some(notes.get(index.index())?.id.as_str()));
             let ids: Vec<&str> = ids.take(MAX_LISTED_IDS).collect();
             let more = if named.len() > ids.len() { ", …" } else { "" };
             let (count, name) = (named.len(), abbreviated(name));
@@ -124,7 +124,7 @@ impl NoteReferences {
         self.push(name, named);
     }
 
-    fn push(&mut self, name: &str, notes: Vec<usize>) {
+    fn push(&mut self, name: &str, notes: Vec<NoteIdx>) {
         if !self.found.iter().any(|other| other.notes == notes) {
             self.found.push(NoteReference { text: name.to_owned(), notes });
         }
@@ -132,16 +132,16 @@ impl NoteReferences {
 }
 
 /// Tells whether a name is a generated id: its random characters are no evidence for the notes that contain them.
-fn is_generated_id(mention: &Mention, name: &str, named: &[usize], notes: &[Arc<NoteHandle>]) -> bool {
-    let is_id = |index: &usize| notes.get(*index).is_some_and(|note| note.id.as_str() == name);
+fn is_generated_id(mention: &Mention, name: &str, named: &[NoteIdx], notes: &[Arc<NoteHandle>]) -> bool {
+    let is_id = |index: &NoteIdx| notes.get(index.index()).is_some_and(|note| note.id.as_str() == name);
     name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id))
 }
 
 /// Returns the notes that a name matches best, sorted.
-fn best(matches: &[(NameMatch, usize)]) -> Vec<usize> {
+fn best(matches: &[(NameMatch, NoteIdx)]) -> Vec<NoteIdx> {
     let best = matches.iter().map(|(name_match, _)| *name_match).min();
     let of_best = matches.iter().filter(|(name_match, _)| Some(*name_match) == best);
-    let mut notes: Vec<usize> = of_best.map(|(_, note)| *note).collect();
+    let mut notes: Vec<NoteIdx> = of_best.map(|(_, note)| *note).collect();
     notes.sort_unstable();
     notes.dedup();
     notes
@@ -178,7 +178,7 @@ impl<'m> MentionIndex<'m> {
 
     /// Records a note under all names that equal one of its names; `match_of` compares the two exactly. Mentions that are
     /// not explicit match titles only, in any case.
-    fn record(&mut self, index: usize, name: &str, is_title: bool, match_of: impl Fn(&str) -> NameMatch) {
+    fn record(&mut self, index: NoteIdx, name: &str, is_title: bool, match_of: impl Fn(&str) -> NameMatch) {
         let may_match = self.has_length.get(name.len()).is_some_and(|has_length| *has_length);
         if !may_match && (is_plain(name) || name.len() > MAX_KEY_GROWTH * MAX_NAME) {
             return;
@@ -201,7 +201,7 @@ impl<'m> MentionIndex<'m> {
         for (mention, matches) in self.mentions.iter().zip(&mut self.matches).filter(may_name_id) {
             for (name, matches) in mention.names.iter().zip(matches) {
                 let note = NoteId::parse(name).and_then(|id| notes.binary_search_by(|note| note.id.cmp(&id)).ok());
-                matches.extend(note.map(|note| (NameMatch::Id, note)));
+                matches.extend(note.map(|note| (NameMatch::Id, NoteIdx::new(note))));
             }
         }
     }
@@ -212,7 +212,7 @@ fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatch
     let mut names = MentionIndex::new(mentions);
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
     let notes_to_visit = if names.by_key.is_empty() { &[] } else { notes };
-    for (index, note) in notes_to_visit.iter().enumerate() {
+    for (index, note) in NoteIdx::enumerate(notes_to_visit) {
         let title = note.title();
         let match_of = |name: &str| if name == title { NameMatch::Title } else { NameMatch::TitleInAnyCase };
         names.record(index, title, true, match_of);
