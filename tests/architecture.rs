@@ -56,7 +56,7 @@ const COUNTS: &[(&str, usize)] = &[
     ("index: note: usize", 0),
     ("match on a boolean", 0),
     ("names that several types share", 0),
-    ("lines of the longest function", 70),
+    ("lines of the longest function", 56),
     ("`ReportKind::` in render/human.rs", 0),
     ("`ReportKind::` in render/json.rs", 0),
     ("`ReportKind::` in render/prompt.rs", 1),
