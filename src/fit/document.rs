@@ -1,8 +1,9 @@
 //! A document under construction: its texts, their length, and the state that its frame shows.
 
 use super::limits::{OutputLimits, TextSize};
-use crate::render::{EntryText, FrameState, Included, Omissions, Renderer};
-use crate::report::{Entry, Report, SelectionStats, ShownNote};
+use super::selector::{Proposal, ShownNote};
+use crate::render::{EntryText, Extent, FrameState, Included, Omissions, Renderer};
+use crate::report::{Entry, Level, Presentation, Report, SelectionStats};
 
 /// A document under construction.
 #[derive(Clone)]
@@ -30,11 +31,16 @@ pub(super) struct DocumentBuilder<'a> {
     pub(super) shown: Vec<ShownNote>,
     /// The statistics of `shown`.
     pub(super) stats: Option<SelectionStats>,
-    /// The number of entries of the complete document, and its assessed notes; `None` unless that document is known to
-    /// exceed the limits.
-    pub(super) everything: Option<(usize, Vec<ShownNote>)>,
     /// The derived entries without room.
     pub(super) omissions: Omissions,
+}
+
+/// The parts of a document that change when an entry is replaced.
+pub(super) struct EntryBackup {
+    text: Option<EntryText>,
+    shown: Vec<ShownNote>,
+    chars: usize,
+    used_sections: Vec<bool>,
 }
 
 impl<'a> DocumentBuilder<'a> {
@@ -54,7 +60,6 @@ impl<'a> DocumentBuilder<'a> {
             used_sections: Vec::new(),
             shown: Vec::new(),
             stats: None,
-            everything: None,
             omissions: Omissions::default(),
         }
     }
@@ -78,6 +83,9 @@ impl<'a> DocumentBuilder<'a> {
     /// # Errors
     /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
     pub(super) fn make_room_for_frame(&mut self, everything: TextSize) -> Result<(), TextSize> {
+        if self.report.entries.is_empty() && !self.has_optional_frame() {
+            return Err(everything);
+        }
         if !self.has_room(self.frame_state(true), None) || self.report.entries.is_empty() {
             // The smallest budget must not depend on the length of the question.
             self.is_brief = true;
@@ -110,7 +118,7 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     /// Whether the frame has parts that are not necessary. If not, an answer without entries can't be shortened.
-    pub(super) fn has_optional_frame(&self) -> bool {
+    fn has_optional_frame(&self) -> bool {
         let stats = self.stats.as_ref();
         let omissions = Omissions::default();
         let shown = FrameState { notes: 0, is_truncated: false, is_empty: true, is_brief: false, stats, omissions };
@@ -138,24 +146,12 @@ impl<'a> DocumentBuilder<'a> {
         }
     }
 
-    /// Removes all entries; the included blocks and fragments stay.
-    pub(super) fn clear(&mut self) {
-        self.included.entries.fill(false);
-        self.chars = 0;
-        self.notes = 0;
-        self.has_cut = false;
-        self.texts.clear();
-        self.used_sections.clear();
-    }
-
-    /// Accepts the entry at `index`.
     pub(super) fn accept(&mut self, index: usize, text: EntryText) {
         self.notes += usize::from(self.is_note(index));
         self.included.entries[index] = true;
         self.push(index, text);
     }
 
-    /// Appends a text.
     pub(super) fn push(&mut self, index: usize, text: EntryText) {
         self.chars = self.chars_with(&text);
         for item in &text.items {
@@ -165,8 +161,47 @@ impl<'a> DocumentBuilder<'a> {
         self.texts.push((index, text));
     }
 
+    /// Shows an entry in another extent, or for the first time. `position`: the index of its text among the texts.
+    pub(super) fn replace(&mut self, position: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
+        let entry = proposal.entry;
+        let text = self.renderer.render(entry, extent, &self.included);
+        let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
+        let old = self.texts.iter().position(|(other, _)| *other == entry);
+        let old = old.map(|position| self.texts.remove(position).1);
+        if let Some(old) = &old {
+            self.shown.retain(|shown| shown.entry != entry);
+            self.notes -= 1;
+            self.subtract(old);
+        }
+        if self.is_assessed(entry) {
+            let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
+            self.shown.push(ShownNote::new(entry, Presentation::whole(level, proposal.novelty), &text));
+        }
+        self.accept(entry, text);
+        if let Some(text) = self.texts.pop() {
+            self.texts.insert(position.min(self.texts.len()), text);
+        }
+        EntryBackup { text: old, shown, chars, used_sections }
+    }
+
+    /// Undoes [`replace`](Self::replace).
+    pub(super) fn restore(&mut self, entry: usize, backup: EntryBackup) {
+        let Some(position) = self.texts.iter().position(|(other, _)| *other == entry) else { return };
+        match backup.text {
+            Some(text) => self.texts[position].1 = text,
+            None => {
+                self.texts.remove(position);
+                self.included.entries[entry] = false;
+                self.notes -= usize::from(self.is_note(entry));
+            }
+        }
+        self.chars = backup.chars;
+        self.used_sections = backup.used_sections;
+        self.shown = backup.shown;
+    }
+
     /// Subtracts the characters of a text that was removed.
-    pub(super) fn subtract(&mut self, text: &EntryText) {
+    fn subtract(&mut self, text: &EntryText) {
         for item in &text.items {
             let others = self.texts.iter().flat_map(|(_, text)| &text.items);
             let is_alone = others.filter(|other| other.section == item.section).count() == 0;
@@ -190,10 +225,10 @@ impl<'a> DocumentBuilder<'a> {
         total
     }
 
-    /// Counts the tokens of the document.
-    pub(super) fn tokens(&self) -> usize {
-        let text = self.renderer.assemble(&self.renderer.frame(self.frame_state(true)), &self.texts);
-        self.limits.tokenizer.count(&text)
+    /// Whether the document has so many tokens that no more entries are added.
+    pub(super) fn has_reached_target(&self) -> bool {
+        let text = || self.renderer.assemble(&self.renderer.frame(self.frame_state(true)), &self.texts);
+        self.limits.target_tokens.is_some_and(|target| self.limits.tokenizer.count(&text()) >= target)
     }
 
     pub(super) fn is_note(&self, index: usize) -> bool {
@@ -210,7 +245,6 @@ impl<'a> DocumentBuilder<'a> {
         !self.is_complete || self.has_cut || self.report.head.is_limited
     }
 
-    /// Returns the state of the document for its frame.
     pub(super) fn frame_state(&self, is_truncated: bool) -> FrameState<'_> {
         FrameState {
             notes: self.notes,

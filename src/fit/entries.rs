@@ -1,14 +1,16 @@
 //! Fitting of entries in their order: everything, else the whole entries that fit, else the beginning of the first.
 
+use std::collections::BTreeSet;
+
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::blocks;
 use super::document::DocumentBuilder;
 use super::limits::TextSize;
+use super::selector::Proposal;
 use crate::escape;
 use crate::render::{CUT_MARK, EntryText, Extent, FrameState, Included};
-use crate::report::{Entry, SelectionStats};
+use crate::report::{BlockEntry, Entry, SelectionStats};
 
 /// The most cuts that are tried before the last one that may fit.
 const MAX_STEPS_BACK: usize = 16;
@@ -90,14 +92,11 @@ impl DocumentBuilder<'_> {
     /// # Errors
     /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
     pub(super) fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
-        let has_entries = !self.report.entries.is_empty();
-        if !self.report.layout().is_divisible || (!has_entries && !self.has_optional_frame()) {
+        if !self.report.layout().is_divisible {
             return Err(everything);
         }
         self.make_room_for_frame(everything)?;
-        if has_entries {
-            self.accept_whole_entries();
-        }
+        self.accept_whole_entries();
         if self.report.head.show.has_best_blocks {
             self.accept_best_blocks();
         }
@@ -110,7 +109,8 @@ impl DocumentBuilder<'_> {
 
     /// Accepts the whole entries that fit, in their order.
     fn accept_whole_entries(&mut self) {
-        let last = self.report.entries.len() - 1;
+        let Some(last) = self.report.entries.len().checked_sub(1) else { return };
+        let has_best_blocks = self.report.head.show.has_best_blocks;
         // The length of the frame, without and with one more note. It changes with each accepted entry only.
         let frames = |document: &Self| {
             [0, 1].map(|more| document.renderer.frame_chars(document.truncated_state(document.notes + more)))
@@ -124,7 +124,7 @@ impl DocumentBuilder<'_> {
             let more = usize::from(entry.note().is_some());
             let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
             let may_fit = || !is_everything && has_parent && entry.may_fit(self.renderer.detail(entry), room);
-            let is_whole = !blocks::has_single_blocks(self.report, entry);
+            let is_whole = !has_best_blocks || blocks_of(entry).is_empty();
             let text = (is_whole && may_fit()).then(|| self.renderer.render(index, Extent::Whole, &self.included));
             let fits = |text: &EntryText| {
                 self.chars_with(text) + frame_chars[more] <= self.limits.chars
@@ -137,6 +137,43 @@ impl DocumentBuilder<'_> {
             }
             frame_chars = frames(self);
         }
+    }
+
+    /// Accepts the blocks of all notes by descending score, then in their order, each in its note. A block without room
+    /// is skipped.
+    fn accept_best_blocks(&mut self) {
+        let mut all: Vec<(f64, usize, usize)> = Vec::new();
+        let mut is_everything = true;
+        for (index, entry) in self.report.entries.iter().enumerate() {
+            let blocks = blocks_of(entry);
+            match entry.note().filter(|_| !blocks.is_empty()) {
+                Some(note) => drop(self.included.blocks.insert(note.note.id.clone(), BTreeSet::new())),
+                None => is_everything &= self.included.has(index),
+            }
+            all.extend(blocks.iter().enumerate().map(|(block, text)| (text.score, index, block)));
+        }
+        all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
+        let last = all.len().saturating_sub(1);
+        for (rank, (_, index, block)) in all.into_iter().enumerate() {
+            // Everything is known to exceed the limits. It could seem to fit in a frame that does not say that a block
+            // is left out.
+            is_everything &= !(is_everything && rank == last) && self.accept_block(index, block);
+        }
+    }
+
+    /// Shows one more block of a note. Returns whether that fits; the document is unchanged if not.
+    fn accept_block(&mut self, index: usize, block: usize) -> bool {
+        let Some(note) = self.report.entries.get(index).and_then(Entry::note) else { return false };
+        let id = &note.note.id;
+        self.included.blocks.entry(id.clone()).or_default().insert(block);
+        let position = self.texts.iter().filter(|(other, _)| *other < index).count();
+        let backup = self.replace(position, Extent::Whole, &Proposal::whole(index));
+        let fits = self.has_room(self.frame_state(true), None);
+        if !fits {
+            self.restore(index, backup);
+            self.included.blocks.entry(id.clone()).or_default().remove(&block);
+        }
+        fits
     }
 
     /// Accepts the longest beginning of an entry that fits: of its body if `may_be_body`, else of its summary.
@@ -178,4 +215,8 @@ impl DocumentBuilder<'_> {
         let last = fitting.checked_sub(1)?;
         (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|cut| cut_at(*offsets.get(cut)?))
     }
+}
+
+fn blocks_of(entry: &Entry) -> &[BlockEntry] {
+    entry.note().map(|note| note.shown_blocks()).unwrap_or_default()
 }

@@ -15,6 +15,8 @@ pub(super) struct OutputLimits {
     pub(super) tokens: Option<usize>,
     /// The encoding, or the estimate.
     pub(super) tokenizer: Tokenizer,
+    /// The tokens of a document to which no more entries are added.
+    pub(super) target_tokens: Option<usize>,
 }
 
 /// The size of a text.
@@ -31,10 +33,9 @@ impl OutputLimits {
         let tokens = budget.max_tokens.filter(|_| is_encoding);
         let as_chars = budget.max_tokens.filter(|_| !is_encoding).map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
         let chars = [budget.max_chars, as_chars].into_iter().flatten().min().unwrap_or(usize::MAX);
-        Self { chars, tokens, tokenizer: budget.tokenizer }
+        Self { chars, tokens, tokenizer: budget.tokenizer, target_tokens: budget.target_tokens }
     }
 
-    /// Whether there is any limit.
     pub(super) fn is_limited(&self) -> bool {
         self.chars != usize::MAX || self.tokens.is_some()
     }
@@ -46,7 +47,6 @@ impl OutputLimits {
         self.chars.min(by_tokens)
     }
 
-    /// Whether a text is within the limits.
     pub(super) fn has_room(&self, text: &str) -> bool {
         text.chars().count() <= self.chars && self.tokens.is_none_or(|limit| self.tokenizer.count(text) <= limit)
     }

@@ -4,12 +4,12 @@
 //! first entry is cut only if none fits. If not even the empty frame fits, the error names the smallest budget that
 //! works.
 
-mod blocks;
 mod document;
 mod entries;
 mod levels;
 mod limits;
 mod passages;
+mod selector;
 
 use crate::error::{Error, ErrorKind};
 use crate::render::{self, Extent, Renderer, Screen};
@@ -18,6 +18,7 @@ use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
 use document::DocumentBuilder;
 use limits::{OutputLimits, TextSize};
+use passages::pack;
 
 /// The most attempts with a smaller token limit before the smallest budget is named.
 const MAX_STEPS_DOWN: usize = 32;
@@ -51,12 +52,7 @@ pub fn fit_both(
         return Ok((fit(report, budget, format, screen)?, fit(report, budget, second, screen).ok()));
     };
     let document = DocumentBuilder::new(report, &*renderer, OutputLimits::new(budget));
-    let document = if report.head.show.has_passages {
-        passages::fit_passages(&document, &**ranking, budget.target_tokens)
-    } else {
-        levels::fit_by_detail(&document, &**ranking, budget.target_tokens)
-    };
-    let document = document.map_err(|least| too_small(least, budget))?;
+    let document = document.with_ranking(ranking).map_err(|least| too_small(least, budget))?;
     let second = render::renderer(report, second, screen, budget.tokenizer);
     let second = same_entries(&document, &*second);
     let text = document.finish().map_err(|least| too_small(least, budget))?;
@@ -71,19 +67,12 @@ pub fn fit_both(
 fn fitted(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, TextSize> {
     let limits = OutputLimits::new(budget);
     let document = DocumentBuilder::new(report, renderer, limits);
-    let (ranking, target) = (report.ranking.as_deref(), budget.target_tokens);
-    let text = match ranking {
-        Some(ranking) if report.head.show.has_passages => {
-            passages::fit_passages(&document, ranking, target).and_then(DocumentBuilder::finish)
-        }
-        Some(ranking) => levels::fit_by_detail(&document, ranking, target).and_then(DocumentBuilder::finish),
+    let text = match &report.ranking {
+        Some(ranking) => document.with_ranking(ranking)?.finish(),
         None => document.clone().with_everything().or_else(|everything| {
-            let document = if report.head.show.has_passages {
-                passages::pack(document, None, target, everything)
-            } else {
-                document.with_what_fits(everything)
-            };
-            document.and_then(DocumentBuilder::finish)
+            let is_packed = report.head.show.has_passages;
+            let fitted = if is_packed { pack(document, everything) } else { document.with_what_fits(everything) };
+            fitted.and_then(DocumentBuilder::finish)
         }),
     }?;
     debug_assert!(limits.has_room(&text), "the parts are the sum of the text");

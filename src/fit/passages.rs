@@ -9,12 +9,10 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::document::DocumentBuilder;
-use super::levels::shown_note;
 use super::limits::TextSize;
-use crate::render::{EntryText, Extent};
-use crate::report::{
-    EntryRanking, Fragment, Level, Passages, Presentation, Proposal, ProposalSource, SelectionStats, ShownNote,
-};
+use super::selector::{GreedySelector, Proposal};
+use crate::render::{Extent, Included};
+use crate::report::{Fragment, Passages, Presentation, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;
@@ -31,44 +29,22 @@ const MAX_MISSES: usize = 64;
 /// The most entries that are considered.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Returns all notes whole if they fit, else their passages, in the order of a ranking.
+/// Returns passages of the notes of a report, in the order of its ranking if it has one. `everything`: the size of the
+/// complete document.
 ///
 /// # Errors
 /// The size of the shortest answer, if it exceeds the limits.
-pub(super) fn fit_passages<'a>(
-    document: &DocumentBuilder<'a>,
-    ranking: &dyn EntryRanking,
-    target_tokens: Option<usize>,
-) -> Result<DocumentBuilder<'a>, TextSize> {
-    match document.clone().with_all_detailed(ranking, target_tokens) {
-        (all, None) => Ok(all),
-        (_, Some(everything)) => pack(document.clone(), Some(ranking), target_tokens, everything),
-    }
-}
-
-/// Returns passages of the notes of a report. `everything`: the size of the complete document.
-///
-/// # Errors
-/// The size of the shortest answer, if it exceeds the limits.
-pub(super) fn pack<'a>(
-    document: DocumentBuilder<'a>,
-    ranking: Option<&dyn EntryRanking>,
-    target_tokens: Option<usize>,
-    everything: TextSize,
-) -> Result<DocumentBuilder<'a>, TextSize> {
-    let mut proposals = ranking.map(|ranking| ranking.proposals());
+pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
+    let mut proposals = document.report.ranking.as_ref().map(GreedySelector::new);
     let order = match &mut proposals {
-        Some(proposals) => draw_all(&mut **proposals),
-        None => (0..document.report.entries.len()).map(whole).collect(),
+        Some(proposals) => draw_all(proposals),
+        None => (0..document.report.entries.len()).map(Proposal::whole).collect(),
     };
     let mut ranks = vec![usize::MAX; document.report.entries.len()];
     order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
     let bytes = vec![None; order.len()];
-    let mut packer = Packer { document, order, ranks, bytes, proposals, target_tokens, misses: 0, room: 0 };
+    let mut packer = Packer { document, order, ranks, bytes, proposals, misses: 0, room: 0 };
     packer.document.stats = packer.stats();
-    if packer.document.report.entries.is_empty() && !packer.document.has_optional_frame() {
-        return Err(everything);
-    }
     packer.document.make_room_for_frame(everything)?;
     packer.accept_derived();
     packer.measure_room();
@@ -82,7 +58,7 @@ pub(super) fn pack<'a>(
 }
 
 /// Returns the proposals in the order that results if all of them are accepted.
-fn draw_all(proposals: &mut dyn ProposalSource) -> Vec<Proposal> {
+fn draw_all(proposals: &mut GreedySelector<'_>) -> Vec<Proposal> {
     let mut order = Vec::new();
     while let Some(proposal) = proposals.next().filter(|_| order.len() < MAX_ENTRIES) {
         proposals.accept(proposal.entry);
@@ -91,11 +67,7 @@ fn draw_all(proposals: &mut dyn ProposalSource) -> Vec<Proposal> {
     order
 }
 
-fn whole(entry: usize) -> Proposal {
-    Proposal { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 }
-}
-
-struct Packer<'p, 'a> {
+struct Packer<'a> {
     document: DocumentBuilder<'a>,
     /// The proposals in the order in which they are shown. The index of a proposal is its rank.
     order: Vec<Proposal>,
@@ -103,15 +75,14 @@ struct Packer<'p, 'a> {
     ranks: Vec<usize>,
     /// The total bytes of the fragments of each rank, once counted.
     bytes: Vec<Option<usize>>,
-    proposals: Option<Box<dyn ProposalSource + 'p>>,
-    target_tokens: Option<usize>,
+    proposals: Option<GreedySelector<'a>>,
     /// The number of consecutive tries without room.
     misses: usize,
     /// An upper bound for the characters that still fit.
     room: usize,
 }
 
-impl<'a> Packer<'_, 'a> {
+impl<'a> Packer<'a> {
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
         let entry = self.order.get(rank)?.entry;
         self.document.report.entries.get(entry)?.note()?.passages.as_deref()
@@ -286,9 +257,7 @@ impl<'a> Packer<'_, 'a> {
 
     /// Whether no more fragments are tried.
     fn has_enough(&self) -> bool {
-        self.misses >= MAX_MISSES
-            || self.room < MIN_ROOM
-            || self.target_tokens.is_some_and(|target| self.document.tokens() >= target)
+        self.misses >= MAX_MISSES || self.room < MIN_ROOM || self.document.has_reached_target()
     }
 
     /// Shows the chosen fragments of an entry, or the whole entry with `None`, in place of what is shown of it. Returns
@@ -297,7 +266,7 @@ impl<'a> Packer<'_, 'a> {
         let proposal = self.order[rank];
         let extent = if chosen.is_some() { Extent::Passages } else { self.whole_extent(&proposal) };
         let entry = proposal.entry;
-        let chosen_before = self.document.set_fragments(entry, chosen);
+        let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
         let backup = self.document.replace(position, extent, &proposal);
         let stats_before = std::mem::take(&mut self.document.stats);
@@ -310,7 +279,7 @@ impl<'a> Packer<'_, 'a> {
         self.misses += 1;
         self.document.stats = stats_before;
         self.document.restore(entry, backup);
-        self.document.set_fragments(entry, chosen_before);
+        set_fragments(&mut self.document.included, entry, chosen_before);
         false
     }
 
@@ -370,14 +339,13 @@ impl<'a> Packer<'_, 'a> {
         }
     }
 
-    /// Cuts the first note if nothing else fits.
     fn cut_first(&mut self) {
         if !self.document.texts.is_empty() {
             return;
         }
         let is_note = |proposal: &&Proposal| self.document.is_note(proposal.entry);
         if let Some(first) = self.order.iter().find(is_note).copied() {
-            self.document.cut_first(&first, self.proposals.as_deref());
+            self.document.cut_first(&first, self.proposals.as_ref());
         }
     }
 }
@@ -390,59 +358,10 @@ fn edges(chosen: &BTreeSet<usize>) -> Vec<(usize, isize)> {
     both.filter_map(|(next, step)| Some((next.filter(|next| !chosen.contains(next))?, step))).collect()
 }
 
-/// The parts of a document that change when an entry is replaced.
-struct EntryBackup {
-    text: Option<EntryText>,
-    shown: Vec<ShownNote>,
-    chars: usize,
-    used_sections: Vec<bool>,
-}
-
-impl DocumentBuilder<'_> {
-    /// Sets the chosen fragments of an entry; returns those of before.
-    fn set_fragments(&mut self, entry: usize, chosen: Option<BTreeSet<usize>>) -> Option<BTreeSet<usize>> {
-        match chosen {
-            Some(chosen) => self.included.fragments.insert(entry, chosen),
-            None => self.included.fragments.remove(&entry),
-        }
-    }
-
-    /// Shows an entry in another extent, or for the first time. `position`: the index of its text among the texts.
-    fn replace(&mut self, position: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
-        let entry = proposal.entry;
-        let text = self.renderer.render(entry, extent, &self.included);
-        let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
-        let old = self.texts.iter().position(|(other, _)| *other == entry);
-        let old = old.map(|position| self.texts.remove(position).1);
-        if let Some(old) = &old {
-            self.shown.retain(|shown| shown.entry != entry);
-            self.notes -= 1;
-            self.subtract(old);
-        }
-        if self.is_assessed(entry) {
-            let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
-            self.shown.push(shown_note(entry, Presentation::whole(level, proposal.novelty), &text));
-        }
-        self.accept(entry, text);
-        if let Some(text) = self.texts.pop() {
-            self.texts.insert(position.min(self.texts.len()), text);
-        }
-        EntryBackup { text: old, shown, chars, used_sections }
-    }
-
-    /// Undoes [`replace`](Self::replace).
-    fn restore(&mut self, entry: usize, backup: EntryBackup) {
-        let Some(position) = self.texts.iter().position(|(other, _)| *other == entry) else { return };
-        match backup.text {
-            Some(text) => self.texts[position].1 = text,
-            None => {
-                self.texts.remove(position);
-                self.included.entries[entry] = false;
-                self.notes -= usize::from(self.is_note(entry));
-            }
-        }
-        self.chars = backup.chars;
-        self.used_sections = backup.used_sections;
-        self.shown = backup.shown;
+/// Sets the chosen fragments of an entry; returns those of before.
+fn set_fragments(included: &mut Included, entry: usize, chosen: Option<BTreeSet<usize>>) -> Option<BTreeSet<usize>> {
+    match chosen {
+        Some(chosen) => included.fragments.insert(entry, chosen),
+        None => included.fragments.remove(&entry),
     }
 }

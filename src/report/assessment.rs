@@ -1,8 +1,5 @@
-//! Assessments: how far a note can be trusted and of what use it is, and the order in which assessed notes are shown.
+//! Assessments: how far a note can be trusted and of what use it is.
 
-use std::fmt::Debug;
-
-use super::{Level, Presentation};
 use crate::note::NoteId;
 
 /// The dimensions of confidence, in the order of their weights.
@@ -72,56 +69,6 @@ pub struct Assessment {
     pub derived_from: Vec<(NoteId, String, f64)>,
     /// The number of notes that contradict it, or that it contradicts.
     pub contradictions: usize,
-}
-
-/// The next entry of an answer.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Proposal {
-    /// The index of the entry.
-    pub entry: usize,
-    /// The level of detail that its assessment justifies.
-    pub level: Level,
-    /// Whether other levels are allowed: lower ones, and higher ones if the budget leaves room.
-    pub is_adaptive: bool,
-    /// See [`Presentation::novelty`].
-    pub novelty: f64,
-}
-
-/// An order of entries that depends on which of them were accepted.
-pub trait EntryRanking: Debug + Send + Sync {
-    /// Starts from the first entry.
-    fn proposals(&self) -> Box<dyn ProposalSource + '_>;
-}
-
-/// Proposes entries one by one.
-pub trait ProposalSource {
-    /// Returns the next entry; `None` if all were proposed, or the rest contains nothing new.
-    fn next(&mut self) -> Option<Proposal>;
-
-    /// Records that the entry proposed last is shown.
-    fn accept(&mut self, entry: usize);
-
-    /// Returns the entries that may follow if this one is shown, in approximate order, each with its level.
-    fn after(&self, entry: usize) -> Vec<(usize, Level)>;
-
-    /// Whether limits exclude notes that would be shown otherwise.
-    fn is_limited(&self) -> bool;
-
-    /// Returns the statistics of a selection.
-    fn stats(&self, shown: &[ShownNote]) -> SelectionStats;
-}
-
-/// A note that is shown.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ShownNote {
-    /// The index of its entry.
-    pub entry: usize,
-    /// How it is shown.
-    pub shape: Presentation,
-    /// The tokens of its text.
-    pub tokens: usize,
-    /// Whether it has text that is not shown.
-    pub has_more: bool,
 }
 
 /// The statistics of all notes that are shown.

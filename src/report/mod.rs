@@ -1,6 +1,7 @@
 //! Reports: the content of every answer, before a format or a budget is applied.
 
 mod assessment;
+mod candidates;
 mod entry;
 mod layout;
 mod level;
@@ -11,10 +12,8 @@ mod score;
 use clap::ValueEnum;
 use jiff::civil::Date;
 
-pub use assessment::{
-    Assessment, Confidence, DIMENSIONS, EntryRanking, LABELS, Proposal, ProposalSource, SelectionStats, ShownNote,
-    UTILITY_PARTS, Utility,
-};
+pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, UTILITY_PARTS, Utility};
+pub use candidates::{Candidate, Candidates};
 pub use entry::{
     ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,
     RecipeEntry, RowEntry, RowValue, SideEntry,
@@ -44,9 +43,9 @@ pub struct Report {
     pub entries: Vec<Entry>,
     /// The error with which the process ends after the answer is written, such as a failed check.
     pub verdict: Option<Error>,
-    /// Chooses the next entry and its level of detail where these depend on the entries before it. With `None`, the
-    /// entries are written in their order.
-    pub ranking: Option<Box<dyn EntryRanking>>,
+    /// What decides the next entry and its level of detail where these depend on the entries before it. With `None`,
+    /// the entries are written in their order.
+    pub ranking: Option<Candidates>,
 }
 
 impl Report {

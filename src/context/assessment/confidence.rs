@@ -54,7 +54,6 @@ pub(super) struct Assessor<'a, 's> {
 }
 
 impl<'a, 's> Assessor<'a, 's> {
-    /// Creates an assessor of the notes of a store.
     pub(super) fn new(session: &'a Session<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
         Self { session, graph: session.graph(), today, is_trusted: session.store.is_trusted(), highlighter }
     }
@@ -72,7 +71,6 @@ impl<'a, 's> Assessor<'a, 's> {
         outgoing.chain(incoming).collect()
     }
 
-    /// Returns the notes that contradict a note, in either direction.
     pub(super) fn opponents(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
         CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind)).collect()
     }
@@ -131,7 +129,6 @@ impl<'a, 's> Assessor<'a, 's> {
         self.accepted(stated, default_trust(note, has_author, self.is_verified(note)))
     }
 
-    /// Returns the assessment of a note with this relevance.
     pub(super) fn assessment(&self, index: NoteIdx, relevance: f64) -> Assessment {
         let origin = |origin: NoteIdx| {
             let note = self.note(origin);
@@ -147,7 +144,6 @@ impl<'a, 's> Assessor<'a, 's> {
         }
     }
 
-    /// Returns the confidence in a note.
     pub(super) fn confidence(&self, index: NoteIdx) -> Confidence {
         let opponents = self.opponents(index);
         // A rejected or superseded note contradicts no other.
@@ -251,7 +247,6 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 }
 
-/// Returns the trust in a note without stated trust.
 fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> f64 {
     let is_generated = fields::is_generated(note);
     if is_verified {

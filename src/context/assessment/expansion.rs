@@ -6,10 +6,9 @@ use std::sync::Arc;
 use super::RankedNotes;
 use super::confidence::{Assessor, SUPPORTED_BY};
 use super::links::{LinkFilter, link_entries};
-use super::ranking::{Candidate, Candidates};
 use crate::context::Session;
 use crate::error::Error;
-use crate::report::{Assessment, EntryRole, Level, NoteEntry};
+use crate::report::{Assessment, Candidate, Candidates, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -115,22 +114,14 @@ impl Expansion<'_, '_> {
             all.push(self.candidate(*index, *level, assessment));
         }
         let ranking = Candidates {
-            before: 0,
             chosen: all.len(),
             is_adaptive: true,
             compares_texts: true,
-            threshold: 0.0,
             aim: "to expand".to_owned(),
-            left_out: Vec::new(),
-            beyond: 0,
-            max_answers: None,
-            max_notes: None,
             insufficient: entries.is_empty().then(|| "there is nothing to add".to_owned()),
-            is_filtered: false,
-            relevance_beyond: 0.0,
-            holders: Vec::new(),
             all,
+            ..Candidates::default()
         };
-        RankedNotes { entries, ranking: Box::new(ranking), following: 0 }
+        RankedNotes { entries, ranking, following: 0 }
     }
 }

@@ -57,7 +57,6 @@ pub(super) fn trust(note: &NoteHandle) -> Option<f64> {
     share(note.field(TRUST)?)
 }
 
-/// Returns the author of a note.
 pub(super) fn author(note: &NoteHandle) -> Option<String> {
     note.field(AUTHOR).map(Value::to_line).filter(|author| !author.trim().is_empty())
 }
@@ -67,7 +66,6 @@ pub(super) fn is_generated(note: &NoteHandle) -> bool {
     GENERATED.iter().any(|name| note.field(name).is_some_and(|value| !matches!(value.to_line().trim(), "" | "false")))
 }
 
-/// Tells whether a note is valid on a day.
 pub(super) fn is_valid(note: &NoteHandle, day: Date) -> bool {
     note.extra_fields().day_in(VALID_FROM).is_none_or(|from| from <= day)
         && note.extra_fields().day_in(VALID_UNTIL).is_none_or(|until| day <= until)

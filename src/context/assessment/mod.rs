@@ -6,25 +6,24 @@ mod expansion;
 mod fields;
 mod links;
 mod pass;
-mod ranking;
 mod utility;
 
 pub use expansion::expand;
 pub use fields::invalid_fields;
 
 use super::{Selection, Session};
-use crate::report::{EntryRanking, NoteEntry};
+use crate::report::{Candidates, NoteEntry};
 use crate::request::NeedOptions;
 use crate::store::NoteIdx;
 use confidence::Assessor;
-use pass::AssessmentPass;
+use pass::{AssessmentPass, ExclusionCounts};
 
 /// Assessed notes.
 pub struct RankedNotes {
     /// The notes: those that may be shown by themselves by descending relevance, then the followers of others.
     pub entries: Vec<NoteEntry>,
     /// The order in which they are shown.
-    pub ranking: Box<dyn EntryRanking>,
+    pub ranking: Candidates,
     /// The number of followers.
     pub following: usize,
 }
@@ -53,7 +52,8 @@ pub fn assess(
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be
     // the one that has to run it.
     let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, need.today, highlighter));
-    let mut pass = AssessmentPass::new(&assessor, engine, selection, need);
+    let (excluded, assessed) = (ExclusionCounts::default(), Vec::new());
+    let mut pass = AssessmentPass { assessor: &assessor, engine, selection, need, excluded, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();

@@ -6,10 +6,9 @@ use rayon::prelude::*;
 
 use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
 use super::links::{LinkFilter, link_entries};
-use super::ranking::{Candidate, Candidates};
 use super::{NeedLimits, RankedNotes, fields, utility};
 use crate::context::Selection;
-use crate::report::{Assessment, EdgeEntry, NoteEntry};
+use crate::report::{Assessment, Candidate, Candidates, EdgeEntry, NoteEntry};
 use crate::request::{Abstraction, NeedOptions, Score};
 use crate::search::{Engine, NoteTerms};
 use crate::store::NoteIdx;
@@ -21,7 +20,7 @@ const HARDLY_RELEVANT: f64 = 0.1;
 
 /// The number of excluded candidates, by reason.
 #[derive(Default)]
-struct ExclusionCounts {
+pub(super) struct ExclusionCounts {
     invalid: usize,
     unsure: usize,
     untrusted: usize,
@@ -41,24 +40,15 @@ pub(super) struct AssessedNote {
 type Ordinals = HashMap<NoteIdx, usize>;
 
 pub(super) struct AssessmentPass<'a, 's> {
-    assessor: &'a Assessor<'a, 's>,
-    engine: &'a Engine<'s>,
-    selection: &'a Selection,
-    need: &'a NeedOptions,
-    excluded: ExclusionCounts,
+    pub(super) assessor: &'a Assessor<'a, 's>,
+    pub(super) engine: &'a Engine<'s>,
+    pub(super) selection: &'a Selection,
+    pub(super) need: &'a NeedOptions,
+    pub(super) excluded: ExclusionCounts,
     pub(super) assessed: Vec<AssessedNote>,
 }
 
-impl<'a, 's> AssessmentPass<'a, 's> {
-    pub(super) fn new(
-        assessor: &'a Assessor<'a, 's>,
-        engine: &'a Engine<'s>,
-        selection: &'a Selection,
-        need: &'a NeedOptions,
-    ) -> Self {
-        Self { assessor, engine, selection, need, excluded: ExclusionCounts::default(), assessed: Vec::new() }
-    }
-
+impl AssessmentPass<'_, '_> {
     /// Assesses the notes that may be shown by themselves. An excluded hit does not count towards `max_hits`.
     pub(super) fn choose(&mut self, max_hits: usize) {
         let mut open: Vec<NoteIdx> = self.selection.notes.clone();
@@ -172,7 +162,7 @@ impl<'a, 's> AssessmentPass<'a, 's> {
         }
         let ranking = self.candidates(entries_before, chosen, limits, &ordinals);
         let following = entries.len() - chosen;
-        RankedNotes { entries, ranking: Box::new(ranking.with_holders()), following }
+        RankedNotes { entries, ranking: ranking.with_holders(), following }
     }
 
     fn candidates(&self, before: usize, chosen: usize, limits: NeedLimits, ordinals: &Ordinals) -> Candidates {

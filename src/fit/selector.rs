@@ -4,73 +4,10 @@
 //! that no single shown note contains.
 
 use std::cell::OnceCell;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
-use foldhash::fast::RandomState;
-
-use crate::note::NoteId;
-use crate::report::{Assessment, EntryRanking, Level, Proposal, ProposalSource, SelectionStats, ShownNote};
-
-/// A note that may be shown.
-#[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    pub(super) id: NoteId,
-    pub(super) assessment: Assessment,
-    pub(super) value: u8,
-    /// Its distinctive terms.
-    pub(super) terms: Vec<u32>,
-    /// Its level of detail.
-    pub(super) level: Level,
-    /// Whether it was requested by name, so that it is never redundant.
-    pub(super) is_named: bool,
-    /// Whether only the query selected it.
-    pub(super) is_answer: bool,
-    /// Whether it is retired; it then follows the others, unless it is named.
-    pub(super) is_retired: bool,
-    /// Candidates that are the same note.
-    pub(super) same: Vec<usize>,
-    /// Candidates that contradict it.
-    pub(super) opponents: Vec<usize>,
-    /// Whether a note that is no candidate contradicts it.
-    pub(super) has_opponents_beyond: bool,
-    /// Candidates that are shown directly after it.
-    pub(super) followers: Vec<usize>,
-    /// Whether it is shown at its level of detail only.
-    pub(super) is_fixed: bool,
-}
-
-/// Candidates by descending relevance, then those that may only follow others.
-#[derive(Debug)]
-pub(super) struct Candidates {
-    /// The number of entries before the first candidate, which come first, whole.
-    pub(super) before: usize,
-    pub(super) all: Vec<Candidate>,
-    /// The number of candidates that may be shown by themselves.
-    pub(super) chosen: usize,
-    pub(super) is_adaptive: bool,
-    /// Whether a note is redundant if another contains its terms; otherwise only the same note is redundant.
-    pub(super) compares_texts: bool,
-    /// The novelty up to which a note is redundant.
-    pub(super) threshold: f64,
-    /// The criterion of the order: `for decide`, `by relevance`.
-    pub(super) aim: String,
-    /// The numbers of notes that were excluded before, with the reasons.
-    pub(super) left_out: Vec<(usize, &'static str)>,
-    /// The number of hits that were not assessed.
-    pub(super) beyond: usize,
-    /// The most notes to show of those that only the query selected; `None` for no limit.
-    pub(super) max_answers: Option<usize>,
-    /// The most notes to show; `None` for no limit.
-    pub(super) max_notes: Option<usize>,
-    /// The reason why no candidate is relevant, if none is.
-    pub(super) insufficient: Option<String>,
-    /// Whether hits were excluded before by their properties, such as too low a relevance.
-    pub(super) is_filtered: bool,
-    /// The summed relevance of the notes that were excluded before.
-    pub(super) relevance_beyond: f64,
-    /// For each term, by its ordinal among the terms of the candidates, the candidates that contain it.
-    pub(super) holders: Vec<Vec<u32>>,
-}
+use crate::render::EntryText;
+use crate::report::{Candidates, Level, Presentation, SelectionStats};
 
 /// The most redundant pairs that are listed.
 const MAX_LISTED_PAIRS: usize = 3;
@@ -79,78 +16,47 @@ const MAX_LISTED_EXPANDABLE: usize = 32;
 /// The novelty below which a note is shown one level lower.
 const MIN_FULL_LEVEL_NOVELTY: f64 = 0.5;
 
-impl Candidates {
-    /// Sets `holders`, and renumbers the terms of the candidates consecutively.
-    pub(super) fn with_holders(mut self) -> Self {
-        let mut ordinals: HashMap<u32, u32, RandomState> = HashMap::default();
-        for (index, candidate) in self.all.iter_mut().enumerate().take(self.chosen) {
-            for term in &mut candidate.terms {
-                let next = self.holders.len() as u32;
-                *term = *ordinals.entry(*term).or_insert(next);
-                if *term == next {
-                    self.holders.push(Vec::new());
-                }
-                self.holders[*term as usize].push(index as u32);
-            }
-        }
-        self
-    }
+/// The next entry of an answer.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Proposal {
+    /// The index of the entry.
+    pub(super) entry: usize,
+    /// The level of detail that its assessment justifies.
+    pub(super) level: Level,
+    /// Whether other levels are allowed: lower ones, and higher ones if the budget leaves room.
+    pub(super) is_adaptive: bool,
+    /// See [`Presentation::novelty`].
+    pub(super) novelty: f64,
+}
 
-    /// Returns, for each candidate, the share of its terms that the candidate `of` contains.
-    fn shares(&self, of: usize) -> Vec<f64> {
-        let mut counts = vec![0_u32; self.chosen];
-        for term in &self.all[of].terms {
-            for holder in self.holders.get(*term as usize).into_iter().flatten() {
-                counts[*holder as usize] += 1;
-            }
-        }
-        let one = &self.all[of];
-        let covered_share = |index: usize| f64::from(counts[index]) / self.all[index].terms.len().max(1) as f64;
-        // A note with the content of an opponent contradicts the candidate too.
-        let is_opponent = |index: usize| {
-            let opponents = &self.all[index].opponents;
-            opponents.iter().any(|opponent| {
-                *opponent == of || (*opponent < self.chosen && covered_share(*opponent) >= 1.0 - self.threshold)
-            })
-        };
-        let share = |index: usize| {
-            if one.opponents.contains(&index) || is_opponent(index) {
-                0.0
-            } else if one.same.contains(&index) {
-                1.0
-            } else if self.compares_texts {
-                covered_share(index)
-            } else {
-                0.0
-            }
-        };
-        (0..self.chosen).map(share).collect()
-    }
-
-    fn is_redundant(&self, index: usize, covered: f64) -> bool {
-        !self.all[index].is_named && covered > 0.0 && 1.0 - covered <= self.threshold
+impl Proposal {
+    /// Returns the proposal of an entry that is shown whole.
+    pub(super) fn whole(entry: usize) -> Self {
+        Self { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 }
     }
 }
 
-impl EntryRanking for Candidates {
-    fn proposals(&self) -> Box<dyn ProposalSource + '_> {
-        Box::new(GreedySelector {
-            candidates: self,
-            next_before: 0,
-            is_open: vec![true; self.chosen],
-            covered: vec![(0.0, 0); self.chosen],
-            followers: VecDeque::new(),
-            kept: HashSet::new(),
-            redundant: Vec::new(),
-            kept_notes: 0,
-            kept_answers: 0,
-            shares: OnceCell::new(),
-        })
+/// A note that is shown.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct ShownNote {
+    /// The index of its entry.
+    pub(super) entry: usize,
+    /// How it is shown.
+    pub(super) shape: Presentation,
+    /// The tokens of its text.
+    pub(super) tokens: usize,
+    /// Whether it has text that is not shown.
+    pub(super) has_more: bool,
+}
+
+impl ShownNote {
+    pub(super) fn new(entry: usize, shape: Presentation, text: &EntryText) -> Self {
+        Self { entry, shape, tokens: text.tokens, has_more: text.has_more }
     }
 }
 
 /// The state of the greedy selection.
-struct GreedySelector<'a> {
+pub(super) struct GreedySelector<'a> {
     candidates: &'a Candidates,
     next_before: usize,
     /// Whether each candidate was not proposed yet.
@@ -169,7 +75,23 @@ struct GreedySelector<'a> {
     shares: OnceCell<Vec<f64>>,
 }
 
-impl GreedySelector<'_> {
+impl<'a> GreedySelector<'a> {
+    /// Starts from the first entry.
+    pub(super) fn new(candidates: &'a Candidates) -> Self {
+        Self {
+            candidates,
+            next_before: 0,
+            is_open: vec![true; candidates.chosen],
+            covered: vec![(0.0, 0); candidates.chosen],
+            followers: VecDeque::new(),
+            kept: HashSet::new(),
+            redundant: Vec::new(),
+            kept_notes: 0,
+            kept_answers: 0,
+            shares: OnceCell::new(),
+        }
+    }
+
     fn novelty(&self, index: usize) -> f64 {
         1.0 - self.covered.get(index).map_or(0.0, |(share, _)| *share)
     }
@@ -244,13 +166,16 @@ fn lower_level(level: Level) -> Level {
     }
 }
 
-impl ProposalSource for GreedySelector<'_> {
+impl Iterator for GreedySelector<'_> {
+    type Item = Proposal;
+
+    /// Returns the next entry; `None` if all were proposed, or the rest contains nothing new.
     fn next(&mut self) -> Option<Proposal> {
         self.shares = OnceCell::new();
         if self.next_before < self.candidates.before {
             let entry = self.next_before;
             self.next_before += 1;
-            return Some(Proposal { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 });
+            return Some(Proposal::whole(entry));
         }
         while let Some(index) = self.followers.pop_front() {
             if self.kept.contains(&index) {
@@ -272,8 +197,11 @@ impl ProposalSource for GreedySelector<'_> {
         }
         None
     }
+}
 
-    fn accept(&mut self, entry: usize) {
+impl GreedySelector<'_> {
+    /// Records that the entry proposed last is shown.
+    pub(super) fn accept(&mut self, entry: usize) {
         let Some(index) = entry.checked_sub(self.candidates.before) else { return };
         if self.kept.insert(index) && index < self.candidates.chosen {
             self.kept_notes += 1;
@@ -289,7 +217,8 @@ impl ProposalSource for GreedySelector<'_> {
         followers.rev().for_each(|follower| self.followers.push_front(follower));
     }
 
-    fn after(&self, entry: usize) -> Vec<(usize, Level)> {
+    /// Returns the entries that may follow if this one is shown, in approximate order, each with its level.
+    pub(super) fn after(&self, entry: usize) -> Vec<(usize, Level)> {
         let index = entry.checked_sub(self.candidates.before);
         let shares = index.map(|index| self.shares.get_or_init(|| self.candidates.shares(index)));
         let is_new = |other: &usize| {
@@ -308,11 +237,13 @@ impl ProposalSource for GreedySelector<'_> {
         after.into_iter().map(|index| (self.candidates.before + index, self.candidates.all[index].level)).collect()
     }
 
-    fn is_limited(&self) -> bool {
+    /// Whether limits exclude notes that would be shown otherwise.
+    pub(super) fn is_limited(&self) -> bool {
         self.withheld().next().is_some()
     }
 
-    fn stats(&self, shown: &[ShownNote]) -> SelectionStats {
+    /// Returns the statistics of a selection.
+    pub(super) fn stats(&self, shown: &[ShownNote]) -> SelectionStats {
         let shown: Vec<(usize, &ShownNote)> =
             shown.iter().filter_map(|shown| Some((shown.entry.checked_sub(self.candidates.before)?, shown))).collect();
         let all = &self.candidates.all;
@@ -341,9 +272,7 @@ impl ProposalSource for GreedySelector<'_> {
             reasoning: self.reasoning(&kept),
         }
     }
-}
 
-impl GreedySelector<'_> {
     /// Tells whether every candidate is shown, redundant ones included, and none was excluded before.
     fn is_complete(&self, kept: &HashSet<usize>) -> bool {
         let has_excluded_none = self.candidates.beyond == 0
@@ -354,7 +283,6 @@ impl GreedySelector<'_> {
             && self.redundant.iter().all(|(index, _)| kept.contains(index))
     }
 
-    /// Returns a sentence about the selection.
     fn reasoning(&self, kept: &HashSet<usize>) -> String {
         let candidates = self.candidates;
         let shown = kept.iter().filter(|index| **index < candidates.chosen).count();
