@@ -36,7 +36,6 @@ pub fn compare(
     }
 }
 
-/// Tells whether a period has more days than another.
 fn is_longer(period: Period, other: Period) -> bool {
     let days = |period: Period| {
         period.from.and_then(|from| from.until(period.to).ok()).map_or(i32::MAX, |days| days.get_days())
@@ -51,6 +50,7 @@ fn journals_of(journals: &Journals, period: Period, other: Period) -> Vec<NoteId
 }
 
 /// The combined content of the journals of one side.
+#[derive(Default)]
 struct SideTexts {
     journals: usize,
     blocks: usize,
@@ -61,8 +61,7 @@ struct SideTexts {
 
 impl SideTexts {
     fn of(notes: &[Arc<NoteHandle>], indices: &[NoteIdx], stop_words: &StopWords) -> Self {
-        let (tags, keywords, fields) = Default::default();
-        let mut texts = Self { journals: indices.len(), blocks: 0, tags, keywords, fields };
+        let mut texts = Self { journals: indices.len(), ..Self::default() };
         for note in indices.iter().filter_map(|index| notes.get(index.index())) {
             let text = JournalText::of(note, stop_words);
             texts.blocks += text.blocks;

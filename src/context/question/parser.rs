@@ -95,7 +95,6 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         end
     }
 
-    /// Tells whether a token is in the name of a note.
     fn is_in_name(&self, token: usize) -> bool {
         let start = self.tokens.range(token, token + 1).start;
         let count = self.names.partition_point(|range| range.start <= start);

@@ -1,7 +1,7 @@
 //! English word lists: stop words, irregular forms, and words that name a time.
 
 /// Words that occur in questions and texts whatever these are about.
-const STOP_WORDS: &str = "\
+pub(super) const STOP_WORDS: &str = "\
     a about above after again against all am an and any are as at be because been before being below between both but \
     by can could did do does doing done down during each few for from further get gets getting got had has have having he her \
     here hers herself him himself his how i if in into is it its itself just let may me might more most much must my myself \
@@ -36,11 +36,6 @@ const TIME_WORDS: &str = "\
     yesterday today tonight tomorrow ago weekend week month year january february march april june july august \
     september october november december monday tuesday wednesday thursday friday saturday sunday";
 
-/// Returns the stop words.
-pub(super) fn stop_words() -> impl Iterator<Item = &'static str> {
-    STOP_WORDS.split_whitespace()
-}
-
 /// Returns the irregular forms, each with its base form.
 pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     IRREGULAR.split('|').flat_map(|group| {
@@ -62,7 +57,7 @@ mod tests {
     #[test]
     fn lists_contain_only_words() {
         let forms = irregular_forms().flat_map(|(form, base)| [form, base]);
-        for word in stop_words().chain(time_words()).chain(forms) {
+        for word in STOP_WORDS.split_whitespace().chain(time_words()).chain(forms) {
             assert!(word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\''), "{word}");
         }
         let base = |word: &str| irregular_forms().find(|(form, _)| *form == word).map(|(_, base)| base);

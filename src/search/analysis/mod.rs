@@ -1,7 +1,6 @@
 //! Text analysis: from a text to its tokens, and from these to terms.
 
 mod english;
-mod other_languages;
 pub(crate) mod questions;
 pub(crate) mod stems;
 pub(crate) mod stop_words;

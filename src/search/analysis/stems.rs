@@ -9,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::note::Language;
 use crate::search::analysis::english;
-use crate::search::analysis::other_languages;
+use crate::search::analysis::stop_words::StopWords;
 
 /// The number of characters of a word that are stemmed; the rest is dropped.
 const MAX_CHARS: usize = 64;
@@ -26,17 +26,13 @@ pub(crate) struct Stems {
     cyrillic: Stemmer,
     greek: Stemmer,
     devanagari: Stemmer,
-    stop_words: HashMap<&'static str, (), RandomState>,
+    stop_words: StopWords,
     irregular: HashMap<&'static str, &'static str, RandomState>,
 }
 
 impl Stems {
     pub(crate) fn new(language: Language) -> Self {
         let is_english = language == Language::English;
-        let stop_words: Vec<&str> = match language {
-            Language::English => english::stop_words().collect(),
-            _ => other_languages::stop_words(language).split_whitespace().collect(),
-        };
         Self {
             language,
             own: algorithm(language).map(Stemmer::create),
@@ -44,7 +40,7 @@ impl Stems {
             cyrillic: Stemmer::create(Algorithm::Russian),
             greek: Stemmer::create(Algorithm::Greek),
             devanagari: Stemmer::create(Algorithm::Hindi),
-            stop_words: stop_words.into_iter().map(|word| (word, ())).collect(),
+            stop_words: StopWords::new(language),
             irregular: if is_english { english::irregular_forms().collect() } else { HashMap::default() },
         }
     }
@@ -62,7 +58,7 @@ impl Stems {
         if folded == lower || matches!(self.language, Language::English | Language::None) || !is_latin(&lower) {
             return self.emit_folded(&folded, &mut emit);
         }
-        if self.stop_words.contains_key(lower.as_str()) {
+        if self.stop_words.has(&lower) {
             return self.emit_folded(&lower, &mut emit);
         }
         // The stemmer needs the accents of the language; queries without them must match too.
@@ -75,7 +71,7 @@ impl Stems {
     }
 
     fn emit_folded(&self, word: &str, emit: &mut impl FnMut(&str)) {
-        if self.stop_words.contains_key(word) {
+        if self.stop_words.has(word) {
             return emit(&format!("{STOP_MARK}{word}"));
         }
         let base = self.irregular.get(word).copied().unwrap_or(word);

@@ -73,7 +73,6 @@ pub(crate) struct KnownNames<'a> {
 }
 
 impl Plan {
-    /// Plans a query.
     pub(crate) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
         let mut planner = Planner {
             index,
@@ -106,7 +105,6 @@ impl Plan {
 const TIME_VERBS: [&str; 13] =
     ["did", "was", "were", "is", "are", "am", "do", "does", "will", "has", "have", "had", "s"];
 
-/// Returns whether a question asks for a time.
 fn asks_when(text: &str) -> bool {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -179,43 +177,44 @@ impl Planner<'_> {
         match part {
             QueryPart::Words(text) => {
                 let before = self.stop_words.len();
-                self.add_words(text);
+                self.add_words(written_terms(text, self.index));
                 self.is_prose |= self.stop_words.len() > before;
             }
             QueryPart::Phrase(text) => {
-                let terms = self.known_terms(text);
-                self.add_words(text);
+                let words = written_terms(text, self.index);
+                let (terms, count) = (self.known_terms(&words), words.len());
+                self.add_words(words);
                 if let Some(terms) = terms.filter(|terms| terms.len() > 1) {
                     self.plan.phrases.push(terms);
-                } else if written_terms(text, self.index).len() > 1 {
+                } else if count > 1 {
                     self.plan.spellings.push(Spelling { word: text.clone(), shown: Vec::new(), is_phrase: true });
                 }
             }
             QueryPart::Prefix(text) => self.add_prefix(text),
-            QueryPart::Without(text) => self.plan.excluded.extend(self.known_terms(text)),
+            QueryPart::Without(text) => self.plan.excluded.extend(self.known_terms(&written_terms(text, self.index))),
             QueryPart::Title(text) => {
-                let terms = self.known_terms(text);
-                self.add_words(text);
+                let words = written_terms(text, self.index);
+                let terms = self.known_terms(&words);
+                self.add_words(words);
                 self.plan.titles.push(terms.unwrap_or_else(|| vec![TermId::UNKNOWN]));
             }
             QueryPart::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
             QueryPart::Kind(kind, is_wanted) if (known.has_kind)(kind) => {
                 self.plan.kinds.push((kind.clone(), *is_wanted))
             }
-            QueryPart::Tag(text, true) | QueryPart::Kind(text, true) => self.add_words(text),
+            QueryPart::Tag(text, true) | QueryPart::Kind(text, true) => self.add_words(written_terms(text, self.index)),
             QueryPart::Tag(..) | QueryPart::Kind(..) => {}
         }
     }
 
-    /// Returns the terms of a text, stop words included; `None` if there are none or a term is in no note.
-    fn known_terms(&self, text: &str) -> Option<Vec<TermId>> {
-        let terms = written_terms(text, self.index);
+    /// Returns the ids of terms, stop words included; `None` if there are none or a term is in no note.
+    fn known_terms(&self, terms: &[WrittenTerm]) -> Option<Vec<TermId>> {
         let terms: Option<Vec<TermId>> = terms.iter().map(|term| self.index.term_id(&term.term)).collect();
         terms.filter(|terms| !terms.is_empty())
     }
 
-    fn add_words(&mut self, text: &str) {
-        for term in written_terms(text, self.index) {
+    fn add_words(&mut self, terms: Vec<WrittenTerm>) {
+        for term in terms {
             if term.term.starts_with(STOP_MARK) {
                 self.stop_words.push(term.term);
             } else {

@@ -203,29 +203,7 @@ fn mention(text: &str, spans: impl Iterator<Item = Range<usize>>) -> Option<Ment
 
 /// Returns a word without quotation marks and punctuation around it.
 fn bare(word: &str) -> &str {
-    word.trim_matches(|c: char| {
-        matches!(
-            c,
-            '"' | '\''
-                | '“'
-                | '”'
-                | '„'
-                | '‘'
-                | '’'
-                | '«'
-                | '»'
-                | '.'
-                | ','
-                | ';'
-                | ':'
-                | '?'
-                | '!'
-                | '('
-                | ')'
-                | '*'
-                | '_'
-        )
-    })
+    word.trim_matches(|c: char| "\"'“”„‘’«».,;:?!()*_".contains(c))
 }
 
 /// Returns the words between white space, with their byte offsets.

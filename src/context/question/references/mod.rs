@@ -207,7 +207,6 @@ impl<'m> MentionIndex<'m> {
     }
 }
 
-/// Returns the matching notes of each name of each mention.
 fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatches>> {
     let mut names = MentionIndex::new(mentions);
     let has_explicit = mentions.iter().any(|mention| mention.is_explicit);
