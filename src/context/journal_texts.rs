@@ -27,7 +27,6 @@ pub(super) struct JournalText {
 }
 
 impl JournalText {
-    /// Collects the content of a journal.
     pub(super) fn of(note: &NoteHandle, stop_words: &StopWords) -> Self {
         let mut text = Self::default();
         text.tags.extend(note.relations().tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
@@ -63,7 +62,6 @@ impl JournalText {
     }
 }
 
-/// Returns the number of letters of a word.
 pub(super) fn letter_count(word: &str) -> usize {
     word.chars().filter(|c| c.is_alphabetic()).count()
 }

@@ -214,7 +214,6 @@ impl<'a, 's> Selector<'a, 's> {
         }
     }
 
-    /// Whether a note passes the filters.
     fn passes(&self, position: NoteIdx) -> bool {
         let note = &self.store.notes()[position];
         self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)

@@ -113,7 +113,6 @@ fn best_score(passages: &Passages) -> Option<f64> {
     passages.fragments.iter().map(|fragment| fragment.worth).reduce(f64::max)
 }
 
-/// Returns the fragments of a note with their worth.
 fn passages<'t>(
     note: &'t NoteHandle,
     sizes: &Range<usize>,
@@ -231,7 +230,6 @@ struct BlockContext<'a> {
 }
 
 impl BlockContext<'_> {
-    /// Whether both are in one section.
     fn is_in_section_of(&self, other: &Self) -> bool {
         self.path == other.path
     }
@@ -241,7 +239,6 @@ impl BlockContext<'_> {
         self.kind == block.kind && self.depth == block.depth && self.path == *path
     }
 
-    /// Whether it introduces the next fragment.
     fn introduces(&self) -> bool {
         self.kind == BlockKind::Text && (self.announces() || self.text.len() <= MAX_LABEL_BYTES)
     }

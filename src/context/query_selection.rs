@@ -174,7 +174,6 @@ impl Selector<'_, '_> {
         (notes.into_par_iter().filter(|note| has_answer(&all[*note], highlighter)).collect(), beyond)
     }
 
-    /// Searches for the words of the question.
     fn hits(&mut self, question: &Question) -> SearchHits {
         let Some(text) = &question.rest else { return SearchHits::default() };
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
@@ -261,7 +260,6 @@ impl SearchHits {
     }
 }
 
-/// Returns why a question selects no note.
 fn why_empty(question: &Question, unanswered: usize) -> String {
     match unanswered {
         0 if question.is_about_days_only() => {
@@ -278,7 +276,6 @@ fn why_empty(question: &Question, unanswered: usize) -> String {
 /// The period of all days.
 const ALWAYS: Period = Period { from: None, to: Date::MAX };
 
-/// Returns the period of `--since` and `--until`.
 fn window(asking: &QuestionOptions) -> Period {
     Period { from: asking.since, to: asking.until.unwrap_or(Date::MAX) }
 }

@@ -47,7 +47,6 @@ impl LinkTargets {
     }
 }
 
-/// Resolves the links of a note.
 fn targets_of(names: &NameIndex<'_>, note: &NoteHandle) -> LinkTargets {
     let named = |name: &str| names.resolve(name).map_or_else(|| LinkTarget::Nothing(name.to_owned()), LinkTarget::Note);
     let links = note.link_fields();

@@ -27,7 +27,6 @@ impl OutLink {
         Self { to, packed: kind << ORIGIN_BITS.count_ones() | origins }
     }
 
-    /// Returns the index of its type in the [`LinkTypeTable`].
     pub(super) fn kind(&self) -> u32 {
         self.packed >> ORIGIN_BITS.count_ones()
     }
@@ -37,7 +36,6 @@ impl OutLink {
         self.packed & ORIGIN_BITS
     }
 
-    /// Adds origins.
     pub(super) fn add_origins(&mut self, origins: u32) {
         self.packed |= origins;
     }

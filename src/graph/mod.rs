@@ -48,7 +48,6 @@ pub struct EdgeSources {
 }
 
 impl EdgeSources {
-    /// Decodes the origin bits of a link.
     fn of(link: &OutLink) -> Self {
         Self { is_typed: link.origins() & TYPED != 0, is_inline: link.origins() & INLINE != 0, is_virtual: false }
     }

@@ -17,7 +17,6 @@ const RELATED: &str = "related";
 /// The number of notes that one task resolves.
 const RUN_LENGTH: usize = 512;
 
-/// Resolves the links of all notes in parallel.
 pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> AdjacencyLists {
     let run = |first: usize| {
         let mut run = AdjacencyLists::default();

@@ -19,7 +19,6 @@ pub struct WalkLimits {
 }
 
 impl WalkLimits {
-    /// Returns the limits without those on the number of notes.
     fn without_counts(&self) -> Self {
         Self { max_nodes: None, max_fanout: None, ..*self }
     }

@@ -108,7 +108,6 @@ impl<'a> Engine<'a> {
         SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }
     }
 
-    /// Returns whether notes contain a content term of a word.
     fn has_content_term(&self, word: &str) -> bool {
         let terms = all_terms(word, &self.index);
         terms.iter().any(|term| *term != TermId::UNKNOWN && !self.index.is_stop(*term))
@@ -177,7 +176,6 @@ impl<'a> Engine<'a> {
         is_one_text || contains(note.title()) || note.relations().aliases.iter().any(|alias| contains(alias))
     }
 
-    /// Returns the notes that contain excluded words or phrases.
     fn excluded_notes(&self, plan: &Plan) -> HashSet<NoteIdx> {
         let contains = |note, terms: &[TermId]| match terms {
             [only] if !self.index.is_stop(*only) => true,
@@ -251,7 +249,6 @@ fn has_tag(note: &NoteHandle, tag: &str) -> bool {
     note.relations().tags.iter().any(|own| equals_folded(own, tag))
 }
 
-/// Returns whether any field of a note contains a term.
 fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {
     text.title.contains(&term) || text.body.contains(&term) || text.tags.iter().flatten().any(|tag| *tag == term)
 }

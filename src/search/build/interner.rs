@@ -29,7 +29,6 @@ const BATCH: usize = 32;
 pub(crate) struct InternKey(u128);
 
 impl InternKey {
-    /// Returns the key of a known id.
     pub(crate) fn known(id: u32) -> Self {
         Self(u128::from(id) << ID_SHIFT)
     }

@@ -89,19 +89,16 @@ struct DocTermCount {
 }
 
 impl TermStatsAccumulator {
-    /// Grows to the size of the vocabulary.
     fn grow_to(&mut self, vocabulary: &VocabularyBuilder) {
         self.terms.resize(vocabulary.terms.len(), TermStats::default());
         let new = vocabulary.term_of.get(self.words.len()..).unwrap_or_default();
         self.words.extend(new.iter().map(|term| WordStats { term: *term, last_doc: 0, doc_freq: 0 }));
     }
 
-    /// Returns the document frequencies of each term.
     pub(crate) fn term_doc_freqs(&self) -> impl Iterator<Item = DocFreq> {
         self.terms.iter().map(|term| term.doc_freq)
     }
 
-    /// Returns the document frequency of each word.
     pub(crate) fn word_doc_freqs(&self) -> impl Iterator<Item = u32> {
         self.words.iter().map(|word| word.doc_freq)
     }
@@ -216,7 +213,6 @@ impl<'a> Inverter<'a> {
         Self { elements: &stream.elements, words_of_token: &stream.words, vocabulary, stats, batch, words }
     }
 
-    /// Inverts consecutive documents of the stream.
     pub(crate) fn invert(mut self, documents: &[TextEnds]) -> InvertedBatch {
         let tokens = documents.first().zip(documents.last()).map_or(0, |(first, last)| last.summary - first.start);
         self.batch.documents.reserve_exact(documents.len());

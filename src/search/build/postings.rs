@@ -53,7 +53,6 @@ pub(crate) struct FieldTermFreqs {
 }
 
 impl FieldTermFreqs {
-    /// Counts an occurrence.
     pub(crate) fn add(&mut self, field: TextField) {
         match field {
             TextField::Title => self.title = self.title.saturating_add(1),
@@ -165,7 +164,6 @@ impl SortedRun {
         Self { first, ends: Offsets::from_ends(ends), postings, long }
     }
 
-    /// Returns the frequencies of a long posting.
     fn long_freqs(&self, term: u32, doc: u32) -> FieldTermFreqs {
         let found = self.long.binary_search_by_key(&(term, doc), |(term, doc, _)| (*term, *doc));
         debug_assert!(found.is_ok(), "each long posting has its frequencies");
@@ -240,7 +238,6 @@ struct ShardBuffer {
 }
 
 impl ShardBuffer {
-    /// Returns the postings of each document.
     fn documents(&self) -> impl Iterator<Item = &[PackedPosting]> {
         let mut start = 0;
         self.ends
@@ -265,7 +262,6 @@ impl PostingsBuffer {
         self.documents = 0;
     }
 
-    /// Adds the postings of the next document.
     pub(crate) fn add<'a>(&mut self, postings: impl Iterator<Item = (TermId, &'a FieldTermFreqs)>) {
         for (term, freqs) in postings {
             let (shard, term) = shard(term);

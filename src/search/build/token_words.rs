@@ -44,7 +44,6 @@ const LIST_BIT: u32 = 1 << 31;
 pub(crate) struct WordLists(Vec<u32>);
 
 impl WordLists {
-    /// Encodes the words of a token.
     pub(crate) fn encode(&mut self, words: &[FlaggedWord]) -> TokenWords {
         if let [only] = words {
             return TokenWords(only.0);
@@ -55,7 +54,6 @@ impl WordLists {
         TokenWords(offset | LIST_BIT)
     }
 
-    /// Appends the words of a token to `words`.
     #[inline]
     pub(crate) fn decode(&self, token: TokenWords, words: &mut Vec<FlaggedWord>) {
         if token.0 & LIST_BIT == 0 {

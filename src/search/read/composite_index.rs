@@ -134,12 +134,10 @@ impl CompositeIndex {
         }
     }
 
-    /// Returns the number of notes that contain a term.
     pub(crate) fn doc_freq(&self, id: TermId) -> u32 {
         self.doc_freqs.get(id.index()).copied().unwrap_or_default()
     }
 
-    /// Calls `visit` with each term that notes contain.
     pub(crate) fn for_each_term<'a>(&'a self, mut visit: impl FnMut(TermId, TermEntry<'a>)) {
         let ids = TermId::all(self.term_count()).filter(|id| self.doc_freq(*id) > 0);
         ids.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| visit(id, term));
@@ -185,12 +183,10 @@ impl CompositeIndex {
         notes.filter_map(|matches| Some(matches.first()?.note)).collect()
     }
 
-    /// Returns the field norms of a note.
     pub(crate) fn norms(&self, note: NoteIdx) -> FieldNorms {
         self.document(note).map_or_else(FieldNorms::default, |(segment, doc)| segment.segment.norms(doc))
     }
 
-    /// Returns the terms of a note.
     pub(crate) fn text(&self, note: NoteIdx) -> DocText<TermId> {
         self.document(note).map_or_else(DocText::default, |(segment, doc)| segment.text(doc))
     }
@@ -223,7 +219,6 @@ impl CompositeIndex {
         freqs
     }
 
-    /// Returns the number of notes.
     pub(crate) fn note_count(&self) -> usize {
         self.addresses.len()
     }
@@ -244,7 +239,6 @@ impl CompositeIndex {
     }
 }
 
-/// Builds a segment of notes in memory.
 fn build_in_memory(notes: &[Arc<NoteHandle>], language: Language) -> Arc<dyn BlobSource> {
     let mut indexer = Box::new(TextIndexer::new(language));
     let workers = indexer.workers();

@@ -65,7 +65,6 @@ impl Dictionary {
         is_complete.then_some(Self { terms, texts: String::from_utf8(texts).ok()?, text_ends, list_ends })
     }
 
-    /// Returns the number of terms.
     pub(crate) fn term_count(&self) -> usize {
         self.terms.len()
     }

@@ -29,7 +29,6 @@ impl<Id> Default for DocText<Id> {
 }
 
 impl<Id: Copy> DocText<Id> {
-    /// Maps each id of each field.
     pub(crate) fn map<To>(self, mut to: impl FnMut(Id) -> To) -> DocText<To> {
         let mut map = |ids: Vec<Id>| ids.into_iter().map(&mut to).collect();
         DocText {
@@ -47,12 +46,10 @@ impl<Id: Copy> DocText<Id> {
         self.title.iter().chain(self.tags.iter().flatten()).chain(&self.body).copied().collect()
     }
 
-    /// Returns the body without the summary.
     pub(crate) fn own_body(&self) -> &[Id] {
         self.body.get(..self.body_len).unwrap_or_default()
     }
 
-    /// Returns the paragraphs of the body.
     pub(crate) fn paragraphs(&self) -> impl Iterator<Item = &[Id]> {
         (0..self.paragraphs.row_count()).map(|row| self.paragraphs.row(row, &self.body))
     }

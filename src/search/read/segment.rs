@@ -96,17 +96,14 @@ impl Segment {
         is_complete.then_some(segment)
     }
 
-    /// Returns the number of documents.
     pub(crate) fn doc_count(&self) -> usize {
         self.norms.len()
     }
 
-    /// Returns the number of terms.
     pub(crate) fn term_count(&self) -> usize {
         self.dictionary.term_count()
     }
 
-    /// Returns the field norms of a document.
     pub(crate) fn norms(&self, doc: DocId) -> FieldNorms {
         self.norms.get(doc.index()).copied().unwrap_or_default()
     }
@@ -117,7 +114,6 @@ impl Segment {
         Some(WordEntry { term: self.term_of(word), kind, text })
     }
 
-    /// Returns the number of documents that contain each word.
     pub(crate) fn word_doc_freqs(&self) -> &[u32] {
         self.spellings().doc_freqs()
     }
@@ -136,7 +132,6 @@ impl Segment {
         })
     }
 
-    /// Returns the term of a word.
     pub(crate) fn term_of(&self, word: WordId) -> TermOrd {
         debug_assert!(word.index() < self.term_of.len(), "a word of this segment");
         TermOrd(self.term_of.get(word.index()).map_or(0, |term| term & !STOP_BIT))
@@ -179,7 +174,6 @@ impl Segment {
         batches.flat_map_iter(scan_batch).collect()
     }
 
-    /// Returns the words of a document.
     pub(crate) fn text(&self, doc: DocId) -> DocText<WordId> {
         self.with_forward_entry(doc, |entry| entry.decode()).unwrap_or_default()
     }

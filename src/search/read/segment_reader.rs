@@ -56,7 +56,6 @@ impl SegmentReader {
         docs.filter(|(_, note)| **note != DELETED).map(|(doc, note)| (doc, *note))
     }
 
-    /// Returns the documents whose notes were deleted or changed.
     pub(super) fn deleted_docs(&self) -> impl Iterator<Item = DocId> {
         DocId::all(self.notes.len()).zip(&self.notes).filter(|(_, note)| **note == DELETED).map(|(doc, _)| doc)
     }

@@ -39,7 +39,6 @@ impl Spellings {
         (kinds.len() == count).then_some(Self { doc_freqs, kinds, texts: String::from_utf8(texts).ok()?, text_ends })
     }
 
-    /// Returns the number of notes that contain each word.
     pub(crate) fn doc_freqs(&self) -> &[u32] {
         &self.doc_freqs
     }

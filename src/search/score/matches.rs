@@ -35,7 +35,6 @@ pub(super) struct TagMatch {
 }
 
 impl QueryMatches {
-    /// Finds the terms of the query in all notes.
     pub(super) fn new(index: &CompositeIndex, plan: &Plan, weights: &Weights) -> Self {
         let (mut matches, mut by_note, mut tags) = (Vec::new(), Offsets::default(), Vec::new());
         let found = index.find(&plan.query_term_of);
@@ -57,12 +56,10 @@ impl QueryMatches {
         Self { matches, by_note, tags }
     }
 
-    /// Returns the matches of a note.
     pub(super) fn of(&self, note: NoteIdx) -> &[WeightedMatch] {
         self.by_note.row(note.index(), &self.matches)
     }
 
-    /// Returns the notes with a match, in order.
     pub(super) fn notes(&self) -> Vec<NoteIdx> {
         NoteIdx::all(self.by_note.row_count()).filter(|note| !self.of(*note).is_empty()).collect()
     }

@@ -23,7 +23,6 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// Returns whether a note has a predecessor or a successor.
     pub(crate) fn has(&self, note: NoteIdx) -> bool {
         step(&self.before, note).is_some() || step(&self.after, note).is_some()
     }

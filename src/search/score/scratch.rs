@@ -19,7 +19,6 @@ impl Scratch {
         Self { amounts: vec![0.0; query_terms], query_terms: Vec::new(), dense: vec![0; terms] }
     }
 
-    /// Adds to the frequency of a query term.
     pub(super) fn add(&mut self, query_term: QueryTermIdx, amount: f64) {
         if let Some(sum) = self.amounts.get_mut(query_term.index())
             && amount > 0.0
@@ -37,7 +36,6 @@ impl Scratch {
         self.query_terms.iter().filter_map(|query_term| Some((*query_term, *self.amounts.get(query_term.index())?)))
     }
 
-    /// Sets all frequencies to 0.
     pub(super) fn clear(&mut self) {
         for query_term in self.query_terms.drain(..) {
             if let Some(amount) = self.amounts.get_mut(query_term.index()) {

@@ -66,7 +66,6 @@ impl Weights {
         Self { k1, ..Self::default() }
     }
 
-    /// Returns the length norms of a note with these lengths.
     pub(crate) fn length_norms(&self, lengths: FieldNorms, index: &CompositeIndex) -> LengthNorms {
         LengthNorms {
             body: length_norm(self.b_body, lengths.body, index.average_body_len()),
@@ -135,7 +134,6 @@ pub(crate) struct WeightedFreqs {
 }
 
 impl WeightedFreqs {
-    /// Returns the sum over all fields.
     #[inline]
     pub(crate) fn total(&self) -> f64 {
         self.fields + self.tags
