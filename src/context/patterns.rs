@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::civil::{Date, Weekday};
+use jiff::civil::Date;
 
 use super::Journals;
 use super::journal_texts::{JournalText, letter_count};
@@ -44,7 +44,7 @@ pub fn patterns(
         record(&mut tags, text.tags);
         record(&mut topics, text.words.into_keys().filter(|word| letter_count(word) >= MIN_TOPIC).collect());
         record(&mut openings, text.openings);
-        record(&mut weekdays, BTreeSet::from([weekday(day).to_owned()]));
+        record(&mut weekdays, BTreeSet::from([day.strftime("%A").to_string()]));
     }
     let count = in_period.len();
     let at_least = |tenths: usize| (count * tenths).div_ceil(10).max(2);
@@ -70,16 +70,4 @@ fn recurring(kind: &'static str, occurrences: Occurrences, least: usize, most: u
         PatternEntry { kind, pattern, count: days.len(), dates: dates.into_iter().rev().take(MAX_DATES).collect() }
     };
     patterns.into_iter().take(most).map(entry).collect()
-}
-
-fn weekday(day: Date) -> &'static str {
-    match day.weekday() {
-        Weekday::Monday => "Monday",
-        Weekday::Tuesday => "Tuesday",
-        Weekday::Wednesday => "Wednesday",
-        Weekday::Thursday => "Thursday",
-        Weekday::Friday => "Friday",
-        Weekday::Saturday => "Saturday",
-        Weekday::Sunday => "Sunday",
-    }
 }

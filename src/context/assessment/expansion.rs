@@ -3,12 +3,12 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::RankedNotes;
 use super::confidence::{Assessor, SUPPORTED_BY};
 use super::links::{LinkFilter, link_entries};
+use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
 use crate::error::Error;
-use crate::report::{Assessment, Candidate, Candidates, EntryRole, Level, NoteEntry};
+use crate::report::{Candidate, Candidates, EntryRole, Level, NoteEntry};
 use crate::request::ExpandRequest;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -49,7 +49,7 @@ struct Expansion<'a, 's> {
     /// The chosen notes by their indices in the store, with their levels.
     chosen: Vec<(NoteIdx, Level)>,
     /// The ordinal of each chosen note.
-    ordinals: HashMap<NoteIdx, usize>,
+    ordinals: Ordinals,
 }
 
 impl Expansion<'_, '_> {
@@ -79,27 +79,6 @@ impl Expansion<'_, '_> {
         related.into_iter().map(|(_, index)| index).collect()
     }
 
-    fn candidate(&self, index: NoteIdx, level: Level, assessment: Assessment) -> Candidate {
-        let note = &self.assessor.session.store.notes()[index];
-        let opponents = self.assessor.opponents(index);
-        Candidate {
-            id: note.id.clone(),
-            assessment,
-            value: note.value_or_default(),
-            terms: Vec::new(),
-            level,
-            is_named: true,
-            is_retired: false,
-            is_answer: false,
-            same: Vec::new(),
-            has_opponents_beyond: opponents.iter().any(|opponent| !self.ordinals.contains_key(opponent)),
-            opponents: opponents.iter().filter_map(|opponent| self.ordinals.get(opponent).copied()).collect(),
-            followers: Vec::new(),
-            // A long body may be cut to its first blocks; related notes are always summaries.
-            is_fixed: level < Level::Detailed,
-        }
-    }
-
     fn into_ranked_notes(self, request: &ExpandRequest) -> RankedNotes {
         let session = self.assessor.session;
         let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
@@ -111,7 +90,9 @@ impl Expansion<'_, '_> {
             let note = Arc::clone(&session.store.notes()[*index]);
             let entry = NoteEntry::alone(&note, EntryRole::Selected);
             entries.push(NoteEntry { edges, assessment: Some(Box::new(assessment.clone())), ..entry });
-            all.push(self.candidate(*index, *level, assessment));
+            // A long body may be cut to its first blocks; related notes are always summaries.
+            let is_fixed = *level < Level::Detailed;
+            all.push(Candidate { is_fixed, ..candidate(self.assessor, *index, *level, assessment, &self.ordinals) });
         }
         let ranking = Candidates {
             chosen: all.len(),

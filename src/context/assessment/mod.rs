@@ -11,8 +11,10 @@ mod utility;
 pub use expansion::expand;
 pub use fields::invalid_fields;
 
+use std::collections::HashMap;
+
 use super::{Selection, Session};
-use crate::report::{Candidates, NoteEntry};
+use crate::report::{Assessment, Candidate, Candidates, Level, NoteEntry};
 use crate::request::NeedOptions;
 use crate::store::NoteIdx;
 use confidence::Assessor;
@@ -58,4 +60,38 @@ pub fn assess(
     let chosen = pass.assessed.len();
     pass.add_followers();
     pass.into_ranked_notes(entries_before, chosen, limits, entry)
+}
+
+/// The ordinal of each candidate by the index of its note.
+type Ordinals = HashMap<NoteIdx, usize>;
+
+fn ordinals_of(notes: impl IntoIterator<Item = NoteIdx>, ordinals: &Ordinals) -> Vec<usize> {
+    notes.into_iter().filter_map(|note| ordinals.get(&note).copied()).collect()
+}
+
+/// Returns a note as a candidate that is named and has no followers.
+fn candidate(
+    assessor: &Assessor<'_, '_>,
+    index: NoteIdx,
+    level: Level,
+    assessment: Assessment,
+    ordinals: &Ordinals,
+) -> Candidate {
+    let note = &assessor.session.store.notes()[index];
+    let opponents = assessor.opponents(index);
+    Candidate {
+        id: note.id.clone(),
+        assessment,
+        value: note.value_or_default(),
+        terms: Vec::new(),
+        level,
+        is_named: true,
+        is_answer: false,
+        is_retired: false,
+        same: Vec::new(),
+        has_opponents_beyond: opponents.iter().any(|opponent| !ordinals.contains_key(opponent)),
+        opponents: ordinals_of(opponents, ordinals),
+        followers: Vec::new(),
+        is_fixed: false,
+    }
 }

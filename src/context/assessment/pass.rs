@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
 use super::links::{LinkFilter, link_entries};
-use super::{NeedLimits, RankedNotes, fields, utility};
+use super::{NeedLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
 use crate::report::{Assessment, Candidate, Candidates, EdgeEntry, NoteEntry};
 use crate::request::{Abstraction, NeedOptions, Score};
@@ -35,9 +35,6 @@ pub(super) struct AssessedNote {
     content: NoteTerms,
     is_named: bool,
 }
-
-/// The ordinal of each assessed note by its index in the store.
-type Ordinals = HashMap<NoteIdx, usize>;
 
 pub(super) struct AssessmentPass<'a, 's> {
     pub(super) assessor: &'a Assessor<'a, 's>,
@@ -196,26 +193,17 @@ impl AssessmentPass<'_, '_> {
 
     fn candidate(&self, assessed: &AssessedNote, ordinals: &Ordinals) -> Candidate {
         let (index, store) = (assessed.index, self.assessor.session.store);
-        let note = &store.notes()[index];
-        let ordinals_of = |indices: &mut dyn Iterator<Item = NoteIdx>| -> Vec<usize> {
-            indices.filter_map(|index| ordinals.get(&index).copied()).collect()
-        };
-        let opponents = self.assessor.opponents(index);
-        let value = note.value_or_default();
+        let assessment = assessed.assessment.clone();
+        let value = store.notes()[index].value_or_default();
+        let level = utility::deserved(self.need.abstraction, assessment.relevance, value);
         Candidate {
-            id: note.id.clone(),
-            value,
-            level: utility::deserved(self.need.abstraction, assessed.assessment.relevance, value),
             is_named: assessed.is_named,
             is_answer: self.selection.answers.contains(&index),
             is_retired: store.is_retired(index),
-            same: ordinals_of(&mut self.assessor.linked(index, SAME_AS).into_iter()),
-            has_opponents_beyond: opponents.iter().any(|opponent| !ordinals.contains_key(opponent)),
-            opponents: ordinals_of(&mut opponents.into_iter()),
-            followers: ordinals_of(&mut self.followers(index).into_iter()),
+            same: ordinals_of(self.assessor.linked(index, SAME_AS), ordinals),
+            followers: ordinals_of(self.followers(index), ordinals),
             terms: assessed.content.terms.clone(),
-            assessment: assessed.assessment.clone(),
-            is_fixed: false,
+            ..candidate(self.assessor, index, level, assessment, ordinals)
         }
     }
 

@@ -37,23 +37,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn purposes_weigh_two_notes_as_by_hand() {
-        // One note is relevant, recent and dense, the other reliable.
-        let (near, sure) = ([0.9, 0.4, 0.5, 1.0, 0.8], [0.6, 0.9, 0.8, 0.2, 0.4]);
-        let totals = Purpose::ALL.map(|purpose| [near, sure].map(|inputs| utility(purpose, inputs).total()));
-        let by_hand = [[0.68, 0.70], [0.63, 0.73], [0.85, 0.75], [0.69, 0.675], [0.84, 0.76]];
-        for (totals, by_hand) in totals.iter().zip(by_hand) {
-            assert!(
-                totals.iter().zip(by_hand).all(|(total, hand)| (total - hand).abs() < 1e-9),
-                "{totals:?} {by_hand:?}"
-            );
-        }
-        for purpose in Purpose::ALL {
-            assert!((weights(purpose).iter().sum::<f64>() - 1.0).abs() < 1e-9);
-        }
-    }
-
-    #[test]
     fn importance_gives_the_level() {
         let level = |relevance, value| deserved(Abstraction::Adaptive, relevance, value);
         assert_eq!(

@@ -6,7 +6,7 @@ use crate::search::build::postings::TextField;
 use crate::search::ids::{DocId, WordId};
 
 /// The text of a note as word or term ids, in text order.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct DocText<Id> {
     /// The title and the aliases, as one text.
     pub(crate) title: Vec<Id>,
@@ -19,13 +19,6 @@ pub(crate) struct DocText<Id> {
     pub(crate) body: Vec<Id>,
     /// The length of the body without the summary.
     pub(crate) body_len: usize,
-}
-
-impl<Id> Default for DocText<Id> {
-    fn default() -> Self {
-        let (title, tags, headings, body) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Self { title, tags, headings, paragraphs: Offsets::default(), body, body_len: 0 }
-    }
 }
 
 impl<Id: Copy> DocText<Id> {
