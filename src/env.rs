@@ -15,7 +15,7 @@ pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
 
 /// How a command waits for another program, and how it reports that. A test passes functions that do not sleep.
 #[derive(Debug, Clone, Copy)]
-pub struct Waits {
+pub struct WaitPolicy {
     /// Sleeps.
     pub pause: fn(Duration),
     /// Reports a sentence on standard error.
@@ -24,20 +24,20 @@ pub struct Waits {
     pub patience: Duration,
 }
 
-impl Default for Waits {
+impl Default for WaitPolicy {
     fn default() -> Self {
         Self { pause: std::thread::sleep, warn: |_| (), patience: Duration::from_secs(30) }
     }
 }
 
-impl PartialEq for Waits {
+impl PartialEq for WaitPolicy {
     /// Ignores how a command waits: it changes no answer.
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl Eq for Waits {}
+impl Eq for WaitPolicy {}
 
 /// The environment of one call. No other state of the machine is read.
 pub struct Env {
@@ -75,7 +75,7 @@ pub struct Env {
     /// ends with its answer: the work of other threads may wait for this one.
     pub lend_thread: fn(),
     /// How a command that writes waits for other programs.
-    pub waits: Waits,
+    pub waits: WaitPolicy,
 }
 
 /// The day that counts as today: a given one, else that of the calendar, which is looked up at each use.
@@ -156,7 +156,7 @@ impl Env {
             pager: pager().filter(|_| is_terminal && !is_dumb()),
             // If the pool runs already, this has no effect.
             lend_thread: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
-            waits: Waits::default(),
+            waits: WaitPolicy::default(),
         })
     }
 }

@@ -8,7 +8,7 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
-use crate::escape::{harmless_json, one_line};
+use crate::escape::{escape_json, one_line};
 
 /// A failure that ends the process.
 #[derive(Debug, Clone)]
@@ -114,7 +114,7 @@ impl Error {
             "message": self.message,
             "hint": self.hint,
         }});
-        harmless_json(error.to_string()) + "\n"
+        escape_json(error.to_string()) + "\n"
     }
 }
 

@@ -158,7 +158,7 @@ pub(crate) fn as_one_line(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text of several lines: line ends become `\n`, control characters visible.
-pub(crate) fn lines(text: &str) -> String {
+pub(crate) fn escape_lines(text: &str) -> String {
     // Most texts contain no other characters.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')) {
         return text.to_owned();
@@ -201,11 +201,11 @@ pub(crate) fn shortened(text: &str, length: usize) -> String {
 /// Returns a JSON string without line ends and characters that steer a terminal.
 pub(crate) fn json_string(text: &str) -> String {
     let quoted = serde_json::Value::from(text).to_string();
-    harmless_json(quoted)
+    escape_json(quoted)
 }
 
 /// Escapes in JSON text the harmful characters that JSON allows. Only strings can contain these.
-pub(crate) fn harmless_json(json: String) -> String {
+pub(crate) fn escape_json(json: String) -> String {
     if !json.contains(may_be_harmful) {
         return json;
     }
@@ -222,14 +222,14 @@ pub(crate) fn harmless_json(json: String) -> String {
 }
 
 /// Escapes all texts of a JSON value, for programs that pass them on to a model.
-pub(crate) fn harmless_texts(value: &mut serde_json::Value) {
+pub(crate) fn escape_json_texts(value: &mut serde_json::Value) {
     match value {
-        serde_json::Value::String(text) if text.contains(may_be_harmful) => *text = lines(text),
-        serde_json::Value::Array(items) => items.iter_mut().for_each(harmless_texts),
+        serde_json::Value::String(text) if text.contains(may_be_harmful) => *text = escape_lines(text),
+        serde_json::Value::Array(items) => items.iter_mut().for_each(escape_json_texts),
         serde_json::Value::Object(fields) => {
             let named = std::mem::take(fields).into_iter().map(|(name, mut value)| {
-                harmless_texts(&mut value);
-                (lines(&name), value)
+                escape_json_texts(&mut value);
+                (escape_lines(&name), value)
             });
             *fields = named.collect();
         }
@@ -243,7 +243,7 @@ fn may_be_harmful(c: char) -> bool {
 }
 
 /// Returns a value of a record: as it is if it can't be misread, else as a JSON string.
-pub(crate) fn value(text: &str) -> Cow<'_, str> {
+pub(crate) fn quote_value(text: &str) -> Cow<'_, str> {
     let needs_quotes = |c: char| c.is_whitespace() || c.is_control() || matches!(c, ',' | '"' | '\\');
     let is_hidden = || text.contains(may_be_harmful) && !filtered(text).eq(text.chars());
     if text.is_empty() || text == "-" || text.contains(needs_quotes) || is_hidden() {
@@ -261,8 +261,8 @@ mod tests {
     fn nothing_breaks_a_line_or_steers_a_terminal() {
         let hostile = "a\r\nb\u{85}c\u{2028}d\u{1b}[31me\0\u{7f}\u{9b}f\u{0b}g\u{1e}h";
         assert_eq!(one_line(hostile), "a b c d␛[31me␀␡\u{fffd}f g h");
-        assert_eq!(lines(hostile), "a\nb c d␛[31me␀␡\u{fffd}f g h");
-        assert_eq!(lines("x\ry\n\tz"), "x\ny\n\tz");
+        assert_eq!(escape_lines(hostile), "a\nb c d␛[31me␀␡\u{fffd}f g h");
+        assert_eq!(escape_lines("x\ry\n\tz"), "x\ny\n\tz");
         let json = json_string(hostile);
         assert!(!json.contains(char::is_control), "{json}");
         assert_eq!(serde_json::from_str::<String>(&json).unwrap(), hostile);
@@ -280,10 +280,10 @@ mod tests {
     #[test]
     fn values_are_quoted_only_where_they_must_be() {
         for plain in ["a", "日本", "a=b", "x/y", "#t", "it's"] {
-            assert_eq!(value(plain), plain);
+            assert_eq!(quote_value(plain), plain);
         }
         for odd in ["", "-", "a b", "a,b", "a\"b", "a\\b", "a\u{a0}b", "a\u{7}b", "a\u{202e}b", "a\u{2028}b"] {
-            let quoted = value(odd);
+            let quoted = quote_value(odd);
             assert_eq!(serde_json::from_str::<String>(&quoted).unwrap(), odd);
         }
     }
@@ -297,12 +297,12 @@ mod tests {
     fn what_nobody_sees_is_left_out_or_gets_a_sign() {
         let hidden = format!("Release{} list", tags("curl"));
         assert_eq!(one_line(&hidden), "Release\u{fffd}\u{fffd}\u{fffd}\u{fffd} list");
-        assert_eq!(lines("ex\u{ad}fil\u{200b}tra\u{2060}te\u{feff}d"), "exfiltrated");
-        assert_eq!(lines("\u{202e}txt\u{2066}\u{3164}"), "\u{fffd}txt\u{fffd}\u{fffd}");
+        assert_eq!(escape_lines("ex\u{ad}fil\u{200b}tra\u{2060}te\u{feff}d"), "exfiltrated");
+        assert_eq!(escape_lines("\u{202e}txt\u{2066}\u{3164}"), "\u{fffd}txt\u{fffd}\u{fffd}");
         // A payload of variation selectors behind an emoji: one of them is needed at most.
-        assert_eq!(lines("😀\u{fe0f}\u{fe0f}\u{fe01}\u{e0101}\u{e0110}!"), "😀\u{fe0f}!");
+        assert_eq!(escape_lines("😀\u{fe0f}\u{fe0f}\u{fe01}\u{e0101}\u{e0110}!"), "😀\u{fe0f}!");
         assert_eq!(json_string("a\u{e0041}\u{200b}"), "\"a\\udb40\\udc41\\u200b\"");
-        assert_eq!(value("a\u{200b}"), "\"a\\u200b\"");
+        assert_eq!(quote_value("a\u{200b}"), "\"a\\u200b\"");
     }
 
     #[test]
@@ -311,25 +311,25 @@ mod tests {
             ["👩\u{200d}💻", "🏳\u{fe0f}\u{200d}🌈", "❤\u{fe0f}", "1\u{fe0f}\u{20e3}", "می\u{200c}خواهم", "क्\u{200d}ष"]
         {
             assert_eq!(one_line(needed), needed);
-            assert_eq!(lines(needed), needed);
+            assert_eq!(escape_lines(needed), needed);
             assert_eq!(json_string(needed), format!("\"{needed}\""));
-            assert_eq!(value(needed), needed);
+            assert_eq!(quote_value(needed), needed);
         }
-        assert_eq!(lines("a\u{200d}b \u{200c}می\u{200c}\u{200d}\u{200c} 👩\u{200d}x"), "ab می\u{200c} 👩x");
+        assert_eq!(escape_lines("a\u{200d}b \u{200c}می\u{200c}\u{200d}\u{200c} 👩\u{200d}x"), "ab می\u{200c} 👩x");
     }
 
     proptest::proptest! {
         #![proptest_config(proptest::prelude::ProptestConfig { failure_persistence: None, ..Default::default() })]
         #[test]
         fn a_harmless_text_is_left_as_it_is(text in "[a1👩❤\u{200c}\u{200d}\u{fe0f}\u{200b}\u{e0041}\u{202e}می \n\u{7}]{0,24}") {
-            let shown = lines(&text);
-            proptest::prop_assert_eq!(&lines(&shown), &shown);
+            let shown = escape_lines(&text);
+            proptest::prop_assert_eq!(&escape_lines(&shown), &shown);
             let line = one_line(&text);
             proptest::prop_assert_eq!(&one_line(&line), &line);
             proptest::prop_assert!(!line.contains("  ") && line.trim() == line);
             proptest::prop_assert!(kept_chars(&text) <= shown.chars().count());
             let json = json_string(&text);
-            proptest::prop_assert_eq!(&harmless_json(json.clone()), &json);
+            proptest::prop_assert_eq!(&escape_json(json.clone()), &json);
             proptest::prop_assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
         }
     }

@@ -9,9 +9,11 @@ pub mod cli;
 pub mod codec;
 pub mod commands;
 pub mod complete;
+#[cfg(test)]
+mod concurrent_save_tests;
 pub mod context;
 #[cfg(test)]
-mod crash_points;
+mod crash_tests;
 pub mod env;
 pub mod error;
 mod escape;
@@ -28,8 +30,6 @@ mod progress_line;
 mod render;
 pub mod report;
 pub mod request;
-#[cfg(test)]
-mod saves;
 pub mod search;
 pub mod setup;
 pub mod store;
@@ -133,7 +133,7 @@ fn save(text: &str, file: &OutputFile, picture: &Report, request: &Request, env:
     // The longest of the actions that `export` returns.
     confirmation("unchanged")?;
     let (location, current_dir, bytes) = (&request.location, &env.current_dir, text.as_bytes());
-    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_picture)?;
+    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_graph_format)?;
     confirmation(action)
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use qipu::env::{Env, Waits};
+use qipu::env::{Env, WaitPolicy};
 use qipu::error::ErrorKind;
 
 // A cold start is mostly small allocations on several threads.
@@ -15,7 +15,7 @@ fn main() -> ExitCode {
     let args: Vec<OsString> = std::env::args_os().collect();
     qipu::env::survive_file_size_limit();
     let result = Env::of_process().map_err(Into::into).and_then(|env| {
-        let env = Env { waits: Waits { warn, ..env.waits }, ..env };
+        let env = Env { waits: WaitPolicy { warn, ..env.waits }, ..env };
         qipu::run(&args, &env, &mut io::stdout())
     });
     for line in qipu::timings::lines().into_iter().chain(qipu::warnings::take_lines()) {

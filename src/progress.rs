@@ -9,9 +9,9 @@ static WORK: Mutex<Option<(&str, usize)>> = Mutex::new(None);
 /// A guard for work in progress, which ends when it is dropped.
 #[derive(Debug)]
 #[must_use]
-pub struct Work(());
+pub struct ProgressGuard(());
 
-impl Drop for Work {
+impl Drop for ProgressGuard {
     fn drop(&mut self) {
         set(None);
     }
@@ -29,10 +29,10 @@ pub struct Progress {
 }
 
 /// Begins work of `total` steps. Replaces work that is still in progress.
-pub fn begin(name: &'static str, total: usize) -> Work {
+pub fn begin(name: &'static str, total: usize) -> ProgressGuard {
     DONE.store(0, Ordering::Relaxed);
     set(Some((name, total)));
-    Work(())
+    ProgressGuard(())
 }
 
 /// Records the end of a step.

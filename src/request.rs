@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
-pub use crate::report::{Format, Level, Picture, Score};
+pub use crate::report::{DetailLevel, Format, GraphFormat, Score};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
@@ -196,7 +196,7 @@ pub struct ContextRequest {
     /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
     /// The purpose of the answer; `None` shows notes in full, in the order of their selection.
-    pub need: Option<NeedOptions>,
+    pub need: Option<AssessmentOptions>,
     /// The most hits that are assessed for selection by purpose; `None` for no limit.
     pub max_candidates: Option<usize>,
 }
@@ -232,7 +232,7 @@ pub enum TextSource {
 
 /// The purpose of an answer, and the requirements on its notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NeedOptions {
+pub struct AssessmentOptions {
     /// The task; `None` keeps the order of relevance.
     pub purpose: Option<Purpose>,
     /// The level of detail of each note.
@@ -253,7 +253,7 @@ pub struct NeedOptions {
     pub today: Option<Date>,
 }
 
-impl NeedOptions {
+impl AssessmentOptions {
     /// Returns the options for passages in the order of relevance.
     pub fn passages() -> Self {
         Self::default()
@@ -300,7 +300,7 @@ pub enum Abstraction {
     /// The level that the importance of each note and the budget allow.
     Adaptive,
     /// One level for all notes.
-    Fixed(Level),
+    Fixed(DetailLevel),
 }
 
 /// A call of `context --expand`.

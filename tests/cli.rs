@@ -517,7 +517,7 @@ fn no_bidirectional_control_reaches_a_terminal() {
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
         lend_thread: || (),
-        waits: qipu::env::Waits::default(),
+        waits: qipu::env::WaitPolicy::default(),
         random: 0,
     };
     for format in ["human", "records", "json"] {

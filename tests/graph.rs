@@ -13,16 +13,17 @@ use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
-use qipu::report::{Format, Picture, Report};
+use qipu::report::{Format, GraphFormat, Report};
 use qipu::request::{Budget, Command, GraphRequest};
 use serde_json::Value;
 use support::generators::{runner, stores};
 use support::process::call;
 
-const PICTURES: [Picture; 5] = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml, Picture::Html];
+const PICTURES: [GraphFormat; 5] =
+    [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml, GraphFormat::Html];
 
-fn draw(report: &Report, picture: Picture, max_chars: Option<usize>) -> Result<String, qipu::error::Error> {
-    fit(report, Budget { max_chars, ..Budget::default() }, Format::Picture(picture), Screen::default())
+fn draw(report: &Report, picture: GraphFormat, max_chars: Option<usize>) -> Result<String, qipu::error::Error> {
+    fit(report, Budget { max_chars, ..Budget::default() }, Format::Graph(picture), Screen::default())
 }
 
 /// What a picture holds: the texts of notes by which they go there, pairs of notes that are linked, and whether it
@@ -35,17 +36,17 @@ struct Drawn {
 }
 
 /// Reads a picture as a strict reader of its form would.
-fn read(text: &str, picture: Picture) -> Drawn {
+fn read(text: &str, picture: GraphFormat) -> Drawn {
     let (notes, mut links) = match picture {
-        Picture::Dot => read_dot(text),
-        Picture::Mermaid => read_mermaid(text),
-        Picture::Markdown => {
+        GraphFormat::Dot => read_dot(text),
+        GraphFormat::Mermaid => read_mermaid(text),
+        GraphFormat::Markdown => {
             let inner = text.strip_prefix("```mermaid\n").unwrap().strip_suffix("```\n").unwrap();
             assert!(!inner.contains("```"), "a note ends the block: {text}");
             read_mermaid(inner)
         }
-        Picture::Graphml => read_graphml(text),
-        Picture::Html => read_html(text),
+        GraphFormat::Graphml => read_graphml(text),
+        GraphFormat::Html => read_html(text),
     };
     links.sort();
     let head = text.lines().find(|line| line.contains("qipu graph: ")).unwrap();
@@ -223,7 +224,7 @@ fn hidden(store: &qipu::store::Store) -> usize {
     qipu::store::NoteIdx::all(store.notes().len()).filter(|note| digests.representative(*note) != *note).count()
 }
 
-fn check_budget(report: &Report, picture: Picture, budget: usize, all: &Drawn) {
+fn check_budget(report: &Report, picture: GraphFormat, budget: usize, all: &Drawn) {
     match draw(report, picture, Some(budget)) {
         Ok(text) => {
             assert!(text.chars().count() <= budget);

@@ -13,7 +13,7 @@ use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::{Note, NoteId};
-use qipu::report::Picture;
+use qipu::report::GraphFormat;
 use qipu::report::{Report, ReportKind};
 use qipu::request::{Budget, Command, Format, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
@@ -78,7 +78,7 @@ fn hidden(text: &str) -> Vec<char> {
 fn no_answer_contains_invisible_characters() {
     let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
     let formats = [Format::Prompt, Format::Facts, Format::Hook];
-    let pictures = [Picture::Dot, Picture::Mermaid, Picture::Markdown, Picture::Graphml];
+    let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
     let mut runner = runner(60);
     runner
@@ -86,7 +86,7 @@ fn no_answer_contains_invisible_characters() {
             for command in commands(&store) {
                 let Ok(report) = run_on(&command, &store) else { continue };
                 let pictures =
-                    pictures.map(Format::Picture).into_iter().filter(|_| report.head.kind == ReportKind::Graph);
+                    pictures.map(Format::Graph).into_iter().filter(|_| report.head.kind == ReportKind::Graph);
                 for format in FORMATS.into_iter().chain(formats).chain(pictures) {
                     for screen in [Screen::default(), terminal] {
                         let text = write(&report, format, screen);
@@ -198,7 +198,7 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Picture(_) => (false, 0),
+        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
     }
 }
 
@@ -209,7 +209,7 @@ fn check_form(text: &str, format: Format, command: &Command) {
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Picture(_) => {}
+        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Graph(_) => {}
     }
 }
 

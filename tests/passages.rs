@@ -12,7 +12,7 @@ use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::{NoteEntry, Report};
-use qipu::request::{Budget, Format, NeedOptions};
+use qipu::request::{AssessmentOptions, Budget, Format};
 use qipu::store::{Config, Store};
 use serde_json::Value;
 use support::generators::{passages, runner};
@@ -101,7 +101,8 @@ fn passages_are_parts_of_their_notes_in_their_order() {
     let formats = [Format::Human, Format::Json, Format::Records, Format::Prompt];
     runner(150)
         .run(&(documents(), 250_usize..4_000, any::<bool>()), |(store, budget, is_weighed)| {
-            let report = run_on(&passages("cache lock retry", is_weighed.then(NeedOptions::passages)), &store).unwrap();
+            let report =
+                run_on(&passages("cache lock retry", is_weighed.then(AssessmentOptions::passages)), &store).unwrap();
             for format in formats {
                 let Some(text) = written(&report, budget, format) else { continue };
                 prop_assert!(text.chars().count() <= budget, "{format:?}");

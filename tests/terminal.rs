@@ -1,5 +1,5 @@
 //! Answers on a terminal: colours, lines that end where it does, days in words, markdown as it is meant.
-//! In process, where the terminal is simulated; `tests/pty.rs` has a real one.
+//! In process, where the terminal is simulated; `tests/support/pty.rs` has a real one.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::tokens::{Separator, Tokens};
+use super::lexer::{Separator, Tokens};
 use super::{DateRange, Period};
 use crate::escape::abbreviated;
 

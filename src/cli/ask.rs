@@ -5,7 +5,7 @@ use clap::Args;
 use super::context::QuestionArgs;
 use super::globals::Invocation;
 use crate::error::Error;
-use crate::request::{Budget, Command, ContextRequest, Format, NeedOptions, Selectors};
+use crate::request::{AssessmentOptions, Budget, Command, ContextRequest, Format, Selectors};
 
 /// The most characters of an answer without a given budget.
 const MAX_CHARS: usize = 4000;
@@ -46,7 +46,7 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
         passages_within: budget.most_chars(),
-        need: (invocation.format == Format::Prompt).then(NeedOptions::passages),
+        need: (invocation.format == Format::Prompt).then(AssessmentOptions::passages),
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     }

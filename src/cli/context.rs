@@ -2,9 +2,9 @@
 
 use clap::Args;
 
+use super::assessment::{AssessmentArgs, ExpandArgs};
 use super::days::{sides, window};
 use super::globals::Invocation;
-use super::need::{ExpandArgs, NeedArgs};
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
@@ -94,7 +94,7 @@ pub(super) struct ContextArgs {
     #[command(flatten)]
     blocks: BlockOptions,
     #[command(flatten)]
-    need: NeedArgs,
+    need: AssessmentArgs,
     #[command(flatten)]
     expansion: ExpandArgs,
 }

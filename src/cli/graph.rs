@@ -8,7 +8,7 @@ use super::context::SelectorArgs;
 use super::globals::Invocation;
 use super::link::FollowArgs;
 use crate::error::Error;
-use crate::request::{Command, Format, GraphRequest, OutputFile, Picture, Selectors};
+use crate::request::{Command, Format, GraphFormat, GraphRequest, OutputFile, Selectors};
 
 pub(super) const EXAMPLES: &str = "Examples:
   The whole store as a page for a browser:
@@ -22,7 +22,7 @@ pub(super) const EXAMPLES: &str = "Examples:
 pub(super) struct GraphArgs {
     /// The output format (default: from the file extension, else dot)
     #[arg(long = "as", value_name = "FORM")]
-    form: Option<Picture>,
+    form: Option<GraphFormat>,
     /// The output file (default: standard output)
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -46,16 +46,16 @@ pub(super) fn reword(arg: Arg) -> Arg {
 }
 
 /// The extensions of picture files, and their forms.
-const EXTENSIONS: [(&str, Picture); 9] = [
-    ("dot", Picture::Dot),
-    ("gv", Picture::Dot),
-    ("mermaid", Picture::Mermaid),
-    ("mmd", Picture::Mermaid),
-    ("md", Picture::Markdown),
-    ("markdown", Picture::Markdown),
-    ("graphml", Picture::Graphml),
-    ("html", Picture::Html),
-    ("htm", Picture::Html),
+const EXTENSIONS: [(&str, GraphFormat); 9] = [
+    ("dot", GraphFormat::Dot),
+    ("gv", GraphFormat::Dot),
+    ("mermaid", GraphFormat::Mermaid),
+    ("mmd", GraphFormat::Mermaid),
+    ("md", GraphFormat::Markdown),
+    ("markdown", GraphFormat::Markdown),
+    ("graphml", GraphFormat::Graphml),
+    ("html", GraphFormat::Html),
+    ("htm", GraphFormat::Html),
 ];
 
 /// The extensions of drawings, which other programs make of our pictures.
@@ -81,7 +81,7 @@ impl GraphArgs {
         }
         let saved = file.map(|file| OutputFile { file, confirmation_format: invocation.format });
         if !is_format_given {
-            invocation.format = Format::Picture(self.picture()?);
+            invocation.format = Format::Graph(self.picture()?);
         }
         let (follow, no_compaction) = (self.follow.into_follow(), self.no_compaction);
         let (max_notes, max_hits) = self.selectors.limits(invocation.budget.is_limited());
@@ -95,12 +95,12 @@ impl GraphArgs {
     }
 
     /// Returns the form that is named, else that of the file's extension.
-    fn picture(&self) -> Result<Picture, Error> {
+    fn picture(&self) -> Result<GraphFormat, Error> {
         let extension = self.output.as_deref().and_then(Path::extension);
         let is_extension = |known: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
         let of_file = EXTENSIONS.iter().find(|(known, _)| is_extension(known)).map(|(_, picture)| *picture);
         Ok(match (self.form, extension, of_file) {
-            (Some(Picture::Mermaid), _, Some(Picture::Markdown)) => Picture::Markdown,
+            (Some(GraphFormat::Mermaid), _, Some(GraphFormat::Markdown)) => GraphFormat::Markdown,
             (Some(form), ..) => form,
             (None, Some(extension), None) => return Err(unknown_extension(&extension.to_string_lossy())),
             (None, ..) => of_file.unwrap_or_default(),

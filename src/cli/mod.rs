@@ -1,8 +1,10 @@
 //! The command line: parses the arguments of a call into a request.
 
 mod ask;
+mod assessment;
 mod change;
-mod command_table;
+mod clap_errors;
+mod command_traits;
 mod context;
 mod days;
 mod eval;
@@ -14,8 +16,6 @@ mod import;
 mod journal;
 mod link;
 mod list;
-mod misuse;
-mod need;
 mod pack;
 mod prime;
 mod search;
@@ -35,7 +35,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Command, Format, Request, ShowRequest};
-use command_table::{Fact, facts_of, with_applicable_flags};
+use command_traits::{CommandTrait, traits_of, with_applicable_flags};
 use globals::{ColorWhen, GlobalArgs, Invocation};
 use subcommands::Subcommands;
 
@@ -74,7 +74,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let (cli, facts) = match matched(&words) {
         Ok(matched) => matched,
         Err(error) if is_answered_by_help(&error, &words) => return Ok(ParsedCli::Help(error.to_string())),
-        Err(error) => return Err(misuse::error(&error, &Cli::command(), args)),
+        Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
     };
     if let Some(text) = cli.command.text() {
         return text.map(ParsedCli::Help);
@@ -85,7 +85,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let command = cli.command.into_command(&mut invocation)?;
     check_budget_and_dry_run(&command, facts, has_budget, invocation.is_dry_run)?;
     check_format(&command, invocation.format)?;
-    let is_read = facts.contains(&Fact::Pager) && !command.changes_files();
+    let is_read = facts.contains(&CommandTrait::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
     let show = cli.global.output_options(today, invocation.format == Format::Human && is_read);
     let Invocation { location, format, budget, .. } = invocation;
@@ -94,9 +94,9 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
 }
 
 /// Matches the arguments against the command line. Returns them with the facts about their command.
-fn matched(words: &[OsString]) -> Result<(Cli, &'static [Fact]), clap::Error> {
+fn matched(words: &[OsString]) -> Result<(Cli, &'static [CommandTrait]), clap::Error> {
     let matches = Cli::command().try_get_matches_from(words).map_err(|error| with_applicable_help(error, words))?;
-    Ok((Cli::from_arg_matches(&matches)?, facts_of(&path_of(&matches))))
+    Ok((Cli::from_arg_matches(&matches)?, traits_of(&path_of(&matches))))
 }
 
 /// Returns the path of the command that was called, such as `link tree`.
@@ -125,12 +125,12 @@ fn with_applicable_help(error: clap::Error, words: &[OsString]) -> clap::Error {
 /// Refuses a budget and `--dry-run` for a command that can't respect them.
 fn check_budget_and_dry_run(
     command: &Command,
-    facts: &[Fact],
+    facts: &[CommandTrait],
     has_budget: bool,
     is_dry_run: bool,
 ) -> Result<(), Error> {
     let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
-    let is_fitted = facts.contains(&Fact::Budget) && !command.changes_files() && !is_raw;
+    let is_fitted = facts.contains(&CommandTrait::Budget) && !command.changes_files() && !is_raw;
     if has_budget && !is_fitted {
         return Err(Error::usage("--max-chars and --max-tokens work only with commands that print notes"));
     }

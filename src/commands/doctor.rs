@@ -11,7 +11,7 @@ use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind, counted};
 use crate::request::DoctorRequest;
-use crate::search::{Alike, Engine};
+use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
 use crate::store::{self, Location, Store, UnknownKey, relative_to};
 use crate::store::{NoteHandle, NoteIdx};
@@ -125,7 +125,7 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 /// Returns diagnostics about near-duplicates.
 fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let notes = store.notes();
-    let finding = |alike: &Alike| {
+    let finding = |alike: &NearDuplicate| {
         let (first, second) = (&notes[alike.first], &notes[alike.second]);
         let percent = (alike.share * 100.0).floor();
         let message = format!("{percent} % of its text is also in `{}`", first.id);

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::env::Waits;
+use crate::env::WaitPolicy;
 use crate::error::Error;
 use crate::report::{ChangeEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::ManPagesRequest;
@@ -38,7 +38,7 @@ pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Repor
                 &path,
                 old.as_deref().map(str::as_bytes),
                 new.as_bytes(),
-                Waits::default(),
+                WaitPolicy::default(),
             )?;
         }
         let shown = request.dir.join(name).to_string_lossy().into_owned();

@@ -34,7 +34,7 @@ use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, IndexBuilder, Location, NoteHandle, NoteIdx, Store};
+use crate::store::{Config, Location, NoteHandle, NoteIdx, Store, TextIndexBuilder};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -101,7 +101,7 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
 }
 
 /// Returns the builder of a store's text index.
-pub fn gathering(config: &Config) -> Box<dyn IndexBuilder> {
+pub fn gathering(config: &Config) -> Box<dyn TextIndexBuilder> {
     Box::new(TextIndexer::new(config.language))
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::content::QueryContent;
+use super::computed_parts::QueryContent;
 use crate::report::{BlockEntry, NoteContent, ShownBlocks};
 use crate::request::BlockChoice;
 use crate::search::Highlighter;

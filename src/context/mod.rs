@@ -3,7 +3,7 @@
 mod assessment;
 mod blocks;
 mod comparison;
-mod content;
+mod computed_parts;
 mod edges;
 mod filter;
 mod journal_texts;
@@ -23,7 +23,7 @@ use std::sync::Arc;
 pub use assessment::{NeedLimits, RankedNotes, assess, expand, invalid_fields};
 pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
-pub use content::QueryContent;
+pub use computed_parts::QueryContent;
 pub use edges::edge_entry;
 pub use filter::FieldFilter;
 pub use journals::{Journals, day_of, journal_day};

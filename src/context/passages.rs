@@ -121,14 +121,14 @@ fn passages<'t>(
 ) -> Passages {
     let (parts, mut fragments): (Vec<BlockContext<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
-        fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.path.join("\n"))).collect();
+        fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.heading_path.join("\n"))).collect();
     let texts = parts.iter().zip(&headings).map(|(part, headings)| BlockText { headings, text: part.text });
     let scores = scorer.scores(&texts.collect::<Vec<_>>(), cache);
     let best = scores.iter().copied().fold(0.0, f64::max);
     let scores = with_neighbours(&parts, &scores);
     let of_fragments = parts.iter().zip(scores).zip(companions(&parts));
     for (fragment, ((part, score), with)) in fragments.iter_mut().zip(of_fragments) {
-        let least = if is_conclusion(&fragment.path) { CONCLUSION_SHARE * best } else { 0.0 };
+        let least = if is_conclusion(&fragment.heading_path) { CONCLUSION_SHARE * best } else { 0.0 };
         fragment.worth = score.max(least);
         fragment.companions = with;
         fragment.is_alone = !part.announces();
@@ -147,9 +147,9 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
     let blocks = blocks(note);
     for (index, own) in own_ranges(body, &blocks) {
         let block = &blocks[index];
-        if block.path != last_path {
-            path = without_title(&block.path, title);
-            last_path = Arc::clone(&block.path);
+        if block.heading_path != last_path {
+            path = without_title(&block.heading_path, title);
+            last_path = Arc::clone(&block.heading_path);
         }
         for range in parts(body, block.kind, own, sizes.end) {
             let text = body.get(range.clone()).unwrap_or_default();
@@ -165,7 +165,15 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
             }
             let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let (chars, path) = (shown_chars(text), Arc::clone(&path));
-            let fragment = Fragment { range, lines, chars, path, worth: 0.0, companions: Vec::new(), is_alone: true };
+            let fragment = Fragment {
+                range,
+                lines,
+                chars,
+                heading_path: path,
+                worth: 0.0,
+                companions: Vec::new(),
+                is_alone: true,
+            };
             fragments.push((part, fragment));
         }
     }

@@ -2,8 +2,8 @@
 
 use super::limits::{OutputLimits, TextSize};
 use super::selector::{Proposal, ShownNote};
-use crate::render::{EntryText, Extent, FrameState, Included, Omissions, Renderer};
-use crate::report::{Entry, Level, Presentation, Report, SelectionStats};
+use crate::render::{EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
+use crate::report::{DetailLevel, Entry, LimitedLevel, Report, SelectionStats};
 
 /// A document under construction.
 #[derive(Clone)]
@@ -162,7 +162,7 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     /// Shows an entry in another extent, or for the first time. `position`: the index of its text among the texts.
-    pub(super) fn replace(&mut self, position: usize, extent: Extent, proposal: &Proposal) -> EntryBackup {
+    pub(super) fn replace(&mut self, position: usize, extent: ShownPart, proposal: &Proposal) -> EntryBackup {
         let entry = proposal.entry;
         let text = self.renderer.render(entry, extent, &self.included);
         let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
@@ -174,8 +174,8 @@ impl<'a> DocumentBuilder<'a> {
             self.subtract(old);
         }
         if self.is_assessed(entry) {
-            let level = if extent == Extent::Passages { Level::Extract } else { proposal.level };
-            self.shown.push(ShownNote::new(entry, Presentation::whole(level, proposal.novelty), &text));
+            let level = if extent == ShownPart::Passages { DetailLevel::Extract } else { proposal.level };
+            self.shown.push(ShownNote::new(entry, LimitedLevel::whole(level, proposal.novelty), &text));
         }
         self.accept(entry, text);
         if let Some(text) = self.texts.pop() {

@@ -9,7 +9,7 @@ use super::document::DocumentBuilder;
 use super::limits::TextSize;
 use super::selector::Proposal;
 use crate::escape;
-use crate::render::{CUT_MARK, EntryText, Extent, FrameState, Included};
+use crate::render::{CUT_MARK, EntryText, FrameState, Included, ShownPart};
 use crate::report::{BlockEntry, Entry, SelectionStats};
 
 /// The most cuts that are tried before the last one that may fit.
@@ -62,7 +62,7 @@ impl DocumentBuilder<'_> {
     /// The size so far, as soon as it exceeds `enough` characters.
     fn accept_each(&mut self, enough: usize) -> Result<(), TextSize> {
         for index in 0..self.report.entries.len() {
-            let text = self.renderer.render(index, Extent::Whole, &self.included);
+            let text = self.renderer.render(index, ShownPart::Whole, &self.included);
             self.accept(index, text);
             if self.chars > enough {
                 return Err(TextSize { chars: self.chars, tokens: None });
@@ -78,7 +78,7 @@ impl DocumentBuilder<'_> {
         let included = Included::all(count, true);
         let run = |first: usize| {
             let indices = first..count.min(first + ENTRIES_PER_RUN);
-            let texts = indices.map(|index| renderer.render(index, Extent::Whole, &included));
+            let texts = indices.map(|index| renderer.render(index, ShownPart::Whole, &included));
             EntryText::joined(texts, renderer.separator())
         };
         let runs: Vec<EntryText> = (0..count).into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect();
@@ -125,7 +125,7 @@ impl DocumentBuilder<'_> {
             let room = self.limits.chars.saturating_sub(self.chars + frame_chars[more]);
             let may_fit = || !is_everything && has_parent && entry.may_fit(self.renderer.detail(entry), room);
             let is_whole = !has_best_blocks || blocks_of(entry).is_empty();
-            let text = (is_whole && may_fit()).then(|| self.renderer.render(index, Extent::Whole, &self.included));
+            let text = (is_whole && may_fit()).then(|| self.renderer.render(index, ShownPart::Whole, &self.included));
             let fits = |text: &EntryText| {
                 self.chars_with(text) + frame_chars[more] <= self.limits.chars
                     && self.has_room(self.truncated_state(self.notes + more), Some((index, text)))
@@ -167,7 +167,7 @@ impl DocumentBuilder<'_> {
         let id = &note.note.id;
         self.included.blocks.entry(id.clone()).or_default().insert(block);
         let position = self.texts.iter().filter(|(other, _)| *other < index).count();
-        let backup = self.replace(position, Extent::Whole, &Proposal::whole(index));
+        let backup = self.replace(position, ShownPart::Whole, &Proposal::whole(index));
         let fits = self.has_room(self.frame_state(true), None);
         if !fits {
             self.restore(index, backup);
@@ -182,8 +182,8 @@ impl DocumentBuilder<'_> {
             return;
         };
         let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
-        let text = may_be_body.then(|| self.longest_cut(index, note.body(), Extent::Body, stats_of)).flatten();
-        let text = text.or_else(|| self.longest_cut(index, &summary, Extent::Summary, stats_of));
+        let text = may_be_body.then(|| self.longest_cut(index, note.body(), ShownPart::Body, stats_of)).flatten();
+        let text = text.or_else(|| self.longest_cut(index, &summary, ShownPart::Summary, stats_of));
         if let Some(text) = text {
             self.accept(index, text);
         }
@@ -194,7 +194,7 @@ impl DocumentBuilder<'_> {
         &self,
         index: usize,
         text: &str,
-        extent: impl Fn(usize) -> Extent,
+        extent: impl Fn(usize) -> ShownPart,
         stats_of: &StatsOf<'_>,
     ) -> Option<EntryText> {
         if text.is_empty() {

@@ -10,8 +10,8 @@ use super::document::DocumentBuilder;
 use super::limits::TextSize;
 use super::passages::pack;
 use super::selector::{GreedySelector, Proposal, ShownNote};
-use crate::render::{EntryText, Extent, FrameState};
-use crate::report::{Candidates, Level, Presentation};
+use crate::render::{EntryText, FrameState, ShownPart};
+use crate::report::{Candidates, DetailLevel, LimitedLevel};
 
 /// The share of the whole budget that a detailed note may take in any case.
 const DETAILED_SHARE: f64 = 0.4;
@@ -19,7 +19,7 @@ const DETAILED_SHARE: f64 = 0.4;
 const SHARE_OF_OTHERS: f64 = 0.6;
 
 /// The text of an entry, and how it is shown.
-type LeveledText = (Presentation, EntryText);
+type LeveledText = (LimitedLevel, EntryText);
 
 impl<'a> DocumentBuilder<'a> {
     /// Accepts the entries of a ranking until the target is reached: all notes whole if they fit, else their passages,
@@ -50,9 +50,9 @@ impl<'a> DocumentBuilder<'a> {
         let enough = self.limits.max_chars().max(self.renderer.frame_chars(self.frame_state(true)));
         self.is_complete = true;
         while let Some(proposal) = proposals.next() {
-            let level = if proposal.is_adaptive { Level::Detailed } else { proposal.level };
-            let shape = Presentation::whole(level, proposal.novelty);
-            let extent = if self.is_assessed(proposal.entry) { Extent::At(shape) } else { Extent::Whole };
+            let level = if proposal.is_adaptive { DetailLevel::Detailed } else { proposal.level };
+            let shape = LimitedLevel::whole(level, proposal.novelty);
+            let extent = if self.is_assessed(proposal.entry) { ShownPart::At(shape) } else { ShownPart::Whole };
             let text = self.renderer.render(proposal.entry, extent, &self.included);
             self.accept_at(proposal.entry, shape, text);
             proposals.accept(proposal.entry);
@@ -73,7 +73,7 @@ impl<'a> DocumentBuilder<'a> {
         (self, size)
     }
 
-    fn accept_at(&mut self, entry: usize, shape: Presentation, text: EntryText) {
+    fn accept_at(&mut self, entry: usize, shape: LimitedLevel, text: EntryText) {
         if self.is_assessed(entry) {
             self.shown.push(ShownNote::new(entry, shape, &text));
         }
@@ -82,13 +82,13 @@ impl<'a> DocumentBuilder<'a> {
 
     /// Accepts the longest beginning of a note that fits with its statistics, in a brief frame if necessary.
     pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&GreedySelector<'_>>) {
-        let shape = Presentation::without_blocks(Level::Essence, first.novelty);
+        let shape = LimitedLevel::without_blocks(DetailLevel::Essence, first.novelty);
         let shown_note = |text: &EntryText| ShownNote::new(first.entry, shape, text);
         let stats_of = |text: &EntryText| proposals.map(|proposals| proposals.stats(&[shown_note(text)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
             self.is_brief = is_brief;
-            self.cut_entry(first.entry, !first.is_adaptive && first.level >= Level::Extract, &stats_of);
+            self.cut_entry(first.entry, !first.is_adaptive && first.level >= DetailLevel::Extract, &stats_of);
             if let Some((_, text)) = self.texts.first() {
                 self.shown = if self.is_assessed(first.entry) { vec![shown_note(text)] } else { Vec::new() };
                 self.stats = stats_of(text);
@@ -141,45 +141,45 @@ impl LevelFitter<'_, '_> {
 
     /// Returns a proposal at the highest level that fits; `None` if none does.
     fn at_best_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let whole = Presentation::whole(proposal.level, proposal.novelty);
+        let whole = LimitedLevel::whole(proposal.level, proposal.novelty);
         if !self.document.is_assessed(proposal.entry) {
-            let text = self.document.renderer.render(proposal.entry, Extent::Whole, &self.document.included);
+            let text = self.document.renderer.render(proposal.entry, ShownPart::Whole, &self.document.included);
             return self.fits(proposal, whole, &text).then_some((whole, text));
         }
         if proposal.is_adaptive {
             return self.at_highest_level(proposal);
         }
-        if proposal.level != Level::Extract {
+        if proposal.level != DetailLevel::Extract {
             return self.at_level(proposal, whole, usize::MAX);
         }
         let spare = self.spare_room(self.room(), proposal);
         // Without an extract, the summary is shown.
-        let summary = Presentation { max_blocks: 0, ..whole };
+        let summary = LimitedLevel { max_blocks: 0, ..whole };
         let extract = self.longest_extract(proposal, spare.max(self.own_share()));
         extract.or_else(|| self.at_level(proposal, summary, usize::MAX))
     }
 
     fn at_highest_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let shape = |level| Presentation::whole(level, proposal.novelty);
+        let shape = |level| LimitedLevel::whole(level, proposal.novelty);
         let room = self.room();
-        let summary = self.min_size(proposal.entry, Level::Summary);
+        let summary = self.min_size(proposal.entry, DetailLevel::Summary);
         if summary > room {
             // No higher level fits either, whatever the following notes need.
-            return self.at_level(proposal, shape(Level::Essence), room);
+            return self.at_level(proposal, shape(DetailLevel::Essence), room);
         }
         let spare = self.spare_room(room, proposal);
-        Level::DESCENDING.into_iter().find_map(|level| {
+        DetailLevel::DESCENDING.into_iter().find_map(|level| {
             let limit = match level {
-                Level::Detailed if level <= proposal.level => spare.max(self.own_share()),
+                DetailLevel::Detailed if level <= proposal.level => spare.max(self.own_share()),
                 // An extract replaces a body that is too long.
-                Level::Extract if proposal.level == Level::Detailed => spare.max(self.own_share()),
+                DetailLevel::Extract if proposal.level == DetailLevel::Detailed => spare.max(self.own_share()),
                 level if level <= proposal.level => room,
                 _ => spare,
             };
             match level {
                 // Higher levels are never shorter than the summary.
-                level if level > Level::Summary && summary > limit => None,
-                Level::Extract => self.longest_extract(proposal, limit),
+                level if level > DetailLevel::Summary && summary > limit => None,
+                DetailLevel::Extract => self.longest_extract(proposal, limit),
                 _ => self.at_level(proposal, shape(level), limit),
             }
         })
@@ -208,7 +208,7 @@ impl LevelFitter<'_, '_> {
             return usize::MAX;
         }
         let for_others = match proposal.level {
-            Level::Essence => room,
+            DetailLevel::Essence => room,
             _ => (room as f64 * SHARE_OF_OTHERS) as usize,
         };
         let mut needed = 0;
@@ -222,21 +222,21 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Returns the size of a note at a level, that of its summary for higher ones.
-    fn min_size(&mut self, entry: usize, level: Level) -> usize {
-        let level = level.min(Level::Summary);
-        let column = usize::from(level == Level::Summary);
+    fn min_size(&mut self, entry: usize, level: DetailLevel) -> usize {
+        let level = level.min(DetailLevel::Summary);
+        let column = usize::from(level == DetailLevel::Summary);
         let document = &self.document;
         let measure = || {
-            let shape = Presentation::without_blocks(level, 1.0);
-            document.size_of(&document.renderer.render(entry, Extent::At(shape), &document.included))
+            let shape = LimitedLevel::without_blocks(level, 1.0);
+            document.size_of(&document.renderer.render(entry, ShownPart::At(shape), &document.included))
         };
         let known = self.min_sizes.get_mut(entry).map(|sizes| &mut sizes[column]);
         known.map_or_else(measure, |size| *size.get_or_insert_with(measure))
     }
 
     /// Returns a note at a level, if it fits and its size is at most `limit`.
-    fn at_level(&self, proposal: &Proposal, shape: Presentation, limit: usize) -> Option<LeveledText> {
-        let text = self.document.renderer.render(proposal.entry, Extent::At(shape), &self.document.included);
+    fn at_level(&self, proposal: &Proposal, shape: LimitedLevel, limit: usize) -> Option<LeveledText> {
+        let text = self.document.renderer.render(proposal.entry, ShownPart::At(shape), &self.document.included);
         let is_short = limit == usize::MAX || self.document.size_of(&text) <= limit;
         (is_short && self.fits(proposal, shape, &text)).then_some((shape, text))
     }
@@ -247,7 +247,7 @@ impl LevelFitter<'_, '_> {
         let entry = self.document.report.entries.get(proposal.entry)?.note()?;
         let max_block_chars = limit.min(self.document.limits.chars);
         let mut shape =
-            Presentation { max_block_chars, ..Presentation::without_blocks(Level::Extract, proposal.novelty) };
+            LimitedLevel { max_block_chars, ..LimitedLevel::without_blocks(DetailLevel::Extract, proposal.novelty) };
         loop {
             let extract = self.most_blocks(proposal, shape, limit, entry.count_extract_blocks(shape));
             if extract.is_some() {
@@ -258,12 +258,12 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Returns the extract with the most blocks, at most `count`, of at most `shape.max_block_chars`, by bisection.
-    fn most_blocks(&self, proposal: &Proposal, shape: Presentation, limit: usize, count: usize) -> Option<LeveledText> {
+    fn most_blocks(&self, proposal: &Proposal, shape: LimitedLevel, limit: usize, count: usize) -> Option<LeveledText> {
         let (mut fitting, mut too_many) = (0, count + 1);
         let mut best = None;
         while too_many - fitting > 1 {
             let max_blocks = fitting.midpoint(too_many);
-            let extract = self.at_level(proposal, Presentation { max_blocks, ..shape }, limit);
+            let extract = self.at_level(proposal, LimitedLevel { max_blocks, ..shape }, limit);
             if extract.is_some() {
                 best = extract;
                 fitting = max_blocks;
@@ -275,7 +275,7 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Whether the document with one more entry, and the statistics of it, are within the limits.
-    fn fits(&self, proposal: &Proposal, shape: Presentation, text: &EntryText) -> bool {
+    fn fits(&self, proposal: &Proposal, shape: LimitedLevel, text: &EntryText) -> bool {
         let document = &self.document;
         if document.chars_with(text) > document.limits.chars {
             return false;

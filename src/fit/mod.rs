@@ -12,7 +12,7 @@ mod passages;
 mod selector;
 
 use crate::error::{Error, ErrorKind};
-use crate::render::{self, Extent, Renderer, Screen};
+use crate::render::{self, Renderer, Screen, ShownPart};
 use crate::report::Report;
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
@@ -103,11 +103,11 @@ fn same_entries<'a>(first: &DocumentBuilder<'a>, renderer: &'a dyn Renderer) -> 
     for (index, text) in &first.texts {
         let shown = first.shown.iter().find(|shown| shown.entry == *index);
         let extent = if text.is_cut {
-            Extent::Summary(0)
+            ShownPart::Summary(0)
         } else if first.included.fragments.contains_key(index) {
-            Extent::Passages
+            ShownPart::Passages
         } else {
-            shown.map_or(Extent::Whole, |shown| Extent::At(shown.shape))
+            shown.map_or(ShownPart::Whole, |shown| ShownPart::At(shown.shape))
         };
         let text = renderer.render(*index, extent, &first.included);
         if second.has_room(second.truncated_state(first.notes), Some((*index, &text))) {

@@ -11,8 +11,8 @@ use std::ops::Range;
 use super::document::DocumentBuilder;
 use super::limits::TextSize;
 use super::selector::{GreedySelector, Proposal};
-use crate::render::{Extent, Included};
-use crate::report::{Fragment, Passages, Presentation, SelectionStats};
+use crate::render::{Included, ShownPart};
+use crate::report::{Fragment, LimitedLevel, Passages, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;
@@ -200,8 +200,8 @@ impl<'a> Packer<'a> {
         };
         let max_within = (self.document.limits.max_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
         let bytes = last.range.start.saturating_sub(first.range.end);
-        let path_of = |index: usize| self.fragment(rank, index).map(|fragment| &fragment.path);
-        let is_within = || ends.clone().all(|index| path_of(index) == Some(&last.path));
+        let path_of = |index: usize| self.fragment(rank, index).map(|fragment| &fragment.heading_path);
+        let is_within = || ends.clone().all(|index| path_of(index) == Some(&last.heading_path));
         bytes <= MAX_GAP || (bytes <= max_within && is_within())
     }
 
@@ -242,11 +242,11 @@ impl<'a> Packer<'a> {
         chosen as f64 >= WHOLE_SHARE * all as f64
     }
 
-    fn whole_extent(&self, proposal: &Proposal) -> Extent {
+    fn whole_extent(&self, proposal: &Proposal) -> ShownPart {
         if self.document.is_assessed(proposal.entry) {
-            Extent::At(Presentation::whole(proposal.level, proposal.novelty))
+            ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty))
         } else {
-            Extent::Whole
+            ShownPart::Whole
         }
     }
 
@@ -264,7 +264,7 @@ impl<'a> Packer<'a> {
     /// whether that fits; the document is unchanged if not.
     fn accept(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
         let proposal = self.order[rank];
-        let extent = if chosen.is_some() { Extent::Passages } else { self.whole_extent(&proposal) };
+        let extent = if chosen.is_some() { ShownPart::Passages } else { self.whole_extent(&proposal) };
         let entry = proposal.entry;
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();

@@ -7,7 +7,7 @@ use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
 
 use crate::render::EntryText;
-use crate::report::{Candidates, Level, Presentation, SelectionStats};
+use crate::report::{Candidates, DetailLevel, LimitedLevel, SelectionStats};
 
 /// The most redundant pairs that are listed.
 const MAX_LISTED_PAIRS: usize = 3;
@@ -22,17 +22,17 @@ pub(super) struct Proposal {
     /// The index of the entry.
     pub(super) entry: usize,
     /// The level of detail that its assessment justifies.
-    pub(super) level: Level,
+    pub(super) level: DetailLevel,
     /// Whether other levels are allowed: lower ones, and higher ones if the budget leaves room.
     pub(super) is_adaptive: bool,
-    /// See [`Presentation::novelty`].
+    /// See [`LimitedLevel::novelty`].
     pub(super) novelty: f64,
 }
 
 impl Proposal {
     /// Returns the proposal of an entry that is shown whole.
     pub(super) fn whole(entry: usize) -> Self {
-        Self { entry, level: Level::Detailed, is_adaptive: false, novelty: 1.0 }
+        Self { entry, level: DetailLevel::Detailed, is_adaptive: false, novelty: 1.0 }
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) struct ShownNote {
     /// The index of its entry.
     pub(super) entry: usize,
     /// How it is shown.
-    pub(super) shape: Presentation,
+    pub(super) shape: LimitedLevel,
     /// The tokens of its text.
     pub(super) tokens: usize,
     /// Whether it has text that is not shown.
@@ -50,7 +50,7 @@ pub(super) struct ShownNote {
 }
 
 impl ShownNote {
-    pub(super) fn new(entry: usize, shape: Presentation, text: &EntryText) -> Self {
+    pub(super) fn new(entry: usize, shape: LimitedLevel, text: &EntryText) -> Self {
         Self { entry, shape, tokens: text.tokens, has_more: text.has_more }
     }
 }
@@ -144,7 +144,7 @@ impl<'a> GreedySelector<'a> {
         let novelty = self.novelty(index);
         let mut level = candidate.level;
         if self.candidates.is_adaptive && is_follower {
-            level = level.min(Level::Summary);
+            level = level.min(DetailLevel::Summary);
         }
         if self.candidates.is_adaptive && novelty < MIN_FULL_LEVEL_NOVELTY {
             level = lower_level(level);
@@ -158,11 +158,11 @@ impl<'a> GreedySelector<'a> {
     }
 }
 
-fn lower_level(level: Level) -> Level {
+fn lower_level(level: DetailLevel) -> DetailLevel {
     match level {
-        Level::Detailed => Level::Extract,
-        Level::Extract => Level::Summary,
-        Level::Summary | Level::Essence => Level::Essence,
+        DetailLevel::Detailed => DetailLevel::Extract,
+        DetailLevel::Extract => DetailLevel::Summary,
+        DetailLevel::Summary | DetailLevel::Essence => DetailLevel::Essence,
     }
 }
 
@@ -218,7 +218,7 @@ impl GreedySelector<'_> {
     }
 
     /// Returns the entries that may follow if this one is shown, in approximate order, each with its level.
-    pub(super) fn after(&self, entry: usize) -> Vec<(usize, Level)> {
+    pub(super) fn after(&self, entry: usize) -> Vec<(usize, DetailLevel)> {
         let index = entry.checked_sub(self.candidates.before);
         let shares = index.map(|index| self.shares.get_or_init(|| self.candidates.shares(index)));
         let is_new = |other: &usize| {

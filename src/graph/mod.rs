@@ -2,11 +2,11 @@
 //!
 //! The position of a note in the store's list, which is sorted by id, identifies the note here.
 
+mod adjacency;
 mod compactions;
-mod link_targets;
-mod links;
-mod resolve;
-mod resolve_links;
+mod link_resolution;
+mod name_index;
+mod target_comparison;
 mod walk;
 
 use std::borrow::Cow;
@@ -18,10 +18,10 @@ pub use walk::{Reached, Walk, WalkLimits};
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};
 use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
-pub(crate) use link_targets::{LinkTarget, TargetComparison};
-use links::{AdjacencyLists, INLINE, OutLink, TYPED};
-pub(crate) use resolve::NameIndex;
-pub(crate) use resolve::{PathTarget, join_path, rebase_path, relative_path};
+use adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
+pub(crate) use name_index::NameIndex;
+pub(crate) use name_index::{PathTarget, join_path, rebase_path, relative_path};
+pub(crate) use target_comparison::{LinkTarget, TargetComparison};
 
 /// A link from one note to another.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,7 +127,7 @@ impl<'a> Graph<'a> {
     /// Resolves the links of all notes, which must be sorted by id.
     pub fn new(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes) -> Self {
         let names = NameIndex::new(notes);
-        let links = resolve_links::links(&names, notes);
+        let links = link_resolution::links(&names, notes);
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         timings::end("links resolved");
         graph

@@ -21,7 +21,7 @@ use crate::commands;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
-use crate::escape::harmless_texts;
+use crate::escape::escape_json_texts;
 use crate::fit;
 use crate::report::Report;
 use crate::request::{Command, Format, McpRequest};
@@ -148,6 +148,6 @@ fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Erro
     let parsed = json.map(|json| serde_json::from_str(&json)).transpose();
     let mut structured: Option<Value> =
         parsed.map_err(|error| Error::failure(format!("the answer is not valid JSON: {error}")))?;
-    structured.iter_mut().for_each(harmless_texts);
+    structured.iter_mut().for_each(escape_json_texts);
     Ok(Answer { text, structured })
 }

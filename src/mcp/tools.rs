@@ -7,8 +7,8 @@ use super::arguments::{Arguments, argument_error, parse_choice};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::{
-    Abstraction, Action, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format, Level, ListRequest,
-    NeedOptions, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
+    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, DetailLevel, ExpandRequest,
+    Format, ListRequest, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -38,10 +38,10 @@ pub(super) struct Task {
 /// The values of `abstraction`.
 pub(super) const LEVELS: [(&str, Abstraction); 6] = [
     ("passages", Abstraction::Passages),
-    ("detailed", Abstraction::Fixed(Level::Detailed)),
-    ("extract", Abstraction::Fixed(Level::Extract)),
-    ("summary", Abstraction::Fixed(Level::Summary)),
-    ("essence", Abstraction::Fixed(Level::Essence)),
+    ("detailed", Abstraction::Fixed(DetailLevel::Detailed)),
+    ("extract", Abstraction::Fixed(DetailLevel::Extract)),
+    ("summary", Abstraction::Fixed(DetailLevel::Summary)),
+    ("essence", Abstraction::Fixed(DetailLevel::Essence)),
     ("adaptive", Abstraction::Adaptive),
 ];
 
@@ -79,7 +79,7 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         return Err(argument_error("target_tokens", "it is above max_tokens"));
     }
     let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
-    let need = NeedOptions {
+    let need = AssessmentOptions {
         purpose: Some(purpose),
         abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
         min_confidence: arguments.share("min_confidence")?.unwrap_or_default(),
@@ -87,7 +87,7 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         with_derivations: arguments.is_set("include_derivations")?,
         with_contradictions: arguments.is_set("include_contradictions")?,
         today: Some(today),
-        ..NeedOptions::default()
+        ..AssessmentOptions::default()
     };
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {

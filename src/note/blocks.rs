@@ -38,7 +38,7 @@ pub struct Block {
     /// The block anchor: `^anchor` or `id:: x`.
     pub anchor: Option<String>,
     /// The heading path, the outermost first.
-    pub path: Arc<[String]>,
+    pub heading_path: Arc<[String]>,
     /// The markdown without the list marker, the anchor and nested lists.
     pub text: String,
     /// The nesting depth in lists; 0 outside of any.
@@ -82,7 +82,7 @@ pub(crate) fn joined(texts: impl Iterator<Item = String>, limit: usize) -> Strin
 
 pub(super) fn blocks(body: &str) -> Vec<Block> {
     let mut reader =
-        BlockReader { body, blocks: Vec::new(), headings: Vec::new(), path: Arc::default(), open: Vec::new() };
+        BlockReader { body, blocks: Vec::new(), headings: Vec::new(), heading_path: Arc::default(), open: Vec::new() };
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String)> = None;
     // The depth of the open quote, table or other container, whose content is one block.
@@ -149,7 +149,7 @@ struct BlockReader<'a> {
     blocks: Vec<Block>,
     /// The open headings: level and text.
     headings: Vec<(usize, String)>,
-    path: Arc<[String]>,
+    heading_path: Arc<[String]>,
     open: Vec<OpenItem>,
 }
 
@@ -177,7 +177,7 @@ impl BlockReader<'_> {
             short.push('…');
         }
         self.headings.push((level, short));
-        self.path = self.headings.iter().map(|(_, text)| text.clone()).collect();
+        self.heading_path = self.headings.iter().map(|(_, text)| text.clone()).collect();
     }
 
     fn begin_item(&mut self, range: Range<usize>, lists: usize, depth: usize) {
@@ -186,7 +186,7 @@ impl BlockReader<'_> {
             kind: BlockKind::Item,
             range: range.start..range.start,
             anchor: None,
-            path: Arc::clone(&self.path),
+            heading_path: Arc::clone(&self.heading_path),
             text: String::new(),
             depth: lists.div_ceil(2),
         };
@@ -237,7 +237,7 @@ impl BlockReader<'_> {
             before.anchor.get_or_insert_with(|| anchor.clone());
             return;
         }
-        self.blocks.push(Block { kind, range, anchor, path: Arc::clone(&self.path), text, depth: 0 });
+        self.blocks.push(Block { kind, range, anchor, heading_path: Arc::clone(&self.heading_path), text, depth: 0 });
     }
 }
 
@@ -302,7 +302,7 @@ mod tests {
     fn described(body: &str) -> Vec<String> {
         let line = |block: &Block| {
             let anchor = block.anchor.as_ref().map_or(String::new(), |anchor| format!(" ^{anchor}"));
-            format!("{}{}|{}{anchor}", "  ".repeat(block.depth), block.path.join("/"), block.text)
+            format!("{}{}|{}{anchor}", "  ".repeat(block.depth), block.heading_path.join("/"), block.text)
         };
         blocks(body).iter().map(line).collect()
     }
@@ -351,6 +351,6 @@ mod tests {
             assert!(start.elapsed().as_secs() < 10, "{unit:?} took {:?}", start.elapsed());
         }
         let long = format!("# {}\n\n{}", "h".repeat(400_000), "- x\n".repeat(100_000));
-        assert!(blocks(&long).iter().all(|block| block.path[0].len() < 200));
+        assert!(blocks(&long).iter().all(|block| block.heading_path[0].len() < 200));
     }
 }

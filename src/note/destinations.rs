@@ -13,7 +13,7 @@ use pulldown_cmark::{CowStr, Event, LinkType, RefDefs, Tag, TagEnd};
 use super::inline_links::InlineLink;
 use super::markdown::{MAX_PARSED, parser};
 use super::percent::{percent_decoded, percent_encoded};
-use super::spans::with_spans;
+use super::splice::with_spans;
 
 /// A link, an image, an embed or a link definition.
 #[derive(Debug, Clone, PartialEq, Eq)]

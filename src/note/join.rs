@@ -1,7 +1,7 @@
 //! Joins the links or sources of two notes without losing an entry that only one of them has.
 
 use super::edit::Edit;
-use super::items::{get, link_target, map_of, plain, with_entries};
+use super::list_fields::{get, link_target, map_of, plain, with_entries};
 use super::value::Value;
 
 /// The treatment of an entry for which two matching items have different values.

@@ -1,32 +1,32 @@
 //! Notes as values: ids, frontmatter, markdown. Pure: no files, no clock.
 
+mod append_section;
 mod blocks;
 mod destinations;
 pub mod edit;
-mod field_text;
+mod field_edit;
 mod frontmatter;
 mod id;
 mod inline_links;
 mod inline_styles;
-mod items;
 pub(crate) mod join;
 mod language;
 mod link_types;
+mod list_fields;
 mod markdown;
 pub mod merge;
 mod percent;
 mod prose;
 mod retired;
-mod section;
-mod spans;
+mod splice;
 mod summary;
 mod timestamp;
 mod title;
 mod value;
 mod yaml;
 mod yaml_document;
+mod yaml_emitter;
 mod yaml_fast_path;
-mod yaml_text;
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -34,6 +34,7 @@ use std::sync::OnceLock;
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use append_section::Section;
 pub(crate) use blocks::joined;
 pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, relinked};
@@ -45,14 +46,13 @@ pub use link_types::LinkTypes;
 pub(crate) use markdown::without_code;
 pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
 pub use retired::{Retired, UserFields};
-pub(crate) use section::Section;
-pub(crate) use spans::with_spans;
+pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
 pub use timestamp::Timestamp;
 pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
-pub(crate) use yaml_text::scalar as yaml_scalar;
+pub(crate) use yaml_emitter::scalar as yaml_scalar;
 
 use crate::escape::kept_chars;
 

@@ -32,7 +32,7 @@ pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
     let section =
         || may_have_section(body).then(|| first_under_summary(&mut TopLevelEvents::new(body), title)).flatten();
     let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same_text(heading, title);
-    let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.path.iter().any(is_metadata));
+    let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.heading_path.iter().any(is_metadata));
     let items = || blocks::outline(body, item);
     let property = description(body).filter(|text| !prose::is_same_text(text, title)).map(str::to_owned);
     property

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote};
-use crate::escape::{json_string, value};
+use crate::escape::{json_string, quote_value};
 use crate::note::{ContentSource, NoteId};
 
 /// The bytes per line of data: 76 columns of base64, as in MIME (RFC 2045).
@@ -73,30 +73,30 @@ fn push_data(text: &mut String, letter: char, bytes: &[u8]) {
 }
 
 pub(super) fn head_line(store: &str, notes: usize, attachments: usize) -> String {
-    format!("{MAGIC}1 store={} notes={notes} attachments={attachments}", value(store))
+    format!("{MAGIC}1 store={} notes={notes} attachments={attachments}", quote_value(store))
 }
 
 pub(super) fn note_line(note: &PackedNote) -> String {
-    let tags: Vec<_> = note.tags.iter().map(|tag| value(tag)).collect();
+    let tags: Vec<_> = note.tags.iter().map(|tag| quote_value(tag)).collect();
     let tags = if tags.is_empty() { "-".to_owned() } else { tags.join(",") };
-    let (kind, title, path) = (value(&note.kind), json_string(&note.title), value(&note.file.path));
+    let (kind, title, path) = (quote_value(&note.kind), json_string(&note.title), quote_value(&note.file.path));
     format!("N {} {kind} {title} tags={tags} path={path}", note.id)
 }
 
 pub(super) fn source_line(id: &NoteId, source: &ContentSource) -> String {
     let title = source.title.as_ref().map_or(String::new(), |title| format!(" title={}", json_string(title)));
-    let accessed = source.accessed.as_ref().map_or(String::new(), |text| format!(" accessed={}", value(text)));
-    format!("S {id} url={}{title}{accessed}", value(&source.url))
+    let accessed = source.accessed.as_ref().map_or(String::new(), |text| format!(" accessed={}", quote_value(text)));
+    format!("S {id} url={}{title}{accessed}", quote_value(&source.url))
 }
 
 pub(super) fn link_line(from: &NoteId, link: &PackedLink) -> String {
-    format!("L {from} {} type={} inline={}", link.to, value(&link.kind), link.is_inline)
+    format!("L {from} {} type={} inline={}", link.to, quote_value(&link.kind), link.is_inline)
 }
 
 pub(super) fn attachment_line(store: &str, file: &PackedFile) -> String {
     let name = file.path.rsplit('/').next().unwrap_or_default();
     let path = format!("{}{}", prefix(store), file.path);
-    format!("A {} name={} content_type={}", value(&path), value(name), content_type(name))
+    format!("A {} name={} content_type={}", quote_value(&path), quote_value(name), content_type(name))
 }
 
 pub(super) fn prefix(store: &str) -> &str {

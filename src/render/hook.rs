@@ -1,9 +1,9 @@
 //! The format of session-start hooks of agent tools: JSON with the human format as one string.
 
 use super::human::Human;
-use super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
+use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use crate::escape::json_string;
-use crate::report::{Detail, Entry};
+use crate::report::{Entry, FormatDetail};
 
 const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"";
 const AFTER: &str = "\"}}\n";
@@ -32,13 +32,13 @@ impl Renderer for HookRenderer<'_> {
         Frame(parts)
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let mut out = self.text.render(index, extent, included);
         out.items.iter_mut().for_each(|item| item.text = escaped(&item.text));
         out
     }
 
-    fn detail(&self, entry: &Entry) -> Detail {
+    fn detail(&self, entry: &Entry) -> FormatDetail {
         self.text.detail(entry)
     }
 }

@@ -1,6 +1,6 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
-use super::content::NoteView;
+use super::level_text::NoteView;
 use super::list_rows::{ColumnWidths, table_line};
 use super::note_writer::NoteWriter;
 use super::paint::TextRole as As;
@@ -8,12 +8,12 @@ use super::summary_lines::{
     analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
 };
 use super::{
-    BANNER, EntryText, Extent, Frame, FrameState, Included, RenderEntry, Renderer, Screen, highlight, insufficient,
+    BANNER, EntryText, Frame, FrameState, Included, RenderEntry, Renderer, Screen, ShownPart, highlight, insufficient,
     joined_ids, joined_lines, shows_body, tree,
 };
-use crate::escape::{lines, one_line};
+use crate::escape::{escape_lines, one_line};
 use crate::report::{
-    AnswerFooter, ChangeEntry, Detail, EdgeEntry, Entry, EntryRole, Header, NoteEntry, NoteLayout, OverviewEntry,
+    AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, NoteEntry, NoteLayout, OverviewEntry,
     Report, SnippetText,
 };
 use crate::tokens::Tokenizer;
@@ -58,7 +58,7 @@ impl Renderer for Human<'_> {
         Frame(vec![self.notes.wrapped(before), self.notes.wrapped(after)])
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
             Entry::Change(change) => return EntryText::of(self.change(change)),
@@ -85,25 +85,25 @@ impl Renderer for Human<'_> {
             Entry::Row(row) => table_line(row),
             Entry::Comparison(comparison) => format!("\n## Comparison\n{}", comparison_lines(comparison)),
             Entry::Pattern(pattern) => self.heading(index, included) + &pattern_line(pattern),
-            Entry::Text(text) if self.screen.is_terminal => lines(text),
+            Entry::Text(text) if self.screen.is_terminal => escape_lines(text),
             Entry::Text(text) => text.clone(),
         };
         self.wrapped(text)
     }
 
-    fn detail(&self, entry: &Entry) -> Detail {
+    fn detail(&self, entry: &Entry) -> FormatDetail {
         let is_whole = matches!(self.report.layout().note, NoteLayout::Section | NoteLayout::Document);
         match entry.note() {
             // Styled markdown may be shorter than its source.
-            Some(entry) if entry.assessment.is_some() || self.screen.columns.is_some() => Detail::Name,
+            Some(entry) if entry.assessment.is_some() || self.screen.columns.is_some() => FormatDetail::Name,
             Some(entry) if entry.role == EntryRole::Selected && is_whole => {
                 if shows_body(self.report, true) {
-                    Detail::Body
+                    FormatDetail::Body
                 } else {
-                    Detail::Summary
+                    FormatDetail::Summary
                 }
             }
-            _ => Detail::Name,
+            _ => FormatDetail::Name,
         }
     }
 

@@ -2,20 +2,21 @@
 
 use serde_json::{Value, json};
 
-use super::content::{LevelText, NoteView};
 use super::json_values::{
     add_compacted, add_match, analysis_object, block_object, change_object, comparison_object, confidence_object,
     finding_object, link_object, named_note, note_reference, overview_object, passage_object, pattern_object,
     recipe_object, rounded, row_value, stats_fields,
 };
+use super::level_text::{LevelText, NoteView};
 use super::{
-    BANNER, EntryText, Extent, Frame, FrameState, Included, Omissions, Renderer, insufficient, least_detail, shows_body,
+    BANNER, EntryText, Frame, FrameState, Included, Omissions, Renderer, ShownPart, insufficient, least_detail,
+    shows_body,
 };
-use crate::escape::{harmless_json, json_string};
+use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, COMPARISON, Detail, Entry, EntryRole, LINKS, Level, NoteEntry, NoteLayout, PATTERNS, Presence, Report,
-    SPANNING_TREE, UTILITY_PARTS,
+    Analysis, COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS,
+    Presence, Report, SPANNING_TREE, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -37,7 +38,7 @@ impl Renderer for Json<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut text = format!("{{\"schema\":{SCHEMA}");
         for (name, value) in self.head_fields(shown) {
-            text.push_str(&format!(",\"{name}\":{}", harmless_json(value.to_string())));
+            text.push_str(&format!(",\"{name}\":{}", escape_json(value.to_string())));
         }
         let mut parts = Vec::new();
         for list in self.report.layout().lists {
@@ -58,7 +59,7 @@ impl Renderer for Json<'_> {
         Frame(parts)
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let mut out = EntryText::default();
         let (list, value) = match &self.report.entries[index] {
             Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
@@ -67,7 +68,7 @@ impl Renderer for Json<'_> {
                 return out;
             }
             Entry::Comparison(comparison) => {
-                let object = harmless_json(comparison_object(comparison).to_string());
+                let object = escape_json(comparison_object(comparison).to_string());
                 out.add(self.section(COMPARISON), format!(",\"{COMPARISON}\":{object}"));
                 return out;
             }
@@ -96,7 +97,7 @@ impl Renderer for Json<'_> {
         out
     }
 
-    fn detail(&self, entry: &Entry) -> Detail {
+    fn detail(&self, entry: &Entry) -> FormatDetail {
         least_detail(entry, self.shows_body())
     }
 }
@@ -145,7 +146,7 @@ impl Json<'_> {
     }
 
     fn add(&self, list: &str, value: Value, out: &mut EntryText) {
-        out.add(self.section(list), harmless_json(value.to_string()));
+        out.add(self.section(list), escape_json(value.to_string()));
     }
 
     /// Returns a note, its edges to entries before it, and its edge of the spanning tree.
@@ -192,7 +193,7 @@ impl Json<'_> {
         let is_short = !self.has_content || (head.show.has_passages && !head.is_explained);
         let overall = json!({"overall": assessment.confidence.overall});
         object["confidence"] = if is_short { overall } else { confidence_object(assessment) };
-        if self.has_content && content.level == Level::Essence {
+        if self.has_content && content.level == DetailLevel::Essence {
             object["confidence_label"] = assessment.confidence.label().into();
         }
         object["source_trust"] = json!(assessment.trust);
@@ -252,7 +253,7 @@ impl Json<'_> {
         let passages = view.passages();
         // The excerpt of a journal replaces its text, so that it is left out beside it.
         let has_text =
-            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.extent, Extent::Summary(_));
+            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.extent, ShownPart::Summary(_));
         let summary = if has_text { entry.note.summary().map(Into::into) } else { entry.summary() };
         let (summary, mut is_cut) = view.as_summary(summary.as_deref());
         let mut object = named_note(entry);
@@ -262,7 +263,7 @@ impl Json<'_> {
         if let Some(passages) = &passages {
             object["passages"] = passages.iter().map(passage_object).collect();
         } else if entry.shown_blocks.is_some() {
-            if view.extent == Extent::Whole {
+            if view.extent == ShownPart::Whole {
                 object["blocks"] = view.blocks().into_iter().map(block_object).collect();
             }
         } else if let Some((body, is_body_cut)) = view.body(self.shows_body()) {
@@ -273,7 +274,7 @@ impl Json<'_> {
         if entry.match_info.is_none() && self.report.layout().note == NoteLayout::Row {
             object["relevance"] = Value::Null;
         }
-        add_match(entry, view.extent == Extent::Whole, &mut object);
+        add_match(entry, view.extent == ShownPart::Whole, &mut object);
         (object, EntryText { is_cut, ..EntryText::default() })
     }
 }

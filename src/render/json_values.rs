@@ -101,11 +101,11 @@ pub(super) fn rounded(number: f64, decimals: i32) -> f64 {
 
 pub(super) fn block_object(block: &BlockEntry) -> Value {
     let score = rounded(block.score, 3);
-    json!({"id": block.id, "path": &*block.path, "depth": block.depth, "text": block.text, "score": score})
+    json!({"id": block.id, "path": &*block.heading_path, "depth": block.depth, "text": block.text, "score": score})
 }
 
 pub(super) fn passage_object(passage: &Passage) -> Value {
-    json!({"lines": [passage.lines.0, passage.lines.1], "path": &*passage.path, "text": passage.text})
+    json!({"lines": [passage.lines.0, passage.lines.1], "path": &*passage.heading_path, "text": passage.text})
 }
 
 pub(super) fn analysis_object(analysis: &Analysis) -> Value {

@@ -1,8 +1,8 @@
 //! Rows for people: lists of notes, diagnostics, recipes and lines of diffs.
 
 use super::paint::TextRole as As;
-use super::{Screen, days, flow};
-use crate::escape::{as_one_line, lines, one_line};
+use super::{Screen, relative_days, wrap};
+use crate::escape::{as_one_line, escape_lines, one_line};
 use crate::report::{DiagnosticEntry, Entry, NoteEntry, NoteLayout, RecipeEntry, Report, RowEntry};
 
 /// The most entries by which the columns are sized.
@@ -29,7 +29,7 @@ impl ColumnWidths {
             return widths;
         }
         for entry in report.entries.iter().filter_map(Entry::note).take(MAX_MEASURED) {
-            let wider = |width: usize, text: &str| width.max(flow::width(text)).min(MAX_WIDTH);
+            let wider = |width: usize, text: &str| width.max(wrap::width(text)).min(MAX_WIDTH);
             widths.id = wider(widths.id, entry.note.id.as_str());
             widths.kind = wider(widths.kind, &one_line(entry.note.list_fields().kind));
             widths.changed = wider(widths.changed, &screen.changed(entry));
@@ -76,7 +76,7 @@ impl Screen {
     /// Returns the day of the last change in words; empty where dates are not related to today.
     fn changed(self, entry: &NoteEntry) -> String {
         let day = entry.note.list_fields().changed().map(|changed| changed.date());
-        day.zip(self.today).map_or(String::new(), |(day, today)| days::in_words(day, today))
+        day.zip(self.today).map_or(String::new(), |(day, today)| relative_days::in_words(day, today))
     }
 
     /// Returns why a note is no longer valid, after a space; empty if it is valid.
@@ -91,7 +91,7 @@ impl Screen {
             self.paint_onto(line, role, |line| line.push_str(text));
         }
         if width > 0 {
-            line.extend(std::iter::repeat_n(' ', width.saturating_sub(flow::width(text))));
+            line.extend(std::iter::repeat_n(' ', width.saturating_sub(wrap::width(text))));
         }
     }
 
@@ -106,7 +106,7 @@ impl Screen {
 
     /// Returns a unified diff, with its lines coloured.
     pub(super) fn diff(self, diff: &str) -> String {
-        lines(diff).split_inclusive('\n').map(|line| self.diff_line(line)).collect()
+        escape_lines(diff).split_inclusive('\n').map(|line| self.diff_line(line)).collect()
     }
 
     fn diff_line(self, line: &str) -> String {

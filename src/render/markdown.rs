@@ -5,8 +5,8 @@ use ratatui_core::style::Style as TuiStyle;
 use ratatui_core::text::Line;
 use tui_markdown::{Options, StyleSheet, from_str_with_options};
 
-use super::{Screen, flow};
-use crate::escape::lines;
+use super::{Screen, wrap};
+use crate::escape::escape_lines;
 
 /// The longest body that is styled, in bytes. Longer ones stay verbatim.
 const MAX_BYTES: usize = 256 * 1024;
@@ -51,7 +51,7 @@ pub(super) fn rendered(body: &str, screen: Screen, columns: usize) -> Option<Str
         if is_code || is_fence {
             out.push_str(&styled);
         } else {
-            out.push_str(&flow::wrap(&styled, columns, hang(&plain(line))));
+            out.push_str(&wrap::wrap(&styled, columns, hang(&plain(line))));
         }
         out.push('\n');
     }
@@ -66,7 +66,7 @@ fn plain(line: &Line<'_>) -> String {
 
 /// Returns a line with its styles, without control characters.
 fn styled(line: &Line<'_>, screen: Screen) -> String {
-    let text = |content: &str| lines(content).replace('\n', " ");
+    let text = |content: &str| escape_lines(content).replace('\n', " ");
     let style = |style: TuiStyle| Style::from(line.style.patch(style));
     line.spans.iter().map(|span| screen.styled(style(span.style), &text(&span.content))).collect()
 }

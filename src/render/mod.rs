@@ -3,24 +3,24 @@
 //! A document is a frame (the texts around sections) and the texts that entries add to the sections. Its length is the
 //! sum of the parts, so that `fit` can measure it before it is written.
 
-mod content;
-mod days;
-mod flow;
+mod graph_formats;
 mod highlight;
 mod hook;
 mod human;
 mod json;
 mod json_values;
+mod level_text;
 mod list_rows;
 mod markdown;
 mod note_writer;
 mod paint;
-mod pictures;
 mod prompt;
 mod record_lines;
 mod records;
+mod relative_days;
 mod summary_lines;
 mod tree;
+mod wrap;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,9 +28,9 @@ use jiff::civil::Date;
 
 use crate::escape::one_line;
 use crate::note::NoteId;
-pub(crate) use pictures::is_picture;
+pub(crate) use graph_formats::is_graph_format;
 
-use crate::report::{Body, Detail, Entry, EntryRole, Format, Presentation, Report, SelectionStats};
+use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, LimitedLevel, Report, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// The banner: the line that opens text for the context of a model.
@@ -153,11 +153,11 @@ impl EntryText {
 
 /// How much of the text of an entry is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Extent {
+pub(crate) enum ShownPart {
     /// All of it.
     Whole,
     /// The text at a level of detail.
-    At(Presentation),
+    At(LimitedLevel),
     /// The passages of [`Included::fragments`].
     Passages,
     /// The body up to this byte, then [`CUT_MARK`].
@@ -166,7 +166,7 @@ pub(crate) enum Extent {
     Summary(usize),
 }
 
-impl Extent {
+impl ShownPart {
     /// Returns the novelty of an assessed note, 0 to 1; `None` if it is cut.
     fn novelty(self) -> Option<f64> {
         match self {
@@ -216,11 +216,11 @@ pub(crate) trait Renderer: Sync {
     }
 
     /// Returns the text of the entry at `index`, which may depend on the entries included before it.
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText;
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText;
 
     /// Returns how much of the text of an entry this format shows at least.
-    fn detail(&self, _entry: &Entry) -> Detail {
-        Detail::Name
+    fn detail(&self, _entry: &Entry) -> FormatDetail {
+        FormatDetail::Name
     }
 
     /// Whether the document is its items in their order, so that several may be joined to one: false where they are
@@ -251,7 +251,7 @@ pub(crate) fn renderer(
         Format::Facts => Box::new(json::Json { report, tokenizer, has_content: false }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
-        Format::Picture(picture) => pictures::renderer(report, picture),
+        Format::Graph(picture) => graph_formats::renderer(report, picture),
     }
 }
 
@@ -274,12 +274,12 @@ fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: &str) -> String 
 }
 
 /// Returns how much of the text of an entry a format for programs shows at least. `shows_body`: whether it shows bodies.
-fn least_detail(entry: &Entry, shows_body: bool) -> Detail {
+fn least_detail(entry: &Entry, shows_body: bool) -> FormatDetail {
     match entry.note() {
-        Some(entry) if entry.assessment.is_some() => Detail::Name,
-        Some(entry) if entry.role == EntryRole::Selected && shows_body => Detail::Body,
-        Some(_) => Detail::Summary,
-        None => Detail::Name,
+        Some(entry) if entry.assessment.is_some() => FormatDetail::Name,
+        Some(entry) if entry.role == EntryRole::Selected && shows_body => FormatDetail::Body,
+        Some(_) => FormatDetail::Summary,
+        None => FormatDetail::Name,
     }
 }
 

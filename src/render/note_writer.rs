@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use jiff::civil::Date;
 
-use super::content::{LevelText, NoteView};
+use super::level_text::{LevelText, NoteView};
 use super::paint::TextRole as As;
-use super::{EntryText, Extent, Screen, days, flow, joined_ids, joined_lines, markdown, shows_body};
-use crate::escape::{lines, one_line};
+use super::{EntryText, Screen, ShownPart, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
+use crate::escape::{escape_lines, one_line};
 use crate::note::{ContentSource, IMPORTED};
 use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
@@ -36,8 +36,8 @@ impl NoteWriter<'_> {
     /// Breaks the lines of a text at the width of the screen, and indents the rest of each by `hang` columns.
     pub(super) fn hanging(self, text: String, hang: usize) -> String {
         match self.screen.columns {
-            Some(columns) if self.is_tree() => flow::wrap(&text, columns.max(flow::least_columns(&text, hang)), hang),
-            Some(columns) => flow::wrap(&text, columns, hang),
+            Some(columns) if self.is_tree() => wrap::wrap(&text, columns.max(wrap::least_columns(&text, hang)), hang),
+            Some(columns) => wrap::wrap(&text, columns, hang),
             None => text,
         }
     }
@@ -73,17 +73,17 @@ impl NoteWriter<'_> {
     /// Returns a day in words, with its spelling `text` in parentheses; `text` alone where dates are not related to
     /// today.
     fn day(self, day: Date, text: &str) -> String {
-        let words = |today| format!("{} ({})", days::in_words(day, today), one_line(text));
+        let words = |today| format!("{} ({})", relative_days::in_words(day, today), one_line(text));
         self.screen.today.map_or_else(|| one_line(text), words)
     }
 
     /// Returns a body, as styled markdown on a terminal. A body that was cut stays verbatim, so that its length grows
     /// with the position of the cut.
-    fn body(self, body: &str, extent: Extent) -> String {
-        let columns = self.screen.columns.filter(|_| extent == Extent::Whole);
+    fn body(self, body: &str, extent: ShownPart) -> String {
+        let columns = self.screen.columns.filter(|_| extent == ShownPart::Whole);
         let body = guarded(body);
         let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
-        rendered.unwrap_or_else(|| lines(&body))
+        rendered.unwrap_or_else(|| escape_lines(&body))
     }
 
     /// Returns a note as a section of a bundle: a heading, its fields, its text.
@@ -154,7 +154,7 @@ impl NoteWriter<'_> {
         let text = match &content.passages {
             Some(passages) => head + &self.passages(view.entry, passages),
             None => {
-                let extent = if content.is_cut { view.extent } else { Extent::Whole };
+                let extent = if content.is_cut { view.extent } else { ShownPart::Whole };
                 format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, extent))
             }
         };
@@ -166,7 +166,7 @@ impl NoteWriter<'_> {
     fn assessment_lines(self, view: NoteView<'_>, content: &LevelText<'_>) -> String {
         let assessment = content.assessment;
         let (trust, relevance) = (assessment.trust, assessment.relevance);
-        let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), content.confidence());
+        let mut text = format!("DetailLevel: {}\nConfidence: {}", content.level.name(), content.confidence());
         text.push_str(&format!(", trust {trust:.2}, relevance {relevance:.2}\n"));
         if assessment.contradictions > 0 {
             text.push_str(&format!("Contradictions: {}\n", assessment.contradictions));
@@ -191,10 +191,10 @@ impl NoteWriter<'_> {
         let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
         let passage = |passage: &Passage| {
             let (first, last) = passage.lines;
-            let path = joined_lines(&passage.path, " › ");
+            let path = joined_lines(&passage.heading_path, " › ");
             let range = self.screen.paint(As::Quiet, &format!("[{file}:{first}-{last}]"));
             let head = self.wrapped(format!("{range} {path}").trim_end().to_owned());
-            format!("{head}\n{}\n", self.body(&passage.text, Extent::Whole))
+            format!("{head}\n{}\n", self.body(&passage.text, ShownPart::Whole))
         };
         passages.iter().map(passage).collect::<Vec<_>>().join("\n")
     }
@@ -203,14 +203,14 @@ impl NoteWriter<'_> {
     fn blocks(self, blocks: &[&BlockEntry]) -> String {
         let block = |block: &&BlockEntry| {
             let mut path = String::new();
-            if !block.path.is_empty() {
-                path.push_str(&format!(" {}", joined_lines(&block.path, " > ")));
+            if !block.heading_path.is_empty() {
+                path.push_str(&format!(" {}", joined_lines(&block.heading_path, " > ")));
             }
             if block.depth > 1 {
                 path.push_str(&format!(" (depth {})", block.depth));
             }
             let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
-            self.wrapped(format!("{id}{path}\n")) + &self.body(&block.text, Extent::Whole)
+            self.wrapped(format!("{id}{path}\n")) + &self.body(&block.text, ShownPart::Whole)
         };
         blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
@@ -237,7 +237,7 @@ impl NoteWriter<'_> {
             Some((body, is_cut)) => (self.body(&body, view.extent), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
-                (self.hanging(lines(&summary), 0), is_cut)
+                (self.hanging(escape_lines(&summary), 0), is_cut)
             }
         };
         let mut document = self.wrapped(head);

@@ -1,11 +1,11 @@
 //! The prompt format: a section of a model's prompt, a note a list item. The text of notes is indented so far that
 //! nothing in it is a heading or an item.
 
-use super::content::{LevelText, NoteView};
 use super::human::Human;
+use super::level_text::{LevelText, NoteView};
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
-use super::{BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, insufficient};
-use crate::escape::{lines, one_line};
+use super::{BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient};
+use crate::escape::{escape_lines, one_line};
 use crate::report::{Entry, NoteEntry, Passage, Report, ReportKind, SelectionStats};
 use crate::tokens::Tokenizer;
 
@@ -54,7 +54,7 @@ impl Renderer for Prompt<'_> {
         Frame(vec![before, after])
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => {
                 let view = NoteView { index, entry, extent, included };
@@ -133,7 +133,7 @@ impl Prompt<'_> {
     fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>) -> String {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
-        let (title, body) = (escaped(&title), escaped(lines(&content.text).trim_end()));
+        let (title, body) = (escaped(&title), escaped(escape_lines(&content.text).trim_end()));
         let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
         let mut known = String::new();
         if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
@@ -189,10 +189,13 @@ fn quoted_passages(passages: &[Passage]) -> String {
     let mut text = String::new();
     for (index, passage) in passages.iter().enumerate() {
         let (first, last) = passage.lines;
-        let path: Vec<String> = passage.path.iter().map(|heading| escaped(&one_line(heading))).collect();
+        let path: Vec<String> = passage.heading_path.iter().map(|heading| escaped(&one_line(heading))).collect();
         let path = if path.is_empty() { String::new() } else { format!(", {}", path.join(" › ")) };
         let start = if index == 0 { "," } else { " " };
-        text.push_str(&format!("{start} lines {first}-{last}{path}:\n{}", quoted(&escaped(&lines(&passage.text)))));
+        text.push_str(&format!(
+            "{start} lines {first}-{last}{path}:\n{}",
+            quoted(&escaped(&escape_lines(&passage.text)))
+        ));
     }
     text
 }

@@ -1,13 +1,13 @@
 //! The records of entries and their parts. Each record ends with a line end.
 
-use super::content::LevelText;
+use super::level_text::LevelText;
 use super::{FrameState, joined_ids};
-use crate::escape::{json_string, lines, value};
+use crate::escape::{escape_lines, json_string, quote_value};
 use crate::note::Retired;
 use crate::report::{
-    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DiagnosticEntry, EdgeEntry, EntryRole,
-    JournalTraits, Level, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry, PeriodEntry, RecipeEntry,
-    RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DetailLevel, DiagnosticEntry,
+    EdgeEntry, EntryRole, JournalTraits, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry, PeriodEntry,
+    RecipeEntry, RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
 
 /// Adds the notes that a note replaces.
@@ -26,7 +26,7 @@ pub(super) fn overview_line(overview: &OverviewEntry) -> String {
 
 pub(super) fn recipe_line(recipe: &RecipeEntry) -> String {
     let fits = recipe.fits.map(|fits| format!(" fits={fits}")).unwrap_or_default();
-    let (name, state, path, about) = (recipe.name, recipe.state, value(&recipe.path), json_string(recipe.about));
+    let (name, state, path, about) = (recipe.name, recipe.state, quote_value(&recipe.path), json_string(recipe.about));
     format!("D recipe name={name} state={state} path={path} about={about}{fits}\n")
 }
 
@@ -71,7 +71,7 @@ fn period_fields(period: &PeriodEntry) -> String {
 
 /// Returns several values with commas between them; `-` for none.
 fn values(texts: &[impl AsRef<str>]) -> String {
-    let values: Vec<_> = texts.iter().map(|text| value(text.as_ref())).collect();
+    let values: Vec<_> = texts.iter().map(|text| quote_value(text.as_ref())).collect();
     if values.is_empty() { "-".to_owned() } else { values.join(",") }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
 
 pub(super) fn block_line(block: &BlockEntry, note: &NoteHandle) -> String {
     let changed = note.list_fields().changed().map_or("-".to_owned(), |changed| changed.date().to_string());
-    let (id, path, text) = (value(&block.id), values(&block.path), json_string(&block.text));
+    let (id, path, text) = (quote_value(&block.id), values(&block.heading_path), json_string(&block.text));
     let (depth, score) = (block.depth, block.score);
     format!(
         "D block id={id} path={path} depth={depth} changed={changed} score={score:.3} text={text} from={}\n",
@@ -125,7 +125,7 @@ pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
 /// Returns a change. Its diff is a body, so that no line of it can be another record.
 pub(super) fn change_lines(change: &ChangeEntry) -> String {
     let from = change.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
-    let mut text = format!("D change action={} path={}{from}\n", change.action, value(&change.path));
+    let mut text = format!("D change action={} path={}{from}\n", change.action, quote_value(&change.path));
     if let Some(diff) = &change.diff {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
@@ -141,7 +141,7 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
     let mut text = String::new();
     for (name, field) in fields {
         let written = match field {
-            RowValue::Name(name) => value(name).into_owned(),
+            RowValue::Name(name) => quote_value(name).into_owned(),
             RowValue::Text(text) => json_string(text),
             RowValue::Count(count) => count.to_string(),
             RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
@@ -157,12 +157,12 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
 pub(super) fn finding_line(finding: &DiagnosticEntry) -> String {
     let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
     let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
-    let (level, path, message) = (finding.level(), value(&finding.path), json_string(&finding.message));
+    let (level, path, message) = (finding.level(), quote_value(&finding.path), json_string(&finding.message));
     format!("D finding level={level} code={} path={path}{line} message={message}{from}\n", finding.code)
 }
 
 pub(super) fn edge_line(edge: &EdgeEntry) -> String {
-    format!("E {} {} {} {}\n", edge.from, value(&edge.kind), edge.to, edge.sources.join(" "))
+    format!("E {} {} {} {}\n", edge.from, quote_value(&edge.kind), edge.to, edge.sources.join(" "))
 }
 
 /// Returns the first record of a note: its id, type, title and tags.
@@ -172,7 +172,7 @@ pub(super) fn name_line(entry: &NoteEntry) -> String {
     let retired = entry.retired.map(retired_fields).unwrap_or_default();
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{retired}\n", note.id),
-        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, value(note.list_fields().kind)),
+        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, quote_value(note.list_fields().kind)),
     }
 }
 
@@ -184,7 +184,7 @@ fn retired_fields(retired: Retired) -> String {
 
 /// Adds a passage between its marks, with its first line in the file and its heading path.
 pub(super) fn push_passage(id: &str, passage: &Passage, out: &mut String) {
-    let path = match passage.path.as_ref() {
+    let path = match passage.heading_path.as_ref() {
         [] => String::new(),
         path => format!(" in={}", json_string(&path.join(" › "))),
     };
@@ -202,7 +202,7 @@ pub(super) fn push_body(id: &str, body: &str, out: &mut String) {
 /// Adds a text between its marks, with `fields` behind the number of its lines. A line that could be mistaken for the
 /// closing mark gets a `\` before it.
 fn push_lines(id: &str, fields: &str, body: &str, out: &mut String) {
-    let body = lines(body);
+    let body = escape_lines(body);
     out.push_str(&format!("B {id} lines={}{fields}\n", body.split('\n').count()));
     for line in body.split('\n') {
         if line.trim_start_matches('\\') == "B-END" {
@@ -237,7 +237,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
 pub(super) fn assessment_line(content: &LevelText<'_>, note: &NoteHandle) -> String {
     let assessment = content.assessment;
     let mut text = "D belief".to_owned();
-    if content.level < Level::Detailed {
+    if content.level < DetailLevel::Detailed {
         text.push_str(&format!(" level={}", content.level.name()));
     }
     text.push_str(&format!(" confidence={}", content.confidence()));

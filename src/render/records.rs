@@ -1,15 +1,17 @@
 //! The records format: one record a line, for the context of a model.
 
-use super::content::{LevelText, NoteView};
+use super::level_text::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
     finding_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match, push_passage,
     recipe_line, row_line, spelling_line, stats_lines,
 };
-use super::{BANNER, EntryText, Extent, Frame, FrameState, Included, Renderer, insufficient, least_detail, shows_body};
-use crate::escape::{json_string, value};
+use super::{
+    BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail, shows_body,
+};
+use crate::escape::{json_string, quote_value};
 use crate::note::SummarySource;
-use crate::report::{Detail, Entry, EntryRole, Level, NoteHandle, Report};
+use crate::report::{DetailLevel, Entry, EntryRole, FormatDetail, NoteHandle, Report};
 use crate::tokens::Tokenizer;
 
 /// The meaning of the first letter of a line, explained once, in the primer.
@@ -26,7 +28,7 @@ impl Renderer for Records<'_> {
         let (head, layout) = (&self.report.head, self.report.layout());
         let mut text = String::from("H qipu=1 records=1");
         if let Some(store) = &head.store {
-            text.push_str(&format!(" store={}", value(store)));
+            text.push_str(&format!(" store={}", quote_value(store)));
         }
         text.push_str(&fields(&head.kind.facts()));
         if layout.counts_notes {
@@ -49,7 +51,7 @@ impl Renderer for Records<'_> {
         Frame(vec![text, String::new()])
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
             Entry::Unresolved { from, target, .. } => {
@@ -62,9 +64,9 @@ impl Renderer for Records<'_> {
             Entry::Overview(overview) => overview_line(overview),
             Entry::Recipe(recipe) => recipe_line(recipe),
             Entry::Link { edge, .. } => edge_line(edge),
-            Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", value(tag)),
-            Entry::Fact { name, count } => format!("D count name={} count={count}\n", value(name)),
-            Entry::Kind { kind, count } => format!("D type name={} count={count}\n", value(kind)),
+            Entry::Tag { tag, count } => format!("D tag name={} count={count}\n", quote_value(tag)),
+            Entry::Fact { name, count } => format!("D count name={} count={count}\n", quote_value(name)),
+            Entry::Kind { kind, count } => format!("D type name={} count={count}\n", quote_value(kind)),
             Entry::Finding(finding) => finding_line(finding),
             Entry::Row(row) => row_line(row),
             Entry::Change(change) => change_lines(change),
@@ -79,9 +81,9 @@ impl Renderer for Records<'_> {
         EntryText::of(text)
     }
 
-    fn detail(&self, entry: &Entry) -> Detail {
+    fn detail(&self, entry: &Entry) -> FormatDetail {
         let is_recent = entry.note().is_some_and(|entry| entry.role == EntryRole::Recent);
-        if is_recent { Detail::Name } else { least_detail(entry, self.shows_body()) }
+        if is_recent { FormatDetail::Name } else { least_detail(entry, self.shows_body()) }
     }
 }
 
@@ -116,7 +118,7 @@ impl Records<'_> {
         push_edges(view, &mut text);
         push_compacted(entry, &mut text);
         self.push_fields(note, &mut text);
-        if view.extent == Extent::Whole {
+        if view.extent == ShownPart::Whole {
             push_match(entry, &mut text);
         }
         text.extend(blocks.into_iter().map(|block| block_line(block, note)));
@@ -135,7 +137,7 @@ impl Records<'_> {
         let note = &view.entry.note;
         let mut out = content.empty_entry(self.tokenizer);
         // A text that equals its summary is written on one line.
-        let is_summary = content.level <= Level::Summary || content.text == view.entry.summary_line();
+        let is_summary = content.level <= DetailLevel::Summary || content.text == view.entry.summary_line();
         if is_summary {
             text.push_str(&format!("S {} {}\n", note.id, content.text));
         }
@@ -165,12 +167,12 @@ impl Records<'_> {
     fn push_fields(&self, note: &NoteHandle, text: &mut String) {
         if self.report.head.show.has_sources {
             for source in note.sources() {
-                text.push_str(&format!("D source url={}", value(&source.url)));
+                text.push_str(&format!("D source url={}", quote_value(&source.url)));
                 if let Some(title) = &source.title {
                     text.push_str(&format!(" title={}", json_string(title)));
                 }
                 if let Some(accessed) = &source.accessed {
-                    text.push_str(&format!(" accessed={}", value(accessed)));
+                    text.push_str(&format!(" accessed={}", quote_value(accessed)));
                 }
                 text.push_str(&format!(" from={}\n", note.id));
             }
@@ -178,7 +180,7 @@ impl Records<'_> {
         if self.report.head.show.has_custom {
             for (key, field) in note.extra_fields().custom {
                 let field = json_string(&field.to_line());
-                text.push_str(&format!("D custom name={} value={field} from={}\n", value(key), note.id));
+                text.push_str(&format!("D custom name={} value={field} from={}\n", quote_value(key), note.id));
             }
         }
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use foldhash::fast::RandomState;
 
-use super::{Assessment, Level};
+use super::{Assessment, DetailLevel};
 use crate::note::NoteId;
 
 /// A note that may be shown.
@@ -16,7 +16,7 @@ pub struct Candidate {
     /// Its distinctive terms.
     pub(crate) terms: Vec<u32>,
     /// Its level of detail.
-    pub(crate) level: Level,
+    pub(crate) level: DetailLevel,
     /// Whether it was requested by name, so that it is never redundant.
     pub(crate) is_named: bool,
     /// Whether only the query selected it.

@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::{Detail, NoteEntry, PeriodEntry};
+use super::{FormatDetail, NoteEntry, PeriodEntry};
 use crate::note::{Diagnostic, NoteId};
 use crate::store::NoteHandle;
 
@@ -290,7 +290,7 @@ impl Entry {
     }
 
     /// Whether the entry may fit into `room` characters at this detail. A `false` is certain.
-    pub fn may_fit(&self, detail: Detail, room: usize) -> bool {
+    pub fn may_fit(&self, detail: FormatDetail, room: usize) -> bool {
         self.note().is_none_or(|entry| entry.may_fit(detail, room))
     }
 }

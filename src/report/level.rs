@@ -12,7 +12,7 @@ const ELLIPSIS: &str = "…";
 
 /// How much of a note is shown, in ascending order. A lower level is never longer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Level {
+pub enum DetailLevel {
     /// The first sentence of the summary, else the title.
     Essence,
     /// The summary.
@@ -23,7 +23,7 @@ pub enum Level {
     Detailed,
 }
 
-impl Level {
+impl DetailLevel {
     /// All levels in descending order.
     pub const DESCENDING: [Self; 4] = [Self::Detailed, Self::Extract, Self::Summary, Self::Essence];
 
@@ -40,9 +40,9 @@ impl Level {
 
 /// How a note is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Presentation {
+pub struct LimitedLevel {
     /// The level of detail.
-    pub level: Level,
+    pub level: DetailLevel,
     /// The most blocks of an extract.
     pub max_blocks: usize,
     /// The most characters of each block of an extract.
@@ -51,14 +51,14 @@ pub struct Presentation {
     pub novelty: f64,
 }
 
-impl Presentation {
+impl LimitedLevel {
     /// Returns a presentation without limits on blocks.
-    pub fn whole(level: Level, novelty: f64) -> Self {
+    pub fn whole(level: DetailLevel, novelty: f64) -> Self {
         Self { level, max_blocks: usize::MAX, max_block_chars: usize::MAX, novelty }
     }
 
     /// Returns a presentation without any block.
-    pub fn without_blocks(level: Level, novelty: f64) -> Self {
+    pub fn without_blocks(level: DetailLevel, novelty: f64) -> Self {
         Self { level, max_blocks: 0, max_block_chars: 0, novelty }
     }
 
@@ -82,15 +82,15 @@ impl NoteEntry {
     }
 
     /// Returns the text of the note at a level. A note without an extract has the level of its summary.
-    pub fn text_at(&self, shape: Presentation) -> (Level, String) {
+    pub fn text_at(&self, shape: LimitedLevel) -> (DetailLevel, String) {
         match shape.level {
-            Level::Essence => (Level::Essence, self.essence()),
-            Level::Summary => (Level::Summary, self.summary_line()),
-            Level::Detailed => (Level::Detailed, self.detailed_text()),
-            Level::Extract => {
-                let Some(extract) = self.extract(shape) else { return (Level::Summary, self.summary_line()) };
+            DetailLevel::Essence => (DetailLevel::Essence, self.essence()),
+            DetailLevel::Summary => (DetailLevel::Summary, self.summary_line()),
+            DetailLevel::Detailed => (DetailLevel::Detailed, self.detailed_text()),
+            DetailLevel::Extract => {
+                let Some(extract) = self.extract(shape) else { return (DetailLevel::Summary, self.summary_line()) };
                 let (extract, detailed) = (self.with_longer_summary(&extract), self.detailed_text());
-                (Level::Extract, if is_shorter(&extract, &detailed) { extract } else { detailed })
+                (DetailLevel::Extract, if is_shorter(&extract, &detailed) { extract } else { detailed })
             }
         }
     }
@@ -107,13 +107,13 @@ impl NoteEntry {
     }
 
     /// Returns the characters of the longest block that an extract may contain; `None` if it may contain none.
-    pub fn longest_extract_block(&self, shape: Presentation) -> Option<usize> {
+    pub fn longest_extract_block(&self, shape: LimitedLevel) -> Option<usize> {
         let blocks = self.blocks().iter().filter(|block| shape.allows(block));
         blocks.map(|block| block.text.chars().count()).max()
     }
 
     /// Counts the blocks that an extract may contain, whatever `max_blocks` is.
-    pub fn count_extract_blocks(&self, shape: Presentation) -> usize {
+    pub fn count_extract_blocks(&self, shape: LimitedLevel) -> usize {
         self.blocks().iter().filter(|block| shape.allows(block)).count()
     }
 
@@ -143,7 +143,7 @@ impl NoteEntry {
 
     /// Joins the blocks with the highest scores in the order of the text, each group below its heading path. `None` if
     /// no block contains a word of the query.
-    fn extract(&self, shape: Presentation) -> Option<String> {
+    fn extract(&self, shape: LimitedLevel) -> Option<String> {
         let blocks = self.blocks();
         let mut best: Vec<usize> = (0..blocks.len()).filter(|block| shape.allows(&blocks[*block])).collect();
         best.sort_by(|a, b| blocks[*b].score.total_cmp(&blocks[*a].score).then(a.cmp(b)));
@@ -155,12 +155,12 @@ impl NoteEntry {
         for index in &best {
             let block = &blocks[*index];
             lines.extend((*index > next).then(|| ELLIPSIS.to_owned()));
-            if *block.path != *path && !block.path.is_empty() {
-                lines.push(block.path.join(" › "));
+            if *block.heading_path != *path && !block.heading_path.is_empty() {
+                lines.push(block.heading_path.join(" › "));
             }
             lines.push(block.text.clone());
             next = index + 1;
-            path = &block.path;
+            path = &block.heading_path;
         }
         lines.extend((next < blocks.len()).then(|| ELLIPSIS.to_owned()));
         (!best.is_empty()).then(|| lines.join("\n"))

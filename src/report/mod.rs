@@ -21,9 +21,9 @@ pub use entry::{
 pub use layout::{
     AnswerFooter, COMPARISON, Header, LINKS, Layout, List, NoteLayout, PATTERNS, Presence, SPANNING_TREE,
 };
-pub use level::{Level, Presentation};
+pub use level::{DetailLevel, LimitedLevel};
 pub use note_entry::{
-    BlockEntry, Detail, EntryRole, EntrySummary, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
+    BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
 };
 pub use passages::{Fragment, Passage, Passages};
 pub use score::Score;
@@ -109,12 +109,12 @@ pub enum Format {
     Hook,
     /// A graph of notes and links, for people and for other tools.
     #[value(skip)]
-    Picture(Picture),
+    Graph(GraphFormat),
 }
 
 /// The forms of a graph.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Picture {
+pub enum GraphFormat {
     /// Graphviz
     #[default]
     Dot,

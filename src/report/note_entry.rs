@@ -81,7 +81,7 @@ pub struct BlockEntry {
     /// Its anchor, else `ID#bN` with the id of the note and its ordinal from 1.
     pub id: String,
     /// The heading path.
-    pub path: Arc<[String]>,
+    pub heading_path: Arc<[String]>,
     /// Its markdown.
     pub text: String,
     /// The number of lists around it.
@@ -131,7 +131,7 @@ pub enum EntryRole {
 
 /// How much of the text of a note a format shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Detail {
+pub enum FormatDetail {
     /// Its id and title.
     Name,
     /// Its summary too.
@@ -196,12 +196,12 @@ impl NoteEntry {
     /// Whether the entry may fit into `room` characters at this detail. A `false` is certain.
     ///
     /// Counts the stored lengths only, the cheapest first, so that an entry without room is never rendered.
-    pub(super) fn may_fit(&self, detail: Detail, room: usize) -> bool {
+    pub(super) fn may_fit(&self, detail: FormatDetail, room: usize) -> bool {
         let (note, name) = (&self.note, self.note.identity());
-        let has_text = self.shown_blocks.is_none() && detail != Detail::Name;
+        let has_text = self.shown_blocks.is_none() && detail != FormatDetail::Name;
         let text = match detail {
             _ if !has_text => 0,
-            Detail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
+            FormatDetail::Body => name.body_chars.unwrap_or_else(|| note.body_chars()),
             // Another summary may be shorter than that of the note.
             _ if self.summary != EntrySummary::OfNote => 0,
             _ => name.summary_chars.unwrap_or_default(),

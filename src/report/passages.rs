@@ -28,7 +28,7 @@ pub struct Fragment {
     /// A lower bound, in characters, for its length in any format.
     pub chars: usize,
     /// The heading path, the outermost heading first, without the title of the note.
-    pub path: Arc<[String]>,
+    pub heading_path: Arc<[String]>,
     /// Its worth beside the fragments of all notes; 0 without a word of the query.
     pub worth: f64,
     /// The indices of the fragments without which it is hard to understand, shown with it if they fit.
@@ -43,7 +43,7 @@ pub struct Passage {
     /// Its first and its last line in the file, from 1.
     pub lines: (usize, usize),
     /// The heading path of its first fragment, without the title of the note.
-    pub path: Arc<[String]>,
+    pub heading_path: Arc<[String]>,
     /// Its text, verbatim.
     pub text: String,
 }
@@ -68,7 +68,7 @@ impl Passages {
         let passage = |fragments: &[(usize, &Fragment)]| {
             let (first, last) = (fragments.first()?.1, fragments.last()?.1);
             let text = body.get(first.range.start..last.range.end).unwrap_or_default().to_owned();
-            Some(Passage { lines: (first.lines.0, last.lines.1), path: Arc::clone(&first.path), text })
+            Some(Passage { lines: (first.lines.0, last.lines.1), heading_path: Arc::clone(&first.heading_path), text })
         };
         let is_same_passage = |(index, before): &(usize, &Fragment), (next, after): &(usize, &Fragment)| {
             index + 1 == *next && after.range.start <= before.range.end + MAX_BETWEEN

@@ -13,16 +13,16 @@ use super::query::parser::Query;
 use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
-use super::score::best_answer::BestAnswer;
 use super::score::block_scorer::BlockScorer;
-use super::score::duplicates::{self, Alike};
+use super::score::bm25f::RankingParams;
+use super::score::duplicates::{self, NearDuplicate};
 use super::score::hit::Hit;
 use super::score::neighbourhood::Neighbourhood;
 use super::score::proximity::contains_sequence;
+use super::score::query_performance::QueryPerformance;
 use super::score::ranking::Ranker;
 use super::score::related::{self, SimilarNote};
 use super::score::vectors::{VectorCache, Vectors};
-use super::score::weights::Weights;
 use crate::note::Language;
 use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
@@ -41,7 +41,7 @@ pub struct Engine<'a> {
     notes: &'a [Arc<NoteHandle>],
     language: Language,
     index: CompositeIndex,
-    weights: Weights,
+    weights: RankingParams,
     vector_cache: VectorCache,
 }
 
@@ -57,7 +57,7 @@ pub struct SearchResults {
     /// Scores the blocks of texts.
     pub scorer: Option<BlockScorer>,
     /// How well the hits answer the query as a whole.
-    pub best: BestAnswer,
+    pub best: QueryPerformance,
 }
 
 impl<'a> Engine<'a> {
@@ -69,7 +69,7 @@ impl<'a> Engine<'a> {
     /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
     pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
-        let weights = Weights::for_index(&index);
+        let weights = RankingParams::for_index(&index);
         timings::end("text index opened");
         Self { notes, language, index, weights, vector_cache: VectorCache::default() }
     }
@@ -90,7 +90,7 @@ impl<'a> Engine<'a> {
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
             Ranker { index, notes, neighbourhood, plan: &plan, weights, vectors: self.vectors() }.rank(&passes)
         } else if plan.has_filters() {
-            (self.all_by_value(&passes), BestAnswer::CERTAIN)
+            (self.all_by_value(&passes), QueryPerformance::CERTAIN)
         } else {
             Default::default()
         };
@@ -100,7 +100,7 @@ impl<'a> Engine<'a> {
         // The store knows something about a person or thing that its notes name.
         let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name));
         if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
-            best = BestAnswer::CERTAIN;
+            best = QueryPerformance::CERTAIN;
         }
         timings::end("titles checked");
         let highlighter = Highlighter::new(&plan, index);
@@ -130,7 +130,7 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the near-duplicates among the notes, each with the first note that it is similar to.
-    pub fn near_duplicates(&self) -> Vec<Alike> {
+    pub fn near_duplicates(&self) -> Vec<NearDuplicate> {
         duplicates::near_duplicates(&self.index)
     }
 

@@ -11,7 +11,7 @@ use super::analysis::subtokens::for_each_term;
 use super::analysis::tokenizer::for_each_raw_token;
 use super::query::plan::Plan;
 use super::read::composite_index::CompositeIndex;
-use super::score::weights::idf;
+use super::score::bm25f::idf;
 use crate::escape::EscapeFilter;
 
 /// The length of a snippet, in grapheme clusters.

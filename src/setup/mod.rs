@@ -203,8 +203,8 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::env::Waits;
-    use crate::saves::{Editor, Point, Save, beside, here};
+    use crate::concurrent_save_tests::{Editor, Point, Save, beside, here};
+    use crate::env::WaitPolicy;
     use crate::store::Location;
 
     /// Installs or removes a recipe while a person saves a file at the crash point with an index. Returns whether that point
@@ -217,8 +217,10 @@ mod tests {
         point_index: usize,
     ) -> bool {
         let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-        let location =
-            Location { waits: Waits { pause: |_| here(Point::Pause), ..Waits::default() }, ..Location::default() };
+        let location = Location {
+            waits: WaitPolicy { pause: |_| here(Point::Pause), ..WaitPolicy::default() },
+            ..Location::default()
+        };
         let location = Location { root: Some(dir.path().into()), ..location };
         let project = Project::find(&location, dir.path(), false);
         let file = dir.path().join(name);

@@ -9,26 +9,26 @@ use anyhow::{Context, Result, anyhow};
 use tempfile::TempPath;
 
 use super::files::{folder_of, read_bytes_if_there, remove_stale, step, sync_folder, synced};
-use super::racy::{self, Version};
-use super::rename::{self, rename_noreplace};
+use super::in_progress_writes::{self, FileVersion};
+use super::rename_noreplace::{self, rename_noreplace};
 use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use super::walk::stat::FileStat;
-use crate::env::Waits;
+use crate::env::WaitPolicy;
 
 /// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
 /// saving it.
 pub(super) struct ExpectedFile<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether another program may still be saving a version.
-    pub(super) is_racy: &'a dyn Fn(&Version) -> bool,
+    pub(super) is_racy: &'a dyn Fn(&FileVersion) -> bool,
     /// How an error names the file.
     pub(super) shown: &'a str,
 }
 
 impl ExpectedFile<'_> {
     /// Returns the version at a path, if it meets the precondition.
-    pub(super) fn find(&self, path: &Path) -> Result<Version> {
-        let version = Version::at(path).filter(|version| !(self.is_racy)(version));
+    pub(super) fn find(&self, path: &Path) -> Result<FileVersion> {
+        let version = FileVersion::at(path).filter(|version| !(self.is_racy)(version));
         version.filter(|_| has_content(path, self.bytes)).ok_or_else(|| self.changed())
     }
 
@@ -48,7 +48,7 @@ pub(super) struct StagedFile {
     file: TempPath,
     path: PathBuf,
     /// The version of the new file; its modification time is the file system's now.
-    pub(super) version: Version,
+    pub(super) version: FileVersion,
 }
 
 impl StagedFile {
@@ -87,7 +87,7 @@ impl StagedFile {
         step();
         let old_version = expected.find(&path)?;
         step();
-        let old = match rename::exchange(&file, &path) {
+        let old = match rename_noreplace::exchange(&file, &path) {
             Ok(true) => Some(file),
             Ok(false) => {
                 file.persist(&path).with_context(failed)?;
@@ -115,9 +115,9 @@ pub(super) struct Displaced {
     path: PathBuf,
     /// `None` on a file system that can't exchange names.
     old: Option<TempPath>,
-    old_version: Version,
+    old_version: FileVersion,
     /// The version that replaced it; `None` if the file was removed.
-    new: Option<Version>,
+    new: Option<FileVersion>,
 }
 
 impl Displaced {
@@ -147,7 +147,7 @@ impl Displaced {
     pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
         step();
-        let is_same_version = Version::at(old) == Some(self.old_version);
+        let is_same_version = FileVersion::at(old) == Some(self.old_version);
         let is_unchanged = is_same_version && has_content(old, expected.bytes);
         if is_unchanged { Ok(()) } else { Err(expected.changed()) }
     }
@@ -158,7 +158,7 @@ impl Displaced {
         let failed = format!("can't restore {}", self.path.display());
         step();
         let Some(old) = self.old.take() else {
-            if Version::at(&self.path) != self.new {
+            if FileVersion::at(&self.path) != self.new {
                 return Ok(());
             }
             return StagedFile::new(&self.path, bytes).and_then(StagedFile::put).context(failed);
@@ -192,14 +192,14 @@ fn rename_kept(kept: PathBuf) -> PathBuf {
 
 /// Exchanges an old version with the one that replaced it. Returns `false` without a change if another program replaced
 /// that one.
-fn exchange_back(old: &Path, path: &Path, new: Version) -> io::Result<bool> {
-    match rename::exchange(old, path) {
+fn exchange_back(old: &Path, path: &Path, new: FileVersion) -> io::Result<bool> {
+    match rename_noreplace::exchange(old, path) {
         Err(error) if error.kind() == ErrorKind::NotFound => rename_noreplace(old, path).map(|()| true),
         exchanged => {
             exchanged?;
-            let is_ours = Version::at(old) == Some(new);
+            let is_ours = FileVersion::at(old) == Some(new);
             if !is_ours {
-                rename::exchange(old, path)?;
+                rename_noreplace::exchange(old, path)?;
             }
             Ok(is_ours)
         }
@@ -216,7 +216,12 @@ pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Replaces a file that another program may be saving, or creates it if `expected`, the content that was read, is `None`.
 /// No save of the other program is lost: see `specs/changes.md`.
-pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: &[u8], waits: Waits) -> Result<()> {
+pub(crate) fn replace_if_unchanged(
+    path: &Path,
+    expected: Option<&[u8]>,
+    bytes: &[u8],
+    waits: WaitPolicy,
+) -> Result<()> {
     let Some(old) = expected else { return create(path, bytes) };
     let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.mtime);
@@ -225,8 +230,8 @@ pub(crate) fn replace_if_unchanged(path: &Path, expected: Option<&[u8]>, bytes: 
 }
 
 /// Removes a file that another program may be saving.
-pub(crate) fn remove_if_unchanged(path: &Path, expected: &[u8], waits: Waits) -> Result<()> {
-    let now = racy::now(folder_of(path)).unwrap_or(i64::MAX);
+pub(crate) fn remove_if_unchanged(path: &Path, expected: &[u8], waits: WaitPolicy) -> Result<()> {
+    let now = in_progress_writes::now(folder_of(path)).unwrap_or(i64::MAX);
     displace_when_complete(path, expected, now, waits, |expected| Displaced::remove(path, expected))
 }
 
@@ -235,15 +240,15 @@ fn displace_when_complete(
     path: &Path,
     bytes: &[u8],
     now: i64,
-    waits: Waits,
+    waits: WaitPolicy,
     displace: impl FnOnce(&ExpectedFile<'_>) -> Result<Displaced>,
 ) -> Result<()> {
-    let version = Version::at(path);
+    let version = FileVersion::at(path);
     let rest = version.map(|version| version.rest(now)).unwrap_or_default();
     if !rest.is_zero() {
         (waits.pause)(rest);
     }
-    let is_racy = |found: &Version| Some(*found) != version;
+    let is_racy = |found: &FileVersion| Some(*found) != version;
     let shown = path.display().to_string();
     let expected = ExpectedFile { bytes, is_racy: &is_racy, shown: &shown };
     let displaced = displace(&expected)?;
@@ -260,7 +265,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Writes bytes to a temporary file in the folder of the target and makes it durable.
-fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(TempPath, Version)> {
+fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(TempPath, FileVersion)> {
     step();
     let old = path.symlink_metadata().ok().filter(|old| old.is_file() && !is_private);
     let mut builder = tempfile::Builder::new();
@@ -276,7 +281,7 @@ fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(T
         keep_access(new.as_file(), &old)?;
     }
     synced(new.as_file().sync_all())?;
-    let version = Version::of(&FileStat::of(&new.as_file().metadata()?));
+    let version = FileVersion::of(&FileStat::of(&new.as_file().metadata()?));
     step();
     Ok((new.into_temp_path(), version))
 }
@@ -318,7 +323,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::saves::{self, Point};
+    use crate::concurrent_save_tests::{self, Point};
 
     #[test]
     fn nobody_else_reads_a_private_text_while_it_is_written() {
@@ -337,8 +342,9 @@ mod tests {
                     noted.set(noted.get() + 1);
                 }
             };
-            let waits = Waits { pause: |_| (), ..Waits::default() };
-            saves::beside(Box::new(looks), || replace_if_unchanged(&file, Some(b"old"), b"new", waits)).unwrap();
+            let waits = WaitPolicy { pause: |_| (), ..WaitPolicy::default() };
+            concurrent_save_tests::beside(Box::new(looks), || replace_if_unchanged(&file, Some(b"old"), b"new", waits))
+                .unwrap();
             assert!(seen.get() > 3 && mode(&file) == private, "{} {:o}", seen.get(), mode(&file));
             fs::remove_file(&file).unwrap();
         }

@@ -97,7 +97,7 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
 ///
 /// # Errors
 /// If the path is not that of a note or an attachment, leads out of the store, or the folder can't be created.
-pub(super) fn real_path_of_new(root: &Path, path: &str) -> Result<PathBuf> {
+pub(super) fn confine_and_make_folder(root: &Path, path: &str) -> Result<PathBuf> {
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
         _ => false,

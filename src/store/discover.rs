@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use super::NOTE_FOLDERS;
-use crate::env::{Today, Waits};
+use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
 
 /// The names of a store's folder in a project; the second counts only if it contains `notes/`.
@@ -24,7 +24,7 @@ pub struct Location {
     /// The user's cache folder.
     pub cache: Option<PathBuf>,
     /// How a command that writes waits for other programs.
-    pub waits: Waits,
+    pub waits: WaitPolicy,
     /// The user's configuration folder.
     pub settings: Option<PathBuf>,
     /// The day that counts as today.

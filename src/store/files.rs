@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::rename::{is_unsupported, rename_noreplace};
+use super::rename_noreplace::{is_unsupported, rename_noreplace};
 use super::walk::dir_handle::{is_link, is_temporary, open_plain, read_whole};
 use super::walk::stat::FileStat;
 
@@ -159,7 +159,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::saves::{self, Point};
+    use crate::concurrent_save_tests::{self, Point};
 
     thread_local! {
         /// Whether this thread finds a file system whose files and folders can't be synced.
@@ -168,12 +168,12 @@ mod tests {
 
     /// The tests make a process die here, or another program save a file.
     pub(in crate::store) fn step() {
-        crate::crash_points::here();
-        saves::here(Point::Write);
+        crate::crash_tests::here();
+        concurrent_save_tests::here(Point::Write);
     }
 
     pub(in crate::store) fn read_step() {
-        saves::here(Point::Read);
+        concurrent_save_tests::here(Point::Read);
     }
 
     #[test]

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::discover::{STORE_NAMES, relative_to};
-use super::{Location, NOTE_FOLDERS, atomic_write, files, find_root, project_root, trusted};
-use crate::env::Waits;
+use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, find_root, project_root};
+use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
 
 /// The config of a new store: all settings as comments, with their defaults.
@@ -116,13 +116,13 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
         let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME is set";
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
     };
-    let was_there = match trusted::trust(root, settings, plan.is_dry_run) {
+    let was_there = match claim_trust::trust(root, settings, plan.is_dry_run) {
         // The store is created even if the user's configuration can't be written.
         Err(_) if !plan.is_trusted => None,
         was_there => was_there?,
     };
     // The name without its folder, so that the answer does not depend on the machine.
-    Ok(was_there.map(|was_there| (trusted::LIST.to_owned(), was_there)))
+    Ok(was_there.map(|was_there| (claim_trust::LIST.to_owned(), was_there)))
 }
 
 /// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns
@@ -138,7 +138,7 @@ fn ensure_file(
         None => atomic_write::create(path, text.as_bytes())?,
         Some(IGNORED) if text == IGNORED_ALL && plan.is_dry_run => {}
         Some(IGNORED) if text == IGNORED_ALL => {
-            atomic_write::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), Waits::default())?;
+            atomic_write::replace_if_unchanged(path, Some(IGNORED.as_bytes()), text.as_bytes(), WaitPolicy::default())?;
         }
         Some(old) if text == IGNORED_ALL && !old.lines().any(|line| line.trim() == "*") => {
             let message = format!("{} was not written by qipu and does not keep the store out of git", path.display());

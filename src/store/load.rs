@@ -13,10 +13,10 @@ use super::index::records::{RecordColumns, RecordRef};
 use super::index::sidecar::{LINKS, SidecarFile};
 use super::index::writer::IndexWriter;
 use super::index::{Index, MIN_BYTES, MIN_NOTES};
-use super::index_builder::{IndexBuilder, IndexWorker, TextIndex};
 use super::note_file;
 use super::note_handle::NoteHandle;
 use super::read_errors::ReadErrors;
+use super::text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
 use super::walk::dir_cache::DirCache;
 use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
 use super::walk::scan::{self, Scanned, Unreadable};
@@ -33,7 +33,7 @@ use crate::timings;
 const BUFFER_LEN: usize = 32 * 1024;
 
 /// The number of notes that are read before their postings are merged. More would be a little faster and take more memory.
-const RUN: usize = 10_240;
+const NOTES_PER_BATCH: usize = 10_240;
 
 /// Files of notes, each with its stat from before it was read.
 pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
@@ -65,7 +65,7 @@ fn recent(location: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
 ///
 /// # Errors
 /// `Store` if a folder of the store can't be listed.
-pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn IndexBuilder>>) -> Result<Loaded, Error> {
+pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIndexBuilder>>) -> Result<Loaded, Error> {
     let index = if location.uses_index { Index::open(location) } else { None };
     timings::end("index opened");
     if let Some(index) = index {
@@ -133,7 +133,7 @@ impl ReusePlan {
         dir: &Arc<DirHandle>,
         index: &Index,
         files: &[FileEntry],
-        builder: Option<&dyn IndexBuilder>,
+        builder: Option<&dyn TextIndexBuilder>,
     ) -> Option<Self> {
         let diff = index.compare(files);
         let changed = diff.changed(|| dir.now().ok());
@@ -199,11 +199,11 @@ impl ReusePlan {
 fn read_all(
     location: &IndexLocation<'_>,
     mut scanned: Scanned,
-    builder: Option<Box<dyn IndexBuilder>>,
+    builder: Option<Box<dyn TextIndexBuilder>>,
     writer: Option<IndexWriter>,
 ) -> Loaded {
     let _work = progress::begin("reading notes", scanned.files.len());
-    if writer.is_some() || scanned.files.len() > RUN {
+    if writer.is_some() || scanned.files.len() > NOTES_PER_BATCH {
         return rebuild_index(location, scanned, builder, writer);
     }
     let unreadable = Unreadable::default();
@@ -224,18 +224,18 @@ fn read_all(
     }
 }
 
-/// Reads all notes in runs of [`RUN`], and keeps the record of each, without its text.
+/// Reads all notes in runs of [`NOTES_PER_BATCH`], and keeps the record of each, without its text.
 fn rebuild_index(
     location: &IndexLocation<'_>,
     scanned: Scanned,
-    mut builder: Option<Box<dyn IndexBuilder>>,
+    mut builder: Option<Box<dyn TextIndexBuilder>>,
     writer: Option<IndexWriter>,
 ) -> Loaded {
     let (mut files, unreadable) = (scanned.files, Unreadable::default());
     let (mut records, mut skipped, mut non_utf8) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
     let mut batches: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
-    for (ordinal, run) in files.chunks_mut(RUN).enumerate() {
-        read_run(location.dir, &unreadable, ordinal * RUN, run, builder.as_deref_mut(), &mut batches);
+    for (ordinal, run) in files.chunks_mut(NOTES_PER_BATCH).enumerate() {
+        read_run(location.dir, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
         // Side by side, since each has steps that use one thread only.
         rayon::join(
             || records.add(batches.iter().map(|batch| &batch.records)),
@@ -294,11 +294,11 @@ fn read_run(
     unreadable: &Unreadable,
     first: usize,
     files: &mut [FileEntry],
-    builder: Option<&mut (dyn IndexBuilder + 'static)>,
+    builder: Option<&mut (dyn TextIndexBuilder + 'static)>,
     batches: &mut [WorkerBatch],
 ) {
     let workers = builder.map(|builder| builder.workers()).into_iter().flatten().map(Some);
-    let workers: Vec<Option<&mut dyn IndexWorker>> =
+    let workers: Vec<Option<&mut dyn TextIndexWorker>> =
         workers.chain(batches.iter().map(|_| None)).take(batches.len()).collect();
     let length = files.len().div_ceil(batches.len().max(1)).max(1);
     let batches = batches.par_iter_mut().zip(workers).zip(files.par_chunks_mut(length)).enumerate();
@@ -314,7 +314,7 @@ impl WorkerBatch {
         unreadable: &Unreadable,
         first: usize,
         files: &mut [FileEntry],
-        mut worker: Option<&mut dyn IndexWorker>,
+        mut worker: Option<&mut dyn TextIndexWorker>,
     ) {
         let mut buffer = Vec::with_capacity(BUFFER_LEN);
         for (position, entry) in (first..).zip(files) {
@@ -338,7 +338,7 @@ impl WorkerBatch {
 /// As [`notes`]; `Failure` if the index is to be rebuilt and can't be written.
 pub(super) fn index_facts(
     location: &IndexLocation<'_>,
-    rebuilt_with: Option<Box<dyn IndexBuilder>>,
+    rebuilt_with: Option<Box<dyn TextIndexBuilder>>,
 ) -> Result<Facts, Error> {
     if let Some(builder) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "can't write the index");

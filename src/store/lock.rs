@@ -10,9 +10,9 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 
 use super::Location;
-use super::racy::{QUIET_EMPTY, Version};
+use super::in_progress_writes::{FileVersion, QUIET_EMPTY};
 use super::walk::stat::FileStat;
-use crate::env::Waits;
+use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
 
 /// The file that writers lock; the kernel releases the lock when the process ends.
@@ -37,9 +37,9 @@ const MAX_PAUSE: Duration = Duration::from_millis(50);
 pub struct Lock {
     file: File,
     _folder: Option<File>,
-    complete: RefCell<BTreeSet<Version>>,
+    complete: RefCell<BTreeSet<FileVersion>>,
     pub(super) cache: Option<PathBuf>,
-    pub(super) waits: Waits,
+    pub(super) waits: WaitPolicy,
 }
 
 impl Lock {
@@ -74,24 +74,24 @@ impl Lock {
         Ok(lock)
     }
 
-    pub(super) fn is_racy(&self, version: &Version, now: i64) -> bool {
+    pub(super) fn is_racy(&self, version: &FileVersion, now: i64) -> bool {
         !version.rest(now).is_zero() && !self.complete.borrow().contains(version)
     }
 
     /// Records versions that qipu is about to put in place, so that they don't count as racy.
-    pub(super) fn wrote(&self, versions: impl Iterator<Item = Version>) {
+    pub(super) fn wrote(&self, versions: impl Iterator<Item = FileVersion>) {
         self.complete.borrow_mut().extend(versions);
         self.record(Some(std::process::id()));
     }
 
-    /// Waits until files that were modified recently are no longer racy. Returns whether they are unchanged; if not, the
+    /// WaitPolicy until files that were modified recently are no longer racy. Returns whether they are unchanged; if not, the
     /// content that was read of them may be incomplete.
-    pub(super) fn wait_for_racy(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: Waits) -> bool {
-        let versions = recent.iter().map(|(path, stat)| (path, Version::of(stat)));
+    pub(super) fn wait_for_racy(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: WaitPolicy) -> bool {
+        let versions = recent.iter().map(|(path, stat)| (path, FileVersion::of(stat)));
         let racy: Vec<_> = versions.filter(|(_, version)| self.is_racy(version, now)).collect();
         let Some(rest) = racy.iter().map(|(_, version)| version.rest(now)).max() else { return true };
         (waits.pause)(rest);
-        let is_same = racy.iter().all(|(path, version)| Version::at(path) == Some(*version));
+        let is_same = racy.iter().all(|(path, version)| FileVersion::at(path) == Some(*version));
         if is_same {
             self.complete.borrow_mut().extend(racy.into_iter().map(|(_, version)| version));
         }
@@ -101,9 +101,9 @@ impl Lock {
     fn record(&self, process: Option<u32>) {
         let complete = self.complete.borrow();
         let youngest = complete.last().map_or(0, |version| version.mtime);
-        let is_young = |version: &&Version| !version.rest(youngest).is_zero();
+        let is_young = |version: &&FileVersion| !version.rest(youngest).is_zero();
         let mut text = process.map_or(String::new(), |process| process.to_string()) + "\n";
-        for Version { mtime, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
+        for FileVersion { mtime, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
             text += &format!("{mtime} {inode} {size}\n");
         }
         let mut file = &self.file;
@@ -130,7 +130,7 @@ impl FolderLock {
     ///
     /// # Errors
     /// `Busy` if another process holds it for too long.
-    pub(crate) fn take(folder: &Path, shown: &str, waits: Waits) -> Result<Option<Self>, Error> {
+    pub(crate) fn take(folder: &Path, shown: &str, waits: WaitPolicy) -> Result<Option<Self>, Error> {
         let mut attempt = LockAttempt { root: folder, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO };
         let Ok(file) = File::open(folder) else { return Ok(None) };
         match attempt.lock(&file) {
@@ -140,11 +140,11 @@ impl FolderLock {
     }
 }
 
-fn version(line: &str) -> Option<Version> {
+fn version(line: &str) -> Option<FileVersion> {
     let mut numbers = line.split(' ');
     let mtime = numbers.next()?.parse().ok()?;
     let (inode, size) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
-    Some(Version { mtime, inode, size })
+    Some(FileVersion { mtime, inode, size })
 }
 
 /// Opens the lock file without blocking on a pipe or following a symbolic link.
@@ -173,7 +173,7 @@ fn is_at(file: &File, path: &Path) -> bool {
 struct LockAttempt<'a> {
     root: &'a Path,
     shown: &'a str,
-    waits: Waits,
+    waits: WaitPolicy,
     /// The sum of the pauses; no clock is read.
     waited: Duration,
     pause: Duration,
@@ -254,7 +254,7 @@ mod tests {
     fn location(patience: u64) -> Location {
         let pause = |time: Duration| WAITED.set(WAITED.get() + time);
         let warn = |text: &str| WARNED.with_borrow_mut(|warned| warned.push(text.to_owned()));
-        Location { waits: Waits { pause, warn, patience: Duration::from_secs(patience) }, ..Location::default() }
+        Location { waits: WaitPolicy { pause, warn, patience: Duration::from_secs(patience) }, ..Location::default() }
     }
 
     #[test]
@@ -294,11 +294,11 @@ mod tests {
     fn what_the_last_writer_wrote_is_complete() {
         let dir = tempfile::tempdir().unwrap();
         let take = || Lock::take(dir.path(), ".qipu/", &location(0)).unwrap();
-        let [ours, old, other] = [100, 1, 101].map(|time| Version { mtime: time * 10_000_000, inode: 7, size: 3 });
+        let [ours, old, other] = [100, 1, 101].map(|time| FileVersion { mtime: time * 10_000_000, inode: 7, size: 3 });
         take().wrote([ours, old].into_iter());
         let lock = take();
         assert!(!lock.is_racy(&ours, ours.mtime) && lock.is_racy(&other, other.mtime));
-        assert!(lock.is_racy(&Version { size: 0, ..ours }, ours.mtime));
+        assert!(lock.is_racy(&FileVersion { size: 0, ..ours }, ours.mtime));
         // What a repository brings in its place is no more than that.
         drop(lock);
         fs::write(dir.path().join(LOCK_FILE), "x\n1 2\n-1 a b\n\u{1b}[0m").unwrap();

@@ -3,14 +3,14 @@
 pub(crate) mod atomic_write;
 mod attachments;
 mod change;
+mod claim_trust;
 mod config;
 mod discover;
-mod export;
 mod external_dir;
 pub(crate) mod files;
 pub(crate) mod git;
+mod in_progress_writes;
 mod index;
-mod index_builder;
 mod init;
 mod load;
 mod lock;
@@ -18,15 +18,15 @@ mod names;
 mod note_file;
 mod note_handle;
 mod note_idx;
-mod racy;
+mod open_for_write;
 mod read_errors;
 mod redo_log;
-mod rename;
+mod rename_noreplace;
 mod stale;
-mod trusted;
+mod text_index_builder;
+mod user_file;
 mod walk;
 mod watch;
-mod write;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -39,18 +39,18 @@ pub(crate) use change::diff;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
-pub use export::{export, import};
 pub use external_dir::{ExternalDir, ExternalFile, expect_apart};
 use index::location::IndexLocation;
 pub use index::record_fields::{Identity, LinkFields, ListFields, Relations};
 use index::sidecar::SidecarFile;
-pub use index_builder::{IndexBuilder, IndexWorker, TextIndex};
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::{FolderLock, Lock};
 pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
 pub use stale::remove_stale_file;
+pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
+pub use user_file::{export, import};
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
 
@@ -110,7 +110,7 @@ pub struct Store {
 pub type Facts = Vec<(&'static str, u64)>;
 
 /// Creates the builder of a text index.
-pub type IndexBuilderFactory = fn(&Config) -> Box<dyn IndexBuilder>;
+pub type IndexBuilderFactory = fn(&Config) -> Box<dyn TextIndexBuilder>;
 
 fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> IndexLocation<'a> {
     IndexLocation { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
@@ -302,7 +302,7 @@ impl Store {
     /// Whether the user trusts what the notes and the config of the store state about the reliability of its notes. A store
     /// that is only in memory is trusted.
     pub fn is_trusted(&self) -> bool {
-        self.root.as_os_str().is_empty() || trusted::is_trusted(&self.root, self.settings.as_deref())
+        self.root.as_os_str().is_empty() || claim_trust::is_trusted(&self.root, self.settings.as_deref())
     }
 
     /// Returns all notes, sorted by id.

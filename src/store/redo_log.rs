@@ -18,10 +18,10 @@ use sha2::{Digest, Sha256};
 
 use super::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use super::attachments::ATTACHMENTS;
-use super::change::{Change, real_path_of_new};
+use super::change::{Change, confine_and_make_folder};
+use super::in_progress_writes::{self, FileVersion};
 use super::index::location::user_cache_dir;
 use super::lock::Lock;
-use super::racy::{self, Version};
 use super::walk::stat::FileStat;
 use super::{PENDING_FILE, files};
 use crate::progress;
@@ -36,7 +36,7 @@ struct LoggedChange {
 }
 
 /// Whether another program may be saving a version of a file.
-type IsRacy<'a> = &'a dyn Fn(&Version) -> bool;
+type IsRacy<'a> = &'a dyn Fn(&FileVersion) -> bool;
 
 /// Applies changes in their order, all of them or none.
 ///
@@ -51,7 +51,11 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     let mut staged: Vec<StagedChange> =
         changes.par_iter().map(|change| StagedChange::new(root, change)).collect::<Result<_>>()?;
     let versions = || staged.iter().filter_map(|staged| Some(staged.new.as_ref()?.version));
-    let now = versions().next_back().map(|version| version.mtime).or_else(|| racy::now(root)).unwrap_or(i64::MAX);
+    let now = versions()
+        .next_back()
+        .map(|version| version.mtime)
+        .or_else(|| in_progress_writes::now(root))
+        .unwrap_or(i64::MAX);
     lock.wrote(versions());
     // Racy notes were waited for when they were read; attachments are waited for here.
     let attachments = staged.iter().filter(|staged| staged.change.source().starts_with(ATTACHMENTS));
@@ -186,12 +190,13 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
 }
 
 fn is_removed(root: &Path, path: &str) -> bool {
-    real_path_of_new(root, path).is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
+    confine_and_make_folder(root, path)
+        .is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
 }
 
 /// Whether a change was made. `false` for a deletion, since another program may have removed the file.
 fn is_done(root: &Path, change: &Change) -> bool {
-    let now = |path: &str| files::read_bytes_if_there(&real_path_of_new(root, path).ok()?).ok().flatten();
+    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(root, path).ok()?).ok().flatten();
     match change {
         Change::Create { path, new } => now(path).as_ref() == Some(new),
         Change::Replace { path, old, new } => old != new && now(path).as_ref() == Some(new),
@@ -204,7 +209,7 @@ fn is_done(root: &Path, change: &Change) -> bool {
 
 /// Makes a change unless it was made before, or the file changed otherwise since. Returns whether it was made.
 fn redo(root: &Path, change: &Change) -> Result<bool> {
-    let now = |path: &str| files::read_bytes_if_there(&real_path_of_new(root, path)?);
+    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(root, path)?);
     let is_due = match change {
         Change::Create { path, .. } => now(path)?.is_none(),
         Change::Replace { path, old, new } => old != new && now(path)?.as_ref() == Some(old),
@@ -245,23 +250,23 @@ impl<'a> StagedChange<'a> {
         let stage = |path: &Path, bytes: &[u8]| StagedFile::new(path, bytes).map(Some);
         let (path, to, new) = match change {
             Change::Create { path, new } => {
-                let path = real_path_of_new(root, path)?;
+                let path = confine_and_make_folder(root, path)?;
                 expect_free(&path)?;
                 let staged = stage(&path, new)?;
                 (path, None, staged)
             }
             Change::Replace { path, new, .. } => {
-                let path = real_path_of_new(root, path)?;
+                let path = confine_and_make_folder(root, path)?;
                 let staged = stage(&path, new)?;
                 (path, None, staged)
             }
             Change::Move { from, to, old, new } => {
-                let (from, to) = (real_path_of_new(root, from)?, real_path_of_new(root, to)?);
+                let (from, to) = (confine_and_make_folder(root, from)?, confine_and_make_folder(root, to)?);
                 expect_free(&to)?;
                 let staged = if old == new { None } else { stage(&from, new)? };
                 (from, Some(to), staged)
             }
-            Change::Delete { path, .. } => (real_path_of_new(root, path)?, None, None),
+            Change::Delete { path, .. } => (confine_and_make_folder(root, path)?, None, None),
         };
         Ok(Self { change, path, to, new, old: None, is_made: false, may_be_half_done: false })
     }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
-use super::{IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, load, racy, redo_log};
+use super::{IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, in_progress_writes, load, redo_log};
 use crate::error::{Error, ErrorKind};
 
 /// Removes a stale temporary file: see [`Store::stale_files`].
@@ -91,7 +91,7 @@ impl Store {
 
     /// Lists the temporary files that crashed commands left in the store; paths are in the store.
     pub fn stale_temp_files(&self) -> Vec<String> {
-        let now = racy::now(&self.root).unwrap_or(i64::MIN);
+        let now = in_progress_writes::now(&self.root).unwrap_or(i64::MIN);
         // A symbolic link is not followed.
         let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
         let cache = has_cache.then(|| self.root.join(CACHE));
@@ -102,7 +102,7 @@ impl Store {
 
     /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
     pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        files::stale(folder, racy::now(&self.root).unwrap_or(i64::MIN), FileStat::latest)
+        files::stale(folder, in_progress_writes::now(&self.root).unwrap_or(i64::MIN), FileStat::latest)
     }
 
     /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.

@@ -7,9 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, GraphRequest, JournalRequest,
-    Level, LinkRequest, LinkView, ListRequest, NeedOptions, PrimeRequest, Purpose, QuestionOptions, RelatedRequest,
-    SearchRequest, Selectors, ShowRequest, Sort,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, DetailLevel, ExpandRequest,
+    GraphRequest, JournalRequest, LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions,
+    RelatedRequest, SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -211,7 +211,7 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 
 /// Every command that reads a store, in its variants.
 /// Returns a question whose answer is made of passages where not everything fits.
-pub(crate) fn passages(query: &str, need: Option<NeedOptions>) -> Command {
+pub(crate) fn passages(query: &str, need: Option<AssessmentOptions>) -> Command {
     let asking = Some(QuestionOptions { is_plain: true, today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
     let (with_body, passages_within) = (Some(true), Some(2_000));
@@ -240,12 +240,12 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     for (query, abstraction, purpose) in [
         ("fsync 日本語 word item", Abstraction::Adaptive, Some(Purpose::Decide)),
         ("word Title", Abstraction::Adaptive, None),
-        ("fsync item", Abstraction::Fixed(Level::Extract), Some(Purpose::Explore)),
-        ("fsync item", Abstraction::Fixed(Level::Essence), None),
+        ("fsync item", Abstraction::Fixed(DetailLevel::Extract), Some(Purpose::Explore)),
+        ("fsync item", Abstraction::Fixed(DetailLevel::Essence), None),
     ] {
         commands.push(needed(query, abstraction, purpose));
     }
-    for (query, need) in [("fsync word item", None), ("word Title", Some(NeedOptions::passages()))] {
+    for (query, need) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::passages()))] {
         commands.push(passages(query, need));
     }
     commands.push(Command::Expand(ExpandRequest {
@@ -291,14 +291,14 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 
 /// Notes by their use, with everything that can be told of them.
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
-    let need = NeedOptions {
+    let need = AssessmentOptions {
         purpose,
         abstraction,
         with_derivations: true,
         with_contradictions: purpose.is_some(),
         explains: true,
         today: purpose.map(|_| TODAY),
-        ..NeedOptions::default()
+        ..AssessmentOptions::default()
     };
     let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };

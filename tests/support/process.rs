@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use qipu::env::{Env, TerminalSize, Waits};
+use qipu::env::{Env, TerminalSize, WaitPolicy};
 use qipu::error::Error;
 
 /// The output and the error of a call.
@@ -85,7 +85,10 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         today: || jiff::civil::date(2025, 6, 15),
         lend_thread: || (),
         // A test waits at most a millisecond between two attempts.
-        waits: Waits { pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))), ..Waits::default() },
+        waits: WaitPolicy {
+            pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))),
+            ..WaitPolicy::default()
+        },
         random: dir.len() as u64,
     }
 }

@@ -8,7 +8,7 @@ use super::links::{LinkFilter, link_entries};
 use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
 use crate::error::Error;
-use crate::report::{Candidate, Candidates, EntryRole, Level, NoteEntry};
+use crate::report::{Candidate, Candidates, DetailLevel, EntryRole, NoteEntry};
 use crate::request::ExpandRequest;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -27,13 +27,13 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
         // A note without more content is listed if its sources or its links to other notes are shown.
         let has_context = !related.is_empty() || (request.evidence && !note.sources().is_empty());
         if has_more_than_summary(note) {
-            expansion.add(*index, Level::Detailed);
+            expansion.add(*index, DetailLevel::Detailed);
         } else if has_context {
-            expansion.add(*index, Level::Essence);
+            expansion.add(*index, DetailLevel::Essence);
         }
     }
     let related = related.into_iter().flatten().filter(|related| !requested.contains(related));
-    related.for_each(|related| expansion.add(related, Level::Summary));
+    related.for_each(|related| expansion.add(related, DetailLevel::Summary));
     Ok(expansion.into_ranked_notes(request))
 }
 
@@ -47,13 +47,13 @@ fn has_more_than_summary(note: &NoteHandle) -> bool {
 struct Expansion<'a, 's> {
     assessor: &'a Assessor<'a, 's>,
     /// The chosen notes by their indices in the store, with their levels.
-    chosen: Vec<(NoteIdx, Level)>,
+    chosen: Vec<(NoteIdx, DetailLevel)>,
     /// The ordinal of each chosen note.
     ordinals: Ordinals,
 }
 
 impl Expansion<'_, '_> {
-    fn add(&mut self, index: NoteIdx, level: Level) {
+    fn add(&mut self, index: NoteIdx, level: DetailLevel) {
         if !self.ordinals.contains_key(&index) {
             self.ordinals.insert(index, self.chosen.len());
             self.chosen.push((index, level));
@@ -91,7 +91,7 @@ impl Expansion<'_, '_> {
             let entry = NoteEntry::alone(&note, EntryRole::Selected);
             entries.push(NoteEntry { edges, assessment: Some(Box::new(assessment.clone())), ..entry });
             // A long body may be cut to its first blocks; related notes are always summaries.
-            let is_fixed = *level < Level::Detailed;
+            let is_fixed = *level < DetailLevel::Detailed;
             all.push(Candidate { is_fixed, ..candidate(self.assessor, *index, *level, assessment, &self.ordinals) });
         }
         let ranking = Candidates {

@@ -5,7 +5,7 @@ mod confidence;
 mod expansion;
 mod fields;
 mod links;
-mod pass;
+mod selection_assessor;
 mod utility;
 
 pub use expansion::expand;
@@ -14,11 +14,11 @@ pub use fields::invalid_fields;
 use std::collections::HashMap;
 
 use super::{Selection, Session};
-use crate::report::{Assessment, Candidate, Candidates, Level, NoteEntry};
-use crate::request::NeedOptions;
+use crate::report::{Assessment, Candidate, Candidates, DetailLevel, NoteEntry};
+use crate::request::AssessmentOptions;
 use crate::store::NoteIdx;
 use confidence::Assessor;
-use pass::{AssessmentPass, ExclusionCounts};
+use selection_assessor::{ExclusionCounts, SelectionAssessor};
 
 /// Assessed notes.
 pub struct RankedNotes {
@@ -45,7 +45,7 @@ pub struct NeedLimits {
 pub fn assess(
     session: &Session<'_>,
     selection: &Selection,
-    need: &NeedOptions,
+    need: &AssessmentOptions,
     entries_before: usize,
     limits: NeedLimits,
     entry: impl Fn(NoteIdx) -> NoteEntry,
@@ -55,7 +55,7 @@ pub fn assess(
     // the one that has to run it.
     let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, need.today, highlighter));
     let (excluded, assessed) = (ExclusionCounts::default(), Vec::new());
-    let mut pass = AssessmentPass { assessor: &assessor, engine, selection, need, excluded, assessed };
+    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, need, excluded, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();
@@ -73,7 +73,7 @@ fn ordinals_of(notes: impl IntoIterator<Item = NoteIdx>, ordinals: &Ordinals) ->
 fn candidate(
     assessor: &Assessor<'_, '_>,
     index: NoteIdx,
-    level: Level,
+    level: DetailLevel,
     assessment: Assessment,
     ordinals: &Ordinals,
 ) -> Candidate {

@@ -1,6 +1,6 @@
 //! The utility of notes for a purpose, and their levels of detail.
 
-use crate::report::{Level, Utility};
+use crate::report::{DetailLevel, Utility};
 use crate::request::{Abstraction, Purpose};
 
 /// Returns the weights of a purpose: relevance, confidence, trust, recency, density, novelty. Their sum is 1.
@@ -21,14 +21,14 @@ pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, 
 }
 
 /// Returns the level of detail of a note by its relevance, 0 to 1, and its value, 0 to 100, independent of the budget.
-pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> Level {
+pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> DetailLevel {
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
         Abstraction::Fixed(level) => level,
-        Abstraction::Passages => Level::Detailed,
-        Abstraction::Adaptive if importance >= 0.75 => Level::Detailed,
-        Abstraction::Adaptive if importance >= 0.4 => Level::Summary,
-        Abstraction::Adaptive => Level::Essence,
+        Abstraction::Passages => DetailLevel::Detailed,
+        Abstraction::Adaptive if importance >= 0.75 => DetailLevel::Detailed,
+        Abstraction::Adaptive if importance >= 0.4 => DetailLevel::Summary,
+        Abstraction::Adaptive => DetailLevel::Essence,
     }
 }
 
@@ -41,8 +41,8 @@ mod tests {
         let level = |relevance, value| deserved(Abstraction::Adaptive, relevance, value);
         assert_eq!(
             [level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)],
-            [Level::Detailed, Level::Summary, Level::Summary, Level::Essence]
+            [DetailLevel::Detailed, DetailLevel::Summary, DetailLevel::Summary, DetailLevel::Essence]
         );
-        assert_eq!(deserved(Abstraction::Fixed(Level::Essence), 1.0, 100), Level::Essence);
+        assert_eq!(deserved(Abstraction::Fixed(DetailLevel::Essence), 1.0, 100), DetailLevel::Essence);
     }
 }

@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
-use super::super::field_text::item_replacement;
-use super::super::items::{items, with_entries};
-use super::super::spans::with_spans;
+use super::super::field_edit::item_replacement;
+use super::super::list_fields::{items, with_entries};
+use super::super::splice::with_spans;
 use super::super::value::Value;
 use super::super::yaml::YamlNode;
 use super::super::yaml_document::YamlDocument;
-use super::super::yaml_text::{flow, scalar};
+use super::super::yaml_emitter::{flow, scalar};
 use super::expected::{contains_entries, entries_with_nulls, map_of_texts};
 use super::operation::Edit;
 

@@ -12,10 +12,10 @@ use std::ops::Range;
 pub use operation::Edit;
 
 use super::InlineLink;
+use super::append_section::Section;
 use super::destinations::relinked;
 use super::frontmatter::{self, Frontmatter, TextParts, range_without_bom, split};
-use super::section::Section;
-use super::spans::splice;
+use super::splice::splice;
 use super::yaml_document::YamlDocument;
 use candidates::candidates;
 use expected::{are_same_fields, expected_fields};

@@ -2,7 +2,7 @@
 
 use foldhash::{HashSet, HashSetExt};
 
-use super::super::items::{link_target, tags};
+use super::super::list_fields::{link_target, tags};
 use super::super::value::is_null_text;
 use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::yaml_fast_path;

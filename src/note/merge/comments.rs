@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::field_text::{FieldText, LineEnding};
-use super::super::items::plain;
+use super::super::field_edit::{FieldText, LineEnding};
+use super::super::list_fields::plain;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_document::YamlDocument;

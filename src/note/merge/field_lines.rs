@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::field_text::FieldText;
+use super::super::field_edit::FieldText;
 use super::super::frontmatter::split;
 use super::super::yaml_document::YamlDocument;
 

@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::field_text::{FieldText, LineEnding, by_key, edited, in_batches, item_replacement};
-use super::super::items::{get, items as items_of, link_target, map_of, plain};
-use super::super::spans::with_spans;
+use super::super::field_edit::{FieldText, LineEnding, by_key, edited, in_batches, item_replacement};
+use super::super::list_fields::{get, items as items_of, link_target, map_of, plain};
+use super::super::splice::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_document::YamlDocument;

@@ -11,8 +11,8 @@ mod list;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::field_text::{FieldText, LineEnding};
-use super::items::plain;
+use super::field_edit::{FieldText, LineEnding};
+use super::list_fields::plain;
 use field::ThreeWay;
 use field_lines::{FieldLines, FieldSource};
 

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::super::items::{items, retargeted_text, with_renamed};
-use super::super::spans::{splice, with_spans};
+use super::super::list_fields::{items, retargeted_text, with_renamed};
+use super::super::splice::{splice, with_spans};
 use super::super::value::{Value, is_null_text};
 use super::super::yaml::{Yaml, YamlNode};
-use super::super::yaml_text::{flow, looks_typed, scalar};
+use super::super::yaml_emitter::{flow, looks_typed, scalar};
 use super::{YamlDocument, entry_line, name_of};
 
 impl YamlDocument<'_> {

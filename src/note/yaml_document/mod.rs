@@ -7,10 +7,10 @@ mod lists;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::spans::{splice, with_spans};
+use super::splice::{splice, with_spans};
 use super::value::{FieldValues, Value};
 use super::yaml::{self, Yaml, YamlNode};
-use super::yaml_text::{flow, scalar};
+use super::yaml_emitter::{flow, scalar};
 
 #[cfg(test)]
 thread_local! {

@@ -5,7 +5,6 @@ use std::sync::{Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
-use super::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
 use super::token_stream::{TextEnds, TokenStream};
 use super::vocabulary::{SurfaceForm, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
@@ -15,7 +14,8 @@ use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::format::{BODY_FLAG_BITS, IndexPart, MAX_SHARED_PREFIX, SegmentCounts, Totals, VERSION, WordKind};
 use crate::search::ids::{TermId, TermOrd};
-use crate::store::{IndexBuilder, IndexWorker};
+use crate::search::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
+use crate::store::{TextIndexBuilder, TextIndexWorker};
 
 /// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
 const LISTS_PER_TASK: usize = 64;
@@ -163,15 +163,15 @@ fn push<T>(pool: &Mutex<Vec<T>>, unused: T) {
     pool.lock().unwrap_or_else(PoisonError::into_inner).push(unused);
 }
 
-impl IndexBuilder for TextIndexer {
+impl TextIndexBuilder for TextIndexer {
     fn key(&self) -> String {
         format!("{} {VERSION}", self.language.name())
     }
 
-    fn workers(&mut self) -> Vec<&mut dyn IndexWorker> {
+    fn workers(&mut self) -> Vec<&mut dyn TextIndexWorker> {
         let count = rayon::current_num_threads().max(self.streams.len());
         self.streams.resize_with(count, TokenStream::default);
-        self.streams.iter_mut().map(|stream| stream as &mut dyn IndexWorker).collect()
+        self.streams.iter_mut().map(|stream| stream as &mut dyn TextIndexWorker).collect()
     }
 
     fn end_batch(&mut self) {

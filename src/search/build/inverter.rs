@@ -2,13 +2,13 @@
 
 use std::hint::select_unpredictable;
 
-use super::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 use super::token_stream::{BLANK_LINE, HEADING_END, HEADING_START, TAG_END, TextEnds, TokenStream, is_mark};
 use super::token_words::{FlaggedWord, TokenWords};
 use super::vocabulary::VocabularyBuilder;
 use crate::codec::bits::BitWriter;
 use crate::search::format::Totals;
 use crate::search::ids::TermId;
+use crate::search::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 
 /// The inverted form of a batch of notes.
 #[derive(Default)]

@@ -7,7 +7,6 @@
 pub(crate) mod indexer;
 pub(crate) mod interner;
 pub(crate) mod inverter;
-pub(crate) mod postings;
 pub(crate) mod token_stream;
 pub(crate) mod token_words;
 pub(crate) mod vocabulary;

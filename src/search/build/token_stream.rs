@@ -5,7 +5,7 @@ use super::token_words::TokenWords;
 use crate::note::Note;
 use crate::search::analysis::questions::{QUESTION_UNITS, question_share};
 use crate::search::analysis::tokenizer::{MarkdownToken, for_each_raw_token, for_each_token};
-use crate::store::IndexWorker;
+use crate::store::TextIndexWorker;
 
 /// Marks in a stream; no token has so high an id.
 pub(crate) const TAG_END: u32 = u32::MAX;
@@ -46,7 +46,7 @@ pub(crate) struct TextEnds {
     pub(crate) questions: u32,
 }
 
-impl IndexWorker for TokenStream {
+impl TextIndexWorker for TokenStream {
     fn read(&mut self, note: &Note) {
         let ends = self.add(note);
         self.documents.push(ends);

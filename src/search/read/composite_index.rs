@@ -10,23 +10,23 @@ use rayon::prelude::*;
 
 use super::dictionary::TermEntry;
 use super::forward::DocText;
+use super::indexed_segment::{IndexedSegment, TermMatch};
 use super::segment::FieldNorms;
-use super::segment_reader::{SegmentReader, TermMatch};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
-use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
-use crate::store::{IndexBuilder, NoteHandle, NoteIdx, TextIndex};
+use crate::search::postings::FieldTermFreqs;
+use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
 
 /// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
 /// call.
 pub struct CompositeIndex {
     pub(crate) stems: Arc<Stems>,
     /// The stored segment, and the one in memory.
-    segments: [SegmentReader; 2],
+    segments: [IndexedSegment; 2],
     /// The address of each note of the store.
     addresses: Vec<DocAddress>,
     /// The number of notes, and of paragraphs, that contain each term.
@@ -42,7 +42,7 @@ impl CompositeIndex {
     pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let first = stored.and_then(|stored| {
             let opened =
-                SegmentReader::open(Arc::clone(&stored.blobs), stored.notes.iter().map(|note| note.map(NoteIdx::new)));
+                IndexedSegment::open(Arc::clone(&stored.blobs), stored.notes.iter().map(|note| note.map(NoteIdx::new)));
             if opened.is_none() {
                 stored.blobs.mark_corrupt();
             }
@@ -59,7 +59,7 @@ impl CompositeIndex {
             NoteIdx::all(notes.len()).filter(|note| addresses[note.index()].is_none()).collect();
         let missing_notes: Vec<Arc<NoteHandle>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
         let in_memory = build_in_memory(&missing_notes, language);
-        let second = SegmentReader::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default();
+        let second = IndexedSegment::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default();
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
             addresses[note.index()] = Some(DocAddress { segment: 1, doc });
         }
@@ -126,7 +126,7 @@ impl CompositeIndex {
     }
 
     /// Returns the segment that has the text of a term, and its ordinal there.
-    fn locate(&self, id: TermId) -> Option<(&SegmentReader, TermOrd)> {
+    fn locate(&self, id: TermId) -> Option<(&IndexedSegment, TermOrd)> {
         let [first, second] = &self.segments;
         match id.index().checked_sub(first.segment.term_count()) {
             None => Some((first, TermOrd(id.0))),
@@ -191,7 +191,7 @@ impl CompositeIndex {
         self.document(note).map_or_else(DocText::default, |(segment, doc)| segment.text(doc))
     }
 
-    fn document(&self, note: NoteIdx) -> Option<(&SegmentReader, DocId)> {
+    fn document(&self, note: NoteIdx) -> Option<(&IndexedSegment, DocId)> {
         let DocAddress { segment, doc } = *self.addresses.get(note.index())?;
         Some((self.segments.get(usize::from(segment))?, doc))
     }

@@ -2,8 +2,8 @@
 
 use crate::codec::bits::BitReader;
 use crate::codec::offsets::Offsets;
-use crate::search::build::postings::TextField;
 use crate::search::ids::{DocId, WordId};
+use crate::search::postings::TextField;
 
 /// The text of a note as word or term ids, in text order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

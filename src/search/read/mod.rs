@@ -3,6 +3,6 @@
 pub(crate) mod composite_index;
 pub(crate) mod dictionary;
 pub(crate) mod forward;
+pub(crate) mod indexed_segment;
 pub(crate) mod segment;
-pub(crate) mod segment_reader;
 pub(crate) mod spellings;

@@ -16,9 +16,9 @@ use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 use crate::codec::varint::VarintReader;
 use crate::search::analysis::questions::QUESTION_UNITS;
-use crate::search::build::postings::{self, FieldTermFreqs, TextField};
 use crate::search::format::{BODY_FLAG_BITS, IndexPart, SegmentCounts, Totals, WordKind};
 use crate::search::ids::{DocId, TermOrd, WordId};
+use crate::search::postings::{self, FieldTermFreqs, TextField};
 
 /// The number of documents that one task of a scan reads.
 const SCAN_BATCH: usize = 256;

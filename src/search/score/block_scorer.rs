@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::weights::{idf, length_norm, saturate};
+use super::bm25f::{idf, length_norm, saturate};
 use crate::search::analysis::questions::question_share;
 use crate::search::analysis::stems::{STOP_MARK, Stems};
 use crate::search::analysis::subtokens::for_each_term;

@@ -23,7 +23,7 @@ const MAX_CANDIDATES: usize = 40;
 
 /// Two near-duplicates and their similarity.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Alike {
+pub struct NearDuplicate {
     /// The position of the first note.
     pub first: NoteIdx,
     /// The position of the second note.
@@ -36,7 +36,7 @@ pub struct Alike {
 ///
 /// Candidates share at least half of the smallest hashes (bottom-k sketches: Broder, *On the resemblance and containment
 /// of documents*, 1997) and are then compared exactly.
-pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
+pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     // Hashes of texts, since term ids depend on which notes were indexed together.
     let mut hashes = vec![0; index.term_count()];
     index.for_each_term(|id, term| hashes[id.index()] = hash(&term.text));
@@ -59,7 +59,7 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<Alike> {
         // Near-duplicates share about `MIN_SIMILARITY` of the smallest hashes; half leaves a margin.
         let min_shared = text.len().min(SKETCH) / 2;
         let runs = candidates.chunk_by(|a, b| a == b).filter(|same| same.len() >= min_shared);
-        let pairs = runs.filter_map(|same| same.first()).map(|first| Alike {
+        let pairs = runs.filter_map(|same| same.first()).map(|first| NearDuplicate {
             first: *first,
             second,
             share: jaccard(&texts[first.index()], text),

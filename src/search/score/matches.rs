@@ -1,9 +1,9 @@
 //! The matches of a query in all notes.
 
-use super::weights::{WeightedFreqs, Weights, idf};
+use super::bm25f::{RankingParams, WeightedFreqs, idf};
 use crate::codec::offsets::Offsets;
-use crate::search::build::postings::FieldTermFreqs;
 use crate::search::ids::{QueryTermIdx, TermId};
+use crate::search::postings::FieldTermFreqs;
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
 use crate::store::NoteIdx;
@@ -35,7 +35,7 @@ pub(super) struct TagMatch {
 }
 
 impl QueryMatches {
-    pub(super) fn new(index: &CompositeIndex, plan: &Plan, weights: &Weights) -> Self {
+    pub(super) fn new(index: &CompositeIndex, plan: &Plan, weights: &RankingParams) -> Self {
         let (mut matches, mut by_note, mut tags) = (Vec::new(), Offsets::default(), Vec::new());
         let found = index.find(&plan.query_term_of);
         for same in found.chunk_by(|a, b| (a.note, a.query_term) == (b.note, b.query_term)) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::weights::{Weights, idf, length_norm};
+use super::bm25f::{RankingParams, idf, length_norm};
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
@@ -20,7 +20,7 @@ pub(crate) fn proximity_score(
     (text, body_len): (&DocText<TermId>, u32),
     plan: &Plan,
     idf: &[f64],
-    weights: &Weights,
+    weights: &RankingParams,
 ) -> f64 {
     if plan.pairs.is_empty() {
         return 0.0;
@@ -82,7 +82,7 @@ pub(crate) fn best_paragraph_score(
     index: &CompositeIndex,
     text: &DocText<TermId>,
     plan: &Plan,
-    weights: &Weights,
+    weights: &RankingParams,
 ) -> f64 {
     if text.paragraphs.row_count() < 2 {
         return 0.0;

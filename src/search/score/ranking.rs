@@ -7,16 +7,16 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::best_answer::{BestAnswer, COVERED_HITS, USUAL_TERMS, relevance};
+use super::bm25f::RankingParams;
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, step};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
+use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, relevance};
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
 use super::vectors::Vectors;
-use super::weights::Weights;
 use crate::search::analysis::questions::QUESTION_UNITS;
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
@@ -36,14 +36,14 @@ pub(crate) struct Ranker<'a> {
     pub(crate) notes: &'a [Arc<NoteHandle>],
     pub(crate) neighbourhood: Option<&'a Neighbourhood<'a>>,
     pub(crate) plan: &'a Plan,
-    pub(crate) weights: &'a Weights,
+    pub(crate) weights: &'a RankingParams,
     pub(crate) vectors: Vectors<'a>,
 }
 
 impl Ranker<'_> {
     /// Returns the notes that contain a term of the query, or whose neighbours in a sequence do: the best first, by
     /// score, then value, then position. Notes for which `passes` is false propagate their scores, but are left out.
-    pub(crate) fn rank(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> (Vec<Hit>, BestAnswer) {
+    pub(crate) fn rank(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> (Vec<Hit>, QueryPerformance) {
         let matches = QueryMatches::new(self.index, self.plan, self.weights);
         timings::end("words found");
         let idf = matches.idf(self.index, self.plan);
@@ -77,12 +77,12 @@ impl Ranker<'_> {
         for hit in &mut hits {
             hit.relevance = relevance(hit.score, full);
         }
-        let best = self.best_answer(&hits, full, &idf);
+        let best = self.query_performance(&hits, full, &idf);
         (hits, best)
     }
 
     /// Returns how well the best hits answer the query as a whole.
-    fn best_answer(&self, hits: &[Hit], full: f64, idf: &[f64]) -> BestAnswer {
+    fn query_performance(&self, hits: &[Hit], full: f64, idf: &[f64]) -> QueryPerformance {
         let idf = self.idf_of_words(idf);
         let sum: f64 = idf.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let count = idf.iter().filter(|idf| **idf > 0.0).count();
@@ -90,7 +90,7 @@ impl Ranker<'_> {
         let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
         let coverage = |hit: &Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
-        BestAnswer { relevance: relevance(score, full), coverage: (coverage / sum * times_longer).min(1.0) }
+        QueryPerformance { relevance: relevance(score, full), coverage: (coverage / sum * times_longer).min(1.0) }
     }
 
     /// Returns the inverse document frequency of each query term that is a word of the query; 0 for compounds. A word

@@ -3,15 +3,21 @@
 
 use rayon::prelude::*;
 
+use super::bm25f::RankingParams;
 use super::hit::{Hit, TASKS};
 use super::scratch::Scratch;
 use super::vectors::{Vector, Vectors};
-use super::weights::Weights;
 use crate::search::read::composite_index::CompositeIndex;
 
 /// Draws the scores of the first `count` hits towards those of similar notes among them. Hits behind them get at most
 /// the lowest of their scores.
-pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vectors: &Vectors<'_>, weights: &Weights) {
+pub(super) fn smooth(
+    hits: &mut [Hit],
+    count: usize,
+    index: &CompositeIndex,
+    vectors: &Vectors<'_>,
+    weights: &RankingParams,
+) {
     let size = index.note_count() as f64;
     let share = weights.smoothing * size / (size + weights.half_smoothing_notes);
     let (best, rest) = hits.split_at_mut(count);

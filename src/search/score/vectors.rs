@@ -3,9 +3,9 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::weights::{Weights, idf};
-use crate::search::build::postings::FieldTermFreqs;
+use super::bm25f::{RankingParams, idf};
 use crate::search::ids::TermId;
+use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
 use crate::store::NoteIdx;
 
@@ -29,7 +29,7 @@ pub(crate) struct VectorCache {
 /// The document vectors of a store, each computed on first use.
 pub(crate) struct Vectors<'a> {
     index: &'a CompositeIndex,
-    weights: &'a Weights,
+    weights: &'a RankingParams,
     idf: &'a [f64],
     vectors: &'a [OnceLock<Box<Vector>>],
 }
@@ -43,7 +43,7 @@ pub(crate) struct Vector {
 
 impl<'a> Vectors<'a> {
     /// Returns the vectors of an index. `cache` was used for the same index and weights only.
-    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a Weights, cache: &'a VectorCache) -> Self {
+    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a RankingParams, cache: &'a VectorCache) -> Self {
         let idf = cache.idf.get_or_init(|| term_idf(index));
         let vectors = cache.vectors.get_or_init(|| (0..index.note_count()).map(|_| OnceLock::new()).collect());
         Self { index, weights, idf, vectors }

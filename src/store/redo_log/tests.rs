@@ -2,7 +2,7 @@
 
 use super::super::Location;
 use super::super::files::CANT_SYNC;
-use super::super::rename::IS_OLD_FILE_SYSTEM;
+use super::super::rename_noreplace::IS_OLD_FILE_SYSTEM;
 use super::*;
 
 /// A store with two notes, and the user's cache beside it.
@@ -47,7 +47,9 @@ impl LogLocation {
         let location = Location { cache: Some(self.cache()), ..Location::default() };
         let lock = Lock::take(&self.root(), "store/", &location).unwrap();
         // The files were made just now, and nobody is saving them.
-        lock.wrote(["a", "b"].iter().map(|name| Version::at(&self.root().join(format!("notes/{name}.md"))).unwrap()));
+        lock.wrote(
+            ["a", "b"].iter().map(|name| FileVersion::at(&self.root().join(format!("notes/{name}.md"))).unwrap()),
+        );
         apply(&self.root(), changes, &lock)
     }
 }

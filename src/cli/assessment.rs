@@ -4,12 +4,14 @@ use clap::{Args, ValueEnum};
 
 use crate::env::Today;
 use crate::error::Error;
-use crate::request::{Abstraction, Budget, ExpandRequest, Format, Level, NeedOptions, Purpose, Score, share, whole};
+use crate::request::{
+    Abstraction, AssessmentOptions, Budget, DetailLevel, ExpandRequest, Format, Purpose, Score, share, whole,
+};
 
 /// The purpose of an answer, and the level of detail of its notes.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Ranking by purpose")]
-pub(super) struct NeedArgs {
+pub(super) struct AssessmentArgs {
     /// Rank notes by their utility for this task, and show each at its own level of detail
     #[arg(long, value_name = "TASK")]
     purpose: Option<Purpose>,
@@ -55,7 +57,7 @@ enum AbstractionArg {
     Adaptive,
 }
 
-impl NeedArgs {
+impl AssessmentArgs {
     fn is_given(&self) -> bool {
         let filters = [self.min_confidence, self.min_trust, self.novelty_threshold];
         self.purpose.is_some()
@@ -85,25 +87,25 @@ impl NeedArgs {
         has_budget: bool,
         format: Format,
         today: Today,
-    ) -> Result<Option<NeedOptions>, Error> {
+    ) -> Result<Option<AssessmentOptions>, Error> {
         let wants_prompt = format == Format::Prompt;
         if !self.is_given() && !wants_prompt {
             return Ok(None);
         }
         let abstraction = match self.abstraction {
-            Some(AbstractionArg::Detailed) => Abstraction::Fixed(Level::Detailed),
-            Some(AbstractionArg::Extract) => Abstraction::Fixed(Level::Extract),
-            Some(AbstractionArg::Summary) => Abstraction::Fixed(Level::Summary),
-            Some(AbstractionArg::Essence) => Abstraction::Fixed(Level::Essence),
+            Some(AbstractionArg::Detailed) => Abstraction::Fixed(DetailLevel::Detailed),
+            Some(AbstractionArg::Extract) => Abstraction::Fixed(DetailLevel::Extract),
+            Some(AbstractionArg::Summary) => Abstraction::Fixed(DetailLevel::Summary),
+            Some(AbstractionArg::Essence) => Abstraction::Fixed(DetailLevel::Essence),
             Some(AbstractionArg::Adaptive) => Abstraction::Adaptive,
             None if has_query && has_budget => Abstraction::Passages,
             None if self.purpose.is_some() => Abstraction::Adaptive,
-            None => Abstraction::Fixed(Level::Detailed),
+            None => Abstraction::Fixed(DetailLevel::Detailed),
         };
-        if abstraction == Abstraction::Fixed(Level::Extract) && !has_query {
+        if abstraction == Abstraction::Fixed(DetailLevel::Extract) && !has_query {
             return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));
         }
-        Ok(Some(NeedOptions {
+        Ok(Some(AssessmentOptions {
             purpose: self.purpose,
             abstraction,
             min_confidence: self.min_confidence.unwrap_or_default(),

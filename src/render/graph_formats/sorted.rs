@@ -1,7 +1,7 @@
 //! The renderer of graphs whose lines are independent of one another.
 
-use super::super::content::NoteView;
-use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
+use super::super::level_text::NoteView;
+use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use super::{counts, node_and_edges};
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
@@ -25,7 +25,7 @@ impl Renderer for SortedGraph<'_> {
         Frame(vec![before, String::new(), self.end.to_owned()])
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let view = NoteView::of(self.report, index, extent, included);
         view.map(|view| node_and_edges(view, self.node, self.edge)).unwrap_or_default()
     }

@@ -7,28 +7,28 @@ mod markdown;
 mod mermaid;
 mod sorted;
 
-use super::content::NoteView;
+use super::level_text::NoteView;
 use super::{EntryText, FrameState, Renderer, joined_lines};
 use crate::escape::one_line;
-use crate::report::{EdgeEntry, NoteEntry, Picture, Report};
+use crate::report::{EdgeEntry, GraphFormat, NoteEntry, Report};
 
 /// The index of the section of notes.
 const NOTES: usize = 0;
 /// The index of the section of links.
 const LINKS: usize = 1;
 
-pub(super) fn renderer(report: &Report, picture: Picture) -> Box<dyn Renderer + '_> {
+pub(super) fn renderer(report: &Report, picture: GraphFormat) -> Box<dyn Renderer + '_> {
     match picture {
-        Picture::Dot => Box::new(dot::renderer(report)),
-        Picture::Mermaid => Box::new(mermaid::Mermaid { report, is_fenced: false }),
-        Picture::Markdown => Box::new(mermaid::Mermaid { report, is_fenced: true }),
-        Picture::Graphml => Box::new(graphml::renderer(report)),
-        Picture::Html => Box::new(html::Html::new(report)),
+        GraphFormat::Dot => Box::new(dot::renderer(report)),
+        GraphFormat::Mermaid => Box::new(mermaid::Mermaid { report, is_fenced: false }),
+        GraphFormat::Markdown => Box::new(mermaid::Mermaid { report, is_fenced: true }),
+        GraphFormat::Graphml => Box::new(graphml::renderer(report)),
+        GraphFormat::Html => Box::new(html::Html::new(report)),
     }
 }
 
 /// Whether a file contains a graph, or nothing, so that it may be replaced.
-pub(crate) fn is_picture(bytes: &[u8]) -> bool {
+pub(crate) fn is_graph_format(bytes: &[u8]) -> bool {
     let beginnings = [dot::BEGINNING, mermaid::BEGINNING, mermaid::FENCED, graphml::BEGINNING, html::BEGINNING];
     bytes.is_empty() || beginnings.iter().any(|beginning| bytes.starts_with(beginning.as_bytes()))
 }

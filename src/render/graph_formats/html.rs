@@ -8,10 +8,10 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::content::NoteView;
-use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer, shows_body};
+use super::super::level_text::NoteView;
+use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, shows_body};
 use super::{counts, label, markdown, node_and_edges, title};
-use crate::escape::harmless_json;
+use crate::escape::escape_json;
 use crate::report::{EdgeEntry, Report};
 
 pub(super) const BEGINNING: &str = "<!doctype html>\n<!-- qipu graph: ";
@@ -100,7 +100,7 @@ impl Renderer for Html<'_> {
         self.constant_chars + changing + "\n],\"links\":[\n\n".len()
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let Some(view) = NoteView::of(self.report, index, extent, included) else { return EntryText::default() };
         let (note, is_cut) = self.note(view);
         let link = |edge: &EdgeEntry| {
@@ -113,7 +113,7 @@ impl Renderer for Html<'_> {
 
 /// Returns JSON that can't end the element around it.
 fn data(value: &Value) -> String {
-    harmless_json(value.to_string()).replace('<', "\\u003c")
+    escape_json(value.to_string()).replace('<', "\\u003c")
 }
 
 /// Returns the page up to the data.

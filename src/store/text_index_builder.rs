@@ -6,13 +6,13 @@ use crate::codec::blobs::{BlobSource, ByteChunks};
 use crate::note::Note;
 
 /// Builds an index from notes, batch by batch, so that no note is read twice or kept in memory.
-pub trait IndexBuilder: Send {
+pub trait TextIndexBuilder: Send {
     /// Returns the key of what is built. Blobs that were stored under another key are not read.
     fn key(&self) -> String;
 
     /// Returns the workers for the next batch, one for each thread. Each reads consecutive notes, the first worker the
     /// first ones.
-    fn workers(&mut self) -> Vec<&mut dyn IndexWorker>;
+    fn workers(&mut self) -> Vec<&mut dyn TextIndexWorker>;
 
     /// Ends a batch: adds the notes that the workers have read since the last one.
     fn end_batch(&mut self);
@@ -21,8 +21,8 @@ pub trait IndexBuilder: Send {
     fn finish(self: Box<Self>) -> Vec<ByteChunks>;
 }
 
-/// A per-thread worker of an [`IndexBuilder`]. It receives each note once; the note is dropped afterwards.
-pub trait IndexWorker: Send {
+/// A per-thread worker of an [`TextIndexBuilder`]. It receives each note once; the note is dropped afterwards.
+pub trait TextIndexWorker: Send {
     /// Reads the next note.
     fn read(&mut self, note: &Note);
 }
@@ -30,7 +30,7 @@ pub trait IndexWorker: Send {
 /// A stored index of texts, and the notes of the store that it covers.
 #[derive(Debug, Clone)]
 pub struct TextIndex {
-    /// The blobs that [`IndexBuilder::finish`] returned.
+    /// The blobs that [`TextIndexBuilder::finish`] returned.
     pub blobs: Arc<dyn BlobSource>,
     /// For each indexed document, the position of its note in the store; `None` if the note was changed or deleted.
     pub notes: Vec<Option<usize>>,

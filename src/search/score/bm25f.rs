@@ -1,12 +1,12 @@
 //! The constants of the ranking formula, which specs/ranking.md explains, and the parts of it that several scores share.
 
-use crate::search::build::postings::FieldTermFreqs;
+use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
 use crate::search::read::segment::FieldNorms;
 
 /// The constants of the ranking formula.
 #[derive(Debug, Clone)]
-pub struct Weights {
+pub struct RankingParams {
     /// BM25's `k1`: how soon further occurrences of a term stop adding to the score.
     pub k1: f64,
     /// BM25's `b` for bodies, 0 to 1.
@@ -58,7 +58,7 @@ const K1_BOUNDS: (f64, f64) = (1.2, 2.0);
 /// The length of the average body, in content terms, for each unit of `k1`.
 const TERMS_PER_K1: f64 = 25.0;
 
-impl Weights {
+impl RankingParams {
     /// Returns the default weights with the `k1` that suits the length of a store's texts: in short texts, a second
     /// occurrence means little.
     pub(crate) fn for_index(index: &CompositeIndex) -> Self {
@@ -88,7 +88,7 @@ impl Weights {
     }
 }
 
-impl Default for Weights {
+impl Default for RankingParams {
     fn default() -> Self {
         Self {
             k1: 2.0,

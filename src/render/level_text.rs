@@ -1,9 +1,9 @@
 //! The parts of a note that an answer shows, its text at a level of detail, and the wording of its confidence.
 
-use super::{CUT_MARK, EntryText, Extent, Included};
+use super::{CUT_MARK, EntryText, Included, ShownPart};
 use crate::escape::one_line;
 use crate::note::NoteId;
-use crate::report::{Assessment, BlockEntry, EdgeEntry, Entry, Level, NoteEntry, Passage, Report};
+use crate::report::{Assessment, BlockEntry, DetailLevel, EdgeEntry, Entry, NoteEntry, Passage, Report};
 use crate::tokens::Tokenizer;
 
 /// Separates passages.
@@ -14,13 +14,13 @@ const GAP: &str = "\n…\n";
 pub(super) struct NoteView<'a> {
     pub(super) index: usize,
     pub(super) entry: &'a NoteEntry,
-    pub(super) extent: Extent,
+    pub(super) extent: ShownPart,
     pub(super) included: &'a Included,
 }
 
 impl<'a> NoteView<'a> {
     /// Returns the view of the entry at `index`; `None` if it is not a note.
-    pub(super) fn of(report: &'a Report, index: usize, extent: Extent, included: &'a Included) -> Option<Self> {
+    pub(super) fn of(report: &'a Report, index: usize, extent: ShownPart, included: &'a Included) -> Option<Self> {
         let entry = report.entries.get(index).and_then(Entry::note)?;
         Some(Self { index, entry, extent, included })
     }
@@ -32,13 +32,13 @@ impl<'a> NoteView<'a> {
 
     /// Returns the included passages; `None` if the note is not shown in passages.
     pub(super) fn passages(self) -> Option<Vec<Passage>> {
-        let chosen = self.included.fragments.get(&self.index).filter(|_| self.extent == Extent::Passages)?;
+        let chosen = self.included.fragments.get(&self.index).filter(|_| self.extent == ShownPart::Passages)?;
         Some(self.entry.passages.as_ref()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
     }
 
     /// Returns the included blocks in place of the body; none if another text is shown.
     pub(super) fn blocks(self) -> Vec<&'a BlockEntry> {
-        if self.extent != Extent::Whole {
+        if self.extent != ShownPart::Whole {
             return Vec::new();
         }
         let chosen = self.included.blocks.get(&self.entry.note.id);
@@ -49,12 +49,12 @@ impl<'a> NoteView<'a> {
 
     /// Returns the body to be shown, and whether it lacks its end; `None` if no body is shown.
     pub(super) fn body(self, is_shown: bool) -> Option<(String, bool)> {
-        if !is_shown || matches!(self.extent, Extent::Summary(_)) {
+        if !is_shown || matches!(self.extent, ShownPart::Summary(_)) {
             return None;
         }
         let body = self.entry.body();
         match self.extent {
-            Extent::Body(end) => Some((cut(body, end), true)),
+            ShownPart::Body(end) => Some((cut(body, end), true)),
             _ if self.entry.note.is_cut() => Some((cut(body, body.len()), true)),
             _ => Some((body.to_owned(), false)),
         }
@@ -69,7 +69,7 @@ impl<'a> NoteView<'a> {
     pub(super) fn as_summary(self, summary: Option<&str>) -> (String, bool) {
         let summary = summary.map(one_line).unwrap_or_default();
         match self.extent {
-            Extent::Summary(end) => (cut(&summary, end), true),
+            ShownPart::Summary(end) => (cut(&summary, end), true),
             _ => (summary, false),
         }
     }
@@ -79,7 +79,7 @@ impl<'a> NoteView<'a> {
         let (entry, assessment) = (self.entry, self.entry.assessment.as_deref()?);
         if let Some(passages) = self.passages() {
             let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
-            let (level, text) = (Level::Extract, texts.join(GAP));
+            let (level, text) = (DetailLevel::Extract, texts.join(GAP));
             return Some(LevelText {
                 assessment,
                 level,
@@ -91,16 +91,16 @@ impl<'a> NoteView<'a> {
         }
         let detailed = entry.detailed_text();
         let (level, text) = match self.extent {
-            Extent::Body(end) => (Level::Detailed, cut(entry.body(), end)),
+            ShownPart::Body(end) => (DetailLevel::Detailed, cut(entry.body(), end)),
             // A part of the summary is less than the summary.
-            Extent::Summary(_) => (Level::Essence, self.summary().0),
-            Extent::Whole | Extent::Passages => (Level::Detailed, detailed.clone()),
-            Extent::At(shape) => entry.text_at(shape),
+            ShownPart::Summary(_) => (DetailLevel::Essence, self.summary().0),
+            ShownPart::Whole | ShownPart::Passages => (DetailLevel::Detailed, detailed.clone()),
+            ShownPart::At(shape) => entry.text_at(shape),
         };
-        let is_part = matches!(self.extent, Extent::Body(_) | Extent::Summary(_));
-        let is_cut = is_part || (entry.note.is_cut() && level == Level::Detailed);
+        let is_part = matches!(self.extent, ShownPart::Body(_) | ShownPart::Summary(_));
+        let is_cut = is_part || (entry.note.is_cut() && level == DetailLevel::Detailed);
         let is_all = text.split_whitespace().eq(detailed.split_whitespace());
-        let hides_origins = level < Level::Detailed && !assessment.derived_from.is_empty();
+        let hides_origins = level < DetailLevel::Detailed && !assessment.derived_from.is_empty();
         let has_more = is_cut || !is_all || hides_origins;
         Some(LevelText { assessment, level, text, is_cut, has_more, passages: None })
     }
@@ -115,7 +115,7 @@ fn cut(text: &str, end: usize) -> String {
 /// The text of an assessed note at a level of detail.
 pub(super) struct LevelText<'a> {
     pub(super) assessment: &'a Assessment,
-    pub(super) level: Level,
+    pub(super) level: DetailLevel,
     pub(super) text: String,
     /// Whether the text lacks its end.
     pub(super) is_cut: bool,
@@ -134,13 +134,13 @@ impl LevelText<'_> {
 
     /// Returns the notes that the note is derived from, which only the highest level shows.
     pub(super) fn origins(&self) -> &[(NoteId, String, f64)] {
-        if self.level == Level::Detailed { &self.assessment.derived_from } else { &[] }
+        if self.level == DetailLevel::Detailed { &self.assessment.derived_from } else { &[] }
     }
 
     /// Returns the confidence as the level shows it: a label beside an essence, else a number.
     pub(super) fn confidence(&self) -> String {
         match self.level {
-            Level::Essence => self.assessment.confidence.label().to_owned(),
+            DetailLevel::Essence => self.assessment.confidence.label().to_owned(),
             _ => format!("{:.2}", self.assessment.confidence.overall),
         }
     }

@@ -9,7 +9,7 @@ use super::links::{LinkFilter, link_entries};
 use super::{NeedLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
 use crate::report::{Assessment, Candidate, Candidates, EdgeEntry, NoteEntry};
-use crate::request::{Abstraction, NeedOptions, Score};
+use crate::request::{Abstraction, AssessmentOptions, Score};
 use crate::search::{Engine, NoteTerms};
 use crate::store::NoteIdx;
 
@@ -36,16 +36,16 @@ pub(super) struct AssessedNote {
     is_named: bool,
 }
 
-pub(super) struct AssessmentPass<'a, 's> {
+pub(super) struct SelectionAssessor<'a, 's> {
     pub(super) assessor: &'a Assessor<'a, 's>,
     pub(super) engine: &'a Engine<'s>,
     pub(super) selection: &'a Selection,
-    pub(super) need: &'a NeedOptions,
+    pub(super) need: &'a AssessmentOptions,
     pub(super) excluded: ExclusionCounts,
     pub(super) assessed: Vec<AssessedNote>,
 }
 
-impl AssessmentPass<'_, '_> {
+impl SelectionAssessor<'_, '_> {
     /// Assesses the notes that may be shown by themselves. An excluded hit does not count towards `max_hits`.
     pub(super) fn choose(&mut self, max_hits: usize) {
         let mut open: Vec<NoteIdx> = self.selection.notes.clone();
@@ -99,7 +99,7 @@ impl AssessmentPass<'_, '_> {
 
     /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
     fn passes(&mut self, assessed: &AssessedNote) -> bool {
-        let NeedOptions { min_confidence, min_trust, today, .. } = *self.need;
+        let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.need;
         let note = &self.assessor.session.store.notes()[assessed.index];
         let is_hit = self.is_hit(assessed.index);
         let excluded = &mut self.excluded;
@@ -233,7 +233,7 @@ impl AssessmentPass<'_, '_> {
 
     /// Returns the links between a note and its followers, as entries.
     fn edges(&self, index: NoteIdx, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
-        let NeedOptions { with_derivations, with_contradictions, .. } = *self.need;
+        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.need;
         let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
         link_entries(self.assessor.session, index, filter, |other| {
             ordinals.get(&other).map(|ordinal| entries_before + ordinal)

@@ -23,14 +23,14 @@ pub(super) fn now(folder: &Path) -> Option<i64> {
 
 /// A version of a file: its modification time, inode and size. Ordered by modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Version {
+pub(super) struct FileVersion {
     /// In nanoseconds by the clock of the file system.
     pub(super) mtime: i64,
     pub(super) inode: u64,
     pub(super) size: u64,
 }
 
-impl Version {
+impl FileVersion {
     pub(super) fn of(stat: &FileStat) -> Self {
         Self { mtime: stat.mtime, inode: stat.inode, size: stat.size }
     }
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn a_file_is_complete_once_it_was_left_alone() {
-        let version = |size, mtime| Version { inode: 1, size, mtime };
+        let version = |size, mtime| FileVersion { inode: 1, size, mtime };
         let second = 1_000_000_000;
         assert_eq!(version(1, 0).rest(second), Duration::ZERO);
         assert_eq!(version(1, 0).rest(50_000_000), QUIET - Duration::from_millis(50));

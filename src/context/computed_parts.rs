@@ -39,7 +39,7 @@ impl NoteContent for QueryContent {
         let entry = |(index, block): (usize, crate::note::Block)| BlockEntry {
             id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, index + 1)),
             score: score(&block.text),
-            path: block.path,
+            heading_path: block.heading_path,
             text: block.text,
             depth: block.depth,
         };

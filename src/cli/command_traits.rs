@@ -3,12 +3,12 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use Fact::{Answer, Budget, Day, DryRun, Pager, Store, Text};
+use CommandTrait::{Answer, Budget, Day, DryRun, Pager, Store, Text};
 use clap::Command;
 
-/// What is known about a command. All but [`Fact::Text`] and [`Fact::Pager`] name a group of flags that apply to it.
+/// What is known about a command. All but [`CommandTrait::Text`] and [`CommandTrait::Pager`] name a group of flags that apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Fact {
+pub(super) enum CommandTrait {
     /// Its answer consists of notes and is fitted into a budget.
     Budget,
     /// It can change files.
@@ -26,12 +26,12 @@ pub(super) enum Fact {
 }
 
 /// The facts about most commands that read a store, print notes, or change notes.
-const READS: &[Fact] = &[Answer, Pager, Store, Day];
-const PRINTS_NOTES: &[Fact] = &[Budget, Answer, Pager, Store, Day];
-const CHANGES: &[Fact] = &[DryRun, Answer, Store, Day];
+const READS: &[CommandTrait] = &[Answer, Pager, Store, Day];
+const PRINTS_NOTES: &[CommandTrait] = &[Budget, Answer, Pager, Store, Day];
+const CHANGES: &[CommandTrait] = &[DryRun, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the facts of its members.
-const COMMANDS: [(&str, &[Fact]); 41] = [
+const COMMANDS: [(&str, &[CommandTrait]); 41] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
     ("context", PRINTS_NOTES),
@@ -76,7 +76,7 @@ const COMMANDS: [(&str, &[Fact]); 41] = [
 ];
 
 /// The flags that every command understands, by the fact without which they do not apply.
-const FLAGS: [(Fact, &[&str]); 5] = [
+const FLAGS: [(CommandTrait, &[&str]); 5] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
@@ -85,7 +85,7 @@ const FLAGS: [(Fact, &[&str]); 5] = [
 ];
 
 /// Returns the facts about the command with this path; the commands of `help` have those of one that reads.
-pub(super) fn facts_of(path: &str) -> &'static [Fact] {
+pub(super) fn traits_of(path: &str) -> &'static [CommandTrait] {
     COMMANDS.iter().find(|(command, _)| *command == path).map_or(READS, |(_, facts)| facts)
 }
 
@@ -98,7 +98,7 @@ pub(super) fn with_applicable_flags(mut command: Command) -> Command {
 
 fn with_hidden_flags(command: Command, parent: &str) -> Command {
     let path = format!("{parent} {}", command.get_name()).trim_start().to_owned();
-    let facts = facts_of(&path);
+    let facts = traits_of(&path);
     let is_idle = |flag: &str| FLAGS.iter().any(|(fact, flags)| flags.contains(&flag) && !facts.contains(fact));
     let command = command.mut_args(|arg| if is_idle(arg.get_id().as_str()) { arg.hide(true) } else { arg });
     command.mut_subcommands(|below| with_hidden_flags(below, &path))

@@ -4,7 +4,7 @@
 /// Yom-Tov, *Estimating the Query Difficulty for Information Retrieval*, 2010, chapter 4). specs/ranking.md says how well
 /// it separates questions with an answer from others.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct BestAnswer {
+pub struct QueryPerformance {
     /// The relevance of the best hit, 0 to 1; for a query of more than [`USUAL_TERMS`] terms, as if it had so many.
     pub relevance: f64,
     /// The largest share of the query, by inverse document frequency, that one paragraph of one of the [`COVERED_HITS`]
@@ -25,7 +25,7 @@ pub(super) const COVERED_HITS: usize = 10;
 /// The relevance of the best note whose title is not the query.
 const MAX_RELEVANCE: f64 = 0.99;
 
-impl BestAnswer {
+impl QueryPerformance {
     /// A certain answer, such as a note whose title is the query.
     pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0 };
 

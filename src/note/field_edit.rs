@@ -5,11 +5,11 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::items::plain;
+use super::list_fields::plain;
 use super::value::Value;
 use super::yaml::{Yaml, YamlNode};
 use super::yaml_document::YamlDocument;
-use super::yaml_text::flow;
+use super::yaml_emitter::flow;
 
 /// A line ending: `\n` or `\r\n`.
 pub(super) type LineEnding = &'static str;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::env::{Env, Waits};
+use crate::env::{Env, WaitPolicy};
 use crate::error::Error;
 
 /// A point of a command.
@@ -146,7 +146,7 @@ fn store() -> tempfile::TempDir {
 
 /// Runs a command together with another program.
 fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
-    let waits = Waits { pause: |_| here(Point::Pause), ..Waits::default() };
+    let waits = WaitPolicy { pause: |_| here(Point::Pause), ..WaitPolicy::default() };
     let cache_dir = Some(dir.join("cache"));
     let env =
         Env { current_dir: dir.into(), cache_dir, random: 7, lend_thread: || (), waits, ..Env::of_process().unwrap() };

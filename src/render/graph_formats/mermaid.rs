@@ -1,7 +1,7 @@
 //! Mermaid (mermaid.js.org), which many sites draw from markdown.
 
-use super::super::content::NoteView;
-use super::super::{EntryText, Extent, Frame, FrameState, Included, Renderer};
+use super::super::level_text::NoteView;
+use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use super::{counts, is_inline, label, node_and_edges, title};
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
@@ -23,7 +23,7 @@ impl Renderer for Mermaid<'_> {
         Frame(vec![before, String::new(), end.to_owned()])
     }
 
-    fn render(&self, index: usize, extent: Extent, included: &Included) -> EntryText {
+    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
         let view = NoteView::of(self.report, index, extent, included);
         let parts = |view: NoteView<'_>| {
             node_and_edges(view, |entry| node(index, entry), |edge| arrow(index, view.entry, edge))

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::env::{Env, Waits};
+use crate::env::{Env, WaitPolicy};
 
 /// The number of points that the process has passed.
 static PASSED: AtomicUsize = AtomicUsize::new(0);
@@ -25,7 +25,7 @@ pub(crate) fn here() {
 #[test]
 fn child() {
     let (Ok(dir), Ok(words)) = (std::env::var(DIR), std::env::var(WORDS)) else { return };
-    let waits = Waits { pause: |_| (), ..Waits::default() };
+    let waits = WaitPolicy { pause: |_| (), ..WaitPolicy::default() };
     let env = Env { current_dir: dir.into(), random: 7, lend_thread: || (), waits, ..Env::of_process().unwrap() };
     let words: Vec<_> = words.split('\n').map(Into::into).collect();
     crate::run(&words, &env, &mut Vec::new()).unwrap();
@@ -34,7 +34,7 @@ fn child() {
 /// Runs a command in a child process that aborts at the point `dies_at`. Returns whether it completed.
 fn call(dir: &Path, words: &[&str], dies_at: Option<usize>) -> bool {
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args(["--exact", "crash_points::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
+    command.args(["--exact", "crash_tests::child"]).env(DIR, dir).env(WORDS, words.join("\n"));
     command.env("XDG_CACHE_HOME", dir.join("cache"));
     command.env(POINT, dies_at.map_or(String::new(), |at| at.to_string()));
     command.stdout(Stdio::null()).stderr(Stdio::null()).status().unwrap().success()

@@ -13,8 +13,8 @@ use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::Report;
 use qipu::request::{
-    Abstraction, Budget, Command, ContextRequest, ExpandRequest, Format, Level, NeedOptions, Purpose, QuestionOptions,
-    Score, Selectors,
+    Abstraction, AssessmentOptions, Budget, Command, ContextRequest, DetailLevel, ExpandRequest, Format, Purpose,
+    QuestionOptions, Score, Selectors,
 };
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
@@ -30,12 +30,12 @@ fn store(notes: &[(&str, &str)]) -> Store {
     Store::from_notes(".qipu/".to_owned(), Config::default(), notes.iter().map(note).collect())
 }
 
-fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> NeedOptions {
+fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> AssessmentOptions {
     let today = purpose.map(|_| "2025-03-05".parse().unwrap());
-    NeedOptions { purpose, abstraction, today, ..NeedOptions::default() }
+    AssessmentOptions { purpose, abstraction, today, ..AssessmentOptions::default() }
 }
 
-fn asked(query: &str, need: NeedOptions) -> Command {
+fn asked(query: &str, need: AssessmentOptions) -> Command {
     let asking = Some(QuestionOptions { is_plain: true, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
     Command::Context(ContextRequest { selection, need: Some(need), ..ContextRequest::default() })
@@ -139,7 +139,7 @@ fn traps_do_not_win() {
     // Without a purpose, time plays no part.
     let command = asked("cache crash write buffer", need(None, ADAPTIVE));
     assert!(ids(&json(&store, &command, tokens(4000))).contains(&"outdated"));
-    let strict = NeedOptions { min_confidence: Score::new(0.6), ..need(Some(Purpose::Verify), ADAPTIVE) };
+    let strict = AssessmentOptions { min_confidence: Score::new(0.6), ..need(Some(Purpose::Verify), ADAPTIVE) };
     assert_eq!(ids(&json(&store, &asked("cache crash", strict), tokens(4000))), ["good"]);
 }
 
@@ -182,8 +182,11 @@ fn a_claim_brings_its_opponent_and_what_it_comes_from() {
     let plain = json(&store, &asked("zeta", need(Some(Purpose::Answer), ADAPTIVE)), tokens(4000));
     assert_eq!(ids(&plain), ["claim"]);
     assert_eq!(plain["contradictions_available"], true);
-    let wanted =
-        NeedOptions { with_derivations: true, with_contradictions: true, ..need(Some(Purpose::Answer), ADAPTIVE) };
+    let wanted = AssessmentOptions {
+        with_derivations: true,
+        with_contradictions: true,
+        ..need(Some(Purpose::Answer), ADAPTIVE)
+    };
     let command = asked("zeta", wanted);
     let answer = json(&store, &command, tokens(4000));
     assert_eq!(ids(&answer), ["claim", "origin", "denial"], "{answer}");
@@ -374,15 +377,17 @@ const SLACK: usize = 120;
 fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     // No note is left out for saying what others say.
     let asked = |abstraction| {
-        let need = NeedOptions { novelty_threshold: Some(Score::new(0.0)), ..need(Some(Purpose::Answer), abstraction) };
+        let need =
+            AssessmentOptions { novelty_threshold: Some(Score::new(0.0)), ..need(Some(Purpose::Answer), abstraction) };
         asked("alpha beta gamma", need)
     };
     let looked_at = [const { Cell::new(0) }; 3];
     runner(150)
         .run(&cases(), |(store, budgets)| {
             let at = |level| json(&store, &asked(Abstraction::Fixed(level)), Budget::default());
-            let (essences, summaries, details) = (at(Level::Essence), at(Level::Summary), at(Level::Detailed));
-            let extracts = at(Level::Extract);
+            let (essences, summaries, details) =
+                (at(DetailLevel::Essence), at(DetailLevel::Summary), at(DetailLevel::Detailed));
+            let extracts = at(DetailLevel::Extract);
             for id in ids(&essences) {
                 let chars = [&essences, &summaries, &extracts, &details]
                     .map(|answer| note(answer, id)["content"].as_str().unwrap().chars().count());
@@ -459,7 +464,7 @@ fn no_tokenizer_is_exceeded_in_any_format() {
     runner(12)
         .run(&(generators::stores(), 60_usize..900), |(store, max_tokens)| {
             let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
-            let detailed = need(None, Abstraction::Fixed(Level::Detailed));
+            let detailed = need(None, Abstraction::Fixed(DetailLevel::Detailed));
             let plain = Command::Context(ContextRequest {
                 selection: selected("fsync word 日本語"),
                 ..ContextRequest::default()
@@ -490,7 +495,8 @@ fn no_note_forges_a_heading_in_a_prompt() {
     runner(60)
         .run(&(generators::stores(), 200_usize..4000), |(store, max_chars)| {
             let report =
-                run_on(&asked("fsync word item", need(None, Abstraction::Fixed(Level::Detailed))), &store).unwrap();
+                run_on(&asked("fsync word item", need(None, Abstraction::Fixed(DetailLevel::Detailed))), &store)
+                    .unwrap();
             let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
             let text = fit(&report, budget, Format::Prompt, Screen::default()).unwrap();
             prop_assert!(text.chars().count() <= max_chars);

@@ -3,7 +3,7 @@
 use jiff::ToSpan;
 use jiff::civil::{Date, Weekday};
 
-use super::tokens::{Separator, Tokens};
+use super::lexer::{Separator, Tokens};
 use super::{DateRange, Period};
 
 /// The meaning of a phrase: `range` is `None` if it has the form of a date that no calendar has; `end` is the index of

@@ -2,7 +2,7 @@
 
 use pulldown_cmark::{CowStr, Event, LinkType, Options, Parser, Tag, TagEnd, html};
 
-use crate::escape::lines;
+use crate::escape::escape_lines;
 
 /// The schemes of links that lead out of the page. Other targets are names of notes.
 const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
@@ -12,11 +12,11 @@ const SCHEMES: [&str; 3] = ["http://", "https://", "mailto:"];
 pub(super) fn to_html(body: &str) -> String {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS | Options::ENABLE_WIKILINKS;
-    let body = lines(body);
+    let body = escape_lines(body);
     let mut out = String::with_capacity(body.len() * 3 / 2);
     html::push_html(&mut out, Parser::new_ext(&body, options).map(harmless));
     // The parser decodes entities such as `&#x202e;`.
-    lines(&out)
+    escape_lines(&out)
 }
 
 /// Replaces an event that could become active.

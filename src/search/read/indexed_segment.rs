@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use super::forward::DocText;
 use super::segment::Segment;
 use crate::codec::blobs::BlobSource;
-use crate::search::build::postings::FieldTermFreqs;
 use crate::search::format::{Totals, WordKind};
 use crate::search::ids::{DocId, QueryTermIdx, TermId, TermOrd, WordId};
+use crate::search::postings::FieldTermFreqs;
 use crate::store::NoteIdx;
 
 /// In place of a note's position: the note was deleted, or changed since it was indexed.
@@ -17,7 +17,7 @@ const DELETED: NoteIdx = NoteIdx(u32::MAX);
 
 /// A segment with its maps from document ids to notes and from term ordinals to term ids.
 #[derive(Default)]
-pub(super) struct SegmentReader {
+pub(super) struct IndexedSegment {
     pub(super) segment: Segment,
     /// The position in the store of the note of each document, or [`DELETED`].
     notes: Vec<NoteIdx>,
@@ -38,7 +38,7 @@ pub(crate) struct TermMatch {
     pub(crate) freqs: FieldTermFreqs,
 }
 
-impl SegmentReader {
+impl IndexedSegment {
     /// Opens a segment. `notes` has the position in the store of the note of each document. Returns `None` if the segment
     /// is corrupt, or has another number of documents.
     pub(super) fn open(

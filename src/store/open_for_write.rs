@@ -11,7 +11,7 @@ use super::change::Change;
 use super::lock::{self, Lock};
 use super::note_handle::NoteHandle;
 use super::redo_log;
-use super::{Config, Location, PENDING_FILE, Store, files, find_root, open_root, racy, relative_to};
+use super::{Config, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, open_root, relative_to};
 use crate::error::{Error, ErrorKind};
 use crate::note::MAX_BYTES;
 
@@ -61,7 +61,7 @@ impl Store {
     fn open_settled(location: &Location, current_dir: &Path, root: &Path, lock: &Lock) -> Result<Self, Error> {
         let mut reads = 1;
         loop {
-            let now = racy::now(root);
+            let now = in_progress_writes::now(root);
             let (store, recent) = Self::open_since(location, current_dir, None, now.map(lock::since))?;
             if reads == MAX_READS || now.is_none_or(|now| lock.wait_for_racy(&recent, now, location.waits)) {
                 return Ok(store);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::links::{AdjacencyLists, INLINE, OutLink, TYPED};
+use super::adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
 use crate::note::EncodedTarget;
 use crate::store::{NoteHandle, NoteIdx};
