@@ -81,7 +81,7 @@ const FIRST: [(&str, &str); 58] = [
     ("hashmap", "code-rust"),
     ("max_chars", "code-rust"),
     ("E0502", "code-rust"),
-    ("src/search/analysis/stop_words.rs", "code-rust"),
+    ("src/search/words.rs", "code-rust"),
     ("words.rs", "code-rust"),
     ("C++", "code-cpp"),
     ("user by id", "code-cpp"),
