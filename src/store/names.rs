@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(resolved("START here"), "`START here` is the title of 2 notes; ids: qp-77xv1a2b, qp-78aa0000");
         assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
         assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
-        assert_eq!(resolved("9"), "`9` begins 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
+        assert_eq!(resolved("9"), "`9` is a prefix of 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
         for name in ["", " ", "nobody", "start her", "~", "qp-"] {
             let error = store.resolve(name).unwrap_err();
             let several = name == "qp-";
