@@ -1,14 +1,14 @@
 //! Parses phrases for days and periods: `last week`, `5 March`, `between A and B`. Works on calendar dates; the caller
 //! gives today, and neither clock nor time zone is used.
 
+mod combined_phrases;
 mod lexer;
-mod phrases;
-mod single_dates;
+mod single_phrases;
 
 use jiff::civil::Date;
 
+pub use combined_phrases::{DatePhrase, PhraseMeaning};
 pub use lexer::{Separator, Token, Tokens};
-pub use phrases::{DatePhrase, PhraseMeaning};
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
 /// Parses a text that is a date with its year and nothing else, such as the title of a journal.
 pub fn parse_day(text: &str) -> Option<Date> {
     let text = text.trim();
-    if !(8..=24).contains(&text.len()) || !single_dates::may_begin_date(text) {
+    if !(8..=24).contains(&text.len()) || !single_phrases::may_begin_date(text) {
         return None;
     }
     // A fast path: most journals have such titles, and stores contain thousands of them.

@@ -26,7 +26,7 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
         None => (false, sides),
     };
     let merged = git::merge_by_lines(current_dir, &texts, request.marker_size).map_err(broken)?;
-    atomic_write::replace(&path(&request.ours), &merged.bytes).map_err(broken)?;
+    atomic_write::replace_unconditionally(&path(&request.ours), &merged.bytes).map_err(broken)?;
     let conflicts = |what: &str| Err(Error::new(ErrorKind::Check, what));
     match merged.conflicts {
         0 if by_fields && !std::str::from_utf8(&merged.bytes).is_ok_and(is_sound) => {

@@ -53,7 +53,7 @@ impl ShownAnswer {
         if let Some(rest) = rest.strip_prefix("compacted ") {
             self.represented_ids.extend(rest.split(' ').next().map(str::to_owned));
         } else if rest.starts_with("block ") {
-            self.headings.extend(heading_path(rest));
+            self.headings.extend(parse_printed_heading_path(rest));
             let text = rest.find(" text=\"").and_then(|start| json_text(rest.get(start + " text=".len()..)?));
             if let Some((text, _)) = text {
                 self.headings.extend(headings(&text));
@@ -80,7 +80,7 @@ fn passage_path(line: &str) -> Vec<String> {
 }
 
 /// Returns the heading path in the line of a block.
-fn heading_path(line: &str) -> Vec<String> {
+fn parse_printed_heading_path(line: &str) -> Vec<String> {
     let Some((_, mut rest)) = line.split_once(" path=") else { return Vec::new() };
     let mut path = Vec::new();
     loop {

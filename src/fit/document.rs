@@ -1,6 +1,6 @@
 //! A document under construction: its texts, their length, and the state that its frame shows.
 
-use super::limits::{OutputLimits, TextSize};
+use super::budget::{OutputLimits, TextSize};
 use super::selector::{Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
 use crate::report::{DetailLevel, Entry, LimitedLevel, Report, SelectionStats};

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::budget::TextSize;
 use super::document::DocumentBuilder;
-use super::limits::TextSize;
 use super::selector::Proposal;
 use crate::escape;
 use crate::render::{CUT_MARK, EntryText, FrameState, Included, ShownPart};

@@ -6,8 +6,8 @@
 //! the first note depends on the budget and on the notes, not on what happens to fit behind it, and never shrinks with a
 //! larger budget.
 
+use super::budget::TextSize;
 use super::document::DocumentBuilder;
-use super::limits::TextSize;
 use super::passages::pack;
 use super::selector::{GreedySelector, Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, ShownPart};
@@ -186,7 +186,7 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Returns the size that a detailed note may take in any case, in the unit of
-    /// [`OutputLimits::measure`](super::limits::OutputLimits::measure).
+    /// [`OutputLimits::measure`](super::budget::OutputLimits::measure).
     fn own_share(&self) -> usize {
         (self.document.limits.limit() as f64 * DETAILED_SHARE) as usize
     }

@@ -4,10 +4,10 @@
 //! first entry is cut only if none fits. If not even the empty frame fits, the error names the smallest budget that
 //! works.
 
+mod budget;
 mod document;
 mod entries;
 mod levels;
-mod limits;
 mod passages;
 mod selector;
 
@@ -16,8 +16,8 @@ use crate::render::{self, Renderer, Screen, ShownPart};
 use crate::report::Report;
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
+use budget::{OutputLimits, TextSize};
 use document::DocumentBuilder;
-use limits::{OutputLimits, TextSize};
 use passages::pack;
 
 /// The most attempts with a smaller token limit before the smallest budget is named.

@@ -8,8 +8,8 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::budget::TextSize;
 use super::document::DocumentBuilder;
-use super::limits::TextSize;
 use super::selector::{GreedySelector, Proposal};
 use crate::render::{Included, ShownPart};
 use crate::report::{Fragment, LimitedLevel, Passages, SelectionStats};

@@ -113,7 +113,7 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                 depth += 1;
             }
             Event::End(TagEnd::Heading(_)) if heading.is_some() => {
-                reader.end_heading(heading.take());
+                reader.set_heading_path(heading.take());
                 depth = depth.saturating_sub(1);
             }
             Event::Text(piece) | Event::Code(piece) if heading.is_some() => {
@@ -166,7 +166,7 @@ struct OpenItem {
 }
 
 impl BlockReader<'_> {
-    fn end_heading(&mut self, heading: Option<(usize, String)>) {
+    fn set_heading_path(&mut self, heading: Option<(usize, String)>) {
         let Some((level, text)) = heading else { return };
         while self.headings.last().is_some_and(|(open, _)| *open >= level) {
             self.headings.pop();

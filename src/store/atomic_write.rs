@@ -207,7 +207,7 @@ fn exchange_back(old: &Path, path: &Path, new: FileVersion) -> io::Result<bool> 
 }
 
 /// Replaces a file of qipu's own, or creates it. Keeps the file's mode.
-pub(crate) fn replace(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(crate) fn replace_unconditionally(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.mtime);
     new.put()?;

@@ -135,7 +135,7 @@ impl ReusePlan {
         files: &[FileEntry],
         builder: Option<&dyn TextIndexBuilder>,
     ) -> Option<Self> {
-        let diff = index.compare(files);
+        let diff = index.compare_stats(files);
         let changed = diff.changed(|| dir.now().ok());
         // An index none of whose stats match was copied from another place.
         let is_foreign = diff.unchanged() == 0 && !files.is_empty() && changed >= files.len();
@@ -349,7 +349,7 @@ pub(super) fn index_facts(
     }
     let files = scan::notes(location.dir, None)?.files;
     let index = Index::open(location);
-    let (known, bytes) = index.map_or((0, 0), |index| (index.compare(&files).unchanged(), index.len()));
+    let (known, bytes) = index.map_or((0, 0), |index| (index.compare_stats(&files).unchanged(), index.len()));
     Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)])
 }
 

@@ -5,7 +5,9 @@ use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
-use super::index::record_fields::{ColdFields, ColdFieldsRef, Identity, LinkFields, ListFields, NoteFlags, Relations};
+use super::index::record_fields::{
+    ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
+};
 use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
@@ -119,8 +121,8 @@ impl NoteHandle {
     }
 
     /// Returns the first column group. Of an index that is damaged, the file is read, as by all methods below.
-    pub fn identity(&self) -> Identity<'_> {
-        self.column(RecordRef::identity, Identity::of)
+    pub fn identity(&self) -> IdentityFields<'_> {
+        self.column(RecordRef::identity, IdentityFields::of)
     }
 
     /// Returns the title. Decodes the first column group.
@@ -142,8 +144,8 @@ impl NoteHandle {
     }
 
     /// Returns the fourth column group: tags, aliases, the notes of a digest.
-    pub fn relations(&self) -> Relations<'_> {
-        self.column(RecordRef::relations, Relations::of)
+    pub fn relations(&self) -> RelationFields<'_> {
+        self.column(RecordRef::relations, RelationFields::of)
     }
 
     /// Returns the ordered lists of a map of content, each as the links that its items begin with; empty for any other

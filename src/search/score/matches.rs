@@ -1,6 +1,7 @@
 //! The matches of a query in all notes.
 
-use super::bm25f::{RankingParams, WeightedFreqs, idf};
+use super::bm25f::{WeightedFreqs, idf};
+use super::ranking_params::RankingParams;
 use crate::codec::offsets::Offsets;
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::postings::FieldTermFreqs;

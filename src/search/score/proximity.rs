@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::bm25f::{RankingParams, idf, length_norm};
+use super::bm25f::{idf, length_norm};
+use super::ranking_params::RankingParams;
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bm25f::RankingParams;
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, step};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, relevance};
+use super::ranking_params::RankingParams;
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
@@ -122,12 +122,12 @@ impl Ranker<'_> {
         for term in matches.of(note) {
             scratch.add(term.query_term, term.freqs.total());
         }
-        let words = self.sum(scratch, idf);
+        let words = self.bm25f_score(scratch, idf);
         let mut score = words;
         if let Some(neighbourhood) = self.neighbourhood
             && self.propagate_along_sequence(note, neighbourhood, matches, scratch)
         {
-            score = self.sum(scratch, idf);
+            score = self.bm25f_score(scratch, idf);
         }
         scratch.clear();
         let breakdown = ScoreBreakdown { words, sequence: score - words, ..ScoreBreakdown::default() };
@@ -148,7 +148,7 @@ impl Ranker<'_> {
                 }
                 self.propagate_along_sequence(hit.note, neighbourhood, matches, scratch);
                 if self.propagate_along_links(hit.note, neighbourhood, matches, scratch) {
-                    let score = self.sum(scratch, idf);
+                    let score = self.bm25f_score(scratch, idf);
                     hit.breakdown.links = score - hit.score;
                     hit.score = score;
                 }
@@ -216,7 +216,7 @@ impl Ranker<'_> {
     }
 
     /// Returns the BM25F score of the frequencies in `scratch`.
-    fn sum(&self, scratch: &mut Scratch, idf: &[f64]) -> f64 {
+    fn bm25f_score(&self, scratch: &mut Scratch, idf: &[f64]) -> f64 {
         let mut score = 0.0;
         for (query_term, amount) in scratch.amounts() {
             let position = query_term.index();

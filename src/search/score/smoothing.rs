@@ -3,8 +3,8 @@
 
 use rayon::prelude::*;
 
-use super::bm25f::RankingParams;
 use super::hit::{Hit, TASKS};
+use super::ranking_params::RankingParams;
 use super::scratch::Scratch;
 use super::vectors::{Vector, Vectors};
 use crate::search::read::composite_index::CompositeIndex;

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::bm25f::{RankingParams, idf};
+use super::bm25f::idf;
+use super::ranking_params::RankingParams;
 use crate::search::ids::TermId;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;

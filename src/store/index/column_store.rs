@@ -13,10 +13,10 @@ pub(crate) const NOTES_PER_CHUNK: usize = 256;
 /// The column groups of a record, the most often read first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnGroup {
-    Identity,
+    IdentityFields,
     ListFields,
     Links,
-    Relations,
+    RelationFields,
     Cold,
 }
 

@@ -14,6 +14,7 @@ mod record_codec;
 pub(crate) mod record_fields;
 pub(crate) mod records;
 pub(crate) mod sidecar;
+mod stat_diff;
 pub(crate) mod writer;
 
 use std::ops::Range;
@@ -26,12 +27,10 @@ use crate::codec::blobs::BlobSource;
 use crate::codec::lz4::decompress;
 use crate::store::read_errors::ReadErrors;
 use crate::store::walk::dir_handle::DirHandle;
-use crate::store::walk::stat::FileEntry;
 use column_store::{COLUMN_GROUPS, ColumnStore};
 use container::Container;
 use file_table::{FILES_PER_BLOCK, FileCursor, PathBlock};
 use location::{FILE, IndexLocation};
-use racy_timestamps::racy_until;
 
 use sidecar::SidecarFile;
 
@@ -133,69 +132,9 @@ impl Index {
         (self.header.text_index == key).then(|| Arc::new(TextSections { container, errors }) as Arc<dyn BlobSource>)
     }
 
-    /// Compares the stats of files, which are sorted by path, with those of the index. A file whose real path may differ
-    /// from the shown one counts as changed.
-    pub(crate) fn compare(&self, files: &[FileEntry]) -> StatDiff {
-        let mut racy = Vec::new();
-        let mut indexed = self.files();
-        let mut stat = indexed.step();
-        let mut same_path = |entry: &FileEntry| {
-            if let Some(slot) = entry.slot {
-                let block = self.files.get(slot / FILES_PER_BLOCK)?;
-                return Some((slot, block.stat(slot % FILES_PER_BLOCK, self.header.begun)?));
-            }
-            while stat.is_some() && *indexed.path < *entry.path {
-                stat = indexed.step();
-            }
-            let is_match = *indexed.path == *entry.path && entry.real_path.is_none();
-            stat.filter(|_| is_match).map(|stat| (indexed.slot(), stat))
-        };
-        let unchanged = |entry: &FileEntry| {
-            let (slot, stat) = same_path(entry)?;
-            if stat != entry.stat {
-                return None;
-            }
-            let racy_until = racy_until(stat, self.header.begun, self.header.granularity);
-            if racy_until >= self.header.begun {
-                racy.push(racy_until);
-                return None;
-            }
-            Some(slot)
-        };
-        let slots = files.iter().map(unchanged).collect();
-        StatDiff { slots, racy, count: self.count() }
-    }
-
     /// Whether so many files of a store changed that the index should be rewritten.
     pub(crate) fn needs_rewrite(notes: usize, changed: usize) -> bool {
         changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
-    }
-}
-
-/// The result of comparing the stats of files with the index.
-pub(crate) struct StatDiff {
-    /// For each file its slot in the index; `None` if it is new, changed or racy.
-    pub(crate) slots: Vec<Option<usize>>,
-    /// For each file with an equal but racy stat the time until which that is racy, in nanoseconds.
-    racy: Vec<i64>,
-    count: usize,
-}
-
-impl StatDiff {
-    pub(crate) fn unchanged(&self) -> usize {
-        self.slots.iter().flatten().count()
-    }
-
-    /// Counts the files that are new, changed or removed. A racy one counts only if it would not be racy in a new index
-    /// that is begun at `now`.
-    pub(crate) fn changed(&self, now: impl FnOnce() -> Option<i64>) -> usize {
-        let equal = self.unchanged() + self.racy.len();
-        let changed = (self.slots.len() - equal).max(self.count.saturating_sub(equal));
-        if self.racy.is_empty() {
-            return changed;
-        }
-        let now = now().unwrap_or(i64::MIN);
-        changed + self.racy.iter().filter(|racy_until| **racy_until < now).count()
     }
 }
 

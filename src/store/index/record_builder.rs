@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::column_store::{COLUMN_GROUPS, ColumnGroup, NOTES_PER_CHUNK};
 use super::id_compression;
 use super::record_codec::RecordWriter;
-use super::record_fields::{ColdFieldsRef, Identity, LinkFields, ListFields, Relations};
+use super::record_fields::{ColdFieldsRef, IdentityFields, LinkFields, ListFields, RelationFields};
 use crate::codec::lz4::compress;
 use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
 
@@ -35,17 +35,17 @@ impl RecordColumnsBuilder {
         let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
         let lists = lists.iter().map(|list| list.iter().map(EncodedTarget::of).collect()).collect();
         let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
-        let identity = Identity {
+        let identity = IdentityFields {
             id,
             body_chars: Some(note.body_chars()),
             summary_chars: note.summary().map(shown_chars),
-            ..Identity::of(note)
+            ..IdentityFields::of(note)
         };
         let Self { columns: [identities, list_fields, links, relations, cold], row, bytes } = self;
         identity.write(row, &mut identities.bytes);
         ListFields::of(note).write(row, &mut list_fields.bytes);
         LinkFields::of(note).write(row, &mut links.bytes);
-        append(&Relations { lists, ..Relations::of(note) }, bytes, &mut relations.bytes);
+        append(&RelationFields { lists, ..RelationFields::of(note) }, bytes, &mut relations.bytes);
         append(&ColdFieldsRef::of(note), bytes, &mut cold.bytes);
         self.columns.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
     }

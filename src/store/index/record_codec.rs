@@ -2,11 +2,11 @@
 //! is made for speed: a row is the length of its numbers, the numbers as varints, then all texts, whose UTF-8 is checked at
 //! once.
 
-use super::record_fields::{EncodedTimestamp, Identity, LinkFields, ListFields, NoteFlags};
+use super::record_fields::{EncodedTimestamp, IdentityFields, LinkFields, ListFields, NoteFlags};
 use crate::codec::varint::{self, VarintReader};
 use crate::note::{DEFAULT_VALUE, EncodedTarget};
 
-/// The flag bits of an [`Identity`].
+/// The flag bits of an [`IdentityFields`].
 const ID: u64 = 1;
 const VALUE: u64 = 1 << 1;
 const MOC: u64 = 1 << 2;
@@ -125,7 +125,7 @@ impl<'a> RecordReader<'a> {
     }
 }
 
-impl<'a> Identity<'a> {
+impl<'a> IdentityFields<'a> {
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.flags;
         let bits = bit(self.id.is_some(), ID)
@@ -171,7 +171,7 @@ impl<'a> Identity<'a> {
 }
 
 impl<'a> ListFields<'a> {
-    /// Appends the encoded row to `bytes`, without the fields that are in the [`Identity`].
+    /// Appends the encoded row to `bytes`, without the fields that are in the [`IdentityFields`].
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let stamp = |stamp, seconds, text| match stamp {
             Some(EncodedTimestamp::Seconds(_)) => seconds,
@@ -191,7 +191,7 @@ impl<'a> ListFields<'a> {
         row.finish(bytes);
     }
 
-    pub(crate) fn from_bytes(name: Identity<'a>, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(name: IdentityFields<'a>, bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
         let bits = rest.number()?;
         let has = |bit| bits & bit != 0;
@@ -286,14 +286,15 @@ mod tests {
                 let flags = NoteFlags { is_moc: has_aliases, is_journal: has_compacts, ..flags };
                 let flags = NoteFlags { may_be_retired: has_compacts, ..flags };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
-                let name = Identity { id, title, value, flags, body_chars, summary_chars };
+                let name = IdentityFields { id, title, value, flags, body_chars, summary_chars };
                 let names = written(|row, bytes| name.write(row, bytes));
                 let heads = written(|row, bytes| head.write(row, bytes));
                 assert_eq!(
-                    (Identity::from_bytes(&names), ListFields::from_bytes(name, &heads)),
+                    (IdentityFields::from_bytes(&names), ListFields::from_bytes(name, &heads)),
                     (Some(name), Some(head))
                 );
-                (0..names.len()).for_each(|end| assert_ne!(Identity::from_bytes(&names[..end]), Some(name), "{end}"));
+                (0..names.len())
+                    .for_each(|end| assert_ne!(IdentityFields::from_bytes(&names[..end]), Some(name), "{end}"));
                 (0..heads.len())
                     .for_each(|end| assert_ne!(ListFields::from_bytes(name, &heads[..end]), Some(head), "{end}"));
             }

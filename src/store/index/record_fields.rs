@@ -25,7 +25,7 @@ pub(crate) struct NoteFlags {
 
 /// The first column group: what every command reads of every note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Identity<'a> {
+pub struct IdentityFields<'a> {
     /// The id; `None` if the path of the file gives it, or if the note was not read from an index.
     pub(crate) id: Option<&'a str>,
     /// The title.
@@ -99,7 +99,7 @@ pub struct LinkFields<'a> {
 
 /// The fourth column group: what else relates a note to others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Relations<'a> {
+pub struct RelationFields<'a> {
     /// Tags as written, each once.
     #[serde(borrow)]
     pub tags: Vec<&'a str>,
@@ -160,7 +160,7 @@ impl NoteFlags {
     }
 }
 
-impl<'a> Identity<'a> {
+impl<'a> IdentityFields<'a> {
     /// Borrows the column group from a parsed note. No characters are counted but those of the field `summary`.
     pub(crate) fn of(note: &'a Note) -> Self {
         Self {
@@ -238,7 +238,7 @@ impl<'a> ListFields<'a> {
     }
 }
 
-impl<'a> Relations<'a> {
+impl<'a> RelationFields<'a> {
     /// Borrows the column group from a parsed note, without its ordered lists.
     pub(crate) fn of(note: &'a Note) -> Self {
         let borrowed = |texts: &'a [String]| texts.iter().map(String::as_str).collect();

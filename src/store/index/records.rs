@@ -5,7 +5,7 @@
 use std::sync::{Arc, OnceLock};
 
 use super::column_store::{COLUMN_GROUPS, ColumnChunk, ColumnGroup, ColumnStore, NOTES_PER_CHUNK};
-use super::record_fields::{ColdFields, Identity, LinkFields, ListFields, Relations};
+use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
 use crate::store::read_errors::ReadErrors;
 use crate::store::walk::dir_handle::DirHandle;
 
@@ -48,7 +48,7 @@ impl RecordRef {
         Self { columns: Arc::clone(columns), slot }
     }
 
-    pub(crate) fn identity(&self) -> Option<Identity<'_>> {
+    pub(crate) fn identity(&self) -> Option<IdentityFields<'_>> {
         self.checked(self.read_identity())
     }
 
@@ -61,16 +61,16 @@ impl RecordRef {
         self.checked(LinkFields::from_bytes(self.row(ColumnGroup::Links)))
     }
 
-    pub(crate) fn relations(&self) -> Option<Relations<'_>> {
-        self.checked(postcard::from_bytes(self.row(ColumnGroup::Relations)).ok())
+    pub(crate) fn relations(&self) -> Option<RelationFields<'_>> {
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::RelationFields)).ok())
     }
 
     pub(crate) fn cold_fields(&self) -> Option<ColdFields> {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::Cold)).ok())
     }
 
-    fn read_identity(&self) -> Option<Identity<'_>> {
-        Identity::from_bytes(self.row(ColumnGroup::Identity))
+    fn read_identity(&self) -> Option<IdentityFields<'_>> {
+        IdentityFields::from_bytes(self.row(ColumnGroup::IdentityFields))
     }
 
     fn row(&self, group: ColumnGroup) -> &[u8] {

@@ -44,7 +44,7 @@ impl CachedDir {
     }
 
     /// Whether the names can be in a directory and are sorted and unique. The file may come with a repository.
-    fn is_valid(&self) -> bool {
+    fn has_plain_names(&self) -> bool {
         let in_order = |names: &[String]| names.is_sorted_by(|a, b| a < b);
         let is_plain = |name: &String| !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\0']);
         in_order(&self.dirs)
@@ -89,13 +89,13 @@ impl<'a> DirCache<'a> {
         let read = || postcard::from_bytes(&index.sidecar(sidecar::FOLDERS).read(CACHE_KEY)?).ok();
         IS_ENABLED.then(|| {
             let mut dirs: Vec<CachedDir> = read().unwrap_or_default();
-            dirs.retain(CachedDir::is_valid);
+            dirs.retain(CachedDir::has_plain_names);
             Self { root, index, dirs, begun: OnceLock::new() }
         })
     }
 
     /// Returns a cached directory whose stat has not changed. One stat of the directory.
-    pub(crate) fn get(&self, path: &str, real_path: &Path) -> Option<&CachedDir> {
+    pub(crate) fn get_if_unchanged(&self, path: &str, real_path: &Path) -> Option<&CachedDir> {
         let position = self.dirs.binary_search_by(|dir| dir.path.as_str().cmp(path)).ok()?;
         let stat = self.root.folder(real_path).ok()?.dir_stat()?;
         self.dirs.get(position).filter(|dir| dir.stat == stat)
@@ -179,16 +179,18 @@ mod tests {
 
     #[test]
     fn only_names_of_what_can_be_in_a_folder_are_taken() {
-        assert!(cached(&["a", "b.md"], &["a.md", "a\\b.md", "b.md"]).is_valid());
+        assert!(cached(&["a", "b.md"], &["a.md", "a\\b.md", "b.md"]).has_plain_names());
         for name in ["", ".", "..", ".hidden", "a/b", "/etc", "a\0b"] {
-            assert!(!cached(&[name], &[]).is_valid(), "{name}");
-            assert!(!cached(&[], &[name]).is_valid(), "{name}");
+            assert!(!cached(&[name], &[]).has_plain_names(), "{name}");
+            assert!(!cached(&[], &[name]).has_plain_names(), "{name}");
         }
         for names in [["a", "a"], ["b", "a"]] {
-            assert!(!cached(&names, &[]).is_valid());
-            assert!(!cached(&[], &names.map(|name| format!("{name}.md")).each_ref().map(String::as_str)).is_valid());
+            assert!(!cached(&names, &[]).has_plain_names());
+            assert!(
+                !cached(&[], &names.map(|name| format!("{name}.md")).each_ref().map(String::as_str)).has_plain_names()
+            );
         }
-        assert!(!cached(&[], &["readme.txt"]).is_valid());
+        assert!(!cached(&[], &["readme.txt"]).has_plain_names());
     }
 
     #[test]

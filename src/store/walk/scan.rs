@@ -264,7 +264,7 @@ impl<'scope> DirWalk<'_, '_, 'scope> {
 
     /// Visits a directory that is cached and unchanged. Returns the directories in it.
     fn visit_cached(&mut self, real_path: &Path, path: &str) -> Option<Vec<WaitingDir>> {
-        let cached = self.cache?.get(path, real_path)?;
+        let cached = self.cache?.get_if_unchanged(path, real_path)?;
         let dirs = cached.dirs.iter().map(|name| (real_path.join(name), format!("{path}/{name}")));
         self.visited.push(VisitedDir { path: path.to_owned(), is_cached: true, listing: None });
         self.unchanged.insert(&cached.path, cached);

@@ -8,7 +8,7 @@ use super::{DateRange, Period};
 
 /// The meaning of a phrase: `range` is `None` if it has the form of a date that no calendar has; `end` is the index of
 /// the token behind it.
-pub(super) struct SingleDate {
+pub(super) struct SinglePhrase {
     pub(super) range: Option<DateRange>,
     pub(super) end: usize,
 }
@@ -34,7 +34,7 @@ const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
 impl Tokens<'_> {
     /// Parses a single day or period at a token. `previous` is the period mentioned before.
-    pub(super) fn single_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
+    pub(super) fn single_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SinglePhrase> {
         self.parse_numeric(index)
             .or_else(|| self.named_date(index, today))
             .or_else(|| self.parse_relative(index, today))
@@ -66,17 +66,17 @@ impl Tokens<'_> {
     }
 
     /// Parses `2025-03-05` or `2025-03`.
-    fn parse_numeric(&self, index: usize) -> Option<SingleDate> {
+    fn parse_numeric(&self, index: usize) -> Option<SinglePhrase> {
         if self.is_joined(index) {
             return None;
         }
         if let Some((day, end)) = self.numeric_day(index) {
-            return (!self.is_joined(end)).then_some(SingleDate { range: day.map(DateRange::Day), end });
+            return (!self.is_joined(end)).then_some(SinglePhrase { range: day.map(DateRange::Day), end });
         }
         let (year, month) = (parse_digits(self.word(index), 4)?, parse_digits(self.word(index + 1), 2)?);
         let is_month = self.separator(index + 1) == Separator::Dash && !self.is_joined(index + 2);
         let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
-        is_month.then(|| SingleDate { range: Some(month_of(first)), end: index + 2 })
+        is_month.then(|| SinglePhrase { range: Some(month_of(first)), end: index + 2 })
     }
 
     /// Parses `March 5`, `Mar 5th`, `5 March`, `5th of March`. Returns month, day, and the index of the token behind
@@ -119,10 +119,10 @@ impl Tokens<'_> {
     }
 
     /// Parses a day of a named month, or a named month with its year.
-    fn named_date(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn named_date(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         if let Some((month, day, end)) = self.month_and_day(index) {
             if let Some((year, end)) = self.year_at(end) {
-                return Some(SingleDate { range: Date::new(year, month, day).ok().map(DateRange::Day), end });
+                return Some(SinglePhrase { range: Date::new(year, month, day).ok().map(DateRange::Day), end });
             }
             // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
             let is_bare = |index: usize| self.word(index).bytes().all(|byte| byte.is_ascii_digit());
@@ -132,35 +132,35 @@ impl Tokens<'_> {
             {
                 return None;
             }
-            return Some(SingleDate { range: latest(month, day, today).map(DateRange::Day), end });
+            return Some(SinglePhrase { range: latest(month, day, today).map(DateRange::Day), end });
         }
         let month = month(self.word(index)).filter(|_| !self.is_joined(index))?;
         let (year, end) = self.year_at(index + 1)?;
         let first = Date::new(year, month, 1).ok()?;
-        Some(SingleDate { range: Some(month_of(first)), end })
+        Some(SinglePhrase { range: Some(month_of(first)), end })
     }
 
     /// Parses `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
-    fn parse_relative(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn parse_relative(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         if self.is_joined(index) {
             return None;
         }
-        let day = |day: Result<Date, jiff::Error>, end| Some(SingleDate { range: day.ok().map(DateRange::Day), end });
+        let day = |day: Result<Date, jiff::Error>, end| Some(SinglePhrase { range: day.ok().map(DateRange::Day), end });
         match self.word(index) {
             "today" => day(Ok(today), index + 1),
             "yesterday" => day(today.yesterday(), index + 1),
             "tomorrow" => day(today.tomorrow(), index + 1),
-            "this" => self.this_unit(index + 1, today),
-            "last" | "past" | "previous" => self.last_units(index + 1, today),
+            "this" => self.parse_this(index + 1, today),
+            "last" | "past" | "previous" => self.parse_last(index + 1, today),
             _ => {
                 let (count, unit) = (parse_number(self.word(index))?, self.unit_at(index + 1)?);
                 let is_ago = self.follows(index + 2, "ago") && unit != Unit::Year;
-                is_ago.then(|| SingleDate { range: before(today, unit, count).map(DateRange::Day), end: index + 3 })
+                is_ago.then(|| SinglePhrase { range: before(today, unit, count).map(DateRange::Day), end: index + 3 })
             }
         }
     }
 
-    fn this_unit(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn parse_this(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         let range = match self.word(index) {
             "week" => {
                 let monday = today.checked_sub(i64::from(today.weekday().to_monday_zero_offset()).days()).ok();
@@ -171,10 +171,10 @@ impl Tokens<'_> {
             _ => return None,
         };
         (self.separator(index) == Separator::Space && !self.is_joined(index + 1))
-            .then_some(SingleDate { range, end: index + 1 })
+            .then_some(SinglePhrase { range, end: index + 1 })
     }
 
-    fn last_units(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn parse_last(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         if self.separator(index) != Separator::Space {
             return None;
         }
@@ -185,7 +185,7 @@ impl Tokens<'_> {
             word => (parse_number(word)?, self.unit_at(index + 1)?, index + 2),
         };
         let from = before(today, unit, count);
-        (!self.is_joined(end)).then(|| SingleDate { range: from.and_then(|from| period(Some(from), today)), end })
+        (!self.is_joined(end)).then(|| SinglePhrase { range: from.and_then(|from| period(Some(from), today)), end })
     }
 
     fn unit_at(&self, index: usize) -> Option<Unit> {
@@ -200,7 +200,7 @@ impl Tokens<'_> {
     }
 
     /// Parses `last Wednesday` and `on Wednesday`: the latest one before today.
-    fn weekday(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn weekday(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         let is_short_allowed = match self.word(index) {
             "last" | "past" => true,
             // `on sun` is seldom a day; `on Sun` is.
@@ -209,18 +209,19 @@ impl Tokens<'_> {
         };
         let weekday = weekday(self.word(index + 1), is_short_allowed)?;
         let is_close = self.separator(index + 1) == Separator::Space && !self.is_joined(index + 2);
-        is_close.then(|| SingleDate { range: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: index + 2 })
+        is_close
+            .then(|| SinglePhrase { range: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: index + 2 })
     }
 
     /// Parses `in January`: the latest one that has begun.
-    fn parse_in_month(&self, index: usize, today: Date) -> Option<SingleDate> {
+    fn parse_in_month(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         let month = month(self.word(index + 1))
             .filter(|_| self.word(index) == "in" && self.separator(index + 1) == Separator::Space)?;
         if self.is_joined(index + 2) || self.year_at(index + 2).is_some() || self.month_and_day(index + 1).is_some() {
             return None;
         }
         let year = if month <= today.month() { Some(today.year()) } else { today.year().checked_sub(1) };
-        Some(SingleDate {
+        Some(SinglePhrase {
             range: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))),
             end: index + 2,
         })
@@ -228,7 +229,7 @@ impl Tokens<'_> {
 
     /// Parses `the week before`, which refers to a period mentioned before, `the week before last week` and `the day
     /// before yesterday`.
-    fn parse_week_before(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SingleDate> {
+    fn parse_week_before(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SinglePhrase> {
         let is_day = self.follows(index + 1, "day");
         let is_phrase = self.word(index) == "the"
             && (is_day || self.follows(index + 1, "week"))
@@ -246,7 +247,7 @@ impl Tokens<'_> {
         let days = |count: i64| start.checked_sub(count.days()).ok();
         let range =
             if is_day { days(1).map(DateRange::Day) } else { days(1).and_then(|to| period(Some(days(7)?), to)) };
-        Some(SingleDate { range, end })
+        Some(SinglePhrase { range, end })
     }
 }
 
