@@ -125,7 +125,7 @@ fn every_weekday_at_every_weekday() {
 #[test]
 fn no_clock_and_no_time_zone_is_asked() {
     // `tests/questions.rs` runs the binary under several zones.
-    let sources = ["mod.rs", "phrases.rs", "single.rs", "tokens.rs"];
+    let sources = ["mod.rs", "combined_phrases.rs", "single_phrases.rs", "lexer.rs"];
     for name in sources {
         let text = std::fs::read_to_string(format!("{}/src/calendar/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
         assert!(!["Zoned", "TimeZone", "Timestamp", "now()"].iter().any(|word| text.contains(word)), "{name}");
