@@ -124,16 +124,16 @@ fn answer(request: &Request, env: &Env) -> Result<Option<Report>, Error> {
     }
 }
 
-/// Saves a picture and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
-fn save(text: &str, file: &OutputFile, picture: &Report, request: &Request, env: &Env) -> Result<String, Error> {
+/// Saves a graph and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
+fn save(text: &str, file: &OutputFile, graph: &Report, request: &Request, env: &Env) -> Result<String, Error> {
     let confirmation = |action| {
-        let report = commands::saved_file(file, picture.head.store.as_deref(), action);
+        let report = commands::saved_file(file, graph.head.store.as_deref(), action);
         fit::fit(&report, request.budget, file.confirmation_format, screen(request, env))
     };
     // The longest of the actions that `export` returns.
     confirmation("unchanged")?;
     let (location, current_dir, bytes) = (&request.location, &env.current_dir, text.as_bytes());
-    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_graph_format)?;
+    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_graph_file)?;
     confirmation(action)
 }
 

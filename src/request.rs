@@ -196,7 +196,7 @@ pub struct ContextRequest {
     /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
     /// The purpose of the answer; `None` shows notes in full, in the order of their selection.
-    pub need: Option<AssessmentOptions>,
+    pub assessment: Option<AssessmentOptions>,
     /// The most hits that are assessed for selection by purpose; `None` for no limit.
     pub max_candidates: Option<usize>,
 }
@@ -500,7 +500,7 @@ pub struct GraphRequest {
     pub follow: Follow,
     /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
-    /// The file of the picture; `None` for standard output.
+    /// The file of the graph; `None` for standard output.
     pub saved: Option<OutputFile>,
 }
 

@@ -38,7 +38,7 @@ fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> AssessmentOptions
 fn asked(query: &str, need: AssessmentOptions) -> Command {
     let asking = Some(QuestionOptions { is_plain: true, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(ContextRequest { selection, need: Some(need), ..ContextRequest::default() })
+    Command::Context(ContextRequest { selection, assessment: Some(need), ..ContextRequest::default() })
 }
 
 fn written(report: &Report, budget: Budget, format: Format) -> String {

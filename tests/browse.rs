@@ -91,7 +91,7 @@ impl Tmux {
         self.wait(text, |screen| screen.contains(text))
     }
 
-    /// WaitPolicy for the shell, and checks that the terminal is in its former modes.
+    /// Waits for the shell, and checks that the terminal is in its former modes.
     fn expect_restored(&self, code: u8) {
         self.wait_for(&format!("ended with {code}"));
         assert_eq!(self.tmux(&["display-message", "-p", "#{alternate_on} #{cursor_flag}"]).trim(), "0 1");

@@ -17,7 +17,7 @@ use support::process::call;
 /// The number of times, 50 ms apart, that running children are polled before they count as hanging.
 const MAX_POLLS: usize = 2_000;
 
-/// WaitPolicy until the stat of a file that was just written is no longer racy: files may share their timestamps with the index
+/// Waits until the stat of a file that was just written is no longer racy: files may share their timestamps with the index
 /// until then, and are read again.
 fn settle() {
     std::thread::sleep(Duration::from_millis(150));

@@ -49,8 +49,7 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
             let names: Vec<&str> = visible(command).map(Command::get_name).collect();
             let path = if path.is_empty() { "qipu".to_owned() } else { format!("qipu {path}") };
-            return Error::usage(format!("`{path}` needs a subcommand"))
-                .hint(format!("commands: {}", names.join(", ")));
+            return Error::usage(format!("`{path}` needs a command")).hint(format!("commands: {}", names.join(", ")));
         }
         ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command),
         ErrorKind::UnknownArgument => argument_hint(error, command, words),

@@ -94,7 +94,7 @@ pub(super) struct ContextArgs {
     #[command(flatten)]
     blocks: BlockOptions,
     #[command(flatten)]
-    need: AssessmentArgs,
+    options: AssessmentArgs,
     #[command(flatten)]
     expansion: ExpandArgs,
 }
@@ -158,7 +158,7 @@ fn requested_blocks(blocks: BlockOptions, has_budget: bool) -> Option<BlockOptio
 
 impl ContextArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        invocation.budget = self.expansion.budget(self.need.budget(invocation.budget)?)?;
+        invocation.budget = self.expansion.budget(self.options.budget(invocation.budget)?)?;
         if self.expansion.is_given() {
             let banner = choice(self.banner, self.no_banner);
             return Ok(Command::Expand(self.expansion.into_request(banner)));
@@ -171,9 +171,9 @@ impl ContextArgs {
         let has_budget = budget.is_limited();
         let (max_notes, max_hits) = self.selectors.limits(has_budget);
         let has_text = self.selectors.selectors.query.is_some() || !self.words.is_empty();
-        let need = self.need.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
-        let shows_passages = need.as_ref().is_none_or(|need| need.abstraction == Abstraction::Passages);
-        if self.blocks.choice.is_some() && need.is_some() {
+        let assessment = self.options.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
+        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction == Abstraction::Passages);
+        if self.blocks.choice.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
         }
@@ -195,7 +195,7 @@ impl ContextArgs {
             with_custom: self.custom,
             passages_within: budget.most_chars().filter(|_| has_text && !self.whole && shows_passages),
             blocks: requested_blocks(self.blocks, has_budget),
-            need,
+            assessment,
             max_candidates: budget.max_candidates(),
         })
     }

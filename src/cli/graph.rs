@@ -45,7 +45,7 @@ pub(super) fn reword(arg: Arg) -> Arg {
     }
 }
 
-/// The extensions of picture files, and their forms.
+/// The extensions of graph files, and their formats.
 const EXTENSIONS: [(&str, GraphFormat); 9] = [
     ("dot", GraphFormat::Dot),
     ("gv", GraphFormat::Dot),
@@ -58,7 +58,7 @@ const EXTENSIONS: [(&str, GraphFormat); 9] = [
     ("htm", GraphFormat::Html),
 ];
 
-/// The extensions of drawings, which other programs make of our pictures.
+/// The extensions of drawings, which other programs make of these files.
 const DRAWINGS: [&str; 7] = ["svg", "png", "jpg", "jpeg", "gif", "webp", "pdf"];
 
 /// Returns the error for an unknown extension; its hint lists the known ones.
@@ -70,8 +70,8 @@ fn unknown_extension(extension: &str) -> Error {
 }
 
 impl GraphArgs {
-    /// Returns the request, and makes the picture's form the format: unless a format is named, and neither a form nor
-    /// a file for the picture.
+    /// Returns the request, and sets the format to that of the graph: unless an output format is named, and neither a
+    /// graph format nor a file.
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let file = self.output.clone().filter(|file| file != Path::new("-"));
         let is_format_given = invocation.is_format_named && file.is_none();
@@ -81,7 +81,7 @@ impl GraphArgs {
         }
         let saved = file.map(|file| OutputFile { file, confirmation_format: invocation.format });
         if !is_format_given {
-            invocation.format = Format::Graph(self.picture()?);
+            invocation.format = Format::Graph(self.graph_format()?);
         }
         let (follow, no_compaction) = (self.follow.into_follow(), self.no_compaction);
         let (max_notes, max_hits) = self.selectors.limits(invocation.budget.is_limited());
@@ -95,10 +95,10 @@ impl GraphArgs {
     }
 
     /// Returns the form that is named, else that of the file's extension.
-    fn picture(&self) -> Result<GraphFormat, Error> {
+    fn graph_format(&self) -> Result<GraphFormat, Error> {
         let extension = self.output.as_deref().and_then(Path::extension);
         let is_extension = |known: &str| extension.is_some_and(|extension| extension.eq_ignore_ascii_case(known));
-        let of_file = EXTENSIONS.iter().find(|(known, _)| is_extension(known)).map(|(_, picture)| *picture);
+        let of_file = EXTENSIONS.iter().find(|(known, _)| is_extension(known)).map(|(_, format)| *format);
         Ok(match (self.form, extension, of_file) {
             (Some(GraphFormat::Mermaid), _, Some(GraphFormat::Markdown)) => GraphFormat::Markdown,
             (Some(form), ..) => form,

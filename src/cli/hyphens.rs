@@ -4,13 +4,14 @@ use std::ffi::OsString;
 
 use clap::{Arg, Command};
 
-use super::command_traits::{CommandTrait, traits_of};
+use super::command_properties::{CommandProperty, properties_of};
 
 /// Moves the text of a command behind its flags and `--`, in its order, if one of its words begins with a hyphen and is
 /// no flag: `-without`, `-`, and arguments with white space. Else returns the arguments as they are. An argument that
 /// begins with `--` and is or could be the name of a flag stays one.
 pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command) -> Vec<OsString> {
-    let takes_text = |arg: &OsString| arg.to_str().is_some_and(|name| traits_of(name).contains(&CommandTrait::Text));
+    let takes_text =
+        |arg: &OsString| arg.to_str().is_some_and(|name| properties_of(name).contains(&CommandProperty::Text));
     let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
     if !from_command.any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
         return args.to_vec();

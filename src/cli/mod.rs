@@ -4,7 +4,7 @@ mod ask;
 mod assessment;
 mod change;
 mod clap_errors;
-mod command_traits;
+mod command_properties;
 mod context;
 mod days;
 mod eval;
@@ -35,7 +35,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Command, Format, Request, ShowRequest};
-use command_traits::{CommandTrait, traits_of, with_applicable_flags};
+use command_properties::{CommandProperty, properties_of, with_applicable_flags};
 use globals::{ColorWhen, GlobalArgs, Invocation};
 use subcommands::Subcommands;
 
@@ -71,7 +71,7 @@ struct Cli {
 /// `Usage`, with what is wrong and what is expected; `Failure` when standard input can't be read.
 pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let words = hyphens::text_behind_flags(args, Cli::command);
-    let (cli, facts) = match matched(&words) {
+    let (cli, properties) = match matched(&words) {
         Ok(matched) => matched,
         Err(error) if is_answered_by_help(&error, &words) => return Ok(ParsedCli::Help(error.to_string())),
         Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
@@ -83,9 +83,9 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let mut invocation = cli.global.invocation(env, matches!(cli.command, Subcommands::Prime(_)))?;
     let has_budget = invocation.budget.is_limited();
     let command = cli.command.into_command(&mut invocation)?;
-    check_budget_and_dry_run(&command, facts, has_budget, invocation.is_dry_run)?;
+    check_budget_and_dry_run(&command, properties, has_budget, invocation.is_dry_run)?;
     check_format(&command, invocation.format)?;
-    let is_read = facts.contains(&CommandTrait::Pager) && !command.changes_files();
+    let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
     let show = cli.global.output_options(today, invocation.format == Format::Human && is_read);
     let Invocation { location, format, budget, .. } = invocation;
@@ -93,10 +93,10 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     Ok(ParsedCli::Request(Box::new(Request { command, location, format, budget, is_verbose, show })))
 }
 
-/// Matches the arguments against the command line. Returns them with the facts about their command.
-fn matched(words: &[OsString]) -> Result<(Cli, &'static [CommandTrait]), clap::Error> {
+/// Matches the arguments against the command line. Returns them with the properties about their command.
+fn matched(words: &[OsString]) -> Result<(Cli, &'static [CommandProperty]), clap::Error> {
     let matches = Cli::command().try_get_matches_from(words).map_err(|error| with_applicable_help(error, words))?;
-    Ok((Cli::from_arg_matches(&matches)?, traits_of(&path_of(&matches))))
+    Ok((Cli::from_arg_matches(&matches)?, properties_of(&path_of(&matches))))
 }
 
 /// Returns the path of the command that was called, such as `link tree`.
@@ -125,12 +125,12 @@ fn with_applicable_help(error: clap::Error, words: &[OsString]) -> clap::Error {
 /// Refuses a budget and `--dry-run` for a command that can't respect them.
 fn check_budget_and_dry_run(
     command: &Command,
-    facts: &[CommandTrait],
+    properties: &[CommandProperty],
     has_budget: bool,
     is_dry_run: bool,
 ) -> Result<(), Error> {
     let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
-    let is_fitted = facts.contains(&CommandTrait::Budget) && !command.changes_files() && !is_raw;
+    let is_fitted = properties.contains(&CommandProperty::Budget) && !command.changes_files() && !is_raw;
     if has_budget && !is_fitted {
         return Err(Error::usage("--max-chars and --max-tokens work only with commands that print notes"));
     }

@@ -9,7 +9,7 @@ use clap_mangen::Man;
 use clap_mangen::roff::{Roff, roman};
 
 use super::Cli;
-use super::command_traits::with_applicable_flags;
+use super::command_properties::with_applicable_flags;
 use crate::error::{Error, ErrorKind};
 use crate::request::ManPagesRequest;
 

@@ -70,7 +70,7 @@ pub(super) enum Subcommands {
     /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
     #[command(after_help = examples::EVAL)]
     Eval(eval::EvalArgs),
-    /// Show the state of the search index (it is maintained automatically)
+    /// Show the state of the index (it is maintained automatically)
     #[command(after_help = examples::INDEX)]
     Index {
         /// Rebuild it

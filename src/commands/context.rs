@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::calendar::parse;
 use crate::context::question::{PATTERNS, Question};
 use crate::context::{
-    AnswerScore, BlockLimits, MAX_NOTES_WITH_PASSAGES, NeedLimits, QueryContent, RankedNotes, Selection, Session,
+    AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, QueryContent, RankedNotes, Selection, Session,
     add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select,
 };
 use crate::error::Error;
@@ -43,7 +43,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let store = session.store;
     let request = &with_settings(request, &store.config.context);
     // Limits apply after the assessment, so that notes of no use do not replace useful ones.
-    let limits = request.need.as_ref().map(|_| NeedLimits::of(request));
+    let limits = request.assessment.as_ref().map(|_| CandidateLimits::of(request));
     let mut selection = match limits {
         Some(_) => select(session, &request.selection, None, None)?,
         None => select(session, &request.selection, request.max_hits, request.max_notes)?,
@@ -51,8 +51,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
     let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
-    let assessed = request.need.as_ref().zip(limits);
-    let assessed = assessed.map(|(need, limits)| assess(session, &selection, need, derived.len(), limits, entry));
+    let assessed = request.assessment.as_ref().zip(limits);
+    let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
     let (mut notes, ranking, following) = match assessed {
         Some(assessed) => (assessed.entries, Some(assessed.ranking), assessed.following),
         None => (selection.notes.iter().map(|position| entry(*position)).collect::<Vec<NoteEntry>>(), None, 0),
@@ -88,7 +88,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
-        is_explained: request.need.as_ref().is_some_and(|need| need.explains),
+        is_explained: request.assessment.as_ref().is_some_and(|options| options.explains),
         insufficient: selection.insufficient.filter(|_| ranking.is_none() && derived.is_empty()),
         ..ReportHead::new(ReportKind::Context, Some(&store.shown_path))
     };
@@ -147,7 +147,7 @@ fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
     LABELS.iter().map(|(label, _)| *label).max_by_key(|label| count(label)).filter(|label| count(label) > 0)
 }
 
-impl NeedLimits {
+impl CandidateLimits {
     /// Returns the limits of a request. Several times as many hits are assessed as are shown.
     fn of(request: &ContextRequest) -> Self {
         let max_hits = request.max_hits;
@@ -209,7 +209,7 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
     match &mut request.blocks {
         Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
         // Assessed notes, and notes with an explicit choice of bodies, have no blocks.
-        blocks @ None if request.need.is_none() && request.with_body.is_none() => {
+        blocks @ None if request.assessment.is_none() && request.with_body.is_none() => {
             let by_setting =
                 |choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget, ..BlockOptions::default() };
             *blocks = setting.map(by_setting);

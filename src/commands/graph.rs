@@ -52,7 +52,7 @@ fn all_notes(request: &Request, store: &Store) -> Selection {
     Selection { notes, matched, digests, ..Selection::default() }
 }
 
-/// Reports that a picture was saved. `action`: what happened to its file.
+/// Reports that a graph was saved. `action`: what happened to its file.
 pub fn saved_file(output: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
     let path = output.file.to_string_lossy().into_owned();
     let change = ChangeEntry { id: None, action, path, diff: None };

@@ -67,8 +67,17 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        // The others read an open store; `report_of` lists them.
-        _ => {
+        Command::Context(_)
+        | Command::Expand(_)
+        | Command::Link(_)
+        | Command::Graph(_)
+        | Command::List(_)
+        | Command::Search(_)
+        | Command::Related(_)
+        | Command::Show(_)
+        | Command::Journal(_)
+        | Command::Status
+        | Command::Tags => {
             (env.lend_thread)();
             let store = if reads_text_index(command) {
                 open_to_search(location, current_dir)?
@@ -84,7 +93,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
 fn reads_text_index(command: &Command) -> bool {
     match command {
         Command::Context(context) => {
-            context.need.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
+            context.assessment.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
         }
         Command::Graph(graph) => graph.selection.as_ref().is_some_and(|selection| selection.query.is_some()),
         Command::Search(_) | Command::Related(_) => true,

@@ -20,7 +20,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use assessment::{NeedLimits, RankedNotes, assess, expand, invalid_fields};
+pub use assessment::{CandidateLimits, RankedNotes, assess, expand, invalid_fields};
 pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use computed_parts::QueryContent;

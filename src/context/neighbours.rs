@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use super::journals::Journals;
 use crate::calendar::Period;
 use crate::graph::{Edge, Graph, other_end};
-use crate::search::{Sequences, step};
+use crate::search::{Sequences, neighbour_in};
 use crate::store::{NoteIdx, Store};
 
 /// The type of a link from a note to its predecessor, and the inverse type.
@@ -62,7 +62,7 @@ fn make_neighbours(sequences: &mut Sequences, first: NoteIdx, second: NoteIdx) {
 /// link whose position in a sequence is taken by another one is not.
 pub(super) fn linked(graph: &Graph<'_>, sequences: &Sequences, index: NoteIdx) -> Vec<NoteIdx> {
     let links = graph.outgoing(index).chain(graph.incoming(index));
-    let is_next = |first: NoteIdx, second: NoteIdx| step(&sequences.after, first) == Some(second);
+    let is_next = |first: NoteIdx, second: NoteIdx| neighbour_in(&sequences.after, first) == Some(second);
     let makes_sequence = |edge: &Edge<'_>| match &*edge.kind {
         FOLLOWS => is_next(edge.to, edge.from),
         PRECEDES => is_next(edge.from, edge.to),

@@ -10,8 +10,13 @@ use crate::request::EvalRequest;
 
 impl Loss {
     /// Returns the name in formats for programs.
-    fn name(self) -> String {
-        self.words().replace(' ', "-")
+    fn name(self) -> &'static str {
+        match self {
+            Self::NotFound => "not-found",
+            Self::RankedLow => "ranked-low",
+            Self::NotPacked => "not-packed",
+            Self::WrongPassage => "wrong-passage",
+        }
     }
 
     /// Returns the name in the human format.
@@ -123,7 +128,7 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
     };
     let JudgedQuestion { line, text, .. } = outcome.question;
     let shown = format!("{file}:{line}: {} in {}: {text} ({position})", loss.words(), joined_budgets(&budgets));
-    let mut fields = vec![("step", RowValue::Name(loss.name()))];
+    let mut fields = vec![("step", RowValue::Name(loss.name().to_owned()))];
     fields.extend(question_fields(file, outcome.question, budgets));
     fields.push(("note", note.map_or(RowValue::Nothing, |id| RowValue::Name(id.as_str().to_owned()))));
     fields.push(("rank", best.map_or(RowValue::Nothing, |(rank, _)| RowValue::Count(*rank))));

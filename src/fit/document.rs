@@ -161,10 +161,10 @@ impl<'a> DocumentBuilder<'a> {
         self.texts.push((index, text));
     }
 
-    /// Shows an entry in another extent, or for the first time. `position`: the index of its text among the texts.
-    pub(super) fn replace(&mut self, position: usize, extent: ShownPart, proposal: &Proposal) -> EntryBackup {
+    /// Shows an entry with another shown part, or for the first time. `position`: the index of its text among the texts.
+    pub(super) fn replace(&mut self, position: usize, shown_part: ShownPart, proposal: &Proposal) -> EntryBackup {
         let entry = proposal.entry;
-        let text = self.renderer.render(entry, extent, &self.included);
+        let text = self.renderer.render(entry, shown_part, &self.included);
         let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
         let old = self.texts.iter().position(|(other, _)| *other == entry);
         let old = old.map(|position| self.texts.remove(position).1);
@@ -174,7 +174,7 @@ impl<'a> DocumentBuilder<'a> {
             self.subtract(old);
         }
         if self.is_assessed(entry) {
-            let level = if extent == ShownPart::Passages { DetailLevel::Extract } else { proposal.level };
+            let level = if shown_part == ShownPart::Passages { DetailLevel::Extract } else { proposal.level };
             self.shown.push(ShownNote::new(entry, LimitedLevel::whole(level, proposal.novelty), &text));
         }
         self.accept(entry, text);

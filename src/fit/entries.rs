@@ -194,7 +194,7 @@ impl DocumentBuilder<'_> {
         &self,
         index: usize,
         text: &str,
-        extent: impl Fn(usize) -> ShownPart,
+        shown_part: impl Fn(usize) -> ShownPart,
         stats_of: &StatsOf<'_>,
     ) -> Option<EntryText> {
         if text.is_empty() {
@@ -205,7 +205,7 @@ impl DocumentBuilder<'_> {
         let offsets = text.grapheme_indices(true).map(|(offset, _)| offset).take(self.limits.chars);
         let offsets: Vec<usize> = offsets.filter(is_cut).collect();
         let cut_at = |offset: usize| {
-            let text = self.renderer.render(index, extent(offset), &self.included);
+            let text = self.renderer.render(index, shown_part(offset), &self.included);
             let stats = stats_of(&text);
             let shown = FrameState { stats: stats.as_ref(), ..self.truncated_state(1) };
             (text.is_cut && self.has_room(shown, Some((index, &text)))).then_some(text)

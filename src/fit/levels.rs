@@ -52,8 +52,8 @@ impl<'a> DocumentBuilder<'a> {
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { DetailLevel::Detailed } else { proposal.level };
             let shape = LimitedLevel::whole(level, proposal.novelty);
-            let extent = if self.is_assessed(proposal.entry) { ShownPart::At(shape) } else { ShownPart::Whole };
-            let text = self.renderer.render(proposal.entry, extent, &self.included);
+            let shown_part = if self.is_assessed(proposal.entry) { ShownPart::At(shape) } else { ShownPart::Whole };
+            let text = self.renderer.render(proposal.entry, shown_part, &self.included);
             self.accept_at(proposal.entry, shape, text);
             proposals.accept(proposal.entry);
             if self.chars > enough {

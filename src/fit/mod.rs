@@ -102,14 +102,14 @@ fn same_entries<'a>(first: &DocumentBuilder<'a>, renderer: &'a dyn Renderer) -> 
     second.is_complete = first.is_complete;
     for (index, text) in &first.texts {
         let shown = first.shown.iter().find(|shown| shown.entry == *index);
-        let extent = if text.is_cut {
+        let shown_part = if text.is_cut {
             ShownPart::Summary(0)
         } else if first.included.fragments.contains_key(index) {
             ShownPart::Passages
         } else {
             shown.map_or(ShownPart::Whole, |shown| ShownPart::At(shown.shape))
         };
-        let text = renderer.render(*index, extent, &first.included);
+        let text = renderer.render(*index, shown_part, &first.included);
         if second.has_room(second.truncated_state(first.notes), Some((*index, &text))) {
             second.accept(*index, text);
         } else {

@@ -264,11 +264,11 @@ impl<'a> Packer<'a> {
     /// whether that fits; the document is unchanged if not.
     fn accept(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
         let proposal = self.order[rank];
-        let extent = if chosen.is_some() { ShownPart::Passages } else { self.whole_extent(&proposal) };
+        let shown_part = if chosen.is_some() { ShownPart::Passages } else { self.whole_extent(&proposal) };
         let entry = proposal.entry;
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
-        let backup = self.document.replace(position, extent, &proposal);
+        let backup = self.document.replace(position, shown_part, &proposal);
         let stats_before = std::mem::take(&mut self.document.stats);
         self.document.stats = self.stats();
         if !self.is_everything() && self.document.has_room(self.document.frame_state(true), None) {

@@ -79,7 +79,7 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         return Err(argument_error("target_tokens", "it is above max_tokens"));
     }
     let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
-    let need = AssessmentOptions {
+    let assessment = AssessmentOptions {
         purpose: Some(purpose),
         abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
         min_confidence: arguments.share("min_confidence")?.unwrap_or_default(),
@@ -92,8 +92,8 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
-        passages_within: budget.most_chars().filter(|_| need.abstraction == Abstraction::Passages),
-        need: Some(need),
+        passages_within: budget.most_chars().filter(|_| assessment.abstraction == Abstraction::Passages),
+        assessment: Some(assessment),
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     };

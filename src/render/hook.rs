@@ -32,8 +32,8 @@ impl Renderer for HookRenderer<'_> {
         Frame(parts)
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
-        let mut out = self.text.render(index, extent, included);
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let mut out = self.text.render(index, shown_part, included);
         out.items.iter_mut().for_each(|item| item.text = escaped(&item.text));
         out
     }

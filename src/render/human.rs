@@ -58,9 +58,9 @@ impl Renderer for Human<'_> {
         Frame(vec![self.notes.wrapped(before), self.notes.wrapped(after)])
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
-            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
+            Entry::Note(entry) => return self.note(NoteView { index, entry, shown_part, included }),
             Entry::Change(change) => return EntryText::of(self.change(change)),
             Entry::Unresolved { target, .. } => {
                 let indent = if self.notes.is_tree() { tree::indent(1) } else { String::new() };

@@ -59,10 +59,10 @@ impl Renderer for Json<'_> {
         Frame(parts)
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let mut out = EntryText::default();
         let (list, value) = match &self.report.entries[index] {
-            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
+            Entry::Note(entry) => return self.note(NoteView { index, entry, shown_part, included }),
             Entry::Text(text) => {
                 out.add(self.section("text"), json_string(text));
                 return out;
@@ -198,7 +198,7 @@ impl Json<'_> {
         }
         object["source_trust"] = json!(assessment.trust);
         object["relevance_score"] = json!(assessment.relevance);
-        let novelty = view.extent.novelty();
+        let novelty = view.shown_part.novelty();
         if let Some(utility) = assessment.utility.filter(|_| novelty.is_some() || !self.has_content) {
             let utility = novelty.map_or(utility, |novelty| utility.with_novelty(novelty));
             object["utility"] = json!({"total": rounded(utility.total(), 4)});
@@ -253,7 +253,7 @@ impl Json<'_> {
         let passages = view.passages();
         // The excerpt of a journal replaces its text, so that it is left out beside it.
         let has_text =
-            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.extent, ShownPart::Summary(_));
+            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.shown_part, ShownPart::Summary(_));
         let summary = if has_text { entry.note.summary().map(Into::into) } else { entry.summary() };
         let (summary, mut is_cut) = view.as_summary(summary.as_deref());
         let mut object = named_note(entry);
@@ -263,7 +263,7 @@ impl Json<'_> {
         if let Some(passages) = &passages {
             object["passages"] = passages.iter().map(passage_object).collect();
         } else if entry.shown_blocks.is_some() {
-            if view.extent == ShownPart::Whole {
+            if view.shown_part == ShownPart::Whole {
                 object["blocks"] = view.blocks().into_iter().map(block_object).collect();
             }
         } else if let Some((body, is_body_cut)) = view.body(self.shows_body()) {
@@ -274,7 +274,7 @@ impl Json<'_> {
         if entry.match_info.is_none() && self.report.layout().note == NoteLayout::Row {
             object["relevance"] = Value::Null;
         }
-        add_match(entry, view.extent == ShownPart::Whole, &mut object);
+        add_match(entry, view.shown_part == ShownPart::Whole, &mut object);
         (object, EntryText { is_cut, ..EntryText::default() })
     }
 }

@@ -14,15 +14,15 @@ const GAP: &str = "\n…\n";
 pub(super) struct NoteView<'a> {
     pub(super) index: usize,
     pub(super) entry: &'a NoteEntry,
-    pub(super) extent: ShownPart,
+    pub(super) shown_part: ShownPart,
     pub(super) included: &'a Included,
 }
 
 impl<'a> NoteView<'a> {
     /// Returns the view of the entry at `index`; `None` if it is not a note.
-    pub(super) fn of(report: &'a Report, index: usize, extent: ShownPart, included: &'a Included) -> Option<Self> {
+    pub(super) fn of(report: &'a Report, index: usize, shown_part: ShownPart, included: &'a Included) -> Option<Self> {
         let entry = report.entries.get(index).and_then(Entry::note)?;
-        Some(Self { index, entry, extent, included })
+        Some(Self { index, entry, shown_part, included })
     }
 
     /// Returns the edges to included entries.
@@ -32,13 +32,13 @@ impl<'a> NoteView<'a> {
 
     /// Returns the included passages; `None` if the note is not shown in passages.
     pub(super) fn passages(self) -> Option<Vec<Passage>> {
-        let chosen = self.included.fragments.get(&self.index).filter(|_| self.extent == ShownPart::Passages)?;
+        let chosen = self.included.fragments.get(&self.index).filter(|_| self.shown_part == ShownPart::Passages)?;
         Some(self.entry.passages.as_ref()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
     }
 
     /// Returns the included blocks in place of the body; none if another text is shown.
     pub(super) fn blocks(self) -> Vec<&'a BlockEntry> {
-        if self.extent != ShownPart::Whole {
+        if self.shown_part != ShownPart::Whole {
             return Vec::new();
         }
         let chosen = self.included.blocks.get(&self.entry.note.id);
@@ -49,11 +49,11 @@ impl<'a> NoteView<'a> {
 
     /// Returns the body to be shown, and whether it lacks its end; `None` if no body is shown.
     pub(super) fn body(self, is_shown: bool) -> Option<(String, bool)> {
-        if !is_shown || matches!(self.extent, ShownPart::Summary(_)) {
+        if !is_shown || matches!(self.shown_part, ShownPart::Summary(_)) {
             return None;
         }
         let body = self.entry.body();
-        match self.extent {
+        match self.shown_part {
             ShownPart::Body(end) => Some((cut(body, end), true)),
             _ if self.entry.note.is_cut() => Some((cut(body, body.len()), true)),
             _ => Some((body.to_owned(), false)),
@@ -68,7 +68,7 @@ impl<'a> NoteView<'a> {
     /// Returns another summary as [`Self::summary`] does.
     pub(super) fn as_summary(self, summary: Option<&str>) -> (String, bool) {
         let summary = summary.map(one_line).unwrap_or_default();
-        match self.extent {
+        match self.shown_part {
             ShownPart::Summary(end) => (cut(&summary, end), true),
             _ => (summary, false),
         }
@@ -90,14 +90,14 @@ impl<'a> NoteView<'a> {
             });
         }
         let detailed = entry.detailed_text();
-        let (level, text) = match self.extent {
+        let (level, text) = match self.shown_part {
             ShownPart::Body(end) => (DetailLevel::Detailed, cut(entry.body(), end)),
             // A part of the summary is less than the summary.
             ShownPart::Summary(_) => (DetailLevel::Essence, self.summary().0),
             ShownPart::Whole | ShownPart::Passages => (DetailLevel::Detailed, detailed.clone()),
             ShownPart::At(shape) => entry.text_at(shape),
         };
-        let is_part = matches!(self.extent, ShownPart::Body(_) | ShownPart::Summary(_));
+        let is_part = matches!(self.shown_part, ShownPart::Body(_) | ShownPart::Summary(_));
         let is_cut = is_part || (entry.note.is_cut() && level == DetailLevel::Detailed);
         let is_all = text.split_whitespace().eq(detailed.split_whitespace());
         let hides_origins = level < DetailLevel::Detailed && !assessment.derived_from.is_empty();

@@ -28,7 +28,7 @@ use jiff::civil::Date;
 
 use crate::escape::one_line;
 use crate::note::NoteId;
-pub(crate) use graph_formats::is_graph_format;
+pub(crate) use graph_formats::is_graph_file;
 
 use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, LimitedLevel, Report, SelectionStats};
 use crate::tokens::Tokenizer;
@@ -216,7 +216,7 @@ pub(crate) trait Renderer: Sync {
     }
 
     /// Returns the text of the entry at `index`, which may depend on the entries included before it.
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText;
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText;
 
     /// Returns how much of the text of an entry this format shows at least.
     fn detail(&self, _entry: &Entry) -> FormatDetail {
@@ -251,7 +251,7 @@ pub(crate) fn renderer(
         Format::Facts => Box::new(json::Json { report, tokenizer, has_content: false }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
-        Format::Graph(picture) => graph_formats::renderer(report, picture),
+        Format::Graph(format) => graph_formats::renderer(report, format),
     }
 }
 

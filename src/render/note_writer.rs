@@ -79,8 +79,8 @@ impl NoteWriter<'_> {
 
     /// Returns a body, as styled markdown on a terminal. A body that was cut stays verbatim, so that its length grows
     /// with the position of the cut.
-    fn body(self, body: &str, extent: ShownPart) -> String {
-        let columns = self.screen.columns.filter(|_| extent == ShownPart::Whole);
+    fn body(self, body: &str, shown_part: ShownPart) -> String {
+        let columns = self.screen.columns.filter(|_| shown_part == ShownPart::Whole);
         let body = guarded(body);
         let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
         rendered.unwrap_or_else(|| escape_lines(&body))
@@ -101,7 +101,7 @@ impl NoteWriter<'_> {
         let blocks = view.blocks();
         let (text, is_cut) = match view.body(shows_body) {
             _ if !blocks.is_empty() => (self.blocks(&blocks), false),
-            Some((body, is_cut)) => (self.body(&body, view.extent), is_cut),
+            Some((body, is_cut)) => (self.body(&body, view.shown_part), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
                 (self.hanging(summary, 0), is_cut)
@@ -154,8 +154,8 @@ impl NoteWriter<'_> {
         let text = match &content.passages {
             Some(passages) => head + &self.passages(view.entry, passages),
             None => {
-                let extent = if content.is_cut { view.extent } else { ShownPart::Whole };
-                format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, extent))
+                let shown_part = if content.is_cut { view.shown_part } else { ShownPart::Whole };
+                format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, shown_part))
             }
         };
         out.add(0, text);
@@ -166,7 +166,7 @@ impl NoteWriter<'_> {
     fn assessment_lines(self, view: NoteView<'_>, content: &LevelText<'_>) -> String {
         let assessment = content.assessment;
         let (trust, relevance) = (assessment.trust, assessment.relevance);
-        let mut text = format!("DetailLevel: {}\nConfidence: {}", content.level.name(), content.confidence());
+        let mut text = format!("Level: {}\nConfidence: {}", content.level.name(), content.confidence());
         text.push_str(&format!(", trust {trust:.2}, relevance {relevance:.2}\n"));
         if assessment.contradictions > 0 {
             text.push_str(&format!("Contradictions: {}\n", assessment.contradictions));
@@ -180,7 +180,7 @@ impl NoteWriter<'_> {
         for (id, title, confidence) in content.origins() {
             text.push_str(&format!("- {} ({id}), confidence {confidence:.2}\n", one_line(title)));
         }
-        if let Some(novelty) = view.extent.novelty().filter(|_| self.report.head.is_explained) {
+        if let Some(novelty) = view.shown_part.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation(assessment, novelty));
         }
         text
@@ -234,7 +234,7 @@ impl NoteWriter<'_> {
             head.push_str(&own_fields(note));
         }
         let (body, is_cut) = match view.body(true) {
-            Some((body, is_cut)) => (self.body(&body, view.extent), is_cut),
+            Some((body, is_cut)) => (self.body(&body, view.shown_part), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
                 (self.hanging(escape_lines(&summary), 0), is_cut)

@@ -54,13 +54,15 @@ impl Renderer for Prompt<'_> {
         Frame(vec![before, after])
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => {
-                let view = NoteView { index, entry, extent, included };
+                let view = NoteView { index, entry, shown_part, included };
                 let content = view.level_text();
-                return content
-                    .map_or_else(|| self.human.render(index, extent, included), |content| self.item(view, &content));
+                return content.map_or_else(
+                    || self.human.render(index, shown_part, included),
+                    |content| self.item(view, &content),
+                );
             }
             Entry::Comparison(comparison) => indented("Comparison", &escaped(&comparison_lines(comparison))),
             Entry::Pattern(pattern) => {
@@ -69,7 +71,7 @@ impl Renderer for Prompt<'_> {
                 indented(heading, &escaped(&pattern_line(pattern)))
             }
             _ => {
-                let text = self.human.render(index, extent, included).items.into_iter().map(|item| item.text);
+                let text = self.human.render(index, shown_part, included).items.into_iter().map(|item| item.text);
                 quoted(&text.collect::<String>())
             }
         };

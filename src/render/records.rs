@@ -51,9 +51,9 @@ impl Renderer for Records<'_> {
         Frame(vec![text, String::new()])
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
-            Entry::Note(entry) => return self.note(NoteView { index, entry, extent, included }),
+            Entry::Note(entry) => return self.note(NoteView { index, entry, shown_part, included }),
             Entry::Unresolved { from, target, .. } => {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
@@ -118,7 +118,7 @@ impl Records<'_> {
         push_edges(view, &mut text);
         push_compacted(entry, &mut text);
         self.push_fields(note, &mut text);
-        if view.extent == ShownPart::Whole {
+        if view.shown_part == ShownPart::Whole {
             push_match(entry, &mut text);
         }
         text.extend(blocks.into_iter().map(|block| block_line(block, note)));
@@ -146,7 +146,7 @@ impl Records<'_> {
         if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
             text.push_str(&assessment_line(content, note));
         }
-        if let Some(novelty) = view.extent.novelty().filter(|_| self.report.head.is_explained) {
+        if let Some(novelty) = view.shown_part.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation_lines(content.assessment, novelty, out.tokens, note));
         }
         self.push_fields(note, &mut text);

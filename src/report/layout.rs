@@ -130,7 +130,8 @@ const LIST: Layout = Layout {
     has_banner_in_records: false,
 };
 const SEARCH: Layout = Layout { name: "search", ..LIST };
-const RELATED: Layout = Layout { name: "related", empty_text: "No similar notes.\n", has_notices: false, ..LIST };
+const RELATED: Layout =
+    Layout { name: "related", empty_text: "No similar notes that are not linked yet.\n", has_notices: false, ..LIST };
 const GRAPH: Layout =
     Layout { name: "graph", lists: &[list("notes"), list(LINKS)], note: NoteLayout::RowWithLinks, ..LIST };
 const CONTEXT: Layout = Layout {

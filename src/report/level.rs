@@ -52,12 +52,12 @@ pub struct LimitedLevel {
 }
 
 impl LimitedLevel {
-    /// Returns a presentation without limits on blocks.
+    /// Returns a level without limits on blocks.
     pub fn whole(level: DetailLevel, novelty: f64) -> Self {
         Self { level, max_blocks: usize::MAX, max_block_chars: usize::MAX, novelty }
     }
 
-    /// Returns a presentation without any block.
+    /// Returns a level without any block.
     pub fn without_blocks(level: DetailLevel, novelty: f64) -> Self {
         Self { level, max_blocks: 0, max_block_chars: 0, novelty }
     }

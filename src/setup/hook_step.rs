@@ -114,3 +114,27 @@ fn is_ours(element: &Value<'_>) -> bool {
     let commands = hooks.iter().filter_map(|hook| hook.as_object()?.get_string("command"));
     commands.into_iter().any(|command| command.value.starts_with(COMMAND))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hook_is_taken_out_to_the_byte() {
+        let hook = serde_json::json!({"hooks": [{"type": "command", "command": "qipu prime --hook claude"}]});
+        for old in [
+            "{}",
+            "{\"hooks\": {\"SessionStart\": [ ]}}",
+            "// mine\r\n{\r\n  \"hooks\": { /* none yet */ }, // c\r\n}\r\n",
+            "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}}\n",
+        ] {
+            let new = ITEM.insert_element(Some(old), &hook).unwrap();
+            assert_eq!(ITEM.state(&new, &hook).unwrap(), RecipeState::Current, "{new}");
+            assert_eq!(ITEM.remove(&new, ITEM.depth(Some(old)).unwrap()).unwrap().as_deref(), Some(old), "{new}");
+        }
+        let twice = "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}";
+        assert!(ITEM.insert_element(Some(twice), &hook).unwrap_err().to_string().contains("occurs 2 times"));
+        let edited = "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"command\": \"qipu prime --hook gemini -x\"}]}]}}";
+        assert_eq!(ITEM.state(edited, &hook).unwrap(), RecipeState::Edited);
+    }
+}

@@ -397,12 +397,12 @@ mod tests {
         for (item, text) in twice {
             assert!(inserted(item, Some(text), &element).unwrap_err().to_string().contains("occurs 2 times"));
         }
-        for (item, text) in [
-            (ELEMENT, "{\"m\": {\"l\": [{\"ours\": \"2\"}]}}"),
-            (PROPERTY, "{\"m\": {\"qipu\": {\"command\": \"other\"}}}"),
-            (PROPERTY, "{\"m\": {\"qipu\": 1 /* c */}}"),
+        for (item, text, value) in [
+            (ELEMENT, "{\"m\": {\"l\": [{\"ours\": \"2\"}]}}", &element),
+            (PROPERTY, "{\"m\": {\"qipu\": {\"command\": \"other\"}}}", &property),
+            (PROPERTY, "{\"m\": {\"qipu\": 1 /* c */}}", &property),
         ] {
-            assert_eq!(item.state(text, &property).unwrap(), RecipeState::Edited);
+            assert_eq!(item.state(text, value).unwrap(), RecipeState::Edited);
         }
     }
 

@@ -257,7 +257,7 @@ mod tests {
             ("mcp", (".mcp.json", "", "{\"saved\": 1}\n")),
         ] {
             let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap();
-            for save in [Save::ByRename, Save::Append, Save::InPlace(0), Save::InPlace(2)] {
+            for save in [Save::ByRename, Save::Append, Save::InPlace(0), Save::InPlace(3)] {
                 for is_removal in [false, true] {
                     let came = (0..60).filter(|index| run_beside(recipe, is_removal, file, save, *index)).count();
                     assert!(came > 3, "{name} {save:?}: {came}");

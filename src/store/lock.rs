@@ -84,7 +84,7 @@ impl Lock {
         self.record(Some(std::process::id()));
     }
 
-    /// WaitPolicy until files that were modified recently are no longer racy. Returns whether they are unchanged; if not, the
+    /// Waits until files that were modified recently are no longer racy. Returns whether they are unchanged; if not, the
     /// content that was read of them may be incomplete.
     pub(super) fn wait_for_racy(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: WaitPolicy) -> bool {
         let versions = recent.iter().map(|(path, stat)| (path, FileVersion::of(stat)));

@@ -76,10 +76,10 @@ impl Store {
         match redo_log::unfinished(&self.root, location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
-                "an earlier command was interrupted while it was changing {files} files; the next command that changes notes will finish the change"
+                "an earlier command was interrupted while it was changing files (in all: {files}); the next command that changes notes will finish the change"
             )),
             Err(error) => Some(format!(
-                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then run `qipu doctor --fix`"
+                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then remove it"
             )),
         }
     }

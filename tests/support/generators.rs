@@ -211,11 +211,11 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 
 /// Every command that reads a store, in its variants.
 /// Returns a question whose answer is made of passages where not everything fits.
-pub(crate) fn passages(query: &str, need: Option<AssessmentOptions>) -> Command {
+pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> Command {
     let asking = Some(QuestionOptions { is_plain: true, today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
     let (with_body, passages_within) = (Some(true), Some(2_000));
-    Command::Context(ContextRequest { selection, with_body, passages_within, need, ..ContextRequest::default() })
+    Command::Context(ContextRequest { selection, with_body, passages_within, assessment, ..ContextRequest::default() })
 }
 
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
@@ -245,8 +245,8 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ] {
         commands.push(needed(query, abstraction, purpose));
     }
-    for (query, need) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::passages()))] {
-        commands.push(passages(query, need));
+    for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::passages()))] {
+        commands.push(passages(query, assessment));
     }
     commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
@@ -291,7 +291,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 
 /// Notes by their use, with everything that can be told of them.
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
-    let need = AssessmentOptions {
+    let assessment = AssessmentOptions {
         purpose,
         abstraction,
         with_derivations: true,
@@ -302,7 +302,12 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
     };
     let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(ContextRequest { selection, need: Some(need), with_custom: true, ..ContextRequest::default() })
+    Command::Context(ContextRequest {
+        selection,
+        assessment: Some(assessment),
+        with_custom: true,
+        ..ContextRequest::default()
+    })
 }
 
 fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {

@@ -32,7 +32,7 @@ pub struct RankedNotes {
 
 /// Limits on the number of notes that are assessed and shown.
 #[derive(Debug, Clone, Copy)]
-pub struct NeedLimits {
+pub struct CandidateLimits {
     /// The most hits of a search that are assessed, by descending relevance.
     pub candidates: usize,
     /// The most notes to show of those that only the query selected; `None` for no limit.
@@ -45,17 +45,17 @@ pub struct NeedLimits {
 pub fn assess(
     session: &Session<'_>,
     selection: &Selection,
-    need: &AssessmentOptions,
+    options: &AssessmentOptions,
     entries_before: usize,
-    limits: NeedLimits,
+    limits: CandidateLimits,
     entry: impl Fn(NoteIdx) -> NoteEntry,
 ) -> RankedNotes {
     let highlighter = selection.highlighter.as_deref();
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be
     // the one that has to run it.
-    let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, need.today, highlighter));
+    let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, options.today, highlighter));
     let (excluded, assessed) = (ExclusionCounts::default(), Vec::new());
-    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, need, excluded, assessed };
+    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, options, excluded, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
 use super::links::{LinkFilter, link_entries};
-use super::{NeedLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
+use super::{CandidateLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
 use crate::report::{Assessment, Candidate, Candidates, EdgeEntry, NoteEntry};
 use crate::request::{Abstraction, AssessmentOptions, Score};
@@ -40,7 +40,7 @@ pub(super) struct SelectionAssessor<'a, 's> {
     pub(super) assessor: &'a Assessor<'a, 's>,
     pub(super) engine: &'a Engine<'s>,
     pub(super) selection: &'a Selection,
-    pub(super) need: &'a AssessmentOptions,
+    pub(super) options: &'a AssessmentOptions,
     pub(super) excluded: ExclusionCounts,
     pub(super) assessed: Vec<AssessedNote>,
 }
@@ -89,7 +89,7 @@ impl SelectionAssessor<'_, '_> {
 
     fn assessment(&self, index: NoteIdx, relevance: f64, content: &NoteTerms) -> Assessment {
         let assessment = self.assessor.assessment(index, relevance);
-        let utility = self.need.purpose.map(|purpose| {
+        let utility = self.options.purpose.map(|purpose| {
             let recency = self.assessor.recency(index);
             let parts = [relevance, assessment.confidence.overall, assessment.trust, recency, content.density];
             utility::utility(purpose, parts.map(rounded))
@@ -99,7 +99,7 @@ impl SelectionAssessor<'_, '_> {
 
     /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
     fn passes(&mut self, assessed: &AssessedNote) -> bool {
-        let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.need;
+        let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.options;
         let note = &self.assessor.session.store.notes()[assessed.index];
         let is_hit = self.is_hit(assessed.index);
         let excluded = &mut self.excluded;
@@ -135,9 +135,9 @@ impl SelectionAssessor<'_, '_> {
 
     /// Returns the origins and opponents of a note, as far as the request wants them.
     fn followers(&self, index: NoteIdx) -> Vec<NoteIdx> {
-        let (assessor, need) = (self.assessor, self.need);
-        let origins = need.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
-        let opponents = need.with_contradictions.then(|| assessor.opponents(index));
+        let (assessor, options) = (self.assessor, self.options);
+        let origins = options.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
+        let opponents = options.with_contradictions.then(|| assessor.opponents(index));
         origins.into_iter().chain(opponents).flatten().collect()
     }
 
@@ -146,7 +146,7 @@ impl SelectionAssessor<'_, '_> {
         self,
         entries_before: usize,
         chosen: usize,
-        limits: NeedLimits,
+        limits: CandidateLimits,
         entry: impl Fn(NoteIdx) -> NoteEntry,
     ) -> RankedNotes {
         let ordinals: Ordinals =
@@ -162,18 +162,18 @@ impl SelectionAssessor<'_, '_> {
         RankedNotes { entries, ranking: ranking.with_holders(), following }
     }
 
-    fn candidates(&self, before: usize, chosen: usize, limits: NeedLimits, ordinals: &Ordinals) -> Candidates {
-        let need = self.need;
+    fn candidates(&self, before: usize, chosen: usize, limits: CandidateLimits, ordinals: &Ordinals) -> Candidates {
+        let options = self.options;
         let ExclusionCounts { invalid, unsure, untrusted, beyond } = self.excluded;
         let beyond_selection = self.selection.matched.saturating_sub(self.selection.notes.len());
         Candidates {
             before,
             chosen,
-            is_adaptive: need.abstraction == Abstraction::Adaptive,
+            is_adaptive: options.abstraction == Abstraction::Adaptive,
             // A passage of a note may have content that another note has only in other passages.
-            compares_texts: need.abstraction != Abstraction::Passages || need.novelty_threshold.is_some(),
-            threshold: need.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
-            aim: need.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
+            compares_texts: options.abstraction != Abstraction::Passages || options.novelty_threshold.is_some(),
+            threshold: options.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
+            aim: options.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: vec![
                 (invalid, "not valid today"),
                 (unsure, "below --min-confidence"),
@@ -195,7 +195,7 @@ impl SelectionAssessor<'_, '_> {
         let (index, store) = (assessed.index, self.assessor.session.store);
         let assessment = assessed.assessment.clone();
         let value = store.notes()[index].value_or_default();
-        let level = utility::deserved(self.need.abstraction, assessment.relevance, value);
+        let level = utility::deserved(self.options.abstraction, assessment.relevance, value);
         Candidate {
             is_named: assessed.is_named,
             is_answer: self.selection.answers.contains(&index),
@@ -233,7 +233,7 @@ impl SelectionAssessor<'_, '_> {
 
     /// Returns the links between a note and its followers, as entries.
     fn edges(&self, index: NoteIdx, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
-        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.need;
+        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.options;
         let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
         link_entries(self.assessor.session, index, filter, |other| {
             ordinals.get(&other).map(|ordinal| entries_before + ordinal)

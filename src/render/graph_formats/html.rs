@@ -100,8 +100,8 @@ impl Renderer for Html<'_> {
         self.constant_chars + changing + "\n],\"links\":[\n\n".len()
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
-        let Some(view) = NoteView::of(self.report, index, extent, included) else { return EntryText::default() };
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let Some(view) = NoteView::of(self.report, index, shown_part, included) else { return EntryText::default() };
         let (note, is_cut) = self.note(view);
         let link = |edge: &EdgeEntry| {
             let (from, to) = (edge.from.as_str(), edge.to.as_str());

@@ -23,8 +23,8 @@ impl Renderer for Mermaid<'_> {
         Frame(vec![before, String::new(), end.to_owned()])
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
-        let view = NoteView::of(self.report, index, extent, included);
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let view = NoteView::of(self.report, index, shown_part, included);
         let parts = |view: NoteView<'_>| {
             node_and_edges(view, |entry| node(index, entry), |edge| arrow(index, view.entry, edge))
         };

@@ -17,8 +17,8 @@ const NOTES: usize = 0;
 /// The index of the section of links.
 const LINKS: usize = 1;
 
-pub(super) fn renderer(report: &Report, picture: GraphFormat) -> Box<dyn Renderer + '_> {
-    match picture {
+pub(super) fn renderer(report: &Report, format: GraphFormat) -> Box<dyn Renderer + '_> {
+    match format {
         GraphFormat::Dot => Box::new(dot::renderer(report)),
         GraphFormat::Mermaid => Box::new(mermaid::Mermaid { report, is_fenced: false }),
         GraphFormat::Markdown => Box::new(mermaid::Mermaid { report, is_fenced: true }),
@@ -28,7 +28,7 @@ pub(super) fn renderer(report: &Report, picture: GraphFormat) -> Box<dyn Rendere
 }
 
 /// Whether a file contains a graph, or nothing, so that it may be replaced.
-pub(crate) fn is_graph_format(bytes: &[u8]) -> bool {
+pub(crate) fn is_graph_file(bytes: &[u8]) -> bool {
     let beginnings = [dot::BEGINNING, mermaid::BEGINNING, mermaid::FENCED, graphml::BEGINNING, html::BEGINNING];
     bytes.is_empty() || beginnings.iter().any(|beginning| bytes.starts_with(beginning.as_bytes()))
 }

@@ -25,8 +25,8 @@ impl Renderer for SortedGraph<'_> {
         Frame(vec![before, String::new(), self.end.to_owned()])
     }
 
-    fn render(&self, index: usize, extent: ShownPart, included: &Included) -> EntryText {
-        let view = NoteView::of(self.report, index, extent, included);
+    fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let view = NoteView::of(self.report, index, shown_part, included);
         view.map(|view| node_and_edges(view, self.node, self.edge)).unwrap_or_default()
     }
 

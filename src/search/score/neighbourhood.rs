@@ -24,11 +24,11 @@ pub struct Sequences {
 
 impl Sequences {
     pub(crate) fn has(&self, note: NoteIdx) -> bool {
-        step(&self.before, note).is_some() || step(&self.after, note).is_some()
+        neighbour_in(&self.before, note).is_some() || neighbour_in(&self.after, note).is_some()
     }
 }
 
 /// Returns the note that follows one in `steps`, which are those in one direction.
-pub fn step(steps: &[Option<NoteIdx>], note: NoteIdx) -> Option<NoteIdx> {
+pub fn neighbour_in(steps: &[Option<NoteIdx>], note: NoteIdx) -> Option<NoteIdx> {
     steps.get(note.index()).copied().flatten()
 }

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
-use super::neighbourhood::{Neighbourhood, step};
+use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, relevance};
 use super::ranking_params::RankingParams;
@@ -170,7 +170,7 @@ impl Ranker<'_> {
         for (steps, shares) in [(&sequences.before, &self.weights.before), (&sequences.after, &self.weights.after)] {
             let mut other = note;
             for share in shares {
-                let Some(next) = step(steps, other).filter(|next| *next != note) else { break };
+                let Some(next) = neighbour_in(steps, other).filter(|next| *next != note) else { break };
                 other = next;
                 for term in matches.of(other) {
                     scratch.add(term.query_term, share * term.freqs.body);

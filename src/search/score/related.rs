@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::neighbourhood::{Neighbourhood, step};
+use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::scratch::Scratch;
 use super::vectors::{Vector, Vectors};
 use crate::search::ids::TermId;
@@ -78,7 +78,7 @@ pub(crate) fn related(
 fn neighbours(neighbourhood: &Neighbourhood<'_>, note: NoteIdx) -> Vec<NoteIdx> {
     let adjacent = [&neighbourhood.sequences.before, &neighbourhood.sequences.after]
         .into_iter()
-        .filter_map(|steps| step(steps, note));
+        .filter_map(|steps| neighbour_in(steps, note));
     let mut neighbours: Vec<NoteIdx> = (neighbourhood.linked)(note).into_iter().chain(adjacent).collect();
     neighbours.sort_unstable();
     neighbours.dedup();

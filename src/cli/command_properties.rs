@@ -3,12 +3,12 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandTrait::{Answer, Budget, Day, DryRun, Pager, Store, Text};
+use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Store, Text};
 use clap::Command;
 
-/// What is known about a command. All but [`CommandTrait::Text`] and [`CommandTrait::Pager`] name a group of flags that apply to it.
+/// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CommandTrait {
+pub(super) enum CommandProperty {
     /// Its answer consists of notes and is fitted into a budget.
     Budget,
     /// It can change files.
@@ -25,13 +25,13 @@ pub(super) enum CommandTrait {
     Text,
 }
 
-/// The facts about most commands that read a store, print notes, or change notes.
-const READS: &[CommandTrait] = &[Answer, Pager, Store, Day];
-const PRINTS_NOTES: &[CommandTrait] = &[Budget, Answer, Pager, Store, Day];
-const CHANGES: &[CommandTrait] = &[DryRun, Answer, Store, Day];
+/// The properties about most commands that read a store, print notes, or change notes.
+const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
+const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
+const CHANGES: &[CommandProperty] = &[DryRun, Answer, Store, Day];
 
-/// All commands by their path below `qipu`. A group of commands has the facts of its members.
-const COMMANDS: [(&str, &[CommandTrait]); 41] = [
+/// All commands by their path below `qipu`. A group of commands has the properties of its members.
+const COMMANDS: [(&str, &[CommandProperty]); 41] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
     ("context", PRINTS_NOTES),
@@ -75,8 +75,8 @@ const COMMANDS: [(&str, &[CommandTrait]); 41] = [
     ("man", &[DryRun, Answer]),
 ];
 
-/// The flags that every command understands, by the fact without which they do not apply.
-const FLAGS: [(CommandTrait, &[&str]); 5] = [
+/// The flags that every command understands, by the property without which they do not apply.
+const FLAGS: [(CommandProperty, &[&str]); 5] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
@@ -84,9 +84,9 @@ const FLAGS: [(CommandTrait, &[&str]); 5] = [
     (Day, &["today"]),
 ];
 
-/// Returns the facts about the command with this path; the commands of `help` have those of one that reads.
-pub(super) fn traits_of(path: &str) -> &'static [CommandTrait] {
-    COMMANDS.iter().find(|(command, _)| *command == path).map_or(READS, |(_, facts)| facts)
+/// Returns the properties about the command with this path; the commands of `help` have those of one that reads.
+pub(super) fn properties_of(path: &str) -> &'static [CommandProperty] {
+    COMMANDS.iter().find(|(command, _)| *command == path).map_or(READS, |(_, properties)| properties)
 }
 
 /// Builds the command line and hides, in the help of each command, the flags that do not apply to it.
@@ -98,8 +98,9 @@ pub(super) fn with_applicable_flags(mut command: Command) -> Command {
 
 fn with_hidden_flags(command: Command, parent: &str) -> Command {
     let path = format!("{parent} {}", command.get_name()).trim_start().to_owned();
-    let facts = traits_of(&path);
-    let is_idle = |flag: &str| FLAGS.iter().any(|(fact, flags)| flags.contains(&flag) && !facts.contains(fact));
+    let properties = properties_of(&path);
+    let is_idle =
+        |flag: &str| FLAGS.iter().any(|(property, flags)| flags.contains(&flag) && !properties.contains(property));
     let command = command.mut_args(|arg| if is_idle(arg.get_id().as_str()) { arg.hide(true) } else { arg });
     command.mut_subcommands(|below| with_hidden_flags(below, &path))
 }
@@ -127,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn every_common_flag_belongs_to_a_fact() {
+    fn every_common_flag_belongs_to_a_property() {
         let flags: Vec<&str> = FLAGS.iter().flat_map(|(_, flags)| flags.iter().copied()).collect();
         let root = super::super::Cli::command();
         for arg in root.get_arguments().filter(|arg| arg.is_global_set() && !arg.is_hide_set()) {
