@@ -216,11 +216,14 @@ fn paths_that_leave_the_store_are_refused() {
     for bad in [
         "../x.md", "notes/../../x.md", "/tmp/x.md", "notes//x.md", "notes/./x.md", "notes/.x.md", ".git/x.md",
         "templates/x.md", "notes/x", "notes\\..\\x.md", "notes/a\\b.md", "notes/a\nb.md", "notes/a\0.md",
-        "config.toml", "attachments/x.md", "x.md", "", "notes/", "notes/.md",
+        "config.toml", "attachments/x.md", "x.md", "", "notes/", "notes/.md", "/", "C:/a.md", "notes/a\u{85}.md",
+        "notes/a.md/", "notes/.x/a.md",
     ] {
         let note = packed("x", bad, "---\nid: x\n---\n");
         refused(&to, &pack_of(vec![packed("a", "notes/a.md", "---\nid: a\n---\n"), note], &[]), 3, "the path");
     }
+    let deep = packed("x", &format!("notes/{}.md", "a/".repeat(3_000)), "---\nid: x\n---\n");
+    refused(&to, &pack_of(vec![deep], &[]), 3, "the path");
     for bad in
         ["../x", "attachments/../x", "attachments/.x", "attachments/", "attachments", "notes/x.md", "/etc/x", ".lock"]
     {
@@ -238,6 +241,10 @@ fn paths_that_leave_the_store_are_refused() {
     }
     refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a", "")]), 3, "is repeated");
     refused(&to, &pack_of(Vec::new(), &[("attachments/a", ""), ("attachments/a/b", "")]), 3, "clashes with another");
+    // In the order of the pack, another name stands between the two; alone it clashes with none.
+    let [short, other, below] = ["attachments/a", "attachments/a-b", "attachments/a/b"].map(|path| (path, ""));
+    refused(&to, &pack_of(Vec::new(), &[short, other, below]), 3, "clashes with another");
+    assert!(parse(pack_of(Vec::new(), &[other, below]).as_bytes()).is_ok());
     refused(&to, "", 3, "line 1: this is not a qipu pack");
     refused(&to, &run(&to, "dump -").replace("pack=1", "pack=2"), 3, "this version of the pack format");
 }

@@ -35,35 +35,3 @@ pub(super) fn clash(mut paths: Vec<(&str, usize)>) -> Option<(&str, usize)> {
     let contains = |a: &str, b: &str| b.strip_prefix(a).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     paths.array_windows().find_map(|[(a, _), (b, line)]| contains(a, b).then_some((*b, *line)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_plain_names_in_the_right_folders() {
-        for (path, is_note) in
-            [("notes/a.md", true), ("mocs/b/c d.md", true), ("journals/日本.md", true), ("attachments/a/b", false)]
-        {
-            assert_eq!(path_fault(path, is_note), None, "{path}");
-        }
-        for path in [
-            "", "/", "a.md", "notes", "notes/", "/notes/a.md", "notes//a.md", "notes/./a.md", "notes/../a.md",
-            "../a.md", "notes/.a.md", "notes/.md", "notes/.x/a.md", "notes/a", "notes/a\\b.md", "notes/a\0.md",
-            "notes/a\n.md", "notes/a\u{85}.md", "attachments/a.md", "templates/a.md", "C:/a.md", "notes/a.md/",
-        ] {
-            assert!(path_fault(path, true).is_some(), "{path:?}");
-        }
-        for path in ["attachments", "attachments/", "notes/a.md", "attachments/../x", "config.toml", "attachments/.x"] {
-            assert!(path_fault(path, false).is_some(), "{path:?}");
-        }
-        assert!(path_fault(&format!("notes/{}.md", "a/".repeat(3_000)), true).is_some());
-    }
-
-    #[test]
-    fn a_file_is_no_folder() {
-        assert_eq!(clash(vec![("a/b", 1), ("a/b-c", 2), ("a/c", 3)]), None);
-        assert_eq!(clash(vec![("a/b/d", 1), ("a/b-c", 2), ("a/b", 3)]), Some(("a/b/d", 1)));
-        assert_eq!(clash(vec![("a/b", 1), ("a/b", 2)]), Some(("a/b", 2)));
-    }
-}
