@@ -191,6 +191,18 @@ fn invalid_setups_are_refused_without_writing() {
         ("mcp", ".vscode/mcp.json", "{\"servers\": []}", "`servers` is not an object"),
         ("mcp", "opencode.json", "{\"mcp\": {\"qipu\": {\"enabled\": false}}}", "by hand"),
         ("claude", ".claude/settings.json", "{\"hooks\": {}, \"hooks\": {}}", "`hooks` occurs 2 times"),
+        ("claude", ".claude/settings.json", "{\"hooks\": {\"SessionStart\": {}}}", "`SessionStart` is not an array"),
+        (
+            "claude",
+            ".claude/settings.json",
+            "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}",
+            "occurs 2 times",
+        ),
+        ("claude", ".claude/settings.json", "{", "not JSON"),
+        ("claude", ".claude/settings.json", &"[".repeat(100_000), "not JSON"),
+        ("mcp", ".mcp.json", &"[".repeat(100_000), "not JSON"),
+        ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1, \"qipu\": 2}}", "`qipu` occurs 2 times"),
+        ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1 /* c */}}", "by hand"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
         ("cline", ".clinerules", "an older rules file", ".clinerules"),
     ] {

@@ -385,28 +385,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_settings_is_refused() {
-        let [element, property, _] = values();
-        let deep = "[".repeat(100_000);
-        for text in ["[]", "{", "x", "{\"m\": []}", "{\"m\": {}, \"m\": {}}", &deep] {
-            assert!(inserted(ELEMENT, Some(text), &element).is_err(), "{text:.40}");
-            assert!(inserted(PROPERTY, Some(text), &property).is_err(), "{text:.40}");
-        }
-        assert!(inserted(ELEMENT, Some("{\"m\": {\"l\": {}}}"), &element).is_err());
-        let twice = [(ELEMENT, "{\"m\": {\"l\": [], \"l\": []}}"), (PROPERTY, "{\"m\": {\"qipu\": 1, \"qipu\": 2}}")];
-        for (item, text) in twice {
-            assert!(inserted(item, Some(text), &element).unwrap_err().to_string().contains("occurs 2 times"));
-        }
-        for (item, text, value) in [
-            (ELEMENT, "{\"m\": {\"l\": [{\"ours\": \"2\"}]}}", &element),
-            (PROPERTY, "{\"m\": {\"qipu\": {\"command\": \"other\"}}}", &property),
-            (PROPERTY, "{\"m\": {\"qipu\": 1 /* c */}}", &property),
-        ] {
-            assert_eq!(item.state(text, value).unwrap(), RecipeState::Edited);
-        }
-    }
-
-    #[test]
     fn what_the_user_adds_stays() {
         for (item, value) in [ELEMENT, PROPERTY].into_iter().zip(values()) {
             let new = inserted(item, None, &value).unwrap();

@@ -283,21 +283,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn taking_out_gives_back_what_was_there() {
-        for old in
-            [Some(""), Some("x"), Some("x\n"), Some("x\n\n"), Some("x\r\ny"), Some("x\r\ny\r\n"), Some("\n"), None]
-        {
-            for style in [&MARKDOWN, &HASH] {
-                let new = insert(style, old, "", "ours\n", OpeningMarker::default());
-                let section = ManagedSection::find(style, &new).unwrap().unwrap();
-                assert_eq!(section.with_text("ours\n", &section.marker), new);
-                assert!(section.has_text("ours\n") && !section.is_edited());
-                assert_eq!(section.removed("").as_deref(), old, "{old:?}");
-            }
-        }
-    }
-
-    #[test]
     fn text_that_the_user_adds_around_it_stays() {
         let new = insert(&MARKDOWN, Some("mine"), "", "ours\n", OpeningMarker::default());
         let edited = format!("top\n{new}below\n");

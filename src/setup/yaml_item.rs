@@ -267,18 +267,9 @@ mod tests {
     #[test]
     fn what_cant_be_edited_alone_is_refused() {
         for text in [
-            "read: ~\n",
-            "read: what?.md\n",
-            "read: ?a\n",
-            "read: !!str a\n",
-            "read: a:b\n",
-            "read: |\n  a.md\n",
-            "read: a, b.md\n",
-            "read: &a\n- x\nfiles: *a\n",
-            "{read: a.md, x: y}\n",
-            "read: a\nread: b\n",
-            "read: [a\n",
-            "- read\n",
+            "read: ~\n", "read: what?.md\n", "read: ?a\n", "read: !!str a\n", "read: a:b\n", "read: |\n  a.md\n",
+            "read: a, b.md\n", "{read: a.md, x: y}\n", "read: a\nread: b\n", "read: [a\n", "- read\n",
+            "read: &a\n- x\nb: *a\n",
         ] {
             assert!(ITEM.with(text).is_err(), "{text}: {:?}", ITEM.with(text));
         }
