@@ -20,7 +20,7 @@ mod escape;
 mod eval;
 pub mod fit;
 pub mod graph;
-pub mod import;
+mod import;
 mod mcp;
 pub mod note;
 pub mod pack;

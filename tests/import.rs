@@ -299,7 +299,7 @@ fn vault() -> (Files, Links) {
                 "---\n# mine\naliases: [Alias {number}]   # kept\ntags:\n- \"#nested/t{number}\"\nup: \"[[{}]]\"\n---\n",
                 name(other(9))
             ),
-            1 => format!("---\nalias: Alias {number}\ntags: a, b\ncssclass: wide\n---\r\n"),
+            1 => format!("---\nalias: Alias {number}, Other {number}\ntags: a, b\ncssclass: wide\n---\r\n"),
             _ => String::new(),
         };
         text.push_str(&format!(
@@ -369,6 +369,9 @@ fn an_obsidian_vault_is_imported_completely() {
     assert!(text.starts_with("---\n# mine\naliases: [Alias 3") && text.contains("]   # kept\n"), "{text}");
     assert!(text.contains("![[files/pic 3.png|100]] [the doc](../../attachments/files/doc.pdf#page=3)"), "{text}");
     assert!(text.contains("![x](../../attachments/files/pic%203.png)"), "{text}");
+    let first = note(&store, "Note 1");
+    assert_eq!(first.aliases, ["Alias 1", "Other 1", "Projects/Note 1"]);
+    assert_eq!(first.tags, ["a", "b", "inline/tag"]);
     let plain = note(&store, "Note 2");
     assert!(
         plain.body().starts_with("# A heading\n\nSee [[Note 3]], [[Note 4|label]] and [[note 5#A heading]]. ^anchor\n")

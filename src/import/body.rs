@@ -15,7 +15,7 @@ const MAX_TAGS: usize = 500;
 
 /// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ReferenceTarget {
+pub(crate) enum ReferenceTarget {
     /// A page or file, as in `[[target]]`.
     Wiki(String),
     /// The path of a file, percent-decoded and without `#heading`.
@@ -24,17 +24,13 @@ pub enum ReferenceTarget {
     Block(String),
 }
 
-/// A reference in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TextReference {
-    /// Its target.
-    pub target: ReferenceTarget,
-    /// Whether it is an embed.
-    pub is_embed: bool,
-    /// Its range in bytes.
-    pub range: Range<usize>,
+pub(crate) struct TextReference {
+    pub(crate) target: ReferenceTarget,
+    pub(crate) is_embed: bool,
+    pub(crate) range: Range<usize>,
     /// The label in `[[target|label]]`.
-    pub label: Option<String>,
+    pub(crate) label: Option<String>,
     /// The range and syntax of its target.
     destination: Option<Destination>,
 }
@@ -42,24 +38,23 @@ pub struct TextReference {
 impl TextReference {
     /// Returns the range of the target in the text, and the text to put there so that it names `new`; `None` if the
     /// target can't be replaced alone.
-    pub fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
+    pub(crate) fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
         self.destination.as_ref()?.replacement(text, new)
     }
 }
 
 /// The result of scanning a text.
 #[derive(Debug, Default)]
-pub(super) struct ScannedText {
-    /// References, in the order of the text.
-    pub references: Vec<TextReference>,
+pub(crate) struct ScannedText {
+    pub(crate) references: Vec<TextReference>,
     /// Link definitions, in the order of the text, whether used or not.
-    pub definitions: Vec<TextReference>,
+    pub(crate) definitions: Vec<TextReference>,
     /// Tags, without duplicates.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Block ids, `id:: x` and `^x`, in lower case.
-    pub blocks: HashSet<String>,
+    pub(crate) blocks: HashSet<String>,
     /// The number of queries, which an app evaluates and a text can't.
-    pub queries: usize,
+    pub(crate) queries: usize,
 }
 
 impl ScannedText {
@@ -69,7 +64,6 @@ impl ScannedText {
     }
 }
 
-/// Scans a text.
 pub(super) fn scan(text: &str) -> ScannedText {
     let parsed = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES

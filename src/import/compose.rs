@@ -25,22 +25,19 @@ const MAX_ADDED: usize = 500;
 
 /// The source of an imported note.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Provenance {
-    /// The app.
-    pub from: String,
-    /// The name of the folder.
-    pub name: String,
-    /// The path of the page's file in it.
-    pub path: String,
+pub(crate) struct Provenance {
+    pub(crate) from: String,
+    pub(crate) name: String,
+    pub(crate) path: String,
     /// The digest of the page's file.
-    pub read: String,
+    pub(crate) read: String,
     /// The digest of the note's file.
-    pub wrote: String,
+    pub(crate) wrote: String,
 }
 
 impl Provenance {
     /// Reads the source of a note; `None` if it was not imported.
-    pub fn of(fields: UserFields<'_>) -> Option<Self> {
+    pub(crate) fn of(fields: UserFields<'_>) -> Option<Self> {
         let (_, Value::Map(entries)) = fields.custom.iter().find(|(key, _)| key == FIELD)? else { return None };
         let text = |name: &str| Some(entries.iter().find(|(key, _)| key == name)?.1.to_line());
         let (from, name, path) = (text("from")?, text("name")?, text("path")?);
@@ -49,37 +46,42 @@ impl Provenance {
 }
 
 /// Tells whether a note's text is unchanged since the import; `wrote` is the digest in it.
-pub fn is_as_written(text: &str, wrote: &str) -> bool {
+pub(crate) fn is_as_written(text: &str, wrote: &str) -> bool {
     digest(&text.replacen(&format!("wrote: {wrote}"), &format!("wrote: {PLACEHOLDER}"), 1)) == wrote
 }
 
 /// Fields that a note gets in addition to those of its page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct AddedFields {
+pub(crate) struct AddedFields {
     /// Names that links use for it.
-    pub aliases: Vec<String>,
+    pub(crate) aliases: Vec<String>,
     /// Links that the text has in a form that is no link in a note: type, target, block.
-    pub links: Vec<(String, NoteId, Option<String>)>,
+    pub(crate) links: Vec<(String, NoteId, Option<String>)>,
     /// Replacements in the body, or in the text of the whole file: range in bytes, new text.
-    pub replacements: Option<Vec<(Range<usize>, String)>>,
+    pub(crate) replacements: Option<Vec<(Range<usize>, String)>>,
     /// The reason why the whole file becomes the body, if it does.
-    pub as_text: Option<String>,
+    pub(crate) as_text: Option<String>,
 }
 
 /// A note's text, and remarks about it.
 #[derive(Debug, Clone, Default)]
-pub struct ComposedNote {
-    /// The text.
-    pub text: String,
+pub(crate) struct ComposedNote {
+    pub(crate) text: String,
     /// What could not become frontmatter, as clauses.
-    pub rejected: Vec<String>,
+    pub(crate) rejected: Vec<String>,
     /// The reason why the whole file becomes the body, if it does.
-    pub as_text: Option<String>,
+    pub(crate) as_text: Option<String>,
 }
 
 /// Composes the note of a page. If the page's own frontmatter can't be extended, or its properties are too large, the
 /// whole file becomes the body.
-pub fn compose(page: &ImportedPage, id: &NoteId, from: ImportFrom, name: &str, extra: &AddedFields) -> ComposedNote {
+pub(crate) fn compose(
+    page: &ImportedPage,
+    id: &NoteId,
+    from: ImportFrom,
+    name: &str,
+    extra: &AddedFields,
+) -> ComposedNote {
     let provenance_field = provenance_field(page, from, name);
     let composed = match &extra.as_text {
         Some(reason) => Err(reason.clone()),

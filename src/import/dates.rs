@@ -2,7 +2,6 @@
 
 use jiff::civil::{Date, date};
 
-/// A part of a pattern.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PatternPart {
     /// A conversion specifier of [`jiff::fmt::strtime`].
@@ -12,7 +11,6 @@ enum PatternPart {
     Literal(char),
 }
 
-/// A date format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DatePattern(Vec<PatternPart>);
 
@@ -59,7 +57,6 @@ impl DatePattern {
         Self(parts)
     }
 
-    /// Formats a day.
     pub(super) fn format(&self, day: Date) -> String {
         let format_part = |part: &PatternPart| match part {
             PatternPart::Code(code) => day.strftime(code).to_string(),

@@ -13,10 +13,10 @@ mod properties;
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
-pub use body::{ReferenceTarget, TextReference};
-pub use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
-pub use names::{ResolvedName, Vault};
-pub use paths::{attachment_path, markdown_path, note_path};
+pub(crate) use body::{ReferenceTarget, TextReference};
+pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
+pub(crate) use names::{ResolvedName, Vault};
+pub(crate) use paths::{attachment_path, markdown_path, note_path};
 
 use crate::note::{JOURNAL, Note, Value};
 use crate::request::ImportFrom;
@@ -32,7 +32,7 @@ const MEDIA: [&str; 26] = [
 
 /// How a file is imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum FileRole {
+pub(crate) enum FileRole {
     /// A page, which becomes a note.
     Page,
     /// A file that is copied to the attachments.
@@ -45,16 +45,14 @@ pub enum FileRole {
 
 /// The settings of an app for the folder, as far as they concern an import.
 #[derive(Debug, Clone)]
-pub enum AppSettings {
-    /// The settings of a Logseq graph.
+pub(crate) enum AppSettings {
     Logseq(LogseqSettings),
-    /// The settings of an Obsidian vault.
     Obsidian(ObsidianSettings),
 }
 
 impl AppSettings {
     /// Returns the path of the settings file in the folder.
-    pub fn file(from: ImportFrom) -> &'static str {
+    pub(crate) fn file(from: ImportFrom) -> &'static str {
         match from {
             ImportFrom::Logseq => "logseq/config.edn",
             ImportFrom::Obsidian => ".obsidian/daily-notes.json",
@@ -62,7 +60,7 @@ impl AppSettings {
     }
 
     /// Parses the settings file; missing settings have the defaults of the app.
-    pub fn parse(from: ImportFrom, text: &str) -> Self {
+    pub(crate) fn parse(from: ImportFrom, text: &str) -> Self {
         match from {
             ImportFrom::Logseq => Self::Logseq(LogseqSettings::parse(text)),
             ImportFrom::Obsidian => Self::Obsidian(ObsidianSettings::parse(text)),
@@ -70,7 +68,7 @@ impl AppSettings {
     }
 
     /// Returns how a file is imported, by its path in the folder.
-    pub fn role(&self, path: &str) -> FileRole {
+    pub(crate) fn role(&self, path: &str) -> FileRole {
         match self {
             Self::Logseq(settings) => settings.role(path),
             Self::Obsidian(_) => obsidian::role(path),
@@ -79,13 +77,13 @@ impl AppSettings {
 
     /// Tells whether a file is imported even if no page links to it: pictures, sound, films and documents; in Logseq
     /// all assets.
-    pub fn is_media(&self, path: &str) -> bool {
+    pub(crate) fn is_media(&self, path: &str) -> bool {
         let is_asset = matches!(self, Self::Logseq(_)) && path.starts_with("assets/");
         is_asset || MEDIA.contains(&extension(path).as_str())
     }
 
     /// Parses a page; `text` is the content of its file.
-    pub fn page(&self, path: &str, text: &str) -> ImportedPage {
+    pub(crate) fn page(&self, path: &str, text: &str) -> ImportedPage {
         let file_text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let page = match self {
             Self::Logseq(settings) => settings.page(path, file_text),
@@ -103,43 +101,37 @@ impl AppSettings {
     }
 }
 
-/// A parsed page.
 #[derive(Debug, Default)]
-pub struct ImportedPage {
+pub(crate) struct ImportedPage {
     /// The path of its file in the folder.
-    pub source: String,
-    /// Its title.
-    pub title: String,
+    pub(crate) source: String,
+    pub(crate) title: String,
     /// Its type, if it has one or is a journal.
-    pub kind: Option<String>,
-    /// The day of a journal.
-    pub day: Option<Date>,
+    pub(crate) kind: Option<String>,
+    pub(crate) day: Option<Date>,
     /// The time of its creation, as an ISO 8601 timestamp.
-    pub created: Option<String>,
+    pub(crate) created: Option<String>,
     /// The time of its last change, as an ISO 8601 timestamp.
-    pub updated: Option<String>,
-    /// Other titles.
-    pub aliases: Vec<String>,
+    pub(crate) updated: Option<String>,
+    pub(crate) aliases: Vec<String>,
     /// Its tags, including those in the text.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Other properties, in the order of the page: key, value.
-    pub custom: Vec<(String, String)>,
+    pub(crate) custom: Vec<(String, String)>,
     /// The pages that properties link to: key, page name.
-    pub property_links: Vec<(String, String)>,
-    /// The block id of the whole page.
-    pub block_id: Option<String>,
+    pub(crate) property_links: Vec<(String, String)>,
+    pub(crate) block_id: Option<String>,
     /// The id in its own frontmatter.
-    pub own_id: Option<String>,
-    /// The text of the file.
-    pub file_text: String,
+    pub(crate) own_id: Option<String>,
+    pub(crate) file_text: String,
     /// The text that becomes the note's: without properties that become frontmatter, but with the page's own
     /// frontmatter.
-    pub text: String,
-    /// Whether `text` begins with frontmatter.
-    pub has_frontmatter: bool,
+    pub(crate) text: String,
+    pub(crate) has_frontmatter: bool,
     /// The offset of the body in `text`.
     body_offset: usize,
-    scan: ScannedText,
+    /// What its body contains.
+    pub(crate) scan: ScannedText,
 }
 
 impl ImportedPage {
@@ -159,28 +151,18 @@ impl ImportedPage {
     }
 
     /// Returns a digest of the file's text.
-    pub fn digest(&self) -> String {
+    pub(crate) fn digest(&self) -> String {
         digest(&self.file_text)
     }
 
-    /// Returns the references in its body.
-    pub fn references(&self) -> &[TextReference] {
-        &self.scan.references
-    }
-
     /// Returns the references and link definitions in its body, or in the text of the whole file.
-    pub fn targets(&self, is_whole_file: bool) -> Vec<TextReference> {
+    pub(crate) fn targets(&self, is_whole_file: bool) -> Vec<TextReference> {
         if is_whole_file { body::scan(&self.file_text).targets() } else { self.scan.targets() }
     }
 
     /// Returns its text without frontmatter.
-    pub fn body(&self) -> &str {
+    pub(crate) fn body(&self) -> &str {
         self.text.get(self.body_offset..).unwrap_or_default()
-    }
-
-    /// Returns the number of queries in its body.
-    pub fn queries(&self) -> usize {
-        self.scan.queries
     }
 
     /// Returns the offset of the body in `text`.
@@ -203,7 +185,6 @@ impl ImportedPage {
         self
     }
 
-    /// Reads the page's own frontmatter.
     fn read_frontmatter(&mut self) {
         let note = Note::parse("notes/x.md", self.text.clone().into_bytes());
         if note.body().len() == self.text.len() {
@@ -256,7 +237,7 @@ fn digest(text: &str) -> String {
 }
 
 /// Returns the first 64 bits of the SHA-256 of app, folder name and path: the seed of the id of the note for that page.
-pub fn page_hash(from: ImportFrom, name: &str, path: &str) -> u64 {
+pub(crate) fn page_hash(from: ImportFrom, name: &str, path: &str) -> u64 {
     let digest = Sha256::digest(format!("{}\0{name}\0{path}", from.name()).as_bytes());
     digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte))
 }

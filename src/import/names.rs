@@ -9,9 +9,8 @@ use super::{ImportedPage, stem, without_extension};
 use crate::graph::join_path;
 use crate::request::ImportFrom;
 
-/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ResolvedName {
+pub(crate) enum ResolvedName {
     /// The index of a page.
     Page(usize),
     /// The path of another file in the folder.
@@ -20,9 +19,9 @@ pub enum ResolvedName {
 
 /// All pages of a folder, with an index of their names.
 #[derive(Debug)]
-pub struct Vault {
+pub(crate) struct Vault {
     /// The pages, in the order of their paths.
-    pub pages: Vec<ImportedPage>,
+    pub(crate) pages: Vec<ImportedPage>,
     from: ImportFrom,
     /// Pages by folded title and, in Logseq, alias; in Obsidian by file name. Several pages may share a name.
     by_name: HashMap<String, Vec<usize>>,
@@ -42,7 +41,7 @@ fn folded(name: &str) -> String {
 
 impl Vault {
     /// Creates a vault. In Obsidian, of pages with the same title all but the first get their paths as titles.
-    pub fn new(from: ImportFrom, mut pages: Vec<ImportedPage>, files: &[String]) -> Self {
+    pub(crate) fn new(from: ImportFrom, mut pages: Vec<ImportedPage>, files: &[String]) -> Self {
         let (mut by_name, mut by_path, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut files_by_name: HashMap<String, Vec<String>> = HashMap::new();
         for path in files {
@@ -99,12 +98,12 @@ impl Vault {
     }
 
     /// Returns the number of pages with a title.
-    pub fn count(&self, title: &str) -> usize {
+    pub(crate) fn count(&self, title: &str) -> usize {
         self.by_name.get(&folded(title)).map_or(0, Vec::len)
     }
 
     /// Resolves a reference; `from` is the path of the page.
-    pub fn resolve(&self, from: &str, target: &ReferenceTarget) -> Option<ResolvedName> {
+    pub(crate) fn resolve(&self, from: &str, target: &ReferenceTarget) -> Option<ResolvedName> {
         match target {
             ReferenceTarget::Block(id) => self.blocks.get(id).map(|index| ResolvedName::Page(*index)),
             ReferenceTarget::Path(path) => self.find_path(from, path).or_else(|| match self.from {
@@ -122,12 +121,11 @@ impl Vault {
     }
 
     /// Tells whether there is no file at a path, so that a reference can only mean a file of that name.
-    pub fn is_by_name(&self, from: &str, path: &str) -> bool {
+    pub(crate) fn is_by_name(&self, from: &str, path: &str) -> bool {
         self.find_path(from, path).is_none()
     }
 
-    /// Tells whether a page has a block id.
-    pub fn has_block(&self, index: usize, id: &str) -> bool {
+    pub(crate) fn has_block(&self, index: usize, id: &str) -> bool {
         self.pages.get(index).is_some_and(|page| page.scan.blocks.contains(&id.to_lowercase()))
     }
 

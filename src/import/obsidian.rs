@@ -5,7 +5,7 @@ use super::{FileRole, ImportedPage, extension, stem, without_extension};
 
 /// The settings in `daily-notes.json`.
 #[derive(Debug, Clone)]
-pub struct ObsidianSettings {
+pub(crate) struct ObsidianSettings {
     folder: String,
     format: DatePattern,
 }
@@ -22,7 +22,6 @@ impl ObsidianSettings {
         }
     }
 
-    /// Parses a note.
     pub(super) fn page(&self, path: &str, text: &str) -> ImportedPage {
         ImportedPage::parse(path, stem(path), self.day(path), text)
     }
@@ -36,7 +35,6 @@ impl ObsidianSettings {
     }
 }
 
-/// Returns how a file is imported.
 pub(super) fn role(path: &str) -> FileRole {
     match extension(path).as_str() {
         "md" | "markdown" => FileRole::Page,
@@ -51,17 +49,6 @@ pub(super) fn role(path: &str) -> FileRole {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_note_says_what_its_frontmatter_says() {
-        let text = "---\ntags: [\"#a\", b]\nalias: x, y\nup: \"[[Home]]\"\n---\n# H\n#c text\n";
-        let page = ObsidianSettings::parse("").page("dir/Some note.md", text).with_body_scanned();
-        assert_eq!(page.title, "Some note");
-        assert_eq!(page.tags, ["a", "b", "c"]);
-        assert_eq!(page.aliases, ["x", "y"]);
-        assert_eq!(page.property_links, [("up".to_owned(), "Home".to_owned())]);
-        assert!(page.has_frontmatter);
-    }
 
     #[test]
     fn daily_notes_have_their_day() {

@@ -8,7 +8,7 @@ const MAX_NAME_BYTES: usize = 150;
 const MAX_PATH_BYTES: usize = 600;
 
 /// Returns the path in the store for a page; `None` if it would be too long.
-pub fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> {
+pub(crate) fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> {
     let folder = match page.kind.as_deref() {
         Some(MOC) => "mocs",
         _ if page.day.is_some() => "journals",
@@ -21,7 +21,7 @@ pub fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> 
 }
 
 /// Returns the path in the store for an attachment; `None` if it would be too long.
-pub fn attachment_path(settings: &AppSettings, path: &str) -> Option<String> {
+pub(crate) fn attachment_path(settings: &AppSettings, path: &str) -> Option<String> {
     if_short_enough(&format!("attachments/{}", sanitized(settings.plain_path(path))))
 }
 
@@ -50,7 +50,7 @@ fn sanitized_name(name: &str) -> String {
 }
 
 /// Returns the percent-encoded path of `to` relative to the folder of `from`, as markdown links contain it.
-pub fn markdown_path(from: &str, to: &str) -> String {
+pub(crate) fn markdown_path(from: &str, to: &str) -> String {
     percent_encoded(&crate::graph::relative_path(from, to))
 }
 

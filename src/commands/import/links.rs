@@ -163,7 +163,7 @@ fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> 
     let names = NameIndex::new(after.notes());
     let mut missing: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     for draft in drafts {
-        for reference in draft.page.references() {
+        for reference in &draft.page.scan.references {
             let ReferenceTarget::Wiki(target) = &reference.target else { continue };
             let Some(ResolvedName::Page(index)) = source.vault.resolve(&draft.page.source, &reference.target) else {
                 continue;
@@ -206,7 +206,7 @@ impl<'a> Linker<'a> {
     fn missing_links(&mut self, draft: &Draft<'_>) -> LinkSet {
         let mut known = self.linked(draft);
         let mut links = Vec::new();
-        for reference in draft.page.references() {
+        for reference in &draft.page.scan.references {
             let found = self.source.vault.resolve(&draft.page.source, &reference.target);
             self.check(draft, reference, found.as_ref());
             let Some(ResolvedName::Page(to)) = found else { continue };

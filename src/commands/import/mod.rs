@@ -106,7 +106,7 @@ impl SourceFolder {
 /// Returns the files that pages link to. A folder may contain many other files.
 fn linked_files(vault: &Vault) -> HashSet<String> {
     let of_page = |page: &ImportedPage| {
-        let found = page.references().iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
+        let found = page.scan.references.iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
         let files = found.filter_map(|found| match found {
             ResolvedName::File(path) => Some(path),
             ResolvedName::Page(_) => None,
@@ -213,7 +213,7 @@ impl<'a> ImportPlan<'a> {
 
     fn add_diagnostics(&mut self, draft: &Draft<'_>) {
         let source = draft.page.source.clone();
-        if draft.page.queries() > 0 {
+        if draft.page.scan.queries > 0 {
             let message = "queries are kept as text and are not run".to_owned();
             self.add_diagnostic(Some(&draft.id), &source, "query", message);
         }
