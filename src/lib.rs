@@ -27,6 +27,9 @@ pub mod pack;
 mod pager;
 pub mod progress;
 mod progress_line;
+#[cfg(test)]
+#[path = "../tests/support/random.rs"]
+mod random;
 mod render;
 pub mod report;
 pub mod request;

@@ -150,6 +150,7 @@ fn note_path(url: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     fn targets(body: &str) -> Vec<String> {
         links(body)
@@ -183,13 +184,9 @@ mod tests {
             "# ", "---", "| ", "|-|-|\n", "x", "*", "![[d]]", "](", "[[", "]]", "[^1]", "[^1]: ", "\"", "(", ")", "<?",
             "?>", "<![CDATA[", "=== ", "<script>", "- [ ] ", "e.md)",
         ];
-        let mut state = 1_u64;
+        let mut random = Random::new(1);
         for _ in 0..30_000 {
-            let mut text = String::new();
-            for _ in 0..24 {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                text.push_str(pieces[(state >> 33) as usize % pieces.len()]);
-            }
+            let text: String = (0..24).map(|_| random.choice(&pieces)).collect();
             let all: Vec<_> = parser(&text).filter_map(|event| link_of_event(&event)).collect();
             assert_eq!(links(&text), all, "{text:?}");
         }

@@ -126,10 +126,12 @@ pub(super) fn heading_text(events: &mut TopLevelEvents<'_>) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::blocks::blocks;
     use super::super::inline_links::links;
     use super::super::summary::{self, of_body};
     use super::super::title;
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn summary_is_the_property_the_section_the_first_prose_or_the_first_items() {
@@ -172,15 +174,12 @@ mod tests {
             "Text that goes on", "\n", "\n", "\n\n", "#tag", "# Heading", "-x", "- item", "***b*** c", "a | b",
             "---|---", "===", "> quote", "```", "<div>", "[[a|b]]", "[a][b]", "1. one", "    code", "é", "\r", "\r```",
         ];
-        let mut random = 7_u64;
-        let mut next = || {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) as usize
-        };
+        let mut random = Random::new(7);
         for _ in 0..3_000 {
-            let before = "\n".repeat(next() % (BEGINNINGS[next() % 2] + 20));
-            let rest: String = (0..40).map(|_| pieces[next() % pieces.len()]).collect();
-            let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(next() % 50));
+            let longest = BEGINNINGS[random.below(2)] + 20;
+            let before = "\n".repeat(random.below(longest));
+            let rest: String = (0..40).map(|_| random.choice(&pieces)).collect();
+            let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(random.below(50)));
             let whole =
                 |find: &dyn Fn(&mut TopLevelEvents<'_>) -> Option<String>| find(&mut TopLevelEvents::new(&body));
             let heading = |events: &mut TopLevelEvents<'_>| title::first_heading(events);
@@ -194,11 +193,12 @@ mod tests {
     fn hostile_markdown_takes_no_time_to_speak_of() {
         for unit in [
             "[", "[[", "![[", "[a](", "*", "_a ", "> ", "- ", "`", "<", "&", "|a", "[^1", "<!--", "\\", "](x.md)",
-            "[[a|",
+            "[[a|", "> - ", "# a\n- b\n", "  - x\n", "* ^a\n", "id:: a\n\n", "- a\n - b\n  - c\n", "^", "1. ",
         ] {
             let text = unit.repeat(60_000);
             let start = std::time::Instant::now();
             let _ = (
+                blocks(&text),
                 links(&format!("[[x]]{text}")),
                 of_body(&text, "T"),
                 title::of_body(&format!("{text}\n===\n"), "notes/x.md"),

@@ -186,6 +186,7 @@ fn entry(text: &str, offset: usize, line: usize) -> Option<(Yaml<'_>, Yaml<'_>)>
 mod tests {
     use super::super::yaml;
     use super::*;
+    use crate::random::Random;
 
     /// Frontmatter to mutate, as people write it.
     const SEEDS: [&str; 5] = [
@@ -203,27 +204,15 @@ mod tests {
         ">-",
     ];
 
-    /// SplitMix64: the same mutations on every machine.
-    struct Dice(u64);
-
-    impl Dice {
-        fn below(&mut self, end: usize) -> usize {
-            self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((mixed ^ (mixed >> 31)) % end as u64) as usize
-        }
-    }
-
-    fn mutated(dice: &mut Dice, from_nothing: bool) -> String {
-        let mut text = if from_nothing { String::new() } else { SEEDS[dice.below(SEEDS.len())].to_owned() };
+    fn mutated(dice: &mut Random, from_nothing: bool) -> String {
+        let mut text = if from_nothing { String::new() } else { dice.choice(&SEEDS).to_owned() };
         for _ in 0..=dice.below(if from_nothing { 12 } else { 3 }) {
             let offset = if from_nothing { text.len() } else { text.floor_char_boundary(dice.below(text.len() + 1)) };
             if dice.below(3) == 0 && offset < text.len() {
                 let end = text.floor_char_boundary(offset + 1 + dice.below(6));
                 text.replace_range(offset..end.max(offset), "");
             } else {
-                text.insert_str(offset, PIECES[dice.below(PIECES.len())]);
+                text.insert_str(offset, dice.choice(&PIECES));
             }
         }
         text
@@ -250,7 +239,7 @@ mod tests {
 
     #[test]
     fn it_answers_as_the_grammar_does_or_not_at_all() {
-        let mut dice = Dice(7);
+        let mut dice = Random::new(7);
         let mut answered = 0;
         for round in 0..100_000 {
             let text = mutated(&mut dice, round % 3 == 0);

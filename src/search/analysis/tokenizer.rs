@@ -160,21 +160,21 @@ impl MarkdownLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::Random;
 
     #[test]
     fn lowercase_letters_end_where_a_bytewise_scan_ends() {
         let bytes =
             [b'a', b'z', b'm', b'q', b'`', b'{', b'A', b'Z', b' ', 0, 0x7f, 0x80, b'a' | 0x80, b'z' | 0x80, 0xff];
-        let mut random = 1_u64;
+        let mut random = Random::new(1);
         for _ in 0..20_000 {
-            let mut next = || {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                (random >> 33) as usize
-            };
-            let length = next() % 24;
+            let length = random.below(24);
             // Mostly letters, so that runs are long.
-            let pick = |value: usize| if value % 8 < 7 { bytes[value / 8 % 4] } else { bytes[value / 8 % bytes.len()] };
-            let text: Vec<u8> = (0..length).map(|_| pick(next())).collect();
+            let pick = |_| {
+                let some = if random.below(8) < 7 { 4 } else { bytes.len() };
+                bytes[random.below(some)]
+            };
+            let text: Vec<u8> = (0..length).map(pick).collect();
             for start in 0..=length {
                 let slowly = start + text[start..].iter().take_while(|byte| byte.is_ascii_lowercase()).count();
                 assert_eq!(end_of_lowercase(&text, start), slowly, "{text:?} {start}");
