@@ -5,6 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use crate::crash_points::{all_files, store_in};
 use crate::env::{Env, WaitPolicy};
 use crate::error::Error;
 
@@ -135,13 +136,7 @@ impl Drop for Editor {
 
 /// Creates a store, in memory if the system has a folder for that: thousands of calls would wait for a disk.
 fn store() -> tempfile::TempDir {
-    let dir = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
-    for (path, text) in NOTES {
-        let file = dir.path().join(".qipu").join(path);
-        fs::create_dir_all(file.parent().unwrap()).unwrap();
-        fs::write(file, text).unwrap();
-    }
-    dir
+    store_in(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), &NOTES)
 }
 
 /// Runs a command together with another program.
@@ -152,17 +147,6 @@ fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
         Env { current_dir: dir.into(), cache_dir, random: 7, lend_thread: || (), waits, ..Env::of_process().unwrap() };
     let words: Vec<_> = words.iter().map(Into::into).collect();
     beside(program, || crate::run(&words, &env, &mut Vec::new()))
-}
-
-/// Returns the files of a store with their content, sorted by path, hidden ones included.
-fn files(dir: &Path) -> Vec<(String, String)> {
-    let root = dir.join(".qipu");
-    let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
-    let found = entries.filter(|entry| entry.file_type().is_file() && entry.file_name() != ".lock").map(|entry| {
-        let path = entry.path().strip_prefix(&root).unwrap().to_string_lossy().into_owned();
-        (path, fs::read_to_string(entry.path()).unwrap())
-    });
-    found.collect()
 }
 
 /// Returns the points of a command while no other program saves.
@@ -202,7 +186,7 @@ fn no_save_of_another_program_is_lost_whenever_it_comes() {
             let dir = store();
             let mut editor = Editor::new(dir.path().join(".qipu").join(FILE), SAVED, save, at);
             let result = call(dir.path(), words, Box::new(move |point| editor.at(point)));
-            let now = files(dir.path());
+            let now = all_files(dir.path());
             let context = || format!("{words:?}, {save:?} at {at} of {points:?}: {result:?}\n{now:#?}");
             // What `delete` has read is what it removes.
             let was_read = words.contains(&"delete") && at <= last_read;

@@ -48,8 +48,12 @@ const NOTES: [(&str, &str); 4] = [
 ];
 
 fn store() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    for (path, text) in NOTES {
+    store_in(tempfile::tempdir().unwrap(), &NOTES)
+}
+
+/// Creates a store of notes in a folder.
+pub(crate) fn store_in(dir: tempfile::TempDir, notes: &[(&str, &str)]) -> tempfile::TempDir {
+    for (path, text) in notes {
         let file = dir.path().join(".qipu").join(path);
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, text).unwrap();
@@ -57,18 +61,20 @@ fn store() -> tempfile::TempDir {
     dir
 }
 
-/// Returns the files that are not hidden with their content, sorted by path.
+/// Returns the files that are not hidden.
 fn files(dir: &Path) -> Vec<(String, String)> {
+    all_files(dir).into_iter().filter(|(path, _)| !path.starts_with('.') && !path.contains("/.")).collect()
+}
+
+/// Returns the files of a store but for its lock, with their content, sorted by path.
+pub(crate) fn all_files(dir: &Path) -> Vec<(String, String)> {
     let root = dir.join(".qipu");
     let entries = walkdir::WalkDir::new(&root).sort_by_file_name().into_iter().map(Result::unwrap);
-    let is_seen = |entry: &walkdir::DirEntry| {
-        entry.file_type().is_file() && !entry.file_name().as_encoded_bytes().starts_with(b".")
-    };
-    let seen = entries.filter(is_seen).map(|entry| {
+    let found = entries.filter(|entry| entry.file_type().is_file() && entry.file_name() != ".lock").map(|entry| {
         let path = entry.path().strip_prefix(&root).unwrap().to_string_lossy().into_owned();
         (path, fs::read_to_string(entry.path()).unwrap())
     });
-    seen.collect()
+    found.collect()
 }
 
 #[test]
