@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::crash_points::{all_files, store_in};
+use crate::crash_tests::{all_files, store_in};
 use crate::env::{Env, WaitPolicy};
 use crate::error::Error;
 

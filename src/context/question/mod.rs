@@ -184,15 +184,6 @@ impl Question {
         self.rest.is_none() && self.references.is_empty() && !(self.dates.is_empty() && self.periods.is_empty())
     }
 
-    /// Tells whether the question has anything besides words to search for, warnings included.
-    pub fn is_more_than_words(&self) -> bool {
-        !self.references.is_empty()
-            || !self.dates.is_empty()
-            || !self.periods.is_empty()
-            || !self.intents.is_empty()
-            || !self.warnings.is_empty()
-    }
-
     /// Adds the intent to look for patterns, in the first period or in all days up to today.
     pub fn add_patterns(&mut self, today: Date) {
         let period = self.periods.first().map_or(Period { from: None, to: today }, |named| named.period);
