@@ -514,6 +514,7 @@ mod tests {
         assert_eq!(note(text).body(), text);
         assert_eq!(note("---\n# only a comment\n---\nB").body(), "B");
         assert_eq!(note("---\n---\nB").body(), "B");
+        assert_eq!(note("----\nid: x\n---\n").id.as_str(), "qp-a1b2");
         let second = note("---\nid: a\n--- x\nvalue: 7\n---\nB");
         assert_eq!((second.id.as_str(), second.value, second.body()), ("a", Some(7), "B"));
         assert!(codes(&second).contains(&"frontmatter-broken"));
@@ -528,10 +529,5 @@ mod tests {
         let n = note("---\nid: qp-1\ntitle: a: b\nvalue: 300\n---\n");
         let lines: Vec<_> = n.findings.iter().map(|f| (f.code, f.line)).collect();
         assert_eq!(lines, [("frontmatter-broken", Some(3)), ("impossible-value", Some(4))]);
-    }
-
-    #[test]
-    fn a_rule_of_four_dashes_is_no_marker() {
-        assert_eq!(note("----\nid: x\n---\n").id.as_str(), "qp-a1b2");
     }
 }

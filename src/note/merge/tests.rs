@@ -166,91 +166,38 @@ fn true_conflicts_stay_three_ways_of_writing_one_field() {
     }
 }
 
-/// A merge of a number of items: base, ours and theirs, and a text that occurs in the result for each item.
-type ListMerge = (fn(usize) -> [String; 3], &'static str);
+/// A merge of a number of items: the head of the field, the text of an item in base, ours and theirs, and a text that
+/// occurs in the result for each item.
+type ListMerge = (&'static str, fn(usize, usize) -> String, &'static str);
 
-fn lines(head: &str, count: usize, line: impl Fn(usize) -> String) -> String {
-    (0..count).map(line).fold(head.to_owned(), |text, line| text + &line)
-}
-
-fn map_merges() -> [ListMerge; 4] {
-    [
-        // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
-        (|n| ["v", "w", "x"].map(|v| lines("custom:\n", n, |k| format!("  k{k}: {v}\n"))), "<<<"),
-        (
-            |n| {
-                [[2, 2], [3, 2], [2, 3]].map(|values| lines("custom:\n", n, |k| format!("  k{k}: {}\n", values[k % 2])))
-            },
-            ": 3\n",
-        ),
-        (
-            |n| {
-                let side = |rest: usize, new: &str| {
-                    lines("custom: {", n, |k| format!("k{k}: {}, ", if k % 2 == rest { new } else { "old" })) + "}\n"
-                };
-                [side(2, ""), side(0, "ours"), side(1, "theirs")]
-            },
-            "k",
-        ),
-        // Comments at the items of a list.
-        (
-            |n| {
-                [
-                    lines("tags:\n", n, |k| format!("- a{k}\n")),
-                    lines("tags:\n", n, |k| format!("- a{k} # o\n")),
-                    lines("tags:\n", n, |k| format!("# t{k}\n- a{k}\n")),
-                ]
-            },
-            "# t",
-        ),
-    ]
-}
-
-fn list_merges() -> [ListMerge; 4] {
-    [
-        // Items that both sides added or removed.
-        (
-            |n| {
-                ["", "o", "t"].map(|side| {
-                    lines("tags:\n- a\n", if side.is_empty() { 0 } else { n }, |k| format!("- {side}{k}\n"))
-                })
-            },
-            "- t",
-        ),
-        (
-            |n| {
-                [2, 0, 1].map(|side| {
-                    lines("tags:\n- a\n", n, |k| if k % 4 == side { String::new() } else { format!("- b{k}\n") })
-                })
-            },
-            "- b",
-        ),
-        // Entries of links.
-        (
-            |n| {
-                [["", ""], ["  why: x\n", ""], ["", "  since: y\n"]]
-                    .map(|[why, since]| lines("links:\n", n, |k| format!("- id: a{k}\n  type: t\n{why}{since}")))
-            },
-            "  since: y\n",
-        ),
-        // Fields of the note itself.
-        (
-            |n| {
-                ["", "o", "t"].map(|side| {
-                    lines("id: a\n", n, |k| if side.is_empty() { String::new() } else { format!("{side}{k}: 1\n") })
-                })
-            },
-            "t",
-        ),
-    ]
-}
+const LIST_MERGES: [ListMerge; 8] = [
+    // Fields of a map: both changed all of them, or every other one; one side wrote them in many lines.
+    ("custom:\n", |side, k| format!("  k{k}: {}\n", ["v", "w", "x"][side]), "<<<"),
+    ("custom:\n", |side, k| format!("  k{k}: {}\n", if k % 2 + 1 == side { 3 } else { 2 }), ": 3\n"),
+    ("custom: {", |side, k| format!("k{k}: {}, ", if k % 2 + 1 == side { "new" } else { "old" }), "k"),
+    // Comments at the items of a list.
+    ("tags:\n", |side, k| ["- aK\n", "- aK # o\n", "# tK\n- aK\n"][side].replace('K', &k.to_string()), "# t"),
+    // Items that both sides added or removed.
+    ("tags:\n- a\n", |side, k| ["", "- oK\n", "- tK\n"][side].replace('K', &k.to_string()), "- t"),
+    ("tags:\n- a\n", |side, k| if k % 4 == [2, 0, 1][side] { String::new() } else { format!("- b{k}\n") }, "- b"),
+    // Entries of links.
+    (
+        "links:\n",
+        |side, k| format!("- id: a{k}\n  type: t\n{}", ["", "  why: x\n", "  since: y\n"][side]),
+        "  since: y\n",
+    ),
+    // Fields of the note itself.
+    ("id: a\n", |side, k| ["", "oK: 1\n", "tK: 1\n"][side].replace('K', &k.to_string()), "t"),
+];
 
 /// The work of a merge, counted in parsed bytes, grows with the length of the notes.
 #[test]
 fn work_grows_with_the_length_of_the_notes() {
-    for (case, (sides, sign)) in map_merges().into_iter().chain(list_merges()).enumerate() {
+    for (case, (head, item, sign)) in LIST_MERGES.into_iter().enumerate() {
         let cost = |count: usize| {
-            let [base, ours, theirs] = sides(count).map(|yaml| note(&yaml));
+            let end = if head.ends_with('{') { "}\n" } else { "" };
+            let side = |side| format!("{head}{}{end}", (0..count).map(|k| item(side, k)).collect::<String>());
+            let [base, ours, theirs] = [0, 1, 2].map(|number| note(&side(number)));
             BYTES_PARSED.set(0);
             let merged = merge(&base, &ours, &theirs).unwrap();
             let is_done = merged.ours == merged.theirs && merged.ours.matches(sign).count() >= count / 2 - 1;
