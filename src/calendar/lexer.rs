@@ -29,13 +29,12 @@ pub enum Separator {
 
 /// A run of letters and digits.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
-    /// The word in lower case.
-    pub word: String,
-    /// Its range in the text, in bytes.
-    pub range: Range<usize>,
+struct Token {
+    /// In lower case.
+    word: String,
+    range: Range<usize>,
     /// The separator before it.
-    pub separator: Separator,
+    separator: Separator,
 }
 
 /// The tokens of a text.
@@ -75,11 +74,6 @@ impl<'a> Tokens<'a> {
     /// Tells whether there is no token.
     pub fn is_empty(&self) -> bool {
         self.tokens.is_empty()
-    }
-
-    /// Returns a token.
-    pub fn get(&self, index: usize) -> Option<&Token> {
-        self.tokens.get(index)
     }
 
     /// Returns a word in lower case; empty behind the last one.

@@ -8,7 +8,7 @@ mod single_phrases;
 use jiff::civil::Date;
 
 pub use combined_phrases::{DatePhrase, PhraseMeaning};
-pub use lexer::{Separator, Token, Tokens};
+pub use lexer::{Separator, Tokens};
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

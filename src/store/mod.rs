@@ -294,11 +294,6 @@ impl Store {
         }
     }
 
-    /// Returns the store's folder; empty for a store that is only in memory.
-    pub fn root(&self) -> &Path {
-        &self.root
-    }
-
     /// Whether the user trusts what the notes and the config of the store state about the reliability of its notes. A store
     /// that is only in memory is trusted.
     pub fn is_trusted(&self) -> bool {
