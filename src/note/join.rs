@@ -9,9 +9,7 @@ use super::value::Value;
 pub(crate) enum OnConflict {
     /// Keeps both items, theirs after ours.
     KeepBoth,
-    /// Takes the value of theirs.
     TakeTheirs,
-    /// Keeps the value of ours.
     KeepOurs,
 }
 
@@ -74,7 +72,6 @@ pub(crate) fn is_same_source(a: &Value, b: &Value) -> bool {
     url == conflicting && (!url.is_empty() || text(&a, "title") == text(&b, "title"))
 }
 
-/// Returns the type and the target of a link.
 pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
     let entries = map_of("links", item);
     let text =

@@ -19,7 +19,6 @@ pub enum SummarySource {
     Outline,
 }
 
-/// A summary from a body.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BodySummary {
     pub(super) source: SummarySource,

@@ -21,7 +21,6 @@ const BYTES_PER_NODE: usize = 8;
 /// The maximum nesting of lists and maps, separately in block and flow style.
 const MAX_DEPTH: usize = 64;
 
-/// A node of a YAML document.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Yaml<'a> {
     pub(crate) kind: YamlNode<'a>,

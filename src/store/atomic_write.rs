@@ -37,7 +37,6 @@ impl ExpectedFile<'_> {
     }
 }
 
-/// Whether a file has exactly these bytes.
 fn has_content(path: &Path, bytes: &[u8]) -> bool {
     read_bytes_if_there(path).is_ok_and(|now| now.is_some_and(|now| now == bytes))
 }
@@ -100,7 +99,6 @@ impl StagedFile {
         Displaced { path, old, old_version, new: Some(version) }.checked(expected)
     }
 
-    /// Creates the file.
     pub(super) fn create(self) -> Result<()> {
         let path = self.path;
         step();
@@ -256,7 +254,6 @@ fn displace_when_complete(
     displaced.checked(&expected).map(drop)
 }
 
-/// Creates a file atomically.
 pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.mtime);

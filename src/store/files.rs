@@ -135,7 +135,6 @@ fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     }
 }
 
-/// Removes a file.
 pub(crate) fn remove(path: &Path) -> Result<()> {
     step();
     fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))?;

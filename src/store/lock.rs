@@ -180,7 +180,6 @@ struct LockAttempt<'a> {
 }
 
 impl LockAttempt<'_> {
-    /// Locks a file or a folder.
     fn lock(&mut self, file: &File) -> Result<(), Error> {
         loop {
             match file.try_lock() {

@@ -345,7 +345,6 @@ impl<'a> YamlDocument<'a> {
         }
     }
 
-    /// Returns the offset at which the line of an offset begins.
     pub(super) fn line_start(&self, offset: usize) -> usize {
         self.yaml.get(..offset).and_then(|before| before.rfind('\n')).map_or(0, |end| end + 1)
     }

@@ -20,7 +20,6 @@ pub(crate) enum ColumnGroup {
     Cold,
 }
 
-/// The number of column groups.
 pub(crate) const COLUMN_GROUPS: usize = ColumnGroup::Cold as usize + 1;
 
 /// Compressed chunks by column group, in memory or in a file.

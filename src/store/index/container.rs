@@ -140,7 +140,6 @@ fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// A container file being written.
 pub(crate) struct ContainerWriter<'a> {
     file: BufWriter<&'a mut File>,
     /// The first offset of each section and the one behind it.

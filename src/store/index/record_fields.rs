@@ -284,7 +284,6 @@ impl<'a> ColdFieldsRef<'a> {
         }
     }
 
-    /// Returns the fields that are not qipu's own.
     pub(crate) fn extra_fields(self) -> UserFields<'a> {
         UserFields { unknown: self.unknown, custom: self.custom }
     }

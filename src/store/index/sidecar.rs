@@ -20,7 +20,6 @@ const PAYLOAD_SECTION: usize = 1;
 /// covers all others.
 type IndexFingerprint = (i64, u64, u32);
 
-/// A sidecar file of an index.
 #[derive(Debug)]
 pub(crate) struct SidecarFile {
     dir: Arc<DirHandle>,

@@ -25,7 +25,6 @@ impl TreeItem {
     }
 }
 
-/// Whether the last name of a path begins with a dot.
 pub(crate) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
