@@ -171,7 +171,7 @@ fn the_editor_gets_the_terminal_and_its_changes_are_shown() {
     tmux.press(&["C-u"]);
     tmux.type_in("can a log be torn");
     tmux.press(&["C-f"]);
-    tmux.wait_for("Texts that answer");
+    tmux.wait_for("Search results for");
     tmux.press(&["C-c"]);
     tmux.expect_restored(0);
 }

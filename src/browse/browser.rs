@@ -110,8 +110,16 @@ impl Browser {
             self.model.select_row(cursor);
         }
         self.model.status = status;
-        self.model.page = None;
+        let is_at_end = self.model.is_at_end();
+        let had_links = self.model.page.take().is_some_and(|page| page.links.is_some());
         self.load_page();
+        if is_at_end {
+            self.model.scroll = usize::MAX;
+        }
+        // Without its links the note would have more rows for a moment, and might be scrolled back to its top.
+        if had_links {
+            self.load_links();
+        }
         Ok(())
     }
 

@@ -228,6 +228,12 @@ impl Model {
         areas(self.size, self.focus, self.has_preview, links)
     }
 
+    /// Whether the open note is scrolled to its end.
+    pub(super) fn is_at_end(&self) -> bool {
+        let end = self.scroll.saturating_add(usize::from(self.areas().note.height));
+        self.scroll > 0 && self.page.as_ref().is_some_and(|page| end >= page.wrapped_lines().len())
+    }
+
     /// Wraps the page for its area and limits all positions to what the screen can show.
     pub(super) fn clamp_to_screen(&mut self) {
         let areas = self.areas();

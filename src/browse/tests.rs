@@ -227,6 +227,8 @@ fn a_reload_shows_changes_on_disk_and_keeps_the_selection() {
     assert_eq!(browser.model.row_count(), 3);
     assert_eq!(browser.model.selected().unwrap().id.as_str(), "qp-bbbb");
     assert!(screen(&mut browser, 100, 30).contains("Second, again"));
+    control(&mut browser, 'r');
+    assert!(!browser.has_pending_links(), "the note keeps its links, and so its rows and its position");
     press(&mut browser, KeyCode::Enter);
     fs::remove_file(dir.path().join(".qipu/notes/qp-bbbb.md")).unwrap();
     press(&mut browser, KeyCode::Char('r'));
