@@ -137,6 +137,24 @@ fn imports_point_downwards() {
     assert!(seen > 50, "only {seen} imports found: are the patterns still right?");
 }
 
+#[test]
+fn documents_show_the_same_layers() {
+    let row = Regex::new(r"(?m)^\| (\d) \| ([^|]+) \|").unwrap();
+    let module = Regex::new(r"`([a-z_]+)(?:\.rs|/)`").unwrap();
+    for page in ["AGENTS.md", "specs/architecture.md"] {
+        let text = fs::read_to_string(page).unwrap();
+        let mut shown = vec![BTreeSet::new(); LAYERS.len()];
+        for found in row.captures_iter(&text) {
+            let layer: usize = found[1].parse().unwrap();
+            shown[layer].extend(module.captures_iter(&found[2]).map(|module| module[1].to_owned()));
+        }
+        for (layer, modules) in LAYERS.iter().enumerate() {
+            let expected: BTreeSet<String> = modules.iter().map(|module| (*module).to_owned()).collect();
+            assert_eq!(shown[layer], expected, "layer {layer} in {page}");
+        }
+    }
+}
+
 /// Returns the groups of files that import one another in a circle, each group in order.
 fn cycles() -> BTreeSet<Vec<String>> {
     let sources = sources();
