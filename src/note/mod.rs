@@ -71,29 +71,15 @@ pub const IMPORTED: &str = "imported";
 /// The folders of a store that contain notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
-/// Every code that reading a note gives, and whether it is an error: what the note says is lost or contradicts
-/// another note.
-const CODES: [(&str, bool); 20] = [
-    ("byte-order-mark", false),
-    ("duplicate-id", true),
-    ("duplicate-key", false),
-    ("empty-link", false),
-    ("empty-source", false),
-    ("frontmatter-broken", true),
-    ("frontmatter-unclosed", true),
-    ("impossible-date", true),
-    ("impossible-id", true),
-    ("impossible-value", true),
-    ("impossible-verified", true),
-    ("long-body", false),
-    ("no-id", false),
-    ("no-title", false),
-    ("not-a-list", false),
-    ("not-a-map", false),
-    ("not-a-text", false),
-    ("not-utf-8", true),
-    ("nul", false),
-    ("too-long", false),
+/// The codes of diagnostics that are errors: what the note says is lost or contradicts another note.
+const ERRORS: [&str; 8] = [
+    "duplicate-id", "frontmatter-broken", "frontmatter-unclosed", "impossible-date", "impossible-id",
+    "impossible-value", "impossible-verified", "not-utf-8",
+];
+/// The codes of all other diagnostics.
+const REMARKS: [&str; 12] = [
+    "byte-order-mark", "duplicate-key", "empty-link", "empty-source", "long-body", "no-id", "no-title", "not-a-list",
+    "not-a-map", "not-a-text", "nul", "too-long",
 ];
 
 /// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated.
@@ -186,7 +172,7 @@ impl Diagnostic {
 
     /// Tells whether what the note says is lost or contradicts another note, so that it is an error.
     pub fn is_error(&self) -> bool {
-        CODES.contains(&(self.code, true))
+        ERRORS.contains(&self.code)
     }
 }
 
@@ -277,10 +263,7 @@ impl Note {
     pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
         let of_body = |last| self.body_summary().filter(|summary| summary.source <= last);
         let of_body = |last| of_body(last).map(|summary| summary.text.as_str());
-        let described = || {
-            let text = self.described_by("abstract")?;
-            of_body(SummarySource::Property).or(Some(text))
-        };
+        let described = || self.described_by("abstract").map(|text| of_body(SummarySource::Property).unwrap_or(text));
         let field = self.summary_field.as_deref().or_else(|| self.described_by("description"));
         field.or_else(described).or_else(|| of_body(last))
     }
@@ -384,7 +367,7 @@ const SPAN: usize = 240;
 
 /// Returns the diagnostic code with this name; `None` if there is none.
 pub(crate) fn finding_code(text: &str) -> Option<&'static str> {
-    CODES.into_iter().map(|(code, _)| code).find(|code| *code == text)
+    ERRORS.into_iter().chain(REMARKS).find(|code| *code == text)
 }
 
 /// Returns the name of a file without its folder and extension.
