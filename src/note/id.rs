@@ -155,26 +155,17 @@ pub(super) fn generated_id(stem: &str) -> Option<&str> {
     is_generated.then(|| stem.get(..3 + random.len())).flatten()
 }
 
-/// Returns the hash of a path in the store without `.md`.
+/// Returns the hash of a path in the store without `.md`, by FNV-1a with 64 bits (Fowler, Noll and Vo): stable across
+/// machines and versions, unlike the standard hashers.
 fn path_hash(path: &str) -> String {
-    base36(fnv1a(path.as_bytes()))
+    let next = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    base36(path.bytes().fold(0xcbf2_9ce4_8422_2325, next))
 }
 
-/// FNV-1a, 64 bits (Fowler, Noll and Vo): stable across machines and versions, unlike the standard hashers.
-fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3))
-}
-
-/// Writes the low bits of a number as [`HASH_LEN`] letters and digits.
-fn base36(mut value: u64) -> String {
-    let digits = b"0123456789abcdefghijklmnopqrstuvwxyz";
-    (0..HASH_LEN)
-        .map(|_| {
-            let digit = digits[(value % 36) as usize];
-            value /= 36;
-            char::from(digit)
-        })
-        .collect()
+/// Writes the low bits of a number as [`HASH_LEN`] letters and digits, the lowest first.
+fn base36(value: u64) -> String {
+    let rests = std::iter::successors(Some(value), |value| Some(value / 36)).take(HASH_LEN);
+    rests.filter_map(|value| char::from_digit((value % 36) as u32, 36)).collect()
 }
 
 #[cfg(test)]
