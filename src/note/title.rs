@@ -14,10 +14,7 @@ const FOLDER_FILES: [&str; 3] = ["index", "_index", "readme"];
 /// names a part of a document, such as `Status`, and the file has another name. `Summary` is never a title.
 pub(super) fn of_body(body: &str, path: &str) -> Option<String> {
     // Parsing a long body without a heading is expensive.
-    let may_be_heading = |line: &str| {
-        let line = line.trim_start();
-        line.starts_with('#') || line.starts_with('=') || line.starts_with('<')
-    };
+    let may_be_heading = |line: &str| line.trim_start().starts_with(['#', '=', '<']);
     let may_have_heading = body.lines().any(may_be_heading) || body.contains('\r');
     let heading = may_have_heading.then(|| find_from_beginning(body, first_heading)).flatten();
     let is_file_name = |heading: &str| !prose::is_summary(heading) && prose::is_same_text(heading, &of_path(path));
@@ -44,14 +41,10 @@ fn readable_name(name: &str) -> String {
         return after_id.filter(|words| !words.is_empty()).unwrap_or(name).to_owned();
     }
     let name = after_id.unwrap_or(name);
-    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
-    let bytes = name.as_bytes();
-    let is_space = |(offset, c): (usize, char)| {
-        let is_in_date =
-            is_digit(offset.checked_sub(1).and_then(|before| bytes.get(before))) && is_digit(bytes.get(offset + 1));
-        matches!(c, '-' | '_') && !is_in_date
-    };
-    let spaced: String = name.char_indices().map(|(offset, c)| if is_space((offset, c)) { ' ' } else { c }).collect();
+    let is_digit = |offset: usize| name.as_bytes().get(offset).is_some_and(u8::is_ascii_digit);
+    let is_in_date = |offset: usize| offset > 0 && is_digit(offset - 1) && is_digit(offset + 1);
+    let is_space = |offset: usize, c: char| matches!(c, '-' | '_') && !is_in_date(offset);
+    let spaced: String = name.char_indices().map(|(offset, c)| if is_space(offset, c) { ' ' } else { c }).collect();
     let spaced = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
     if spaced.is_empty() { name.to_owned() } else { spaced }
 }
@@ -95,15 +88,8 @@ fn html_heading(html: &str) -> Option<String> {
     let start =
         lower.find("<h1").filter(|offset| matches!(lower.as_bytes().get(offset + 3), Some(b'>' | b' ' | b'\n')))?;
     let end = start + lower.get(start..)?.find("</h1")?;
-    let (mut text, mut is_tag) = (String::new(), false);
-    for c in html.get(start..end)?.chars() {
-        match c {
-            '<' => is_tag = true,
-            '>' if is_tag => is_tag = false,
-            _ if !is_tag => text.push(c),
-            _ => {}
-        }
-    }
+    // The text after each tag.
+    let text: String = html.get(start..end)?.split('<').filter_map(|tag| Some(tag.split_once('>')?.1)).collect();
     let text = text.replace("&lt;", "<").replace("&gt;", ">").replace("&nbsp;", " ").replace("&amp;", "&");
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     (!text.is_empty()).then_some(text)
