@@ -2,7 +2,7 @@
 
 use super::edit::Edit;
 use super::list_fields::{get, link_target, map_of, plain, with_entries};
-use super::value::Value;
+use super::value::{FieldValues, Value};
 
 /// The treatment of an entry for which two matching items have different values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,20 +33,19 @@ pub(crate) fn join(
     let (mut all, mut joined) = (ours, JoinedItems::default());
     for item in &theirs {
         let matching = all.iter().enumerate().filter(|(_, our_item)| is_match(our_item, item));
-        let matching: Vec<(usize, Value, ExtraFields)> =
+        let matching: Vec<_> =
             matching.map(|(index, our_item)| (index, our_item.clone(), extra_fields(key, our_item, item))).collect();
-        if matching.iter().any(|(.., extra)| extra.is_empty()) {
+        if matching.iter().any(|(.., (new, conflicting))| new.is_empty() && conflicting.is_empty()) {
             continue;
         }
         let is_unique = matching.len() == 1 && theirs.iter().filter(|other| is_match(other, item)).count() == 1;
         let only = matching.into_iter().next().filter(|_| is_unique);
-        match only.filter(|(.., extra)| extra.conflicting.is_empty() || on_conflict != OnConflict::KeepBoth) {
-            Some((index, old, ExtraFields { mut new, conflicting })) => {
-                match on_conflict {
-                    OnConflict::TakeTheirs => new.extend(conflicting),
-                    OnConflict::KeepBoth | OnConflict::KeepOurs => {
-                        joined.not_taken.extend(conflicting.into_iter().map(|(key, _)| key))
-                    }
+        match only.filter(|(.., (_, conflicting))| conflicting.is_empty() || on_conflict != OnConflict::KeepBoth) {
+            Some((index, old, (mut new, conflicting))) => {
+                if on_conflict == OnConflict::TakeTheirs {
+                    new.extend(conflicting);
+                } else {
+                    joined.not_taken.extend(conflicting.into_iter().map(|(key, _)| key));
                 }
                 if !new.is_empty() {
                     if let Some(our_item) = all.get_mut(index) {
@@ -80,33 +79,16 @@ pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
     (text("type").unwrap_or_else(|| "related".to_owned()), link_target(&target).to_owned())
 }
 
-/// The entries of an item that a matching item lacks or has with other values.
-#[derive(Default)]
-struct ExtraFields {
-    /// Entries that the matching item lacks.
-    new: Vec<(String, Value)>,
-    /// Entries for which the matching item has another value.
-    conflicting: Vec<(String, Value)>,
-}
-
-impl ExtraFields {
-    fn is_empty(&self) -> bool {
-        self.new.is_empty() && self.conflicting.is_empty()
-    }
-}
-
-fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> ExtraFields {
+/// Returns the entries of theirs that our item lacks, and those for which it has another value.
+fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> (FieldValues, FieldValues) {
     let ours = map_of(key, ours);
-    let mut extra = ExtraFields::default();
     let is_name = |name: &str| matches!((key, name), ("links", "id" | "type") | ("sources", "url"));
-    for (name, value) in map_of(key, theirs).into_iter().filter(|(name, value)| !is_name(name) && !value.is_null()) {
-        match get(&ours, &name).filter(|our_item| !our_item.is_null()) {
-            None => extra.new.push((name, value)),
-            Some(our_item) if plain(our_item) == plain(&value) => {}
-            Some(_) => extra.conflicting.push((name, value)),
-        }
-    }
-    extra
+    let our_value = |name: &str| get(&ours, name).filter(|value| !value.is_null());
+    let mut extra = map_of(key, theirs);
+    extra.retain(|(name, value)| {
+        !is_name(name) && !value.is_null() && our_value(name).is_none_or(|ours| plain(ours) != plain(value))
+    });
+    extra.into_iter().partition(|(name, _)| our_value(name).is_none())
 }
 
 #[cfg(test)]
