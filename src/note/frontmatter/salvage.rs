@@ -23,12 +23,10 @@ pub(super) fn leading_fields(text: &str) -> &str {
 }
 
 pub(super) fn has_key(line: &str) -> bool {
+    let is_key = |key: &str| !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'));
     line.split_once(':').is_some_and(|(key, _)| is_key(key.trim_matches(['"', '\''])))
 }
 
-fn is_key(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
-}
 pub(super) fn unquoted(text: &str) -> &str {
     ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text)
 }
@@ -44,9 +42,6 @@ pub(super) fn chunks(yaml: &str) -> Vec<(usize, &str)> {
         }
     }
     let ends = starts.iter().skip(1).map(|(_, start)| *start).chain([yaml.len()]);
-    starts
-        .iter()
-        .zip(ends)
-        .filter_map(|((lines_before, start), end)| Some((*lines_before, yaml.get(*start..end)?)))
-        .collect()
+    let chunks = starts.iter().zip(ends);
+    chunks.filter_map(|((lines_before, start), end)| Some((*lines_before, yaml.get(*start..end)?))).collect()
 }
