@@ -3,6 +3,8 @@
 //! Each line is parsed, formatted again and compared: a line that differs from what qipu writes is rejected. No memory
 //! is allocated for what a pack only claims to contain.
 
+use std::fmt;
+
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -32,33 +34,30 @@ impl PackError {
 /// # Errors
 /// The first invalid line; the last line if the checksum does not match.
 pub fn parse(bytes: &[u8]) -> Result<Pack, PackError> {
-    let mut lines = PackLines::new(text_before_checksum(bytes)?);
-    let (line_number, line) = lines.next("H")?;
+    let text = text_before_checksum(bytes)?;
+    let mut lines = PackLines { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), line_number: 0 };
     let (store, notes, attachments) =
-        parse_line(line_number, line, "H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
+        lines.parsed("H", head, |(store, notes, attachments)| head_line(store, *notes, *attachments))?;
     let mut pack = Pack { store, ..Pack::default() };
     let mut paths = Vec::new();
     while lines.next_is("N ") {
-        paths.push(lines.line_number);
+        paths.push(lines.line_number + 1);
         let note = lines.note(pack.notes.last())?;
         pack.notes.push(note);
     }
     while lines.next_is("A ") {
-        paths.push(lines.line_number);
+        paths.push(lines.line_number + 1);
         let file = lines.attachment(&pack.store, pack.attachments.last())?;
         pack.attachments.push(file);
     }
     if let Some(line) = lines.rest.next() {
         let letter = line.split(' ').next().unwrap_or_default();
-        return Err(PackError::new(lines.line_number, format!("unexpected `{letter}` line")));
+        return Err(PackError::new(lines.line_number + 1, format!("unexpected `{letter}` line")));
     }
-    let counts = (pack.notes.len(), pack.attachments.len());
-    if counts != (notes, attachments) {
-        let reason = format!(
-            "the pack contains {} notes and {} attachments, which is not what this line says",
-            counts.0, counts.1
-        );
-        return Err(PackError::new(1, reason));
+    let (note_count, attachment_count) = (pack.notes.len(), pack.attachments.len());
+    if (note_count, attachment_count) != (notes, attachments) {
+        let counts = format!("{note_count} notes and {attachment_count} attachments");
+        return Err(PackError::new(1, format!("the pack contains {counts}, which is not what this line says")));
     }
     let files = pack.notes.iter().map(|note| &note.file).chain(&pack.attachments).map(|file| file.path.as_str());
     match path::clash(files.zip(paths).collect()) {
@@ -96,21 +95,6 @@ fn text_before_checksum(bytes: &[u8]) -> Result<&str, PackError> {
     })
 }
 
-/// Parses a line, and rejects it unless `format` restores it exactly.
-fn parse_line<T>(
-    line_number: usize,
-    line: &str,
-    letter: &str,
-    parse: impl FnOnce(&mut LineFields<'_>) -> Option<T>,
-    format: impl FnOnce(&T) -> String,
-) -> Result<T, PackError> {
-    let mut fields = LineFields { rest: line };
-    let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| parse(&mut fields));
-    found
-        .filter(|value| fields.rest.is_empty() && format(value) == line)
-        .ok_or_else(|| PackError::new(line_number, format!("this is not a valid `{letter}` line")))
-}
-
 fn head(fields: &mut LineFields<'_>) -> Option<(String, usize, usize)> {
     let store = fields.value_after("qipu=1 pack=1 store=")?;
     let notes = fields.value_after(" notes=")?.parse().ok()?;
@@ -143,48 +127,53 @@ fn link(fields: &mut LineFields<'_>) -> Option<(NoteId, PackedLink)> {
     Some((from, PackedLink { to, kind, is_inline }))
 }
 
-/// The remaining lines of a pack, and the number of the next one, from 1.
+/// The remaining lines of a pack, and the number of the last one that was read, from 1.
 struct PackLines<'a> {
     rest: std::iter::Peekable<std::str::Split<'a, char>>,
     line_number: usize,
 }
 
 impl<'a> PackLines<'a> {
-    fn new(text: &'a str) -> Self {
-        Self { rest: text.strip_suffix('\n').unwrap_or(text).split('\n').peekable(), line_number: 1 }
-    }
-
-    fn next(&mut self, wanted: &str) -> Result<(usize, &'a str), PackError> {
-        let line_number = self.line_number;
+    fn next(&mut self, wanted: &str) -> Result<&'a str, PackError> {
         self.line_number += 1;
-        let missing = || PackError::new(line_number, format!("`{wanted}` is missing before this line"));
-        self.rest.next().map(|line| (line_number, line)).ok_or_else(missing)
+        self.rest.next().ok_or_else(|| self.error(format!("`{wanted}` is missing before this line")))
     }
 
     fn next_is(&mut self, beginning: &str) -> bool {
         self.rest.peek().is_some_and(|line| line.starts_with(beginning))
     }
 
+    /// Parses the next line, and rejects it unless `format` restores it exactly.
+    fn parsed<T>(
+        &mut self,
+        letter: &str,
+        parse: impl FnOnce(&mut LineFields<'_>) -> Option<T>,
+        format: impl FnOnce(&T) -> String,
+    ) -> Result<T, PackError> {
+        let line = self.next(letter)?;
+        let mut fields = LineFields { rest: line };
+        let found = fields.skip(letter).and_then(|()| fields.skip(" ")).and_then(|()| parse(&mut fields));
+        let found = found.filter(|value| fields.rest.is_empty() && format(value) == line);
+        found.ok_or_else(|| self.invalid_line(letter))
+    }
+
     /// Parses a note; its id must be greater than that of the note before.
     fn note(&mut self, before: Option<&PackedNote>) -> Result<PackedNote, PackError> {
-        let (line_number, line) = self.next("N")?;
-        let mut packed = parse_line(line_number, line, "N", note, note_line)?;
+        let mut packed = self.parsed("N", note, note_line)?;
         if let Some(fault) = path::path_fault(&packed.file.path, true) {
-            return Err(PackError::new(line_number, format!("the path `{}` {fault}", packed.file.path)));
+            return Err(self.error(format!("the path `{}` {fault}", packed.file.path)));
         }
         if before.is_some_and(|before| before.id >= packed.id) {
-            return Err(PackError::new(line_number, format!("the id `{}` is repeated or out of order", packed.id)));
+            return Err(self.error(format!("the id `{}` is repeated or out of order", packed.id)));
         }
         while self.next_is("S ") {
-            let (line_number, line) = self.next("S")?;
-            let (id, source) = parse_line(line_number, line, "S", source, |(id, source)| source_line(id, source))?;
-            expect_same_note(line_number, &id, &packed.id)?;
+            let (id, source) = self.parsed("S", source, |(id, source)| source_line(id, source))?;
+            self.expect_same_note(&id, &packed.id)?;
             packed.sources.push(source);
         }
         while self.next_is("L ") {
-            let (line_number, line) = self.next("L")?;
-            let (from, link) = parse_line(line_number, line, "L", link, |(from, link)| link_line(from, link))?;
-            expect_same_note(line_number, &from, &packed.id)?;
+            let (from, link) = self.parsed("L", link, |(from, link)| link_line(from, link))?;
+            self.expect_same_note(&from, &packed.id)?;
             packed.links.push(link);
         }
         packed.file.bytes = self.data('C')?;
@@ -193,18 +182,17 @@ impl<'a> PackLines<'a> {
 
     /// Parses an attachment; its path must be greater than that of the attachment before.
     fn attachment(&mut self, store: &str, before: Option<&PackedFile>) -> Result<PackedFile, PackError> {
-        let (line_number, line) = self.next("A")?;
         let inside = |fields: &mut LineFields<'_>| {
             let path = fields.value()?;
             fields.rest = "";
             Some(PackedFile { path: path.strip_prefix(prefix(store))?.to_owned(), bytes: Vec::new() })
         };
-        let mut file = parse_line(line_number, line, "A", inside, |file| attachment_line(store, file))?;
+        let mut file = self.parsed("A", inside, |file| attachment_line(store, file))?;
         if let Some(fault) = path::path_fault(&file.path, false) {
-            return Err(PackError::new(line_number, format!("the path `{}` {fault}", file.path)));
+            return Err(self.error(format!("the path `{}` {fault}", file.path)));
         }
         if before.is_some_and(|before| before.path >= file.path) {
-            return Err(PackError::new(line_number, format!("the path `{}` is repeated or out of order", file.path)));
+            return Err(self.error(format!("the path `{}` is repeated or out of order", file.path)));
         }
         file.bytes = self.data('D')?;
         Ok(file)
@@ -215,23 +203,32 @@ impl<'a> PackLines<'a> {
         let mut bytes = Vec::new();
         let mut is_last = false;
         loop {
-            let (line_number, line) = self.next(&end)?;
+            let line = self.next(&end)?;
             if line == end {
                 return Ok(bytes);
             }
             let chunk = line.strip_prefix(letter).and_then(|rest| STANDARD.decode(rest.strip_prefix(' ')?).ok());
-            let chunk = chunk
-                .filter(|chunk| !is_last && (1..=LINE_BYTES).contains(&chunk.len()) && data_line(letter, chunk) == line)
-                .ok_or_else(|| PackError::new(line_number, format!("this is not a valid `{letter}` line")))?;
+            let is_valid =
+                |chunk: &Vec<u8>| (1..=LINE_BYTES).contains(&chunk.len()) && data_line(letter, chunk) == line;
+            let chunk = chunk.filter(|chunk| !is_last && is_valid(chunk)).ok_or_else(|| self.invalid_line(letter))?;
             is_last = chunk.len() < LINE_BYTES;
             bytes.extend(chunk);
         }
     }
-}
 
-fn expect_same_note(line_number: usize, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
-    let other = || PackError::new(line_number, format!("this line is about `{id}`, but follows the note `{wanted}`"));
-    (id == wanted).then_some(()).ok_or_else(other)
+    fn expect_same_note(&self, id: &NoteId, wanted: &NoteId) -> Result<(), PackError> {
+        let other = || self.error(format!("this line is about `{id}`, but follows the note `{wanted}`"));
+        (id == wanted).then_some(()).ok_or_else(other)
+    }
+
+    fn invalid_line(&self, letter: impl fmt::Display) -> PackError {
+        self.error(format!("this is not a valid `{letter}` line"))
+    }
+
+    /// Returns an error in the line that was read last.
+    fn error(&self, reason: String) -> PackError {
+        PackError { line: self.line_number, reason }
+    }
 }
 
 struct LineFields<'a> {
@@ -250,14 +247,15 @@ impl LineFields<'_> {
 
     /// Parses a value: a JSON string, or the text before the next space or comma.
     fn value(&mut self) -> Option<String> {
-        let end = if self.rest.starts_with('"') {
-            string_end(self.rest)?
-        } else {
-            self.rest.find([' ', ',']).unwrap_or(self.rest.len())
-        };
-        let (value, rest) = self.rest.split_at_checked(end)?;
-        self.rest = rest;
-        if value.starts_with('"') { serde_json::from_str(value).ok() } else { Some(value.to_owned()) }
+        if !self.rest.starts_with('"') {
+            let (value, rest) = self.rest.split_at(self.rest.find([' ', ',']).unwrap_or(self.rest.len()));
+            self.rest = rest;
+            return Some(value.to_owned());
+        }
+        let mut values = serde_json::Deserializer::from_str(self.rest).into_iter();
+        let value = values.next()?.ok()?;
+        self.rest = self.rest.get(values.byte_offset()..)?;
+        Some(value)
     }
 
     fn value_after(&mut self, text: &str) -> Option<String> {
@@ -276,20 +274,6 @@ impl LineFields<'_> {
         }
         Some(tags)
     }
-}
-
-/// Returns the end offset of the JSON string at the start of a text.
-fn string_end(text: &str) -> Option<usize> {
-    let mut is_escaped = false;
-    for (offset, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            _ if is_escaped => is_escaped = false,
-            b'\\' => is_escaped = true,
-            b'"' => return Some(offset + 1),
-            _ => {}
-        }
-    }
-    None
 }
 
 #[cfg(test)]
