@@ -7,23 +7,13 @@ use super::{DateRange, Period};
 use crate::escape::abbreviated;
 
 /// A date phrase in a text.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DatePhrase {
-    /// Its meaning.
-    pub meaning: PhraseMeaning,
+pub(crate) struct DatePhrase {
+    /// Its days; `None` if it has the form of a date that no calendar has.
+    pub(crate) range: Option<DateRange>,
     /// The index of the token behind it.
-    pub end: usize,
+    pub(crate) end: usize,
     /// A remark for the user, as a clause.
-    pub warning: Option<String>,
-}
-
-/// The meaning of a date phrase.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PhraseMeaning {
-    /// A day or a period.
-    Dates(DateRange),
-    /// It has the form of a date that no calendar has.
-    Impossible,
+    pub(crate) warning: Option<String>,
 }
 
 /// Words that may be between `journal` and its day.
@@ -32,16 +22,16 @@ const BEFORE_DAYS: [&str; 6] = ["for", "from", "of", "on", "in", "during"];
 impl Tokens<'_> {
     /// Parses a phrase that begins at a token. Examines a bounded number of tokens. `previous` is the period mentioned
     /// before, to which `the week before` refers.
-    pub fn phrase_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        if let Some(start) = self.skip_journal(index) {
-            return self.parse_range(start, today, previous).filter(|found| found.meaning != PhraseMeaning::Impossible);
+    pub(crate) fn phrase_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        match self.skip_journal(index) {
+            Some(start) => self.parse_range(start, today, previous).filter(|found| found.range.is_some()),
+            None => self.parse_range(index, today, previous),
         }
-        self.parse_range(index, today, previous)
     }
 
     /// Recognizes words that mean a period but leave open which one: `since January`, `in 2024`. Returns the index of
     /// the token behind them.
-    pub fn vague_at(&self, index: usize, today: Date) -> Option<usize> {
+    pub(crate) fn vague_at(&self, index: usize, today: Date) -> Option<usize> {
         const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
         let is_led = LEADS.contains(&self.word(index))
             && self.separator(index + 1) == Separator::Space
@@ -52,28 +42,26 @@ impl Tokens<'_> {
 
     /// Parses one day or period without `to`, `since` and the like, including additions such as `'s journal`. Returns
     /// it with the index of the token behind it.
-    pub fn simple_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
-        let index = self
-            .skip_journal(index)
-            .filter(|start| self.parse_simple(*start, today, previous).is_some())
-            .unwrap_or(index);
-        self.parse_simple(index, today, previous)
+    pub(crate) fn simple_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
+        let behind_journal = self.skip_journal(index).and_then(|start| self.parse_simple(start, today, previous));
+        behind_journal.or_else(|| self.parse_simple(index, today, previous))
     }
 
     /// Returns the index of the token behind `journal`, `journals for`, `journal entries from`; `None` for other words.
     fn skip_journal(&self, index: usize) -> Option<usize> {
-        if !matches!(self.word(index), "journal" | "journals") {
-            return None;
-        }
-        let is_entry =
-            matches!(self.word(index + 1), "entry" | "entries") && self.separator(index + 1) == Separator::Space;
-        let index = if is_entry { index + 2 } else { index + 1 };
+        let index = self.skip_journal_noun(index)?;
         let is_open = self.separator(index) == Separator::Space;
         // `on Wednesday` and `in January` are only dates with their preposition.
         let needs_preposition =
             matches!(self.word(index), "on" | "in") && !self.word(index + 1).starts_with(|c: char| c.is_ascii_digit());
         let skips = BEFORE_DAYS.contains(&self.word(index)) && !needs_preposition;
         is_open.then_some(if skips { self.skip_article(index + 1) } else { index })
+    }
+
+    /// Returns the index of the token behind `journal` or `journal entries`; `None` for other words.
+    fn skip_journal_noun(&self, index: usize) -> Option<usize> {
+        let has_entries = self.follows(index + 1, "entry") || self.follows(index + 1, "entries");
+        matches!(self.word(index), "journal" | "journals").then_some(index + 1 + usize::from(has_entries))
     }
 
     /// Skips an article, unless it begins `the day before` or `the week before`.
@@ -83,20 +71,16 @@ impl Tokens<'_> {
     }
 
     fn parse_simple(&self, index: usize, today: Date, previous: Option<Period>) -> Option<(DateRange, usize)> {
-        let single = self.single_at(index, today, previous)?;
-        Some((single.range?, self.skip_possessive(single.end)))
+        let (range, end) = self.single_at(index, today, previous)?;
+        Some((range?, self.skip_possessive(end)))
     }
 
     /// Returns the index of the token behind `'s`, `'s journal`, ` journal entries`.
     fn skip_possessive(&self, index: usize) -> usize {
         let is_possessive = self.word(index) == "s" && self.separator(index) == Separator::Apostrophe;
-        let index = if is_possessive { index + 1 } else { index };
-        if self.separator(index) != Separator::Space || !matches!(self.word(index), "journal" | "journals") {
-            return index;
-        }
-        let is_entry =
-            matches!(self.word(index + 1), "entry" | "entries") && self.separator(index + 1) == Separator::Space;
-        if is_entry { index + 2 } else { index + 1 }
+        let index = index + usize::from(is_possessive);
+        let noun = Some(index).filter(|_| self.separator(index) == Separator::Space);
+        noun.and_then(|index| self.skip_journal_noun(index)).unwrap_or(index)
     }
 
     fn parse_range(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
@@ -118,12 +102,10 @@ impl Tokens<'_> {
     }
 
     fn parse_single(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let single = self.single_at(index, today, previous)?;
-        let Some(range) = single.range else {
-            let warning = Some(format!("`{}` is not a valid date", self.quoted(index, single.end)));
-            return Some(DatePhrase { meaning: PhraseMeaning::Impossible, end: single.end, warning });
-        };
-        Some(DatePhrase { meaning: PhraseMeaning::Dates(range), end: self.skip_possessive(single.end), warning: None })
+        let (range, end) = self.single_at(index, today, previous)?;
+        let invalid = || format!("`{}` is not a valid date", abbreviated(self.text_between(index, end)));
+        let warning = range.is_none().then(invalid);
+        Some(DatePhrase { range, end: if range.is_some() { self.skip_possessive(end) } else { end }, warning })
     }
 
     /// Parses `A to B`, `A..B`, or what follows `between` and `from`.
@@ -142,7 +124,8 @@ impl Tokens<'_> {
         if from <= second.to {
             return Some(date_phrase(Period { from: Some(from), to: second.to }, end, None));
         }
-        let warning = format!("`{}` ends before it begins; start and end are swapped", self.quoted(index, end));
+        let quoted = abbreviated(self.text_between(index, end));
+        let warning = format!("`{quoted}` ends before it begins; start and end are swapped");
         Some(date_phrase(Period { from: second.from, to: first.to }, end, Some(warning)))
     }
 
@@ -155,13 +138,8 @@ impl Tokens<'_> {
         let from = if word == "after" { period.to.tomorrow().ok()? } else { period.from? };
         Some(date_phrase(Period { from: Some(from), to: from.max(today) }, end, None))
     }
-
-    /// Returns tokens as quoted in a message, abbreviated: digits and white space may be arbitrarily long.
-    fn quoted(&self, from: usize, to: usize) -> String {
-        abbreviated(self.text_between(from, to))
-    }
 }
 
 fn date_phrase(period: Period, end: usize, warning: Option<String>) -> DatePhrase {
-    DatePhrase { meaning: PhraseMeaning::Dates(DateRange::Period(period)), end, warning }
+    DatePhrase { range: Some(DateRange::Period(period)), end, warning }
 }

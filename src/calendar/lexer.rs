@@ -4,8 +4,7 @@ use std::ops::Range;
 
 /// The separator before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Separator {
-    /// White space.
+pub(crate) enum Separator {
     Space,
     /// A comma, with optional white space.
     Comma,
@@ -13,13 +12,10 @@ pub enum Separator {
     Stop,
     /// `-` without white space.
     Dash,
-    /// `_`.
     Underscore,
-    /// `/`.
     Slash,
     /// `..`, with optional white space.
     Dots,
-    /// An apostrophe.
     Apostrophe,
     /// A full stop or colon without white space.
     Point,
@@ -28,25 +24,22 @@ pub enum Separator {
 }
 
 /// A run of letters and digits.
-#[derive(Debug, Clone, PartialEq, Eq)]
 struct Token {
     /// In lower case.
     word: String,
     range: Range<usize>,
-    /// The separator before it.
     separator: Separator,
 }
 
 /// The tokens of a text.
-#[derive(Debug)]
-pub struct Tokens<'a> {
+pub(crate) struct Tokens<'a> {
     pub(super) text: &'a str,
     tokens: Vec<Token>,
 }
 
 impl<'a> Tokens<'a> {
     /// Tokenizes a text in one pass.
-    pub fn new(text: &'a str) -> Self {
+    pub(crate) fn new(text: &'a str) -> Self {
         let mut tokens = Vec::new();
         let mut end = 0;
         let mut chars = text.char_indices().peekable();
@@ -66,43 +59,37 @@ impl<'a> Tokens<'a> {
         Self { text, tokens }
     }
 
-    /// Returns the number of tokens.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Tells whether there is no token.
-    pub fn is_empty(&self) -> bool {
-        self.tokens.is_empty()
-    }
-
     /// Returns a word in lower case; empty behind the last one.
-    pub fn word(&self, index: usize) -> &str {
+    pub(crate) fn word(&self, index: usize) -> &str {
         self.tokens.get(index).map_or("", |token| &token.word)
     }
 
     /// Returns the original text of tokens, with the separators between them.
-    pub fn text_between(&self, from: usize, to: usize) -> &str {
+    pub(crate) fn text_between(&self, from: usize, to: usize) -> &str {
         self.text.get(self.range(from, to)).unwrap_or_default()
     }
 
     /// Returns the original text of a word.
-    pub fn original(&self, index: usize) -> &str {
+    pub(crate) fn original(&self, index: usize) -> &str {
         self.tokens.get(index).and_then(|token| self.text.get(token.range.clone())).unwrap_or_default()
     }
 
     /// Returns the separator before a word.
-    pub fn separator(&self, index: usize) -> Separator {
+    pub(crate) fn separator(&self, index: usize) -> Separator {
         self.tokens.get(index).map_or(Separator::Other, |token| token.separator)
     }
 
     /// Tells whether a token is this word with only white space before it.
-    pub fn follows(&self, index: usize, word: &str) -> bool {
+    pub(crate) fn follows(&self, index: usize, word: &str) -> bool {
         self.word(index) == word && self.separator(index) == Separator::Space
     }
 
     /// Returns the range of tokens in the text, in bytes; `to` is exclusive.
-    pub fn range(&self, from: usize, to: usize) -> Range<usize> {
+    pub(crate) fn range(&self, from: usize, to: usize) -> Range<usize> {
         let start = self.tokens.get(from).map_or(self.text.len(), |token| token.range.start);
         let end = to.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(start, |token| token.range.end);
         start..end.max(start)

@@ -7,8 +7,8 @@ mod single_phrases;
 
 use jiff::civil::Date;
 
-pub use combined_phrases::{DatePhrase, PhraseMeaning};
-pub use lexer::{Separator, Tokens};
+pub(crate) use combined_phrases::DatePhrase;
+pub(crate) use lexer::{Separator, Tokens};
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,19 +53,16 @@ pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     let text = text.trim();
     let tokens = Tokens::new(text);
     match tokens.phrase_at(0, today, None) {
-        Some(DatePhrase { meaning: PhraseMeaning::Dates(range), warning: None, end, .. })
-            if end == tokens.len() && tokens.is_whole(0, end) =>
-        {
-            Ok(range)
+        Some(DatePhrase { range: Some(range), warning: None, end }) if tokens.is_whole(0, end) => Ok(range),
+        Some(DatePhrase { range, warning: Some(warning), end }) if range.is_none() || end == tokens.len() => {
+            Err(warning)
         }
-        Some(DatePhrase { meaning: PhraseMeaning::Impossible, warning: Some(warning), .. }) => Err(warning),
-        Some(DatePhrase { warning: Some(warning), end, .. }) if end == tokens.len() => Err(warning),
         _ => Err(format!("can't parse `{text}` as a date or period")),
     }
 }
 
 /// Parses a text that is a date with its year and nothing else, such as the title of a journal.
-pub fn parse_day(text: &str) -> Option<Date> {
+pub(crate) fn parse_day(text: &str) -> Option<Date> {
     let text = text.trim();
     if !(8..=24).contains(&text.len()) || !single_phrases::may_begin_date(text) {
         return None;
@@ -79,11 +76,11 @@ pub fn parse_day(text: &str) -> Option<Date> {
     }
     let tokens = Tokens::new(text);
     let (day, end) = tokens.dated(0)?;
-    (end == tokens.len() && tokens.is_whole(0, end)).then_some(day).flatten()
+    day.filter(|_| tokens.is_whole(0, end))
 }
 
 /// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever surrounds it.
-pub fn find_numeric_day(text: &str) -> Option<Date> {
+pub(crate) fn find_numeric_day(text: &str) -> Option<Date> {
     if text.len() < 10 || !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return None;
     }

@@ -1,31 +1,22 @@
 //! Parses single days and periods: phrases without `to`, `since` and the like.
 
-use jiff::ToSpan;
+use std::str::FromStr;
+
 use jiff::civil::{Date, Weekday};
+use jiff::{Span, ToSpan, Unit};
 
 use super::lexer::{Separator, Tokens};
 use super::{DateRange, Period};
 
-/// The meaning of a phrase: `range` is `None` if it has the form of a date that no calendar has; `end` is the index of
-/// the token behind it.
-pub(super) struct SinglePhrase {
-    pub(super) range: Option<DateRange>,
-    pub(super) end: usize,
-}
+/// The days that a phrase means, `None` if it has the form of a date that no calendar has, and the index of the token
+/// behind it.
+pub(super) type SinglePhrase = (Option<DateRange>, usize);
 
 const MONTHS: [&str; 12] = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
-const WEEKDAYS: [(&str, Weekday); 7] = [
-    ("monday", Weekday::Monday),
-    ("tuesday", Weekday::Tuesday),
-    ("wednesday", Weekday::Wednesday),
-    ("thursday", Weekday::Thursday),
-    ("friday", Weekday::Friday),
-    ("saturday", Weekday::Saturday),
-    ("sunday", Weekday::Sunday),
-];
+const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
@@ -57,12 +48,11 @@ impl Tokens<'_> {
     /// Parses `2025-03-05`, with `-`, `_` or `/`.
     pub(super) fn numeric_day(&self, index: usize) -> Option<(Option<Date>, usize)> {
         let separator = self.separator(index + 1);
-        let is_date_separator = matches!(separator, Separator::Dash | Separator::Underscore | Separator::Slash);
+        let is_date = matches!(separator, Separator::Dash | Separator::Underscore | Separator::Slash)
+            && self.separator(index + 2) == separator;
         let (year, month) = (parse_digits(self.word(index), 4)?, parse_digits(self.word(index + 1), 2)?);
-        let day = parse_digits(self.word(index + 2), 2)
-            .filter(|_| is_date_separator && self.separator(index + 2) == separator)?;
-        let day = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?);
-        Some((day.ok(), index + 3))
+        let day = parse_digits(self.word(index + 2), 2).filter(|_| is_date)?;
+        Some((Date::new(year, month, day).ok(), index + 3))
     }
 
     /// Parses `2025-03-05` or `2025-03`.
@@ -71,12 +61,12 @@ impl Tokens<'_> {
             return None;
         }
         if let Some((day, end)) = self.numeric_day(index) {
-            return (!self.is_joined(end)).then_some(SinglePhrase { range: day.map(DateRange::Day), end });
+            return (!self.is_joined(end)).then_some((day.map(DateRange::Day), end));
         }
         let (year, month) = (parse_digits(self.word(index), 4)?, parse_digits(self.word(index + 1), 2)?);
         let is_month = self.separator(index + 1) == Separator::Dash && !self.is_joined(index + 2);
-        let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
-        is_month.then(|| SinglePhrase { range: Some(month_of(first)), end: index + 2 })
+        let first = Date::new(year, month, 1).ok()?;
+        is_month.then(|| (Some(month_of(first)), index + 2))
     }
 
     /// Parses `March 5`, `Mar 5th`, `5 March`, `5th of March`. Returns month, day, and the index of the token behind
@@ -99,21 +89,23 @@ impl Tokens<'_> {
     }
 
     fn year_at(&self, index: usize) -> Option<(i16, usize)> {
-        let year = i16::try_from(parse_digits(self.word(index), 4)?).ok()?;
+        let year = self.year(index)?;
         let is_close = matches!(self.separator(index), Separator::Space | Separator::Comma | Separator::Stop)
             && !self.is_joined(index + 1);
-        (is_close && YEARS.contains(&year)).then_some((year, index + 1))
+        is_close.then_some((year, index + 1))
+    }
+
+    fn year(&self, index: usize) -> Option<i16> {
+        parse_digits(self.word(index), 4).filter(|year| YEARS.contains(year))
     }
 
     /// Tells whether a word may be a year.
-    pub fn is_year(&self, index: usize) -> bool {
-        parse_digits(self.word(index), 4)
-            .and_then(|year| i16::try_from(year).ok())
-            .is_some_and(|year| YEARS.contains(&year))
+    pub(crate) fn is_year(&self, index: usize) -> bool {
+        self.year(index).is_some()
     }
 
     /// Tells whether a word is the full name of a month; names that are verbs too need a capital.
-    pub fn is_month_name(&self, index: usize) -> bool {
+    pub(crate) fn is_month_name(&self, index: usize) -> bool {
         let is_capital = self.original(index).starts_with(char::is_uppercase);
         MONTHS.contains(&self.word(index)) && (is_capital || !matches!(self.word(index), "march" | "may"))
     }
@@ -122,7 +114,7 @@ impl Tokens<'_> {
     fn named_date(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         if let Some((month, day, end)) = self.month_and_day(index) {
             if let Some((year, end)) = self.year_at(end) {
-                return Some(SinglePhrase { range: Date::new(year, month, day).ok().map(DateRange::Day), end });
+                return Some((Date::new(year, month, day).ok().map(DateRange::Day), end));
             }
             // `the top 5 may` and `you may 3 times` are no dates, though `5 May` and `on may 3` are.
             let is_bare = |index: usize| self.word(index).bytes().all(|byte| byte.is_ascii_digit());
@@ -132,12 +124,11 @@ impl Tokens<'_> {
             {
                 return None;
             }
-            return Some(SinglePhrase { range: latest(month, day, today).map(DateRange::Day), end });
+            return Some((latest(month, day, today).map(DateRange::Day), end));
         }
         let month = month(self.word(index)).filter(|_| !self.is_joined(index))?;
         let (year, end) = self.year_at(index + 1)?;
-        let first = Date::new(year, month, 1).ok()?;
-        Some(SinglePhrase { range: Some(month_of(first)), end })
+        Some((Some(month_of(Date::new(year, month, 1).ok()?)), end))
     }
 
     /// Parses `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
@@ -145,7 +136,7 @@ impl Tokens<'_> {
         if self.is_joined(index) {
             return None;
         }
-        let day = |day: Result<Date, jiff::Error>, end| Some(SinglePhrase { range: day.ok().map(DateRange::Day), end });
+        let day = |day: Result<Date, jiff::Error>, end| Some((day.ok().map(DateRange::Day), end));
         match self.word(index) {
             "today" => day(Ok(today), index + 1),
             "yesterday" => day(today.yesterday(), index + 1),
@@ -155,7 +146,7 @@ impl Tokens<'_> {
             _ => {
                 let (count, unit) = (parse_number(self.word(index))?, self.unit_at(index + 1)?);
                 let is_ago = self.follows(index + 2, "ago") && unit != Unit::Year;
-                is_ago.then(|| SinglePhrase { range: before(today, unit, count).map(DateRange::Day), end: index + 3 })
+                is_ago.then(|| (before(today, unit, count).map(DateRange::Day), index + 3))
             }
         }
     }
@@ -170,8 +161,8 @@ impl Tokens<'_> {
             "year" => period(Some(today.first_of_year()), today.last_of_year()),
             _ => return None,
         };
-        (self.separator(index) == Separator::Space && !self.is_joined(index + 1))
-            .then_some(SinglePhrase { range, end: index + 1 })
+        let is_close = self.separator(index) == Separator::Space && !self.is_joined(index + 1);
+        is_close.then_some((range, index + 1))
     }
 
     fn parse_last(&self, index: usize, today: Date) -> Option<SinglePhrase> {
@@ -179,13 +170,11 @@ impl Tokens<'_> {
             return None;
         }
         let (count, unit, end) = match self.word(index) {
-            "week" => (Some(1), Unit::Week, index + 1),
-            "month" => (Some(1), Unit::Month, index + 1),
-            "year" => (Some(1), Unit::Year, index + 1),
+            "week" | "month" | "year" => (Some(1), self.unit_at(index)?, index + 1),
             word => (parse_number(word)?, self.unit_at(index + 1)?, index + 2),
         };
         let from = before(today, unit, count);
-        (!self.is_joined(end)).then(|| SinglePhrase { range: from.and_then(|from| period(Some(from), today)), end })
+        (!self.is_joined(end)).then(|| (from.and_then(|from| period(Some(from), today)), end))
     }
 
     fn unit_at(&self, index: usize) -> Option<Unit> {
@@ -209,8 +198,7 @@ impl Tokens<'_> {
         };
         let weekday = weekday(self.word(index + 1), is_short_allowed)?;
         let is_close = self.separator(index + 1) == Separator::Space && !self.is_joined(index + 2);
-        is_close
-            .then(|| SinglePhrase { range: today.nth_weekday(-1, weekday).ok().map(DateRange::Day), end: index + 2 })
+        is_close.then(|| (today.nth_weekday(-1, weekday).ok().map(DateRange::Day), index + 2))
     }
 
     /// Parses `in January`: the latest one that has begun.
@@ -221,10 +209,7 @@ impl Tokens<'_> {
             return None;
         }
         let year = if month <= today.month() { Some(today.year()) } else { today.year().checked_sub(1) };
-        Some(SinglePhrase {
-            range: year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))),
-            end: index + 2,
-        })
+        Some((year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), index + 2))
     }
 
     /// Parses `the week before`, which refers to a period mentioned before, `the week before last week` and `the day
@@ -240,14 +225,14 @@ impl Tokens<'_> {
         // Only one step back, so that recursion is bounded.
         let next = (self.word(index + 3) != "the").then(|| self.single_at(index + 3, today, None)).flatten();
         let (start, end) = match next {
-            Some(next) => (next.range?.period().from?, next.end),
+            Some((range, end)) => (range?.period().from?, end),
             None if is_day => return None,
             None => (previous?.from?, index + 3),
         };
         let days = |count: i64| start.checked_sub(count.days()).ok();
         let range =
             if is_day { days(1).map(DateRange::Day) } else { days(1).and_then(|to| period(Some(days(7)?), to)) };
-        Some(SinglePhrase { range, end })
+        Some((range, end))
     }
 }
 
@@ -256,22 +241,14 @@ const MAY_PREFIXES: [&str; 14] = [
     "on", "since", "until", "before", "after", "from", "to", "through", "by", "for", "of", "between", "and", "journal",
 ];
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Unit {
-    Day,
-    Week,
-    Month,
-    Year,
-}
-
 /// Returns the day `count` units before another; the last of the month if that has fewer days.
 fn before(day: Date, unit: Unit, count: Option<i64>) -> Option<Date> {
-    let (span, count) = (jiff::Span::new(), count?);
+    let (span, count) = (Span::new(), count?);
     let span = match unit {
         Unit::Day => span.try_days(count),
         Unit::Week => span.try_weeks(count),
         Unit::Month => span.try_months(count),
-        Unit::Year => span.try_years(count),
+        _ => span.try_years(count),
     };
     day.checked_sub(span.ok()?).ok()
 }
@@ -286,23 +263,19 @@ fn month_of(first: Date) -> DateRange {
 
 /// Returns the latest such day that is not after today. 29 February is found up to 8 years back.
 fn latest(month: i8, day: i8, today: Date) -> Option<Date> {
-    let years = (0..=8).filter_map(|back| today.year().checked_sub(back));
-    let days = years.filter_map(|year| Date::new(year, month, day).ok());
-    days.into_iter().find(|day| *day <= today)
+    let mut days = (0..=8).filter_map(|back| Date::new(today.year().checked_sub(back)?, month, day).ok());
+    days.find(|day| *day <= today)
 }
 
 /// Tells cheaply whether a text may begin with a date: with a digit or the name of a month.
 pub(super) fn may_begin_date(text: &str) -> bool {
     let beginning = text.as_bytes().get(..3).unwrap_or_default();
-    let is_month = |name: &str| name.as_bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(beginning));
-    match beginning.first().map(u8::to_ascii_lowercase) {
-        Some(b'0'..=b'9') => true,
-        Some(b'j' | b'f' | b'm' | b'a' | b's' | b'o' | b'n' | b'd') => MONTHS.iter().any(|name| is_month(name)),
-        _ => false,
-    }
+    let is_month = |name: &&str| name.as_bytes().get(..3).is_some_and(|name| name.eq_ignore_ascii_case(beginning));
+    let begins_month = |byte: &u8| b"jfmasond".contains(&byte.to_ascii_lowercase()) && MONTHS.iter().any(is_month);
+    beginning.first().is_some_and(|byte| byte.is_ascii_digit() || begins_month(byte))
 }
 
-fn parse_digits(word: &str, count: usize) -> Option<u32> {
+fn parse_digits<T: FromStr>(word: &str, count: usize) -> Option<T> {
     (word.len() == count && word.bytes().all(|byte| byte.is_ascii_digit())).then(|| word.parse().ok()).flatten()
 }
 
@@ -335,6 +308,6 @@ fn weekday(word: &str, is_short_allowed: bool) -> Option<Weekday> {
         4 | 5 => matches!(word, "tues" | "thur" | "thurs") && name.starts_with(word),
         _ => false,
     };
-    let mut names = WEEKDAYS.iter();
-    names.find(|(name, _)| *name == word || (is_short_allowed && is_short(name))).map(|(_, weekday)| *weekday)
+    let index = WEEKDAYS.iter().position(|name| *name == word || (is_short_allowed && is_short(name)))?;
+    Weekday::from_monday_zero_offset(i8::try_from(index).ok()?).ok()
 }

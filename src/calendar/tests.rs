@@ -27,7 +27,7 @@ fn read(text: &str, today: Date) -> (Vec<String>, Vec<String>) {
             at += 1;
             continue;
         };
-        if let PhraseMeaning::Dates(span) = found.meaning {
+        if let Some(span) = found.range {
             spans.push(said(span));
             previous = Some(span.period());
         }

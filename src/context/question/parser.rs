@@ -8,7 +8,7 @@ use jiff::civil::Date;
 use super::intents::{self, PeriodMention};
 use super::references::references;
 use super::{COMPARISON, FavouredDays, PeriodSide, Question, QuestionContext};
-use crate::calendar::{DatePhrase, DateRange, PhraseMeaning, Tokens};
+use crate::calendar::{DatePhrase, DateRange, Tokens};
 use crate::escape::abbreviated;
 use crate::note::Language;
 use crate::search::StopWords;
@@ -73,13 +73,13 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
             };
             self.phrases += 1;
             self.question.warnings.extend(phrase.warning.clone());
-            match phrase.meaning {
-                PhraseMeaning::Dates(span) => {
+            match phrase.range {
+                Some(span) => {
                     previous = Some(span.period());
                     self.add_date_range(token, &phrase, span);
                 }
                 // The warning is enough: the digits of an impossible date are not searched for.
-                PhraseMeaning::Impossible => self.mark_understood(token..phrase.end),
+                None => self.mark_understood(token..phrase.end),
             }
             token = phrase.end.max(token + 1);
         }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use crate::calendar::{DatePhrase, PhraseMeaning, Tokens, parse_day};
+use crate::calendar::{DatePhrase, Tokens, parse_day};
 
 /// The most words of a title next to `page` or `note`.
 const MAX_WORDS: usize = 8;
@@ -148,7 +148,7 @@ fn whole_title(text: &str, tokens: &Tokens<'_>, today: Date) -> Option<Mention> 
     let range = start..start + title.len();
     let is_date = || {
         let phrase = tokens.phrase_at(0, today, None);
-        matches!(phrase, Some(DatePhrase { meaning: PhraseMeaning::Dates(_), warning: None, end, .. })
+        matches!(phrase, Some(DatePhrase { range: Some(_), warning: None, end })
             if end == tokens.len() && tokens.range(0, end) == range)
     };
     let is_title = may_be_title && !is_date();
