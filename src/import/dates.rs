@@ -18,26 +18,19 @@ impl DatePattern {
     /// Parses a pattern. Letters that are no code are literal, and so is text in `'…'` or `[…]`.
     pub(super) fn new(text: &str) -> Self {
         use PatternPart::{Code, OrdinalDay};
-        const CODES: [(&str, PatternPart); 19] = [
-            ("yyyy", Code("%Y")),
-            ("YYYY", Code("%Y")),
-            ("yy", Code("%y")),
-            ("YY", Code("%y")),
-            ("MMMM", Code("%B")),
-            ("MMM", Code("%b")),
-            ("MM", Code("%m")),
-            ("M", Code("%-m")),
-            ("dddd", Code("%A")),
-            ("ddd", Code("%a")),
-            ("dd", Code("%d")),
-            ("DD", Code("%d")),
-            ("do", OrdinalDay),
-            ("Do", OrdinalDay),
-            ("d", Code("%-d")),
-            ("D", Code("%-d")),
-            ("EEEE", Code("%A")),
-            ("EEE", Code("%a")),
-            ("E", Code("%a")),
+        const CODES: [(&[&str], PatternPart); 12] = [
+            (&["yyyy", "YYYY"], Code("%Y")),
+            (&["yy", "YY"], Code("%y")),
+            (&["MMMM"], Code("%B")),
+            (&["MMM"], Code("%b")),
+            (&["MM"], Code("%m")),
+            (&["M"], Code("%-m")),
+            (&["dddd", "EEEE"], Code("%A")),
+            (&["ddd", "EEE"], Code("%a")),
+            (&["dd", "DD"], Code("%d")),
+            (&["do", "Do"], OrdinalDay),
+            (&["d", "D"], Code("%-d")),
+            (&["E"], Code("%a")),
         ];
         let (mut parts, mut rest) = (Vec::new(), text);
         while let Some(first) = rest.chars().next() {
@@ -48,7 +41,8 @@ impl DatePattern {
                 rest = after;
                 continue;
             }
-            let code = CODES.iter().find_map(|(code, part)| Some((part.clone(), rest.strip_prefix(code)?)));
+            let after_any = |names: &[&str]| names.iter().find_map(|name| rest.strip_prefix(name));
+            let code = CODES.iter().find_map(|(names, part)| Some((part.clone(), after_any(names)?)));
             let literal = || (PatternPart::Literal(first), rest.get(first.len_utf8()..).unwrap_or_default());
             let (part, after) = code.unwrap_or_else(literal);
             parts.push(part);
