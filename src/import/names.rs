@@ -63,38 +63,27 @@ impl Vault {
         match from {
             ImportFrom::Logseq => {
                 pages.iter().enumerate().for_each(|(index, page)| add(&page.title, index));
-                let aliases = pages
-                    .iter()
-                    .enumerate()
-                    .flat_map(|(index, page)| page.aliases.iter().map(move |alias| (index, alias)));
-                aliases.for_each(|(index, alias)| add(alias, index));
+                for (index, page) in pages.iter().enumerate() {
+                    page.aliases.iter().for_each(|alias| add(alias, index));
+                }
             }
             ImportFrom::Obsidian => {
                 let mut order: Vec<usize> = (0..pages.len()).collect();
                 let depth = |index: &usize| (pages[*index].source.matches('/').count(), &pages[*index].source);
                 order.sort_by(|a, b| depth(a).cmp(&depth(b)));
                 order.iter().for_each(|index| add(stem(&pages[*index].source), *index));
+                // Pages that share a file name get titles of their own, except the first.
+                for (index, page) in pages.iter_mut().enumerate() {
+                    let name = stem(&page.source);
+                    let is_first = by_name.get(&folded(name)).and_then(|indices| indices.first()) == Some(&index);
+                    if !is_first && folded(&page.title) == folded(name) {
+                        page.title = super::to_title(without_extension(&page.source));
+                    }
+                }
             }
         }
         let plain_paths = pages.iter().map(|page| folded(without_extension(&page.source))).collect();
-        let mut vault = Self { pages: Vec::new(), from, by_name, by_path, files: files_by_name, blocks, plain_paths };
-        vault.disambiguate_titles(&mut pages);
-        vault.pages = pages;
-        vault
-    }
-
-    /// Gives pages that share a file name titles of their own, except to the first.
-    fn disambiguate_titles(&self, pages: &mut [ImportedPage]) {
-        if self.from == ImportFrom::Logseq {
-            return;
-        }
-        for (index, page) in pages.iter_mut().enumerate() {
-            let name = stem(&page.source);
-            let is_first = self.by_name.get(&folded(name)).and_then(|indices| indices.first()) == Some(&index);
-            if !is_first && folded(&page.title) == folded(name) {
-                page.title = super::to_title(without_extension(&page.source));
-            }
-        }
+        Self { pages, from, by_name, by_path, files: files_by_name, blocks, plain_paths }
     }
 
     /// Returns the number of pages with a title.
@@ -141,11 +130,7 @@ impl Vault {
             return None;
         }
         if self.from == ImportFrom::Logseq {
-            return self
-                .by_name
-                .get(&folded(name))
-                .and_then(|indices| indices.first())
-                .map(|index| ResolvedName::Page(*index));
+            return self.by_name.get(&folded(name))?.first().map(|index| ResolvedName::Page(*index));
         }
         let has_ending = [".md", ".markdown"].iter().any(|ending| folded(name).ends_with(ending));
         let name = if has_ending { without_extension(name) } else { name };
@@ -159,10 +144,7 @@ impl Vault {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
         let path_of = |index: usize| self.plain_paths.get(index).map_or("", String::as_str);
-        let ends = |index: &&usize| {
-            let path = path_of(**index);
-            path == wanted || path.strip_suffix(&wanted).is_some_and(|before| before.ends_with('/'))
-        };
+        let ends = |index: &&usize| ends_with_path(path_of(**index), &wanted);
         let indices = self.by_name.get(last)?;
         let from = folded(from);
         let folder = from.get(..from.rfind('/').map_or(0, |at| at + 1)).unwrap_or_default();
@@ -173,10 +155,11 @@ impl Vault {
     fn find_file(&self, name: &str) -> Option<ResolvedName> {
         let wanted = folded(name.trim_start_matches("./").trim_start_matches('/'));
         let last = wanted.rsplit('/').next().unwrap_or(&wanted);
-        let ends = |path: &&String| {
-            let path = folded(path);
-            path == wanted || path.strip_suffix(&wanted).is_some_and(|before| before.ends_with('/'))
-        };
-        self.files.get(last)?.iter().find(ends).cloned().map(ResolvedName::File)
+        let mut files = self.files.get(last)?.iter();
+        files.find(|path| ends_with_path(&folded(path), &wanted)).cloned().map(ResolvedName::File)
     }
+}
+
+fn ends_with_path(path: &str, wanted: &str) -> bool {
+    path.strip_suffix(wanted).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
