@@ -3,12 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
-use crate::note::{Destination, InlineLink, destinations, percent_decoded_bytes};
-
-/// The largest part of a text that is scanned, in bytes: the same as for links in a note.
-const MAX_PARSED: usize = 1024 * 1024;
+use crate::note::{Destination, InlineLink, destinations, markdown_parser, percent_decoded_bytes};
 
 /// The largest number of tags from one text; typed texts have fewer.
 const MAX_TAGS: usize = 500;
@@ -57,25 +54,11 @@ pub(crate) struct ScannedText {
     pub(crate) queries: usize,
 }
 
-impl ScannedText {
-    /// Returns references, then definitions.
-    pub(super) fn targets(&self) -> Vec<TextReference> {
-        [self.references.as_slice(), &self.definitions].concat()
-    }
-}
-
 pub(super) fn scan(text: &str) -> ScannedText {
-    let parsed = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
-    let options = Options::ENABLE_TABLES
-        | Options::ENABLE_FOOTNOTES
-        | Options::ENABLE_STRIKETHROUGH
-        | Options::ENABLE_TASKLISTS
-        | Options::ENABLE_WIKILINKS;
-    let parser = Parser::new_ext(parsed, options);
-    let destinations = destinations(parsed).into_iter();
+    let destinations = destinations(text).into_iter();
     let destinations = destinations.map(|found| ((found.range.start, found.range.end), found)).collect();
-    let mut scanner = Scanner { text: parsed, destinations, ..Scanner::default() };
-    for (event, range) in parser.into_offset_iter() {
+    let mut scanner = Scanner { text, destinations, ..Scanner::default() };
+    for (event, range) in markdown_parser(text).into_offset_iter() {
         scanner.handle_event(&event, range);
     }
     scanner.end_run();
@@ -195,24 +178,12 @@ impl Scanner<'_> {
     }
 
     fn block_references(&mut self, text: &str, start: usize) {
-        let mut from = 0;
-        while let Some(open) = text.get(from..).and_then(|rest| rest.find("((")) {
-            let inside = from + open + 2;
-            from = inside;
-            let Some(id) = text.get(inside..).and_then(|rest| rest.split("))").next()) else { continue };
-            let is_closed = text.get(inside + id.len()..).is_some_and(|rest| rest.starts_with("))"));
-            if is_closed && is_uuid(id) {
-                let range = start + inside - 2..start + inside + id.len() + 2;
-                let target = ReferenceTarget::Block(id.to_lowercase());
-                self.scan.references.push(TextReference {
-                    target,
-                    is_embed: false,
-                    range,
-                    label: None,
-                    destination: None,
-                });
-                from = inside + id.len() + 2;
-            }
+        for (offset, _) in text.match_indices("((") {
+            let inside = text.get(offset + 2..).and_then(|rest| rest.split_once("))"));
+            let Some((id, _)) = inside.filter(|(id, _)| is_uuid(id)) else { continue };
+            let range = start + offset..start + offset + id.len() + 4;
+            let target = ReferenceTarget::Block(id.to_lowercase());
+            self.scan.references.push(TextReference { target, is_embed: false, range, label: None, destination: None });
         }
     }
 

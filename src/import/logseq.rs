@@ -3,7 +3,7 @@
 use super::body::percent_decoded;
 use super::dates::{DatePattern, parse_iso_day};
 use super::properties::{self, items, plain};
-use super::{FileRole, ImportedPage, extension, stem, to_title};
+use super::{FileRole, ImportedPage, add_new, extension, stem, to_title};
 
 /// The settings in `config.edn` that concern names.
 #[derive(Debug, Clone)]
@@ -71,22 +71,15 @@ impl LogseqSettings {
 }
 
 fn add_property(page: &mut ImportedPage, key: String, value: String) {
-    let add = |known: &mut Vec<String>, new: Vec<String>| {
-        for text in new {
-            if !known.contains(&text) {
-                known.push(text);
-            }
-        }
-    };
     match key.as_str() {
         "title" if !value.is_empty() => page.title = to_title(&plain(&value)),
-        "alias" | "aliases" => add(&mut page.aliases, items(&value)),
-        "tag" | "tags" => add(&mut page.tags, items(&value)),
+        "alias" | "aliases" => add_new(&mut page.aliases, items(&value)),
+        "tag" | "tags" => add_new(&mut page.tags, items(&value)),
         // A note has one type, the first; the others become tags.
         "type" if !items(&value).is_empty() && page.day.is_none() => {
             let mut types = items(&value).into_iter();
             page.kind = types.next();
-            add(&mut page.tags, types.collect());
+            add_new(&mut page.tags, types);
         }
         "created-at" if timestamp(&value).is_some() => page.created = timestamp(&value),
         "updated-at" if timestamp(&value).is_some() => page.updated = timestamp(&value),

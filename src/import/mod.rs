@@ -157,7 +157,8 @@ impl ImportedPage {
 
     /// Returns the references and link definitions in its body, or in the text of the whole file.
     pub(crate) fn targets(&self, is_whole_file: bool) -> Vec<TextReference> {
-        if is_whole_file { body::scan(&self.file_text).targets() } else { self.scan.targets() }
+        let scan = if is_whole_file { &body::scan(&self.file_text) } else { &self.scan };
+        [scan.references.as_slice(), &scan.definitions].concat()
     }
 
     /// Returns its text without frontmatter.
@@ -165,23 +166,13 @@ impl ImportedPage {
         self.text.get(self.body_offset..).unwrap_or_default()
     }
 
-    /// Returns the offset of the body in `text`.
-    fn body_offset(&self) -> usize {
-        if !self.has_frontmatter {
-            return 0;
-        }
-        let note = Note::parse("notes/x.md", self.text.clone().into_bytes());
-        self.text.len().saturating_sub(note.body().len())
-    }
-
     fn with_body_scanned(mut self) -> Self {
-        self.body_offset = self.body_offset();
-        self.scan = body::scan(self.body());
-        for tag in &self.scan.tags {
-            if !self.tags.contains(tag) {
-                self.tags.push(tag.clone());
-            }
+        if self.has_frontmatter {
+            let note = Note::parse("notes/x.md", self.text.clone().into_bytes());
+            self.body_offset = self.text.len().saturating_sub(note.body().len());
         }
+        self.scan = body::scan(self.body());
+        add_new(&mut self.tags, self.scan.tags.iter().cloned());
         self
     }
 
@@ -202,21 +193,21 @@ impl ImportedPage {
             let is_named = |(key, _): &&(String, Value)| names.iter().any(|name| key.eq_ignore_ascii_case(name));
             note.unknown.iter().filter(is_named).flat_map(|(_, value)| texts(value)).collect::<Vec<_>>()
         };
-        let is_new = |known: &[String], text: &String| !text.is_empty() && !known.contains(text);
-        for tag in note.tags.iter().cloned().chain(unknown(["tag", "Tags"])) {
-            let tag = tag.trim_start_matches('#').trim().to_owned();
-            if is_new(&self.tags, &tag) {
-                self.tags.push(tag);
-            }
-        }
-        for alias in note.aliases.iter().cloned().chain(unknown(["alias", "Aliases"])) {
-            if is_new(&self.aliases, &alias) {
-                self.aliases.push(alias);
-            }
-        }
+        let tags = note.tags.iter().cloned().chain(unknown(["tag", "Tags"]));
+        add_new(&mut self.tags, tags.map(|tag| tag.trim_start_matches('#').trim().to_owned()));
+        add_new(&mut self.aliases, note.aliases.iter().cloned().chain(unknown(["alias", "Aliases"])));
         for (key, value) in note.unknown.iter().chain(&note.custom) {
             let pages = properties::pages(&value.to_line());
             self.property_links.extend(pages.into_iter().map(|page| (key.clone(), page)));
+        }
+    }
+}
+
+/// Adds the texts that are not empty and not known yet.
+fn add_new(known: &mut Vec<String>, texts: impl IntoIterator<Item = String>) {
+    for text in texts {
+        if !text.is_empty() && !known.contains(&text) {
+            known.push(text);
         }
     }
 }

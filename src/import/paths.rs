@@ -11,28 +11,25 @@ const MAX_PATH_BYTES: usize = 600;
 pub(crate) fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<String> {
     let folder = match page.kind.as_deref() {
         Some(MOC) => "mocs",
-        _ if page.day.is_some() => "journals",
-        Some(JOURNAL) => "journals",
+        kind if page.day.is_some() || kind == Some(JOURNAL) => "journals",
         _ => "notes",
     };
-    let plain = settings.plain_path(&page.source);
-    let plain = without_extension(plain);
-    if_short_enough(&format!("{folder}/{}.md", sanitized(plain)))
+    let plain = without_extension(settings.plain_path(&page.source));
+    if_short_enough(format!("{folder}/{}.md", sanitized(plain)))
 }
 
 /// Returns the path in the store for an attachment; `None` if it would be too long.
 pub(crate) fn attachment_path(settings: &AppSettings, path: &str) -> Option<String> {
-    if_short_enough(&format!("attachments/{}", sanitized(settings.plain_path(path))))
+    if_short_enough(format!("attachments/{}", sanitized(settings.plain_path(path))))
 }
 
-fn if_short_enough(path: &str) -> Option<String> {
-    (path.len() <= MAX_PATH_BYTES).then(|| path.to_owned())
+fn if_short_enough(path: String) -> Option<String> {
+    Some(path).filter(|path| path.len() <= MAX_PATH_BYTES)
 }
 
 /// Replaces characters in names that some file systems reject, and removes leading dots, which would hide a file.
 fn sanitized(path: &str) -> String {
-    let names: Vec<String> = path.split('/').map(sanitized_name).collect();
-    names.join("/")
+    path.split('/').map(sanitized_name).collect::<Vec<_>>().join("/")
 }
 
 fn sanitized_name(name: &str) -> String {

@@ -11,7 +11,7 @@ const BEGINNINGS: [usize; 2] = [512, 4096];
 /// The most bytes of a body that are parsed: the parser's tree takes sixty times its text.
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
 
-pub(super) fn parser(text: &str) -> Parser<'_> {
+pub(crate) fn parser(text: &str) -> Parser<'_> {
     let text = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
