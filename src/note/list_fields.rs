@@ -25,14 +25,10 @@ pub(super) fn items(key: &str, value: &Value) -> Vec<Value> {
             // A part of a text is a text: `2024, yes` contains no number and no boolean.
             let plain = *plain && !text.contains(',');
             let tag = |tag: &str| Value::Text { text: tag.to_owned(), plain };
-            tags(text).map(str::trim).filter(|tag| !tag.is_empty()).map(tag).collect()
+            text.split(',').map(str::trim).filter(|tag| !tag.is_empty()).map(tag).collect()
         }
         one => vec![one.clone()],
     }
-}
-
-pub(super) fn tags(text: &str) -> impl Iterator<Item = &str> {
-    text.split(',')
 }
 
 pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v Value> {

@@ -2,7 +2,7 @@
 
 use foldhash::{HashSet, HashSetExt};
 
-use super::super::list_fields::{link_target, tags};
+use super::super::list_fields::link_target;
 use super::super::value::is_null_text;
 use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::yaml_fast_path;
@@ -91,8 +91,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             match yaml::parse_within(chunk, &mut nodes_left) {
                 Ok(Yaml { kind: YamlNode::Map(entries), .. }) => self.read_map(chunk, entries, lines_before),
                 _ => {
-                    let line = rest.lines().next().unwrap_or_default().trim();
-                    let text = unquoted(line);
+                    let text = unquoted(rest.lines().next().unwrap_or_default().trim());
                     self.field_from_text(key, text, lines_before + 1);
                 }
             }
@@ -101,15 +100,13 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
 
     /// Reads a field whose value is not YAML.
     fn field_from_text(&mut self, key: &str, text: &'a str, line: usize) {
-        let scalar =
-            |text: &'a str| Yaml { kind: YamlNode::Scalar { text: text.into(), plain: false }, span: 0..0, line: 1 };
+        let node = |kind| Yaml { kind, span: 0..0, line: 1 };
+        let scalar = |text: &'a str| node(YamlNode::Scalar { text: text.into(), plain: false });
         let list = text.strip_prefix('[').map(|inner| inner.strip_suffix(']').unwrap_or(inner));
         let value = match list {
-            Some(inner) if matches!(key, "tags" | "aliases" | "compacts") => Yaml {
-                kind: YamlNode::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()),
-                span: 0..0,
-                line: 1,
-            },
+            Some(inner) if matches!(key, "tags" | "aliases" | "compacts") => {
+                node(YamlNode::List(inner.split(',').map(|item| scalar(unquoted(item.trim()))).collect()))
+            }
             _ => scalar(text),
         };
         self.yaml = "";
@@ -128,11 +125,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             "created" => self.fields.created = self.timestamp(key, value, line),
             "updated" => self.fields.updated = self.timestamp(key, value, line),
             "date" => self.fields.date = self.timestamp(key, value, line).map(|date| date.date()),
+            "value" => self.value(value, line),
+            "verified" => self.verified(value, line),
             "tags" => self.fields.tags = self.texts(key, value, line),
             "aliases" => self.fields.aliases = self.texts(key, value, line),
             "compacts" => self.fields.compacts = self.texts(key, value, line),
-            "value" => self.value(value, line),
-            "verified" => self.verified(value, line),
             "sources" => self.sources(value, line),
             "links" => self.links(value, line),
             "custom" => self.custom(value, line),
@@ -156,12 +153,9 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             YamlNode::Scalar { text, .. } => text.trim().to_owned(),
             _ => {
                 self.report("not-a-text", line, format!("`{key}` is a list or mapping; expected a string"));
-                let source = self.yaml.get(value.span.clone()).unwrap_or_default().trim();
-                if source.is_empty() || source.contains('\n') {
-                    Value::from_yaml(value).to_line()
-                } else {
-                    source.to_owned()
-                }
+                let source = self.yaml.get(value.span.clone()).map(str::trim);
+                let source = source.filter(|source| !source.is_empty() && !source.contains('\n'));
+                source.map_or_else(|| Value::from_yaml(value).to_line(), str::to_owned)
             }
         };
         (!text.is_empty()).then_some(text)
@@ -183,22 +177,16 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
             YamlNode::Scalar { text, .. } => {
                 self.report("not-a-list", line, format!("`{key}` is a string; expected a list"));
-                if key == "tags" { tags(text).map(str::to_owned).collect() } else { vec![text.to_string()] }
+                if key == "tags" { text.split(',').map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
             YamlNode::Map(_) => {
                 self.report("not-a-list", line, format!("`{key}` is a mapping; expected a list"));
                 Vec::new()
             }
         };
-        let mut kept: Vec<String> = Vec::new();
         let mut seen = HashSet::new();
-        for text in texts {
-            let text = text.trim();
-            if !text.is_empty() && seen.insert(text.to_owned()) {
-                kept.push(text.to_owned());
-            }
-        }
-        kept
+        let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty() && seen.insert(*text));
+        texts.map(str::to_owned).collect()
     }
 
     fn value(&mut self, value: &Yaml<'a>, line: usize) {
@@ -223,17 +211,12 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
 
     fn sources(&mut self, value: &Yaml<'a>, line: usize) {
         for item in self.items("sources", value, line) {
-            let source = match &item.kind {
-                YamlNode::Scalar { text, .. } => {
-                    ContentSource { url: text.trim().to_owned(), title: None, accessed: None }
-                }
-                YamlNode::Map(entries) => ContentSource {
-                    url: entry(entries, "url").unwrap_or_default(),
-                    title: entry(entries, "title"),
-                    accessed: entry(entries, "accessed"),
-                },
-                YamlNode::List(_) => ContentSource { url: String::new(), title: None, accessed: None },
+            let (url, title, accessed) = match &item.kind {
+                YamlNode::Scalar { text, .. } => (Some(text.trim().to_owned()), None, None),
+                YamlNode::Map(entries) => (entry(entries, "url"), entry(entries, "title"), entry(entries, "accessed")),
+                YamlNode::List(_) => (None, None, None),
             };
+            let source = ContentSource { url: url.unwrap_or_default(), title, accessed };
             if source.url.is_empty() && source.title.is_none() {
                 self.report("empty-source", line, "a source has neither url nor title");
             } else {
