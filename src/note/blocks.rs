@@ -81,8 +81,7 @@ pub(crate) fn joined(texts: impl Iterator<Item = String>, limit: usize) -> Strin
 }
 
 pub(super) fn blocks(body: &str) -> Vec<Block> {
-    let mut reader =
-        BlockReader { body, blocks: Vec::new(), headings: Vec::new(), heading_path: Arc::default(), open: Vec::new() };
+    let mut reader = BlockReader { body, ..BlockReader::default() };
     let mut depth = 0_usize;
     let mut heading: Option<(usize, String)> = None;
     // The depth of the open quote, table or other container, whose content is one block.
@@ -94,41 +93,31 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                 depth = depth.saturating_sub(1);
                 container_depth = container_depth.filter(|open| *open < depth);
             }
-            Event::Start(Tag::List(_)) => {
-                reader.begin_list(&range);
-                depth += 1;
-            }
-            Event::End(TagEnd::List(_)) => depth = depth.saturating_sub(1),
-            Event::Start(Tag::Item) => {
-                let lists = depth;
-                depth += 1;
-                reader.begin_item(range, lists, depth);
-            }
-            Event::End(TagEnd::Item) => {
-                reader.end_item(depth);
-                depth = depth.saturating_sub(1);
-            }
-            Event::Start(Tag::Heading { level, .. }) if depth == 0 => {
-                heading = Some((level as usize, String::new()));
-                depth += 1;
-            }
-            Event::End(TagEnd::Heading(_)) if heading.is_some() => {
-                reader.set_heading_path(heading.take());
-                depth = depth.saturating_sub(1);
-            }
-            Event::Text(piece) | Event::Code(piece) if heading.is_some() => {
-                if let Some((_, text)) = &mut heading {
-                    text.push_str(&piece);
-                }
-            }
             Event::Start(tag) => {
-                if depth == 0 {
-                    reader.add_top_level(kind(&tag), range);
+                match tag {
+                    Tag::List(_) => reader.begin_list(&range),
+                    Tag::Item => reader.begin_item(range, depth),
+                    Tag::Heading { level, .. } if depth == 0 => heading = Some((level as usize, String::new())),
+                    tag => {
+                        if depth == 0 {
+                            reader.add_top_level(kind(&tag), range);
+                        }
+                        container_depth = Some(depth);
+                    }
                 }
-                container_depth = Some(depth);
                 depth += 1;
             }
-            Event::End(_) => depth = depth.saturating_sub(1),
+            Event::End(end) => {
+                match end {
+                    TagEnd::Item => reader.end_item(depth),
+                    TagEnd::Heading(_) => reader.set_heading_path(heading.take()),
+                    _ => {}
+                }
+                depth = depth.saturating_sub(1);
+            }
+            Event::Text(piece) | Event::Code(piece) => {
+                heading.iter_mut().for_each(|(_, text)| text.push_str(&piece));
+            }
             _ => {}
         }
     }
@@ -144,6 +133,7 @@ fn kind(tag: &Tag<'_>) -> BlockKind {
     }
 }
 
+#[derive(Default)]
 struct BlockReader<'a> {
     body: &'a str,
     blocks: Vec<Block>,
@@ -180,7 +170,7 @@ impl BlockReader<'_> {
         self.heading_path = self.headings.iter().map(|(_, text)| text.clone()).collect();
     }
 
-    fn begin_item(&mut self, range: Range<usize>, lists: usize, depth: usize) {
+    fn begin_item(&mut self, range: Range<usize>, depth: usize) {
         // Every nested list is inside an item of the list around it, so half of the open elements are lists.
         let block = Block {
             kind: BlockKind::Item,
@@ -188,11 +178,12 @@ impl BlockReader<'_> {
             anchor: None,
             heading_path: Arc::clone(&self.heading_path),
             text: String::new(),
-            depth: lists.div_ceil(2),
+            depth: depth.div_ceil(2),
         };
         let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
         let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
-        self.open.push(OpenItem { block: self.blocks.len(), depth, start: range.start, end: range.end, column });
+        let (block_index, depth) = (self.blocks.len(), depth + 1);
+        self.open.push(OpenItem { block: block_index, depth, start: range.start, end: range.end, column });
         self.blocks.push(block);
     }
 
