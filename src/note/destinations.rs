@@ -97,20 +97,23 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
     // The open links: type, destination, label, and the end of the text so far.
     let mut open: Vec<(LinkType, CowStr<'_>, CowStr<'_>, usize)> = Vec::new();
     while let Some((event, range)) = events.next() {
-        match event {
-            Event::Start(Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. }) => {
-                open.push((link_type, dest_url, id, range.start + 1));
-            }
-            Event::End(TagEnd::Link | TagEnd::Image) => {
-                let Some((link_type, dest, label, text_end)) = open.pop() else { continue };
-                let scanned = || match link_type {
-                    LinkType::Inline => scanned_after(body, text_end..range.end, "](", &dest),
-                    _ => scanned_definition(body, events.reference_definitions().get(&label)?.span.clone(), &dest),
-                };
-                destinations.extend(Destination::read(body, link_type, &dest, range.clone(), scanned));
-                open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end);
-            }
-            _ => open.iter_mut().next_back().into_iter().for_each(|(.., end)| *end = range.end),
+        if let Event::Start(Tag::Link { link_type, dest_url, id, .. } | Tag::Image { link_type, dest_url, id, .. }) =
+            event
+        {
+            open.push((link_type, dest_url, id, range.start + 1));
+            continue;
+        }
+        if let Event::End(TagEnd::Link | TagEnd::Image) = event
+            && let Some((link_type, dest, label, text_end)) = open.pop()
+        {
+            let scanned = || match link_type {
+                LinkType::Inline => scanned_after(body, text_end..range.end, "](", &dest),
+                _ => scanned_definition(body, events.reference_definitions().get(&label)?.span.clone(), &dest),
+            };
+            destinations.extend(Destination::read(body, link_type, &dest, range.clone(), scanned));
+        }
+        if let Some((.., text_end)) = open.last_mut() {
+            *text_end = range.end;
         }
     }
     destinations.sort_by_key(|destination| (destination.range.start, Reverse(destination.range.end)));
@@ -189,8 +192,7 @@ fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
 pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
     let mut spans = Vec::new();
     for destination in destinations(body).into_iter().filter(Destination::is_local) {
-        let (InlineLink::Wiki(old) | InlineLink::Path(old)) = &destination.link;
-        let Some(new) = new_target(&destination.link).filter(|new| new != old) else { continue };
+        let Some(new) = new_target(&destination.link).filter(|new| new != destination.link.text()) else { continue };
         let replacement = destination.replacement(body, &new);
         spans.push(replacement.ok_or_else(|| format!("can't locate the link that would become `{new}`"))?);
     }
@@ -200,11 +202,7 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
     let text = with_spans(body, spans)?;
     // A longer text is parsed only in part, and the parts of the two texts end at different positions.
     let is_whole = body.len().max(text.len()) <= MAX_PARSED;
-    let expected = |link: InlineLink| match (new_target(&link), link) {
-        (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
-        (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
-        (None, link) => link,
-    };
+    let expected = |link: InlineLink| new_target(&link).map(|new| link.with_text(new)).unwrap_or(link);
     if is_whole && events_with_targets(body, expected) != events_with_targets(&text, |link| link) {
         return Err("other links would change how its text is parsed".to_owned());
     }
@@ -214,20 +212,16 @@ pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<St
 /// Returns the events of a document, with the targets of links mapped by `target`.
 pub(super) fn events_with_targets(body: &str, target: impl Fn(InlineLink) -> InlineLink) -> Vec<Event<'static>> {
     let mut is_bare_wiki = false;
-    let event = |event: Event<'_>| match event {
-        Event::Start(Tag::Link { link_type, dest_url, title, id }) => {
-            is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
-            let dest_url = mapped_destination(link_type, &dest_url, &target);
-            Event::Start(Tag::Link { link_type, dest_url, title, id }).into_static()
+    let event = |mut event: Event<'_>| {
+        if let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = &mut event
+        {
+            is_bare_wiki = *link_type == LinkType::WikiLink { has_pothole: false };
+            *dest_url = mapped_destination(*link_type, dest_url, &target);
+        } else if matches!(event, Event::Text(_)) && std::mem::take(&mut is_bare_wiki) {
+            // A link in double brackets without a label shows its target.
+            return Event::Text("".into());
         }
-        Event::Start(Tag::Image { link_type, dest_url, title, id }) => {
-            is_bare_wiki = link_type == LinkType::WikiLink { has_pothole: false };
-            let dest_url = mapped_destination(link_type, &dest_url, &target);
-            Event::Start(Tag::Image { link_type, dest_url, title, id }).into_static()
-        }
-        // A link in double brackets without a label shows its target.
-        Event::Text(_) if std::mem::take(&mut is_bare_wiki) => Event::Text("".into()),
-        event => event.into_static(),
+        event.into_static()
     };
     parser(body).map(event).collect()
 }
@@ -240,8 +234,7 @@ fn mapped_destination(
     let read = Destination::read("", link_type, dest, 0..0, || None).filter(Destination::is_local);
     let Some(read) = read else { return dest.clone().into_static() };
     let fragment = read.fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
-    let (InlineLink::Wiki(target) | InlineLink::Path(target)) = target(read.link);
-    format!("{target}{fragment}").into()
+    format!("{}{fragment}", target(read.link).text()).into()
 }
 
 /// Encodes a new path; an unchanged folder keeps its spelling.
@@ -317,11 +310,8 @@ mod tests {
             let back = back.iter().fold(new.clone(), |text, (new, old)| text.replace(new, old));
             assert_eq!(back, body, "{new:?}");
             let targets = |body: &str| destinations(body).into_iter().map(|found| found.link).collect::<Vec<_>>();
-            let expected = targets(&body).into_iter().map(|link| match (other(&link), link) {
-                (Some(new), InlineLink::Wiki(_)) => InlineLink::Wiki(new),
-                (Some(new), InlineLink::Path(_)) => InlineLink::Path(new),
-                (None, link) => link,
-            });
+            let expected = targets(&body).into_iter();
+            let expected = expected.map(|link| other(&link).map(|new| link.with_text(new)).unwrap_or(link));
             assert!(expected.eq(targets(&new)), "{body:?} {new:?}");
             changed += usize::from(new != body);
         }

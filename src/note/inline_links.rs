@@ -6,39 +6,42 @@ use serde::{Deserialize, Serialize};
 use super::markdown::parser;
 use super::percent::percent_decoded;
 
-/// A link in a body.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InlineLink {
+/// A link in a body; `T` is the type of its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum InlineLink<T = String> {
     /// The target of `[[target]]` or `[[target|label]]`: an id or a title, with an optional `#heading`.
-    Wiki(String),
+    Wiki(T),
     /// The path of a markdown link to a file, relative to the note.
-    Path(String),
+    Path(T),
 }
 
-/// A link in a body, borrowed: see [`InlineLink`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum EncodedTarget<'a> {
-    /// The target of a link in double brackets.
-    Wiki(&'a str),
-    /// The path of a markdown link.
-    Path(&'a str),
+/// A link in a body, borrowed.
+pub type EncodedTarget<'a> = InlineLink<&'a str>;
+
+impl<T> InlineLink<T> {
+    pub(super) fn text(&self) -> &T {
+        let (Self::Wiki(text) | Self::Path(text)) = self;
+        text
+    }
+
+    /// Returns a link of the same kind with another text.
+    pub(super) fn with_text<U>(&self, text: U) -> InlineLink<U> {
+        match self {
+            Self::Wiki(_) => InlineLink::Wiki(text),
+            Self::Path(_) => InlineLink::Path(text),
+        }
+    }
 }
 
 impl<'a> EncodedTarget<'a> {
     /// Borrows a link.
     pub fn of(link: &'a InlineLink) -> Self {
-        match link {
-            InlineLink::Wiki(target) => Self::Wiki(target),
-            InlineLink::Path(path) => Self::Path(path),
-        }
+        link.with_text(link.text())
     }
 
     /// Copies the link.
     pub fn to_link(self) -> InlineLink {
-        match self {
-            Self::Wiki(target) => InlineLink::Wiki(target.to_owned()),
-            Self::Path(path) => InlineLink::Path(path.to_owned()),
-        }
+        self.with_text((*self.text()).to_owned())
     }
 }
 
@@ -153,13 +156,11 @@ mod tests {
     use crate::random::Random;
 
     fn targets(body: &str) -> Vec<String> {
-        links(body)
-            .into_iter()
-            .map(|link| match link {
-                InlineLink::Wiki(target) => target,
-                InlineLink::Path(path) => format!("path {path}"),
-            })
-            .collect()
+        let target = |link| match link {
+            InlineLink::Wiki(target) => target,
+            InlineLink::Path(path) => format!("path {path}"),
+        };
+        links(body).into_iter().map(target).collect()
     }
 
     #[test]
