@@ -79,13 +79,13 @@ fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Ya
     options.flow_nesting_limit = MAX_DEPTH;
     options.block_nesting_limit = MAX_DEPTH;
     options.disallow_directives = true;
-    let mut builder = TreeBuilder::default();
+    let mut builder = TreeBuilder { root: None, open: Vec::new(), anchors: HashMap::new(), nodes_left };
     for event in Parser::new_from_str_with_options(text, options) {
         let (event, span) = event.map_err(|error| YamlError { reason: error.info(), line: error.marker().line() })?;
         if matches!(event, Event::DocumentStart(..)) && builder.root.is_some() {
             return Err(error_at("it contains a second document", span.start.line()));
         }
-        builder.handle_event(event, &span, nodes_left)?;
+        builder.handle_event(event, &span)?;
     }
     Ok(builder.root.unwrap_or(Yaml { kind: YamlNode::Map(Vec::new()), span: 0..0, line: 1 }))
 }
@@ -98,15 +98,15 @@ struct OpenCollection<'a> {
 }
 
 /// Builds the tree from events without recursion.
-#[derive(Default)]
-struct TreeBuilder<'a> {
+struct TreeBuilder<'a, 'n> {
     root: Option<Yaml<'a>>,
     open: Vec<OpenCollection<'a>>,
     anchors: HashMap<usize, Yaml<'a>>,
+    nodes_left: &'n mut usize,
 }
 
-impl<'a> TreeBuilder<'a> {
-    fn handle_event(&mut self, event: Event<'a>, span: &Span, nodes_left: &mut usize) -> Result<(), YamlError> {
+impl<'a> TreeBuilder<'a, '_> {
+    fn handle_event(&mut self, event: Event<'a>, span: &Span) -> Result<(), YamlError> {
         let line = span.start.line();
         let span = span.byte_range().unwrap_or(0..0);
         match event {
@@ -116,43 +116,45 @@ impl<'a> TreeBuilder<'a> {
                 let plain = style == ScalarStyle::Plain && !is_text;
                 // The parser reports an absent value as `~`; its source is empty.
                 let text = if plain && span.is_empty() { "".into() } else { text };
-                let kind = YamlNode::Scalar { text, plain };
-                let node = Yaml { kind, span, line };
-                spend_nodes(nodes_left, weight(&node), line)?;
+                let node = Yaml { kind: YamlNode::Scalar { text, plain }, span, line };
+                self.spend_nodes(weight(&node), line)?;
                 self.close(node, anchor);
-                Ok(())
             }
             Event::SequenceStart(_, anchor, _) => {
-                self.begin(Yaml { kind: YamlNode::List(Vec::new()), span, line }, anchor, nodes_left)
+                self.begin(Yaml { kind: YamlNode::List(Vec::new()), span, line }, anchor)?
             }
             Event::MappingStart(_, anchor, _) => {
-                self.begin(Yaml { kind: YamlNode::Map(Vec::new()), span, line }, anchor, nodes_left)
+                self.begin(Yaml { kind: YamlNode::Map(Vec::new()), span, line }, anchor)?
             }
             Event::SequenceEnd | Event::MappingEnd => {
-                let Some(OpenCollection { mut node, anchor, .. }) = self.open.pop() else {
-                    debug_assert!(false, "a list or map ends that is not open");
-                    return Ok(());
-                };
-                node.span.end = node.span.end.max(span.end);
-                self.close(node, anchor);
-                Ok(())
+                let open = self.open.pop();
+                debug_assert!(open.is_some(), "a list or map ends that is not open");
+                if let Some(OpenCollection { mut node, anchor, .. }) = open {
+                    node.span.end = node.span.end.max(span.end);
+                    self.close(node, anchor);
+                }
             }
             Event::Alias(anchor) => {
-                let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    return Err(error_at("an alias refers to a node that contains it", line));
-                };
-                spend_nodes(nodes_left, weight(&node), line)?;
+                let node = self.anchors.get(&anchor).cloned();
+                let node = node.ok_or_else(|| error_at("an alias refers to a node that contains it", line))?;
+                self.spend_nodes(weight(&node), line)?;
                 self.close(Yaml { span, line, ..node }, 0);
-                Ok(())
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(())
     }
 
-    fn begin(&mut self, node: Yaml<'a>, anchor: usize, nodes_left: &mut usize) -> Result<(), YamlError> {
-        spend_nodes(nodes_left, 1, node.line)?;
+    fn begin(&mut self, node: Yaml<'a>, anchor: usize) -> Result<(), YamlError> {
+        self.spend_nodes(1, node.line)?;
         self.open.push(OpenCollection { node, key: None, anchor });
         Ok(())
+    }
+
+    fn spend_nodes(&mut self, nodes: usize, line: usize) -> Result<(), YamlError> {
+        let left = self.nodes_left.checked_sub(nodes);
+        *self.nodes_left = left.unwrap_or(0);
+        left.map(|_| ()).ok_or_else(|| error_at("frontmatter expands to too many values", line))
     }
 
     /// Adds a finished node to the open list or map, or makes it the root.
@@ -173,12 +175,6 @@ impl<'a> TreeBuilder<'a> {
             YamlNode::Scalar { .. } => {}
         }
     }
-}
-
-fn spend_nodes(nodes_left: &mut usize, nodes: usize, line: usize) -> Result<(), YamlError> {
-    let left = nodes_left.checked_sub(nodes);
-    *nodes_left = left.unwrap_or(0);
-    left.map(|_| ()).ok_or_else(|| error_at("frontmatter expands to too many values", line))
 }
 
 fn error_at(reason: &str, line: usize) -> YamlError {
