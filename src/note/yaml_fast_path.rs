@@ -18,19 +18,15 @@ struct LineCursor<'a> {
 }
 
 impl<'a> LineCursor<'a> {
-    /// Returns the current line without its ending, and the offset of the next line.
-    fn peek(&self) -> Option<(&'a str, usize)> {
-        let rest = self.text.get(self.offset..)?;
-        if rest.is_empty() {
-            return None;
-        }
-        let end = rest.as_bytes().iter().position(|b| *b == b'\n').unwrap_or(rest.len());
-        Some((rest.get(..end)?, (self.offset + end + 1).min(self.text.len())))
-    }
-
-    fn advance_to(&mut self, next: usize) {
-        self.offset = next;
+    /// Reads the next line if `select` returns a part at its end. Returns this part, its offset and the line number.
+    fn next_if(&mut self, select: impl FnOnce(&'a str) -> Option<&'a str>) -> Option<(&'a str, usize, usize)> {
+        let rest = self.text.get(self.offset..).filter(|rest| !rest.is_empty())?;
+        let line = rest.get(..rest.as_bytes().iter().position(|b| *b == b'\n').unwrap_or(rest.len()))?;
+        let part = select(line)?;
+        let (end, line_number) = (self.offset + line.len(), self.line_number);
+        self.offset = (end + 1).min(self.text.len());
         self.line_number += 1;
+        Some((part, end - part.len(), line_number))
     }
 }
 
@@ -41,26 +37,16 @@ pub(super) fn parse(text: &str) -> Option<Yaml<'_>> {
     }
     let mut lines = LineCursor { text, offset: 0, line_number: 1 };
     let mut entries = Vec::with_capacity(12);
-    while let Some((line, next)) = lines.peek() {
-        let start = lines.offset;
-        if line.len() > MAX_LINE {
-            return None;
-        }
-        let (key, value) = split_key(line)?;
-        let key_node = Yaml { kind: plain(key), span: start..start + key.len(), line: lines.line_number };
-        let value_start = start + line.len() - value.len();
-        let line_number = lines.line_number;
-        lines.advance_to(next);
+    while let Some((text, start, line)) = lines.next_if(Some) {
+        let (key, value) = split_key(text).filter(|_| text.len() <= MAX_LINE)?;
+        let key = Yaml { kind: plain(key), span: start..start + key.len(), line };
+        let start = start + text.len() - value.len();
         let value = if value.is_empty() {
             block_list(&mut lines)?
         } else {
-            Yaml {
-                kind: flow(value, value_start, line_number)?,
-                span: value_start..value_start + value.trim_end().len(),
-                line: line_number,
-            }
+            Yaml { kind: flow(value, start, line)?, span: start..start + value.trim_end().len(), line }
         };
-        entries.push((key_node, value));
+        entries.push((key, value));
     }
     (!entries.is_empty()).then_some(Yaml { kind: YamlNode::Map(entries), span: 0..text.len(), line: 1 })
 }
@@ -132,43 +118,32 @@ fn scalar(text: &str) -> Option<YamlNode<'_>> {
 
 /// Parses a list of scalars, or of maps of scalars with one entry per line.
 fn block_list<'a>(lines: &mut LineCursor<'a>) -> Option<Yaml<'a>> {
-    let (first, _) = lines.peek()?;
-    let indent = first.len() - first.trim_start_matches(' ').len();
+    let rest = lines.text.get(lines.offset..)?;
+    let indent = rest.len() - rest.trim_start_matches(' ').len();
     let (start, line) = (lines.offset + indent, lines.line_number);
     let mut items = Vec::with_capacity(4);
-    while let Some((text, next)) = lines.peek() {
-        let Some(item) = text
-            .get(indent..)
-            .filter(|_| text.bytes().take(indent).all(|b| b == b' '))
-            .and_then(|rest| rest.strip_prefix("- "))
-        else {
-            break;
-        };
-        if text.len() > MAX_LINE || item.starts_with(' ') {
+    while let Some((item, offset, line)) = lines.next_if(|text| indented(text, indent)?.strip_prefix("- ")) {
+        if indent + 2 + item.len() > MAX_LINE || item.starts_with(' ') {
             return None;
         }
-        let offset = lines.offset + indent + 2;
-        let line_number = lines.line_number;
-        lines.advance_to(next);
         if split_key(item).is_none() {
             let item = item.trim_end_matches(' ');
-            items.push(Yaml { kind: scalar(item)?, span: offset..offset + item.len(), line: line_number });
+            items.push(Yaml { kind: scalar(item)?, span: offset..offset + item.len(), line });
             continue;
         }
-        let mut entries = vec![entry(item, offset, line_number)?];
-        while let Some((text, next)) = lines.peek() {
-            let Some(more) = text
-                .get(indent + 2..)
-                .filter(|rest| !rest.starts_with([' ', '-']) && text.bytes().take(indent + 2).all(|b| b == b' '))
-            else {
-                break;
-            };
-            entries.push(entry(more, lines.offset + indent + 2, lines.line_number)?);
-            lines.advance_to(next);
+        let mut entries = vec![entry(item, offset, line)?];
+        let next_entry = |text| indented(text, indent + 2).filter(|rest| !rest.starts_with([' ', '-']));
+        while let Some((text, offset, line)) = lines.next_if(next_entry) {
+            entries.push(entry(text, offset, line)?);
         }
-        items.push(Yaml { kind: YamlNode::Map(entries), span: offset..lines.offset, line: line_number });
+        items.push(Yaml { kind: YamlNode::Map(entries), span: offset..lines.offset, line });
     }
     (!items.is_empty()).then_some(Yaml { kind: YamlNode::List(items), span: start..lines.offset, line })
+}
+
+/// Returns a line without its indentation; `None` if it has less.
+fn indented(line: &str, indent: usize) -> Option<&str> {
+    line.get(indent..).filter(|_| line.bytes().take(indent).all(|b| b == b' '))
 }
 
 fn entry(text: &str, offset: usize, line: usize) -> Option<(Yaml<'_>, Yaml<'_>)> {
