@@ -41,8 +41,7 @@ pub(crate) fn percent_encoded(path: &str) -> String {
         if is_safe(c) {
             new.push(c);
         } else {
-            let mut bytes = [0; 4];
-            c.encode_utf8(&mut bytes).bytes().for_each(|byte| new.push_str(&format!("%{byte:02X}")));
+            c.to_string().bytes().for_each(|byte| new.push_str(&format!("%{byte:02X}")));
         }
     }
     new

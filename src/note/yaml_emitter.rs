@@ -7,15 +7,8 @@ use super::yaml::{self, Yaml, YamlNode};
 /// Writes a text as a YAML scalar: plain if every parser reads it as that text, else in double quotes. With `can_be_typed`, a
 /// text that looks like a number or boolean is written plain, so that it is one.
 pub(crate) fn scalar(text: &str, can_be_typed: bool) -> String {
-    let is_plain_char = |c: char| {
-        c.is_alphanumeric()
-            || matches!(
-                c,
-                ' ' | '-' | '_' | '.' | '/' | '(' | ')' | '+' | '=' | ';' | '~' | '^' | '$' | '\'' | '!' | '\u{2019}'
-            )
-    };
-    let starts_plain =
-        text.starts_with(|c: char| c.is_alphanumeric() || matches!(c, '(' | '/' | '_' | '-' | '+' | '.'));
+    let is_plain_char = |c: char| c.is_alphanumeric() || " -_./()+=;~^$'!\u{2019}".contains(c);
+    let starts_plain = text.starts_with(|c: char| c.is_alphanumeric() || "(/_-+.".contains(c));
     let has_special_space = text.starts_with(' ') || text.ends_with(' ') || text.contains("- ");
     let is_plain = starts_plain && !has_special_space && text.chars().all(is_plain_char);
     let is_url = text.starts_with("http")
@@ -58,12 +51,9 @@ pub(super) fn flow(value: &Value) -> String {
 /// Tells whether a text is a plain scalar with the same text inside a flow list.
 fn is_plain_in_flow(text: &str) -> bool {
     let listed = format!("[{text}]");
-    !text.contains('\n') && yaml::parse(&listed).is_ok_and(|tree| match &tree.kind {
-        YamlNode::List(items) => {
-            matches!(items.as_slice(), [Yaml { kind: YamlNode::Scalar { text: read, plain: true }, .. }] if read == text)
-        }
-        _ => false,
-    })
+    let is_same = |item: &Yaml<'_>| matches!(&item.kind, YamlNode::Scalar { text: read, plain: true } if read == text);
+    let tree = yaml::parse(&listed).map(|tree| tree.kind);
+    !text.contains('\n') && matches!(tree, Ok(YamlNode::List(items)) if items.len() == 1 && items.iter().all(is_same))
 }
 
 /// Tells whether a parser may read a plain text as a number, date, boolean or null.
