@@ -48,20 +48,20 @@ impl StyleSet {
 pub(super) fn style_spans(body: &str) -> Vec<(usize, StyleSet)> {
     let mut boundaries: Vec<(usize, i32, InlineStyle)> = Vec::new();
     for (event, range) in parser(body).into_offset_iter() {
-        let (style, range) = match event {
-            Event::Start(Tag::Item) => {
-                (InlineStyle::Bullet, range.start..range.start + marker_len(body.get(range.start..)))
-            }
-            Event::TaskListMarker(_) => (InlineStyle::Bullet, range),
-            Event::Code(_) => (InlineStyle::Code, range),
-            Event::Start(tag) => match style_of(&tag) {
-                Some(style) => (style, range),
-                None => continue,
-            },
+        let style = match &event {
+            Event::Start(Tag::Item) | Event::TaskListMarker(_) => InlineStyle::Bullet,
+            Event::Code(_) | Event::Start(Tag::CodeBlock(_)) => InlineStyle::Code,
+            Event::Start(Tag::Heading { .. }) => InlineStyle::Heading,
+            Event::Start(Tag::Strong) => InlineStyle::Strong,
+            Event::Start(Tag::Emphasis) => InlineStyle::Emphasis,
+            Event::Start(Tag::Strikethrough) => InlineStyle::Struck,
+            Event::Start(Tag::Link { .. } | Tag::Image { .. }) => InlineStyle::Link,
+            Event::Start(Tag::BlockQuote(_)) => InlineStyle::Quote,
             _ => continue,
         };
-        boundaries.push((range.start, 1, style));
-        boundaries.push((range.end, -1, style));
+        let is_item = matches!(event, Event::Start(Tag::Item));
+        let end = if is_item { range.start + marker_len(body.get(range.start..)) } else { range.end };
+        boundaries.extend([(range.start, 1, style), (end, -1, style)]);
     }
     boundaries.sort_by_key(|(offset, ..)| *offset);
     // Counting the open styles makes nested ones cost no more than others.
@@ -79,19 +79,6 @@ pub(super) fn style_spans(body: &str) -> Vec<(usize, StyleSet)> {
         }
     }
     changes
-}
-
-fn style_of(tag: &Tag<'_>) -> Option<InlineStyle> {
-    match tag {
-        Tag::Heading { .. } => Some(InlineStyle::Heading),
-        Tag::Strong => Some(InlineStyle::Strong),
-        Tag::Emphasis => Some(InlineStyle::Emphasis),
-        Tag::Strikethrough => Some(InlineStyle::Struck),
-        Tag::CodeBlock(_) => Some(InlineStyle::Code),
-        Tag::Link { .. } | Tag::Image { .. } => Some(InlineStyle::Link),
-        Tag::BlockQuote(_) => Some(InlineStyle::Quote),
-        _ => None,
-    }
 }
 
 /// Returns the length of a list marker: `-`, `*`, `+`, or a number with `.` or `)`.
