@@ -328,16 +328,14 @@ impl Note {
         inline_links::file_links(self.body())
     }
 
-    /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the
-    /// frontmatter.
+    /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the frontmatter.
     pub fn link_values(&self) -> Vec<Value> {
-        frontmatter::raw_items(&self.text).links
+        frontmatter::raw_items(&self.text, "links")
     }
 
-    /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses
-    /// the frontmatter.
+    /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses the frontmatter.
     pub fn source_values(&self) -> Vec<Value> {
-        frontmatter::raw_items(&self.text).sources
+        frontmatter::raw_items(&self.text, "sources")
     }
 
     /// Returns the file's name without its ending.

@@ -101,16 +101,10 @@ pub(crate) fn read(text: &str, parts: &TextParts, diagnostics: &mut Vec<Diagnost
     reader.fields
 }
 
-/// The items of `links` and `sources` with all their entries, including those that qipu gives no meaning to.
-#[derive(Default)]
-pub(super) struct RawItems {
-    pub(super) links: Vec<Value>,
-    pub(super) sources: Vec<Value>,
-}
-
-pub(super) fn raw_items(text: &str) -> RawItems {
+/// Returns the items of `links` or `sources` with all their entries, including those that qipu gives no meaning to.
+pub(super) fn raw_items(text: &str, key: &'static str) -> Vec<Value> {
     let mut diagnostics = Vec::new();
-    let mut reader = FrontmatterReader::new(&mut diagnostics, Some(RawItems::default()));
+    let mut reader = FrontmatterReader::new(&mut diagnostics, Some(key));
     reader.read_parts(text, &split(text));
-    reader.raw_items.unwrap_or_default()
+    reader.raw_items
 }

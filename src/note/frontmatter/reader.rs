@@ -8,20 +8,21 @@ use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::yaml_fast_path;
 use super::super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
 use super::salvage::{chunks, has_key, head, leading_fields, unquoted};
-use super::{Frontmatter, RawItems, TextParts};
+use super::{Frontmatter, TextParts};
 
 pub(super) struct FrontmatterReader<'a, 'f> {
     pub(super) fields: Frontmatter,
     diagnostics: &'f mut Vec<Diagnostic>,
     /// The YAML to which the spans of the current nodes refer.
     yaml: &'a str,
-    /// The raw items of links and sources, if the caller wants them.
-    pub(super) raw_items: Option<RawItems>,
+    /// The field whose raw items the caller wants.
+    raw_key: Option<&'static str>,
+    pub(super) raw_items: Vec<Value>,
 }
 
 impl<'a, 'f> FrontmatterReader<'a, 'f> {
-    pub(super) fn new(diagnostics: &'f mut Vec<Diagnostic>, raw_items: Option<RawItems>) -> Self {
-        Self { fields: Frontmatter::default(), diagnostics, yaml: "", raw_items }
+    pub(super) fn new(diagnostics: &'f mut Vec<Diagnostic>, raw_key: Option<&'static str>) -> Self {
+        Self { fields: Frontmatter::default(), diagnostics, yaml: "", raw_key, raw_items: Vec::new() }
     }
 
     pub(super) fn read_parts(&mut self, text: &'a str, parts: &TextParts) {
@@ -221,9 +222,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                 self.report("empty-source", line, "a source has neither url nor title");
             } else {
                 self.fields.sources.push(source);
-                if let Some(raw) = &mut self.raw_items {
-                    raw.sources.push(Value::from_yaml(item));
-                }
+                self.add_raw_item("sources", item);
             }
         }
     }
@@ -242,12 +241,16 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                         kind: kind.unwrap_or_else(|| "related".to_owned()),
                         target: link_target(&target).to_owned(),
                     });
-                    if let Some(raw) = &mut self.raw_items {
-                        raw.links.push(Value::from_yaml(item));
-                    }
+                    self.add_raw_item("links", item);
                 }
                 None => self.report("empty-link", line, "a link has no id"),
             }
+        }
+    }
+
+    fn add_raw_item(&mut self, key: &str, item: &Yaml<'a>) {
+        if self.raw_key == Some(key) {
+            self.raw_items.push(Value::from_yaml(item));
         }
     }
 
