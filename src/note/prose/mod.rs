@@ -155,7 +155,10 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
     let paragraph = loop {
         match events.next()? {
             Event::Start(Tag::Paragraph) => break Paragraph::read(&mut events),
-            Event::Start(Tag::Heading { .. }) => break Paragraph::read_heading(&mut events),
+            Event::Start(Tag::Heading { .. }) => {
+                let is_inside = |event: &Event<'_>| !matches!(event, Event::End(TagEnd::Heading(_)));
+                break Paragraph::read(&mut events.take_while(is_inside));
+            }
             _ => {}
         }
     };
@@ -166,13 +169,6 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
     let lines = paragraph.lines.iter().filter(|line| !is_omitted(line) && !line.is_metadata());
     let text = lines.map(|line| line.text.trim()).collect::<Vec<_>>().join(" ");
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
-}
-
-impl Paragraph {
-    fn read_heading<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> Self {
-        let is_inside = |event: &Event<'_>| !matches!(event, Event::End(TagEnd::Heading(_)));
-        Self::read(&mut events.take_while(is_inside))
-    }
 }
 
 impl ProseLine {
@@ -254,13 +250,11 @@ fn is_address(text: &str) -> bool {
 }
 
 fn is_date(text: &str) -> bool {
-    const MONTHS: [&str; 12] = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-    const DAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
-    const LONG: [&str; 19] = [
-        "january", "february", "march", "april", "june", "july", "august", "sept", "september", "october", "november",
-        "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    const NAMES: [&str; 20] = [
+        "january", "february", "march", "april", "may", "june", "july", "august", "sept", "september", "october",
+        "november", "december", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
     ];
-    let is_name = |word: &str| MONTHS.contains(&word) || DAYS.contains(&word) || LONG.contains(&word);
+    let is_name = |word: &str| NAMES.iter().any(|name| *name == word || (word.len() == 3 && name.starts_with(word)));
     let is_rest =
         |word: &str| matches!(word, "st" | "nd" | "rd" | "th" | "t" | "z" | "utc" | "年" | "月" | "日" | "of");
     let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
