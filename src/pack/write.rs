@@ -11,32 +11,6 @@ use crate::note::{ContentSource, NoteId};
 /// The bytes per line of data: 76 columns of base64, as in MIME (RFC 2045).
 pub(super) const LINE_BYTES: usize = 57;
 
-/// The media type of each file extension, for readers of the pack.
-const CONTENT_TYPES: [(&str, &str); 22] = [
-    ("csv", "text/csv"),
-    ("gif", "image/gif"),
-    ("gz", "application/gzip"),
-    ("html", "text/html"),
-    ("jpeg", "image/jpeg"),
-    ("jpg", "image/jpeg"),
-    ("js", "text/javascript"),
-    ("json", "application/json"),
-    ("md", "text/markdown"),
-    ("mp3", "audio/mpeg"),
-    ("mp4", "video/mp4"),
-    ("pdf", "application/pdf"),
-    ("png", "image/png"),
-    ("svg", "image/svg+xml"),
-    ("tar", "application/x-tar"),
-    ("toml", "application/toml"),
-    ("txt", "text/plain"),
-    ("wav", "audio/wav"),
-    ("webp", "image/webp"),
-    ("xml", "application/xml"),
-    ("yaml", "application/yaml"),
-    ("zip", "application/zip"),
-];
-
 /// Formats a pack. Values are escaped, so that no content of a note or path can look like a line of the pack.
 pub fn write(pack: &Pack) -> String {
     let mut text = String::new();
@@ -113,8 +87,31 @@ pub(super) fn end_line(before: &[u8]) -> String {
     format!("END sha256={hex}")
 }
 
+/// Returns the media type of a file by its extension, for readers of the pack.
 fn content_type(name: &str) -> &'static str {
-    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension).to_ascii_lowercase();
-    let known = CONTENT_TYPES.iter().find(|(known, _)| *known == extension);
-    known.map_or("application/octet-stream", |(_, name)| name)
+    let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
+    match extension.to_ascii_lowercase().as_str() {
+        "csv" => "text/csv",
+        "gif" => "image/gif",
+        "gz" => "application/gzip",
+        "html" => "text/html",
+        "jpeg" | "jpg" => "image/jpeg",
+        "js" => "text/javascript",
+        "json" => "application/json",
+        "md" => "text/markdown",
+        "mp3" => "audio/mpeg",
+        "mp4" => "video/mp4",
+        "pdf" => "application/pdf",
+        "png" => "image/png",
+        "svg" => "image/svg+xml",
+        "tar" => "application/x-tar",
+        "toml" => "application/toml",
+        "txt" => "text/plain",
+        "wav" => "audio/wav",
+        "webp" => "image/webp",
+        "xml" => "application/xml",
+        "yaml" => "application/yaml",
+        "zip" => "application/zip",
+        _ => "application/octet-stream",
+    }
 }
