@@ -96,15 +96,11 @@ impl EscapeFilter {
 /// Iterates the escaped characters of a text.
 fn filtered(text: &str) -> impl Iterator<Item = char> {
     let (mut filter, mut chars) = (EscapeFilter::default(), text.chars().peekable());
-    std::iter::from_fn(move || {
-        loop {
-            let c = chars.next()?;
-            let shown = filter.shown(c, chars.peek().copied());
-            if shown.is_some() {
-                return shown;
-            }
-        }
-    })
+    let shown = move || {
+        let c = chars.next()?;
+        Some(filter.shown(c, chars.peek().copied()))
+    };
+    std::iter::from_fn(shown).flatten()
 }
 
 /// Counts the characters of a text that are kept in every format.

@@ -24,9 +24,10 @@ impl Section {
         if introduction.is_empty() && text.is_empty() {
             return None;
         }
-        let parts = [heading(title), introduction.to_owned()];
-        let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-        Some(Self { head: with_unix_line_ends(&parts.join("\n\n")), text: with_unix_line_ends(text) })
+        let heading = heading(title);
+        let head = if introduction.is_empty() { heading } else { format!("{heading}\n\n{introduction}") };
+        let [head, text] = [head.as_str(), text].map(|text| text.replace("\r\n", "\n"));
+        Some(Self { head, text })
     }
 
     /// Returns a body with the section appended; `end` is the line ending.
@@ -92,10 +93,6 @@ fn footnotes(text: &str) -> HashSet<String> {
         _ => None,
     };
     if text.contains("[^") { parser(text).filter_map(name).collect() } else { HashSet::new() }
-}
-
-fn with_unix_line_ends(text: &str) -> String {
-    text.replace("\r\n", "\n")
 }
 
 /// Removes blank lines at the beginning and end. White space in other lines stays, since it may make them code or line

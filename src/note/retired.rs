@@ -22,8 +22,7 @@ impl Retired {
     /// Returns the reasons in words: `rejected`, `expired 2026-11-01`.
     pub fn words(self) -> String {
         let expired = self.expired.map(|day| format!("expired {day}"));
-        let reasons: Vec<String> = self.status.map(str::to_owned).into_iter().chain(expired).collect();
-        reasons.join(", ")
+        [self.status.map(str::to_owned), expired].into_iter().flatten().collect::<Vec<_>>().join(", ")
     }
 }
 

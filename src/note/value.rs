@@ -78,11 +78,7 @@ impl Value {
             Self::Text { text, plain: true } => plain_json(text),
             Self::Text { text, plain: false } => text.as_str().into(),
             Self::List(items) => items.iter().map(Self::to_json).collect(),
-            Self::Map(entries) => entries
-                .iter()
-                .map(|(key, value)| (key.clone(), value.to_json()))
-                .collect::<serde_json::Map<_, _>>()
-                .into(),
+            Self::Map(entries) => entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect(),
         }
     }
 }

@@ -14,13 +14,7 @@ use super::list::{appended, merge_sets, with_appended};
 /// The lines of a field in ours, the base and theirs after the merge; equal unless the field is in conflict.
 pub(super) type ThreeWay = [Option<FieldText>; 3];
 
-pub(super) fn merge(
-    key: &str,
-    base: Option<&FieldText>,
-    ours: Option<&FieldText>,
-    theirs: Option<&FieldText>,
-    line_end: LineEnding,
-) -> ThreeWay {
+pub(super) fn merge(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3], line_end: LineEnding) -> ThreeWay {
     if has_same_lines(theirs, base) || has_same_lines(ours, theirs) {
         return resolved(ours.cloned());
     }

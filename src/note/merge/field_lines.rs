@@ -8,6 +8,7 @@ use super::super::frontmatter::split;
 use super::super::yaml_document::YamlDocument;
 
 /// The parts of a note's text, which concatenated are the text.
+#[derive(Default)]
 pub(super) struct FieldLines<'a> {
     /// The text before the first field: the opening marker, and a byte order mark before it.
     pub(super) head: &'a str,
@@ -41,8 +42,7 @@ impl<'a> FieldLines<'a> {
         let part = |range: Range<usize>| text.get(range).unwrap_or_default();
         let body = part(parts.body.clone());
         let Some(range) = parts.yaml else {
-            let (fields, index_by_key) = (Vec::new(), HashMap::new());
-            return Ok(Self { head: "", fields, index_by_key, tail: "", closing: "", body });
+            return Ok(Self { body, ..Self::default() });
         };
         let (fields, tail) = fields(part(range.clone()))?;
         let index_by_key: HashMap<String, usize> =

@@ -149,8 +149,7 @@ impl MergedFields {
 }
 
 fn merged(key: &str, sides: [Option<&FieldSource<'_>>; 3], line_end: LineEnding) -> ThreeWay {
-    let [base, ours, theirs] = sides.map(|field| field.map(|field| &field.text));
-    field::merge(key, base, ours, theirs, line_end)
+    field::merge(key, sides.map(|field| field.map(|field| &field.text)), line_end)
 }
 
 /// Merges comments and blank lines; if both sides changed them, new comments of theirs follow ours.
