@@ -10,14 +10,12 @@ use crate::note::{Destination, InlineLink, destinations, markdown_parser, percen
 /// The largest number of tags from one text; typed texts have fewer.
 const MAX_TAGS: usize = 500;
 
-/// The target of a reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReferenceTarget {
     /// A page or file, as in `[[target]]`.
     Wiki(String),
     /// The path of a file, percent-decoded and without `#heading`.
     Path(String),
-    /// A block by its id.
     Block(String),
 }
 
@@ -28,19 +26,16 @@ pub(crate) struct TextReference {
     pub(crate) range: Range<usize>,
     /// The label in `[[target|label]]`.
     pub(crate) label: Option<String>,
-    /// The range and syntax of its target.
     destination: Option<Destination>,
 }
 
 impl TextReference {
-    /// Returns the range of the target in the text, and the text to put there so that it names `new`; `None` if the
-    /// target can't be replaced alone.
+    /// Returns the replacement that makes it name `new`; `None` if the target can't be replaced alone.
     pub(crate) fn replacement(&self, text: &str, new: &str) -> Option<(Range<usize>, String)> {
         self.destination.as_ref()?.replacement(text, new)
     }
 }
 
-/// The result of scanning a text.
 #[derive(Debug, Default)]
 pub(crate) struct ScannedText {
     pub(crate) references: Vec<TextReference>,
@@ -73,7 +68,6 @@ struct Scanner<'a> {
     scan: ScannedText,
     seen_tags: HashSet<String>,
     in_code: bool,
-    /// The number of open links and images.
     in_links: usize,
     /// The range of the current run of plain text.
     run: Range<usize>,
@@ -150,7 +144,6 @@ impl Scanner<'_> {
         self.scan.references.push(TextReference { target, is_embed, range, label, destination });
     }
 
-    /// Returns the label of a link in double brackets.
     fn label(&self, link_type: LinkType, range: &Range<usize>) -> Option<String> {
         let is_labelled = link_type == LinkType::WikiLink { has_pothole: true };
         let inside = self.text.get(range.clone()).filter(|_| is_labelled)?.strip_suffix("]]")?;

@@ -13,8 +13,7 @@ use crate::request::ImportFrom;
 /// The placeholder of a digest that is not known yet; it has the same length.
 const PLACEHOLDER: &str = "qipuqipuqipuqipu";
 
-/// The type of a page that has none and is no journal. It is not the default type, which marks fleeting notes: its
-/// author kept the page.
+/// The type of a page that has none and is no journal: its author kept the page, so that it is not fleeting.
 const KIND: &str = "permanent";
 
 /// The largest size in bytes of properties that become frontmatter, well below the limit for parsing frontmatter.
@@ -23,7 +22,6 @@ const MAX_FRONTMATTER_BYTES: usize = 128 * 1024;
 /// The largest number of aliases or links that are added to a note.
 const MAX_ADDED: usize = 500;
 
-/// The source of an imported note.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Provenance {
     pub(crate) from: String,
@@ -50,7 +48,6 @@ pub(crate) fn is_as_written(text: &str, wrote: &str) -> bool {
     digest(&text.replacen(&format!("wrote: {wrote}"), &format!("wrote: {PLACEHOLDER}"), 1)) == wrote
 }
 
-/// Fields that a note gets in addition to those of its page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct AddedFields {
     /// Names that links use for it.
@@ -63,7 +60,6 @@ pub(crate) struct AddedFields {
     pub(crate) as_text: Option<String>,
 }
 
-/// A note's text, and remarks about it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ComposedNote {
     pub(crate) text: String,
@@ -96,7 +92,6 @@ pub(crate) fn compose(
     })
 }
 
-/// Composes the note with the fields of its page as frontmatter.
 fn with_fields(
     page: &ImportedPage,
     id: &NoteId,
@@ -131,13 +126,11 @@ fn with_replacements(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> 
     }
 }
 
-/// Replaces the placeholder in a text by the digest of the text.
 fn with_checksum(text: &str) -> String {
     let sum = digest(text);
     text.replacen(&format!("wrote: {PLACEHOLDER}"), &format!("wrote: {sum}"), 1)
 }
 
-/// Tells whether a text parses as the intended note.
 fn parses_as(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
     let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
     let is_broken = note.findings.iter().any(|finding| finding.code.starts_with("frontmatter-"));
@@ -199,8 +192,7 @@ fn format_frontmatter(
     lines.join(end) + end
 }
 
-/// Extends the page's own frontmatter; every byte of it stays. Returns the text, and the fields that could not be
-/// added.
+/// Extends the page's own frontmatter. Returns the text, and the reasons why fields could not be added.
 fn extended_frontmatter(
     page: &ImportedPage,
     id: &NoteId,

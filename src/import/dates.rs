@@ -111,8 +111,7 @@ fn digits(text: &str, min: usize, max: usize) -> Option<(i16, &str)> {
     (count >= min).then(|| Some((text.get(..count)?.parse().ok()?, text.get(count..)?))).flatten()
 }
 
-/// Parses the name at the start of a text that `code` gives one of the dates. Returns the position of that date, from 1,
-/// and the rest.
+/// Parses the name that `code` gives one of the dates. Returns the position of that date, from 1, and the rest.
 fn parse_name<'a>(text: &'a str, code: &str, dates: impl Iterator<Item = Date>) -> Option<(i16, &'a str)> {
     let rest = |date: Date| text.strip_prefix(&date.strftime(code).to_string());
     (1..).zip(dates).find_map(|(position, date)| Some((position, rest(date)?)))

@@ -15,7 +15,6 @@ pub(crate) struct LogseqSettings {
 }
 
 impl LogseqSettings {
-    /// Parses `config.edn`; missing settings have Logseq's defaults.
     pub(super) fn parse(text: &str) -> Self {
         let value = |key: &str, default: &str| setting(text, key).unwrap_or_else(|| default.to_owned());
         Self {
@@ -40,7 +39,6 @@ impl LogseqSettings {
         }
     }
 
-    /// Returns the path of a file without the folder of its kind.
     pub(super) fn plain_path<'a>(&self, path: &'a str) -> &'a str {
         let folders = [self.pages.as_str(), self.journals.as_str(), "assets/"];
         folders.iter().find_map(|folder| path.strip_prefix(folder)).unwrap_or(path)

@@ -30,20 +30,15 @@ const MEDIA: [&str; 26] = [
     "opus", "pdf", "png", "svg", "tif", "tiff", "wav", "webm", "webp", "epub",
 ];
 
-/// How a file is imported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileRole {
-    /// A page, which becomes a note.
     Page,
-    /// A file that is copied to the attachments.
     Attachment,
     /// A file that can't be imported, and the reason as a clause.
     Unsupported(&'static str),
-    /// A file of the app itself, which is ignored.
     AppInternal,
 }
 
-/// The settings of an app for the folder, as far as they concern an import.
 #[derive(Debug, Clone)]
 pub(crate) enum AppSettings {
     Logseq(LogseqSettings),
@@ -67,7 +62,6 @@ impl AppSettings {
         }
     }
 
-    /// Returns how a file is imported, by its path in the folder.
     pub(crate) fn role(&self, path: &str) -> FileRole {
         match self {
             Self::Logseq(settings) => settings.role(path),
@@ -75,14 +69,12 @@ impl AppSettings {
         }
     }
 
-    /// Tells whether a file is imported even if no page links to it: pictures, sound, films and documents; in Logseq
-    /// all assets.
+    /// Tells whether a file is imported even if no page links to it: media and documents; in Logseq all assets.
     pub(crate) fn is_media(&self, path: &str) -> bool {
         let is_asset = matches!(self, Self::Logseq(_)) && path.starts_with("assets/");
         is_asset || MEDIA.contains(&extension(path).as_str())
     }
 
-    /// Parses a page; `text` is the content of its file.
     pub(crate) fn page(&self, path: &str, text: &str) -> ImportedPage {
         let file_text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let page = match self {
@@ -109,9 +101,8 @@ pub(crate) struct ImportedPage {
     /// Its type, if it has one or is a journal.
     pub(crate) kind: Option<String>,
     pub(crate) day: Option<Date>,
-    /// The time of its creation, as an ISO 8601 timestamp.
+    /// An ISO 8601 timestamp, as `updated`.
     pub(crate) created: Option<String>,
-    /// The time of its last change, as an ISO 8601 timestamp.
     pub(crate) updated: Option<String>,
     pub(crate) aliases: Vec<String>,
     /// Its tags, including those in the text.
@@ -121,16 +112,13 @@ pub(crate) struct ImportedPage {
     /// The pages that properties link to: key, page name.
     pub(crate) property_links: Vec<(String, String)>,
     pub(crate) block_id: Option<String>,
-    /// The id in its own frontmatter.
     pub(crate) own_id: Option<String>,
     pub(crate) file_text: String,
-    /// The text that becomes the note's: without properties that become frontmatter, but with the page's own
-    /// frontmatter.
+    /// The text that becomes the note's: with its own frontmatter, without properties that become frontmatter.
     pub(crate) text: String,
     pub(crate) has_frontmatter: bool,
     /// The offset of the body in `text`.
     body_offset: usize,
-    /// What its body contains.
     pub(crate) scan: ScannedText,
 }
 
@@ -150,7 +138,6 @@ impl ImportedPage {
         page
     }
 
-    /// Returns a digest of the file's text.
     pub(crate) fn digest(&self) -> String {
         digest(&self.file_text)
     }
@@ -161,7 +148,6 @@ impl ImportedPage {
         [scan.references.as_slice(), &scan.definitions].concat()
     }
 
-    /// Returns its text without frontmatter.
     pub(crate) fn body(&self) -> &str {
         self.text.get(self.body_offset..).unwrap_or_default()
     }
@@ -241,13 +227,11 @@ fn to_title(text: &str) -> String {
     if text.is_empty() { "Untitled".to_owned() } else { text.to_owned() }
 }
 
-/// Returns the name of a file without its extension.
 fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.rsplit_once('.').filter(|(stem, _)| !stem.is_empty()).map_or(name, |(stem, _)| stem)
 }
 
-/// Returns a path without the extension of its file.
 fn without_extension(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(name, _)| name)
 }

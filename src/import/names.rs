@@ -11,9 +11,7 @@ use crate::request::ImportFrom;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ResolvedName {
-    /// The index of a page.
     Page(usize),
-    /// The path of another file in the folder.
     File(String),
 }
 
@@ -86,7 +84,6 @@ impl Vault {
         Self { pages, from, by_name, by_path, files: files_by_name, blocks, plain_paths }
     }
 
-    /// Returns the number of pages with a title.
     pub(crate) fn count(&self, title: &str) -> usize {
         self.by_name.get(&folded(title)).map_or(0, Vec::len)
     }

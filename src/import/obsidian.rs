@@ -3,7 +3,6 @@
 use super::dates::{DatePattern, parse_iso_day};
 use super::{FileRole, ImportedPage, extension, stem, without_extension};
 
-/// The settings in `daily-notes.json`.
 #[derive(Debug, Clone)]
 pub(crate) struct ObsidianSettings {
     folder: String,
@@ -26,8 +25,7 @@ impl ObsidianSettings {
         ImportedPage::parse(path, stem(path), self.day(path), text)
     }
 
-    /// Returns the day of a daily note: one in the configured folder with a name in the configured format, or one whose
-    /// whole name is a day.
+    /// Returns the day of a note with a name in the configured folder and format, or whose whole name is a day.
     fn day(&self, path: &str) -> Option<jiff::civil::Date> {
         let name = without_extension(path);
         let configured = name.strip_prefix(self.folder.as_str()).and_then(|name| self.format.parse(name));

@@ -5,7 +5,6 @@ use std::ops::Range;
 /// The largest number of properties of a page; a longer run of such lines is text.
 const MAX_PROPERTIES: usize = 200;
 
-/// The properties at the head of a page.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct PageHead {
     /// Keys in lower case, and values.

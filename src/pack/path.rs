@@ -7,8 +7,7 @@ use crate::note::NOTE_FOLDERS;
 const MAX_BYTES: usize = 4096;
 const ATTACHMENTS: &str = "attachments";
 
-/// Returns the reason, as a predicate, why a path can't be that of a note, or of an attachment, in a pack; `None` if it
-/// can.
+/// Returns why a path can't be that of a note or attachment in a pack, as a predicate; `None` if it can.
 pub fn path_fault(path: &str, is_note: bool) -> Option<&'static str> {
     if path.len() > MAX_BYTES {
         return Some("is too long");
