@@ -49,8 +49,7 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Tells whether a character belongs to a script in which joiners change letters: Arabic to Sinhala, Myanmar to Mongolian,
-/// and their later blocks.
+/// Tells whether a character belongs to a script in which joiners change letters, Arabic to Mongolian.
 fn is_joined(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{1b00}'..='\u{1bff}'
         | '\u{a840}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{abc0}'..='\u{abff}' | '\u{fb50}'..='\u{fdff}'
@@ -93,7 +92,6 @@ impl EscapeFilter {
     }
 }
 
-/// Iterates the escaped characters of a text.
 fn filtered(text: &str) -> impl Iterator<Item = char> {
     let (mut filter, mut chars) = (EscapeFilter::default(), text.chars().peekable());
     let shown = move || {

@@ -8,7 +8,6 @@ use super::destinations::events_with_targets;
 use super::inline_links::definitions;
 use super::markdown::{MAX_PARSED, is_closed, parser};
 
-/// A text to append below a heading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Section {
     /// The heading and the introduction.
@@ -95,8 +94,7 @@ fn footnotes(text: &str) -> HashSet<String> {
     if text.contains("[^") { parser(text).filter_map(name).collect() } else { HashSet::new() }
 }
 
-/// Removes blank lines at the beginning and end. White space in other lines stays, since it may make them code or line
-/// breaks.
+/// Removes blank lines at the ends. White space in other lines stays, since it may mean code or line breaks.
 fn without_blank_lines(text: &str) -> &str {
     let is_blank = |line: &str| line.trim_matches([' ', '\t', '\r', '\n']).is_empty();
     let len = |lines: &mut dyn Iterator<Item = &str>| lines.take_while(|line| is_blank(line)).map(str::len).sum();

@@ -143,7 +143,6 @@ struct BlockReader<'a> {
     open: Vec<OpenItem>,
 }
 
-/// An item whose end was not reached yet.
 struct OpenItem {
     block: usize,
     /// Its depth among all open elements.
@@ -151,7 +150,6 @@ struct OpenItem {
     /// The offset from which its own text continues.
     start: usize,
     end: usize,
-    /// Its column in bytes.
     column: usize,
 }
 

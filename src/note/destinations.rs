@@ -86,8 +86,7 @@ fn span_of(text: &str, part: &str) -> Option<Range<usize>> {
     (text.get(span.clone()) == Some(part)).then_some(span)
 }
 
-/// Returns the destinations of all links, images, embeds and definitions, in the order of the text, without those in
-/// code, HTML and comments.
+/// Returns the destinations in the order of the text, without those in code, HTML and comments.
 pub(crate) fn destinations(body: &str) -> Vec<Destination> {
     if !body.contains('[') {
         return Vec::new();

@@ -70,9 +70,8 @@ fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>, line
 /// The most divisions of the changes of one field before the merge gives up; fields edited by people need fewer.
 const MAX_SPLITS: usize = 100;
 
-/// Makes changes of a field all at once, or in two halves if the result is not as expected. The work grows with the length
-/// of the field, and not with its product with the number of changes. `None` if a change can't be made, or after
-/// [`MAX_SPLITS`] divisions.
+/// Makes changes of a field all at once, or in two halves if the result is not as expected, so that the work grows with
+/// the length of the field only. `None` if a change can't be made, or after [`MAX_SPLITS`] divisions.
 pub(super) fn in_batches<C>(
     field: FieldText,
     changes: &[C],

@@ -75,8 +75,7 @@ impl NoteId {
         Self(format!("{}~{n}", self.0).into())
     }
 
-    /// Returns the id of a note whose path has this id while the frontmatter of another note claims it. It depends only
-    /// on the path.
+    /// Returns the id of a note whose path has this id, which the frontmatter of another note claims.
     pub(crate) fn disambiguated(&self, path: &str) -> Self {
         Self(format!("{}~{}", self.0, path_hash(path.strip_suffix(".md").unwrap_or(path))).into())
     }
@@ -131,8 +130,7 @@ fn is_day(name: &str) -> bool {
     name.len() == 10 && name.bytes().enumerate().all(is_part)
 }
 
-/// Tells whether a path component can be recovered from an id with [`SEPARATOR`] between components, and does not look
-/// like an option.
+/// Tells whether a name can be recovered from an id with [`SEPARATOR`], and does not look like an option.
 fn is_reversible(name: &str) -> bool {
     is_plain(name) && !name.contains(SEPARATOR) && !name.starts_with('-') && !name.ends_with('-')
 }

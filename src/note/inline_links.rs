@@ -75,8 +75,7 @@ fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
     }
 }
 
-/// Returns the ordered lists, each as the first links of its items without those of nested lists. Lists with fewer than
-/// two links are omitted.
+/// Returns the ordered lists with at least two links, each as the first links of its own items.
 pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
     if !body.contains("[[") && !body.contains("](") {
         return Vec::new();
@@ -103,8 +102,7 @@ pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
     lists
 }
 
-/// Returns the decoded paths of links and images to local files, without `#heading`, and whether each is in double
-/// brackets.
+/// Returns the decoded paths of links to local files without `#heading`, and whether each is in double brackets.
 pub(crate) fn file_links(body: &str) -> Vec<(String, bool)> {
     let file = |event: Event<'_>| {
         let Event::Start(Tag::Link { link_type, dest_url, .. } | Tag::Image { link_type, dest_url, .. }) = event else {

@@ -21,8 +21,7 @@ pub(crate) fn parser(text: &str) -> Parser<'_> {
     Parser::new_ext(text, options)
 }
 
-/// Tells whether text appended to a body is outside of its last block: not in an unclosed block of code or comment. A
-/// body longer than [`MAX_PARSED`] counts as closed.
+/// Tells whether no code or comment is unclosed at the end of a body; one longer than [`MAX_PARSED`] counts as closed.
 pub(crate) fn is_closed(body: &str) -> bool {
     let whole = format!("{body}\n\n## end\n");
     let offset = body.len() + 2;
@@ -49,9 +48,8 @@ pub(crate) fn without_code(text: &str) -> Cow<'_, str> {
     Cow::Owned(rest)
 }
 
-/// Finds a text in the events of the beginning of a body, then of a longer beginning, and of the whole body only if
-/// nothing is found, if the found text may continue, or if the body defines link labels, which change the meaning of
-/// brackets.
+/// Finds a text in beginnings of a body, and in the whole body only if nothing is found, if the found text may
+/// continue, or if the body defines link labels, which change the meaning of brackets.
 pub(super) fn find_from_beginning(
     body: &str,
     find: impl Fn(&mut TopLevelEvents<'_>) -> Option<String>,

@@ -246,8 +246,7 @@ impl Note {
         before.bytes().filter(|byte| *byte == b'\n').count() + 1
     }
 
-    /// Counts the characters of the body that every format keeps: all but white space and the separators U+001C to
-    /// U+001E.
+    /// Counts the characters of the body that every format keeps: all but white space and U+001C to U+001E.
     pub fn body_chars(&self) -> usize {
         *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
@@ -322,8 +321,7 @@ impl Note {
         markdown::is_closed(self.body())
     }
 
-    /// Returns the files that links and images of the body lead to, relative to the note's folder,
-    /// and whether each is written in double brackets. Parses the body.
+    /// Returns the files that the body links to, and whether each is in double brackets. Parses the body.
     pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
         inline_links::file_links(self.body())
     }
@@ -360,7 +358,6 @@ pub(crate) fn shown_chars(text: &str) -> usize {
     count
 }
 
-/// How many bytes are counted at once.
 const SPAN: usize = 240;
 
 /// Returns the diagnostic code with this name; `None` if there is none.

@@ -36,8 +36,7 @@ pub struct UserFields<'a> {
 }
 
 impl<'a> UserFields<'a> {
-    /// Returns the value of a field: one at the top of the frontmatter, else one under `custom`; `None` if it is absent
-    /// or null.
+    /// Returns the value of a field at the top of the frontmatter, else under `custom`; `None` if absent or null.
     pub fn field(self, name: &str) -> Option<&'a Value> {
         let found = self.unknown.iter().chain(self.custom).find(|(key, _)| key == name);
         found.map(|(_, value)| value).filter(|value| !value.is_null())

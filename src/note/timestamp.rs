@@ -16,8 +16,7 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and similar forms; `None` for anything else,
-    /// including impossible dates.
+    /// Parses `2025-03-05`, `2025-03-05 14:00`, `2025-03-05T14:00:00Z` and the like; `None` for impossible dates too.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let has_dash = text.as_bytes().get(4) == Some(&b'-');

@@ -7,7 +7,6 @@ use super::id::generated_id;
 use super::markdown::{TopLevelEvents, find_from_beginning, heading_text};
 use super::prose;
 
-/// Names of files that represent their folder.
 const FOLDER_FILES: [&str; 3] = ["index", "_index", "readme"];
 
 /// Returns the text of the first level-1 heading outside of lists, quotes and code; `None` if there is none, or if it
@@ -21,8 +20,7 @@ pub(super) fn of_body(body: &str, path: &str) -> Option<String> {
     heading.filter(|heading| !prose::is_part_name(heading) || is_file_name(heading))
 }
 
-/// Returns the title from a path: the readable name of the file, or of its folder if the file is the folder's `index`
-/// or `README`.
+/// Returns the readable name of a file, or of its folder if the file is the folder's `index` or `README`.
 pub(super) fn of_path(path: &str) -> String {
     let path = path.strip_suffix(".md").unwrap_or(path);
     let mut names = path.rsplit('/');

@@ -11,8 +11,7 @@ use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
 
 /// The maximum length of frontmatter, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
-/// The maximum size of a document with expanded aliases, in nodes; a long text counts as one more node for every
-/// [`BYTES_OF_A_NODE`].
+/// The maximum size of a document with expanded aliases, in nodes; see [`BYTES_OF_A_NODE`] for long texts.
 pub(crate) const MAX_NODES: usize = 10_000;
 /// The length of a text that counts as a node, in bytes.
 const BYTES_OF_A_NODE: usize = 100;
@@ -61,8 +60,7 @@ pub(crate) fn parse_within<'a>(text: &'a str, nodes_left: &mut usize) -> Result<
     parse_nodes(text, nodes_left)
 }
 
-/// Parses a text of one document that is not frontmatter, with at most `max_bytes` bytes and one node for every
-/// [`BYTES_PER_NODE`] of them.
+/// Parses a document of at most `max_bytes` bytes with one node for every [`BYTES_PER_NODE`] of them.
 pub(crate) fn parse_long(text: &str, max_bytes: usize) -> Result<Yaml<'_>, YamlError> {
     if text.len() > max_bytes {
         return Err(YamlError { reason: format!("it is longer than {max_bytes} bytes"), line: 1 });
@@ -90,7 +88,6 @@ fn parse_nodes<'a>(text: &'a str, nodes_left: &mut usize) -> Result<Yaml<'a>, Ya
     Ok(builder.root.unwrap_or(Yaml { kind: YamlNode::Map(Vec::new()), span: 0..0, line: 1 }))
 }
 
-/// A list or map whose end was not reached yet.
 struct OpenCollection<'a> {
     node: Yaml<'a>,
     key: Option<Yaml<'a>>,

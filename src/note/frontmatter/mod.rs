@@ -10,7 +10,6 @@ use jiff::civil::Date;
 use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
 use reader::FrontmatterReader;
 
-/// The fields of frontmatter; each may be absent.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Frontmatter {
     pub(crate) id: Option<NoteId>,
@@ -42,7 +41,6 @@ impl Frontmatter {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TextParts {
-    /// The YAML between the markers, if there are any.
     pub(crate) yaml: Option<Range<usize>>,
     pub(crate) body: Range<usize>,
     /// Whether the opening marker has no closing one.

@@ -79,8 +79,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         }
     }
 
-    /// Reads YAML that does not parse as a whole: each top-level key with its lines by itself, and as plain text if these
-    /// do not parse either.
+    /// Reads each top-level key with its lines by itself, and as plain text if these are no YAML either.
     fn salvage(&mut self, yaml: &'a str) {
         let mut seen = HashSet::new();
         let mut nodes_left = yaml::MAX_NODES;
@@ -171,8 +170,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         timestamp
     }
 
-    /// Returns the distinct texts of a list without empty ones; a single text, or several separated by commas for tags, is
-    /// a list too.
+    /// Returns the distinct texts of a list that are not empty. A single text is a list too, for tags with commas.
     fn texts(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Vec<String> {
         let texts: Vec<String> = match &value.kind {
             YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),

@@ -31,8 +31,7 @@ pub(super) fn unquoted(text: &str) -> &str {
     ['"', '\''].iter().find_map(|quote| text.strip_prefix(*quote)?.strip_suffix(*quote)).unwrap_or(text)
 }
 
-/// Splits YAML before every line that begins a top-level key. Returns each chunk with the number of lines before it,
-/// including the opening marker.
+/// Splits YAML before each top-level key. Returns chunks with the number of lines of the file before them.
 pub(super) fn chunks(yaml: &str) -> Vec<(usize, &str)> {
     let mut starts = Vec::new();
     for (index, line) in lines_from(yaml, 0).enumerate() {

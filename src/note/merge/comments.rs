@@ -57,8 +57,7 @@ pub(super) fn merge_comments(
     is_expected.then_some(Some(FieldText { lines: text, ..field }))
 }
 
-/// Removes the comments for which `is_unwanted` (text, number of occurrences) holds; `None` if one of them occurs several
-/// times, since it is not known which one to remove.
+/// Removes comments by text and number of occurrences; `None` if it is not known which of several equal ones to remove.
 fn remove_comments(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
     let counts = counts(lines);
     let unwanted: HashSet<&String> =
@@ -74,8 +73,7 @@ fn remove_comments(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, us
     Some(())
 }
 
-/// Adds the expected comments that are missing, at the lines at which the sources have them. A comment without such a line
-/// is not added.
+/// Adds the missing comments at the lines at which the sources have them, if there are such lines.
 fn with_comments(
     mut lines: Vec<CommentedLine>,
     sources: [&[CommentedLine]; 2],

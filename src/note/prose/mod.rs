@@ -123,8 +123,7 @@ impl Paragraph {
         is_kind.then(|| !ends())
     }
 
-    /// Returns the prose of the paragraph on one line, without leading labels, dates, tool markup and the title; `None`
-    /// if nothing else is left.
+    /// Returns the prose on one line without leading labels, dates, tool markup and the title; `None` if none is left.
     pub(super) fn prose(&self, title: &str) -> Option<String> {
         let is_skipped =
             |line: &&ProseLine| line.is_metadata() || line.is_tool_markup() || is_same_text(&line.text, title);
@@ -147,8 +146,7 @@ impl Paragraph {
     }
 }
 
-/// Returns the text of a list item on one line without markup; `None` for an entry of a table of contents, for metadata
-/// and for the title.
+/// Returns the text of a list item without markup; `None` for entries of a table of contents, metadata and the title.
 pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
     let mut events = TopLevelEvents::new(markdown);
     // A block start such as that of a heading is text inside an item.
@@ -232,7 +230,6 @@ impl ProseLine {
     }
 }
 
-/// Splits a line with a key and a colon into key and value.
 fn label(line: &str) -> Option<(&str, &str)> {
     let (key, value) = line.trim().split_once(':')?;
     let is_key = key.starts_with(char::is_alphabetic) && key.split_whitespace().nth(MAX_KEY_WORDS).is_none();

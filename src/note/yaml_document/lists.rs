@@ -130,7 +130,6 @@ impl YamlDocument<'_> {
     }
 }
 
-/// Returns the node with the target of a link.
 fn target<'n, 'a>(item: &'n Yaml<'a>) -> &'n Yaml<'a> {
     match &item.kind {
         YamlNode::Map(entries) => {

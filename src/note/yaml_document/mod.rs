@@ -23,7 +23,6 @@ type Replacement = (Range<usize>, String);
 
 type YamlEntry<'a> = (Yaml<'a>, Yaml<'a>);
 
-/// Parsed frontmatter and its text.
 pub(super) struct YamlDocument<'a> {
     pub(super) yaml: &'a str,
     pub(super) line_end: &'static str,
@@ -113,8 +112,7 @@ impl<'a> YamlDocument<'a> {
         self.without(removed.map(|(span, _)| self.line_start(span.start)..self.next_line(span.end)).collect())
     }
 
-    /// Returns candidates in which a field has a value in YAML syntax: the value replaced, everything after the colon
-    /// replaced, or the field added.
+    /// Returns candidates in which a field has a value in YAML syntax, in place of the old one or added.
     pub(super) fn set(&self, key: &str, value: &str) -> Vec<String> {
         let Some((name, old)) = self.entry(key) else {
             return self.with_field(&format!("{}: {value}", scalar(key, false)));
@@ -155,8 +153,7 @@ impl<'a> YamlDocument<'a> {
         self.brace.is_some() || self.has_comment(key.span.end..self.next_line(end))
     }
 
-    /// Returns candidates in which fields of a map have values in YAML syntax. They differ in the range of the old
-    /// values that they replace.
+    /// Returns candidates in which fields of a map have values in YAML syntax; see [`Self::value_replacements`].
     pub(super) fn set_in_map(&self, map: &str, entries: &[(&str, String)]) -> Vec<String> {
         let lines = || entries.iter().map(|(key, value)| entry_line(key, value)).collect::<Vec<_>>();
         let on_line = || format!("{{{}}}", lines().join(", "));
@@ -206,8 +203,7 @@ impl<'a> YamlDocument<'a> {
         Some((offset..offset, new.iter().map(|line| format!("{indent}{line}{}", self.line_end)).collect()))
     }
 
-    /// Returns the insertion of an item, or of several with commas between them, before the closing bracket of a flow
-    /// list or map that opens at `open`.
+    /// Returns the insertion of items with commas between them at the end of a flow list or map that opens at `open`.
     fn flow_insertion(&self, open: usize, last_end: Option<usize>, item: &str) -> Replacement {
         let Some(end) = last_end else { return (open + 1..open + 1, item.to_owned()) };
         match self.comma_after(end) {
@@ -313,7 +309,6 @@ impl<'a> YamlDocument<'a> {
         if value.span.is_empty() { start..start } else { start..self.end(value).max(start) }
     }
 
-    /// Returns the text up to the end of the last line of a node.
     pub(super) fn text_up_to_end_of(&self, node: &Yaml<'_>) -> &'a str {
         self.yaml.get(..self.next_line(self.end(node))).unwrap_or_default()
     }
