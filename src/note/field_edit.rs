@@ -51,12 +51,11 @@ pub(super) fn with_changes(
 /// Sets the fields of a map that have a new value in `changes`.
 fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>, line_end: LineEnding) -> Option<FieldText> {
     let Value::Map(mut entries) = field.value.clone() else { return None };
-    let mut added: HashMap<&str, &Value> =
-        changes.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
-    if added.is_empty() {
+    let set: Vec<(&str, &Value)> = changes.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
+    if set.is_empty() {
         return Some(field);
     }
-    let set: Vec<(&str, &Value)> = changes.iter().filter_map(|(key, _)| Some((*key, *added.get(key)?))).collect();
+    let mut added: HashMap<&str, &Value> = set.iter().copied().collect();
     for (key, old) in &mut entries {
         if let Some(new) = added.remove(key.as_str()) {
             *old = new.clone();
@@ -64,7 +63,9 @@ fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>, line
     }
     let new = set.iter().filter(|(key, _)| added.contains_key(key));
     entries.extend(new.map(|(key, value)| ((*key).to_owned(), (*value).clone())));
-    edited(map, &field, Value::Map(entries), line_end, |document| document.with_entries(map, &set))
+    edited(map, &field, Value::Map(entries), line_end, |document| {
+        document.set_in_map(map, &set.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
+    })
 }
 
 /// The most divisions of the changes of one field before the merge gives up; fields edited by people need fewer.

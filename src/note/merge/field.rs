@@ -8,6 +8,7 @@ use super::super::Timestamp;
 use super::super::field_edit::{FieldText, LineEnding, by_key, edited, with_changes};
 use super::super::list_fields::{is_list, plain};
 use super::super::value::Value;
+use super::super::yaml_emitter::flow;
 use super::comments::{merge_comments, with_value_of};
 use super::list::{appended, merge_sets, with_appended};
 
@@ -78,7 +79,7 @@ impl ChangedField<'_> {
         });
         let on_line = || match theirs.value {
             Value::Text { .. } => edited(self.key, ours, theirs.value.clone(), self.line_end, |document| {
-                document.with_value(self.key, &theirs.value)
+                document.set(self.key, &flow(&theirs.value))
             }),
             _ => None,
         };

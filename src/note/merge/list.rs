@@ -7,7 +7,7 @@ use super::super::list_fields::{get, items as items_of, link_target, map_of, pla
 use super::super::splice::with_spans;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
-use super::super::yaml_document::YamlDocument;
+use super::super::yaml_emitter::flow;
 
 /// Merges a list field as a set; `None` if the sides conflict in an item, `Some(None)` if the field is removed.
 pub(super) fn merge_sets(
@@ -197,7 +197,7 @@ impl<'k> ItemKeys<'k> {
         let old = ItemSet::of(self, items(key, Some(host)));
         if !matches!(field.value, Value::List(_)) && !old.items.is_empty() {
             let list = Value::List(old.items.clone());
-            field = edited(key, &field, list.clone(), line_end, |document| document.with_value(key, &list))?;
+            field = edited(key, &field, list.clone(), line_end, |document| document.set(key, &flow(&list)))?;
         }
         let changed = old.entries().enumerate().filter_map(|(index, (item_key, item))| {
             let new = merged.get(item_key)?;
@@ -230,16 +230,16 @@ fn with_changed_items(
         for (index, new) in changed {
             *all.get_mut(*index)? = new.clone();
         }
-        let lines = with_replaced_items(&field.lines, changed, line_end)?;
-        edited(key, field, Value::List(all), line_end, |_| vec![lines.clone()])
+        edited(key, field, Value::List(all), line_end, |document| {
+            let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else {
+                return Vec::new();
+            };
+            let replacement =
+                |(index, new): &(usize, Value)| item_replacement(document, document.yaml, nodes, *index, new);
+            let replacements: Option<Vec<_>> = changed.iter().map(replacement).collect();
+            replacements.and_then(|new| with_spans(document.yaml, new).ok()).into_iter().collect()
+        })
     })
-}
-
-fn with_replaced_items(lines: &str, changed: &[(usize, Value)], line_end: LineEnding) -> Option<String> {
-    let document = YamlDocument::parse(lines, line_end).ok()?;
-    let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else { return None };
-    let replacements = changed.iter().map(|(index, new)| item_replacement(&document, lines, nodes, *index, new));
-    with_spans(lines, replacements.collect::<Option<Vec<_>>>()?).ok()
 }
 
 /// Returns an item of a set independent of its spelling: quotes, order of entries, brackets of a link, default type.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::splice::{splice, with_spans};
 use super::value::{FieldValues, Value};
 use super::yaml::{self, Yaml, YamlNode};
-use super::yaml_emitter::{flow, scalar};
+use super::yaml_emitter::scalar;
 
 #[cfg(test)]
 thread_local! {
@@ -61,16 +61,6 @@ impl<'a> YamlDocument<'a> {
 
     pub(super) fn entry(&self, key: &str) -> Option<&YamlEntry<'a>> {
         self.entries.iter().find(|(name, _)| name_of(name) == key)
-    }
-
-    /// Returns candidates in which a field has this value, written on one line.
-    pub(super) fn with_value(&self, key: &str, value: &Value) -> Vec<String> {
-        self.set(key, &flow(value))
-    }
-
-    /// Returns candidates in which fields of a map have these values.
-    pub(super) fn with_entries(&self, map: &str, entries: &[(&str, &Value)]) -> Vec<String> {
-        self.set_in_map(map, &entries.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
     }
 
     pub(super) fn without_field(&self, key: &str) -> Vec<String> {
