@@ -20,16 +20,17 @@ struct CommentedLine {
     code: String,
     /// The white space before the comment.
     gap: String,
-    comment: Option<String>,
+    /// The comment with its `#`; empty if there is none.
+    comment: String,
 }
 
 impl CommentedLine {
     fn is_comment(&self) -> bool {
-        self.code.is_empty() && self.comment.is_some()
+        self.code.is_empty() && !self.comment.is_empty()
     }
 
     fn text(&self) -> String {
-        format!("{}{}{}", self.code, self.gap, self.comment.as_deref().unwrap_or_default())
+        [self.code.as_str(), &self.gap, &self.comment].concat()
     }
 }
 
@@ -65,10 +66,10 @@ fn remove_comments(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, us
     if unwanted.iter().any(|text| counts.get(*text).is_some_and(|count| *count > 1)) {
         return None;
     }
-    let has_unwanted = |line: &CommentedLine| line.comment.as_ref().is_some_and(|text| unwanted.contains(text));
+    let has_unwanted = |line: &CommentedLine| unwanted.contains(&line.comment);
     lines.retain(|line| !(line.is_comment() && has_unwanted(line)));
     for line in lines.iter_mut().filter(|line| has_unwanted(line)) {
-        (line.gap, line.comment) = (String::new(), None);
+        (line.gap, line.comment) = (String::new(), String::new());
     }
     Some(())
 }
@@ -88,23 +89,23 @@ fn with_comments(
         let last_code = nearest_code(source.iter().enumerate());
         let only_line = only_code(source).and(only_line);
         for (index, line) in source.iter().enumerate() {
-            let Some(text) = &line.comment else { continue };
-            if expected.get(text).copied().unwrap_or_default() <= counts.get(text).copied().unwrap_or_default() {
+            let text = &line.comment;
+            let count = |counts: &CommentCounts| counts.get(text).copied().unwrap_or_default();
+            if text.is_empty() || count(expected) <= count(&counts) {
                 continue;
             }
             let host_of = |line: &CommentedLine| line_by_code.get(line.code.trim()).copied().flatten();
             let code_in =
                 |nearest: &[Option<usize>]| nearest.get(index).copied().flatten().and_then(|code| source.get(code));
-            let is_added = if !line.is_comment() {
+            let is_added = if line.is_comment() {
+                let inserted = match code_in(&next_code) {
+                    Some(next) => host_of(next).and_then(|host| Some(&mut inserted.get_mut(host)?.0)),
+                    None => code_in(&last_code).and_then(host_of).and_then(|host| Some(&mut inserted.get_mut(host)?.1)),
+                };
+                inserted.map(|inserted| inserted.push(line.clone())).is_some()
+            } else {
                 let host = host_of(line).or(only_line);
                 append_comment(host.and_then(|host| lines.get_mut(host)), line)
-            } else if let Some(next) = code_in(&next_code) {
-                let above = host_of(next).and_then(|host| inserted.get_mut(host)).map(|(above, _)| above);
-                above.map(|above| above.push(line.clone())).is_some()
-            } else {
-                let host = code_in(&last_code).and_then(host_of);
-                let below = host.and_then(|host| inserted.get_mut(host)).map(|(_, below)| below);
-                below.map(|below| below.push(line.clone())).is_some()
             };
             if is_added {
                 *counts.entry(text.clone()).or_default() += 1;
@@ -121,7 +122,7 @@ fn with_comments(
 
 /// Appends the comment of another line to a line without one. Returns whether it did.
 fn append_comment(host: Option<&mut CommentedLine>, line: &CommentedLine) -> bool {
-    let Some(host) = host.filter(|host| host.comment.is_none()) else { return false };
+    let Some(host) = host.filter(|host| host.comment.is_empty()) else { return false };
     (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
     true
 }
@@ -190,8 +191,7 @@ fn split_comments(document: &YamlDocument<'_>) -> Vec<CommentedLine> {
         // Without a comment, white space at the end of the line may belong to a text.
         let code = if comment.is_empty() { before } else { before.trim_end() };
         let gap = before.get(code.len()..).unwrap_or_default().to_owned();
-        let comment = (!comment.is_empty()).then(|| comment.trim_end().to_owned());
-        lines.push(CommentedLine { code: code.to_owned(), gap, comment });
+        lines.push(CommentedLine { code: code.to_owned(), gap, comment: comment.trim_end().to_owned() });
         start += line.len();
     }
     lines
@@ -214,8 +214,8 @@ type CommentCounts = BTreeMap<String, usize>;
 
 fn counts(lines: &[CommentedLine]) -> CommentCounts {
     let mut counts = CommentCounts::new();
-    for text in lines.iter().filter_map(|line| line.comment.clone()) {
-        *counts.entry(text).or_default() += 1;
+    for line in lines.iter().filter(|line| !line.comment.is_empty()) {
+        *counts.entry(line.comment.clone()).or_default() += 1;
     }
     counts
 }
