@@ -49,9 +49,7 @@ impl Value {
             Self::Text { text, plain: true } if text.is_empty() => Self::Text { text: "null".to_owned(), plain: true },
             Self::Text { .. } => self.clone(),
             Self::List(items) => Self::List(items.iter().map(Self::with_nulls).collect()),
-            Self::Map(entries) => {
-                Self::Map(entries.iter().map(|(key, value)| (key.clone(), value.with_nulls())).collect())
-            }
+            Self::Map(entries) => Self::Map(entries_with_nulls(entries)),
         }
     }
 
@@ -81,6 +79,10 @@ impl Value {
             Self::Map(entries) => entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect(),
         }
     }
+}
+
+pub(super) fn entries_with_nulls(entries: &[(String, Value)]) -> FieldValues {
+    entries.iter().map(|(key, value)| (key.clone(), value.with_nulls())).collect()
 }
 
 /// Tells whether YAML reads a plain text as null.

@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use super::super::field_edit::item_replacement;
 use super::super::list_fields::{items, with_entries};
 use super::super::splice::with_spans;
-use super::super::value::Value;
+use super::super::value::{Value, entries_with_nulls};
 use super::super::yaml::YamlNode;
 use super::super::yaml_document::YamlDocument;
 use super::super::yaml_emitter::{flow, scalar};
-use super::expected::{contains_entries, entries_with_nulls, map_of_texts};
+use super::expected::{contains_entries, map_of_texts};
 use super::operation::Edit;
 
 /// Returns texts that may have the fields of an edit, the smallest change first.

@@ -1,7 +1,7 @@
 //! The fields that an edit must result in, computed on values instead of text.
 
-use super::super::list_fields::{items, link_target, retargeted, with_entries, with_renamed};
-use super::super::value::{FieldValues, Value, is_null_text};
+use super::super::list_fields::{get, items, link_target, retargeted, with_entries, with_renamed};
+use super::super::value::{FieldValues, Value, entries_with_nulls, is_null_text};
 use super::super::yaml_emitter::{looks_typed, scalar};
 use super::operation::Edit;
 
@@ -9,9 +9,7 @@ pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues 
     let mut fields = fields.clone();
     match edit {
         Edit::SetText { key, text } => set(&mut fields, key, Value::text(text)),
-        Edit::SetPlain { key, text } => {
-            set(&mut fields, key, Value::Text { text: text.clone(), plain: true });
-        }
+        Edit::SetPlain { key, text } => set(&mut fields, key, Value::Text { text: text.clone(), plain: true }),
         Edit::AddItem { key, text } => change_list(&mut fields, key, |items| {
             if !items.iter().any(|item| item.to_line().trim() == text) {
                 items.push(Value::text(text));
@@ -21,16 +19,14 @@ pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues 
             change_list(&mut fields, key, |items| items.retain(|item| item.to_line().trim() != text))
         }
         Edit::RenameItem { key, from, to } => {
-            change_value(&mut fields, key, |value| with_renamed(key, value, from, to));
+            change_value(&mut fields, key, |value| with_renamed(key, value, from, to))
         }
         Edit::AddMap { key, entries } => change_list(&mut fields, key, |items| add(items, map_of_texts(entries))),
         Edit::RemoveMap { key, entries } => {
             change_list(&mut fields, key, |items| items.retain(|item| !contains_entries(item, entries)))
         }
         Edit::AddValue { key, value } => change_list(&mut fields, key, |items| add(items, value.with_nulls())),
-        Edit::Retarget { key, entries, to } => {
-            change_value(&mut fields, key, |value| with_target(value, entries, to));
-        }
+        Edit::Retarget { key, entries, to } => change_value(&mut fields, key, |value| with_target(value, entries, to)),
         Edit::SetCustom { key, text } => {
             let plain = !scalar(text, true).starts_with('"');
             set_custom(&mut fields, key, Value::Text { text: text.clone(), plain });
@@ -63,8 +59,8 @@ fn set(fields: &mut FieldValues, key: &str, value: Value) {
 }
 
 fn set_custom(fields: &mut FieldValues, key: &str, value: Value) {
-    let mut custom = match fields.iter().find(|(name, _)| name == "custom") {
-        Some((_, Value::Map(custom))) => custom.clone(),
+    let mut custom = match get(fields, "custom") {
+        Some(Value::Map(custom)) => custom.clone(),
         _ => Vec::new(),
     };
     set(&mut custom, key, value);
@@ -80,13 +76,10 @@ fn change_value(fields: &mut FieldValues, key: &str, change: impl FnOnce(&Value)
 /// Changes the items of a list field. A field that stays as it was keeps its form; an absent one stays absent while it
 /// has no items.
 fn change_list(fields: &mut FieldValues, key: &str, change: impl FnOnce(&mut Vec<Value>)) {
-    let value = fields.iter().find(|(name, _)| name == key).map(|(_, value)| value);
-    let has_field = value.is_some();
-    let old = value.map(|value| items(key, value)).unwrap_or_default();
+    let old = get(fields, key).map(|value| items(key, value)).unwrap_or_default();
     let mut new = old.clone();
     change(&mut new);
-    let is_changed = if has_field { new != old } else { !new.is_empty() };
-    if is_changed {
+    if new != old {
         set(fields, key, Value::List(new));
     }
 }
@@ -108,11 +101,6 @@ fn add(items: &mut Vec<Value>, item: Value) {
 
 pub(super) fn map_of_texts(entries: &[(&'static str, String)]) -> Value {
     Value::Map(entries.iter().map(|(key, text)| ((*key).to_owned(), Value::text(text))).collect())
-}
-
-/// Returns entries in which every empty value is written as `null`.
-pub(super) fn entries_with_nulls(entries: &[(String, Value)]) -> Vec<(String, Value)> {
-    entries.iter().map(|(key, value)| (key.clone(), value.with_nulls())).collect()
 }
 
 /// Tells whether an item of a list contains all entries. A text in the position of a map is the id or the address, and a

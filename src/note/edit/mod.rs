@@ -14,7 +14,7 @@ pub use operation::Edit;
 use super::InlineLink;
 use super::append_section::Section;
 use super::destinations::relinked;
-use super::frontmatter::{self, Frontmatter, TextParts, range_without_bom, split};
+use super::frontmatter::{self, Frontmatter, range_without_bom, split};
 use super::splice::splice;
 use super::yaml_document::YamlDocument;
 use candidates::candidates;
@@ -114,7 +114,13 @@ pub(crate) fn line_end(text: &str) -> &'static str {
 
 fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     let parts = split(text);
-    let Some(range) = parts.yaml.clone() else { return with_new_frontmatter(text, &parts, edit) };
+    let Some(range) = parts.yaml.clone() else {
+        if parts.is_unclosed {
+            return Err("the frontmatter has no closing `---`".to_owned());
+        }
+        let (line_end, start) = (line_end(text), parts.body.start);
+        return with_field(&splice(text, start..start, &format!("---{line_end}---{line_end}")), edit);
+    };
     let yaml = text.get(range.clone()).unwrap_or_default();
     let document = YamlDocument::parse(yaml, line_end(text))?;
     let fields = document.values();
@@ -132,16 +138,6 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
         }
     }
     Err(format!("`{}` is written in a way that can't be changed without touching other fields", edit.key()))
-}
-
-fn with_new_frontmatter(text: &str, parts: &TextParts, edit: &Edit) -> Result<String, String> {
-    if parts.is_unclosed {
-        return Err("the frontmatter has no closing `---`".to_owned());
-    }
-    let line_end = line_end(text);
-    let start = parts.body.start;
-    let text = splice(text, start..start, &format!("---{line_end}---{line_end}"));
-    with_field(&text, edit)
 }
 
 #[cfg(test)]
