@@ -255,19 +255,7 @@ fn without_anchor(text: &str) -> (String, Option<String>) {
     let mut kept_lines: Vec<&str> = Vec::new();
     for line in text.lines() {
         is_in_fence ^= line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-        if anchor.is_some() || is_in_fence {
-            kept_lines.push(line);
-            continue;
-        }
-        if let Some(id) = line.trim().strip_prefix("id::").map(str::trim).filter(|id| is_anchor(id)) {
-            anchor = Some(id.to_owned());
-            continue;
-        }
-        let trailing = line
-            .trim_end()
-            .rsplit_once('^')
-            .filter(|(before, id)| is_anchor(id) && (before.is_empty() || before.ends_with(char::is_whitespace)));
-        match trailing {
+        match anchor_of(line).filter(|_| anchor.is_none() && !is_in_fence) {
             Some((before, id)) => {
                 anchor = Some(id.to_owned());
                 kept_lines.extend(Some(before.trim_end()).filter(|before| !before.is_empty()));
@@ -276,6 +264,13 @@ fn without_anchor(text: &str) -> (String, Option<String>) {
         }
     }
     (kept_lines.join("\n").trim().to_owned(), anchor)
+}
+
+/// Returns the text before an anchor in a line, and the anchor.
+fn anchor_of(line: &str) -> Option<(&str, &str)> {
+    let property = line.trim().strip_prefix("id::").map(|id| ("", id.trim())).filter(|(_, id)| is_anchor(id));
+    let is_apart = |before: &str| before.is_empty() || before.ends_with(char::is_whitespace);
+    property.or_else(|| line.trim_end().rsplit_once('^').filter(|(before, id)| is_anchor(id) && is_apart(before)))
 }
 
 fn is_anchor(text: &str) -> bool {

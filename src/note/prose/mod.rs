@@ -264,14 +264,8 @@ fn is_state(text: &str) -> bool {
     let lower = text.to_lowercase();
     let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let is_state = words.next().is_some_and(|word| STATES.contains(&word));
-    let is_phrase = match words.next() {
-        None => true,
-        Some(word) => {
-            let follows = AFTER_STATE.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit());
-            follows && words.nth(MAX_VALUE_WORDS).is_none()
-        }
-    };
-    is_state && is_phrase
+    let is_end = |word: &str| AFTER_STATE.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit());
+    is_state && words.next().is_none_or(|word| is_end(word) && words.nth(MAX_VALUE_WORDS).is_none())
 }
 
 fn is_licence(text: &str) -> bool {
