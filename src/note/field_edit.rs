@@ -11,14 +11,13 @@ use super::yaml::{Yaml, YamlNode};
 use super::yaml_document::YamlDocument;
 use super::yaml_emitter::flow;
 
-/// A line ending: `\n` or `\r\n`.
-pub(super) type LineEnding = &'static str;
-
 #[derive(Debug, Clone)]
 pub(super) struct FieldText {
     /// The lines from that of the key to the last one of the value.
     pub(super) lines: String,
     pub(super) value: Value,
+    /// The line ending of new lines.
+    pub(super) line_end: &'static str,
 }
 
 pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
@@ -29,27 +28,22 @@ pub(super) fn by_key(entries: &[(String, Value)]) -> HashMap<&str, &Value> {
 type FieldChanges<'k> = [(&'k str, Option<Value>)];
 
 /// Sets and removes fields of a map. `None` if no candidate has exactly these fields.
-pub(super) fn with_changes(
-    map: &str,
-    field: FieldText,
-    changes: &FieldChanges<'_>,
-    line_end: LineEnding,
-) -> Option<FieldText> {
+pub(super) fn with_changes(map: &str, field: FieldText, changes: &FieldChanges<'_>) -> Option<FieldText> {
     let all_at_once = |field: &FieldText, changes: &FieldChanges<'_>| {
-        let field = with_set_fields(map, field.clone(), changes, line_end)?;
+        let field = with_set_fields(map, field.clone(), changes)?;
         let removed: HashSet<&str> = changes.iter().filter(|(_, value)| value.is_none()).map(|(key, _)| *key).collect();
         if removed.is_empty() {
             return Some(field);
         }
         let Value::Map(mut entries) = field.value.clone() else { return None };
         entries.retain(|(key, _)| !removed.contains(key.as_str()));
-        edited(map, &field, Value::Map(entries), line_end, |document| document.without_entries(map, &removed))
+        edited(map, &field, Value::Map(entries), |document| document.without_entries(map, &removed))
     };
     in_batches(field, changes, &all_at_once)
 }
 
 /// Sets the fields of a map that have a new value in `changes`.
-fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>, line_end: LineEnding) -> Option<FieldText> {
+fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>) -> Option<FieldText> {
     let Value::Map(mut entries) = field.value.clone() else { return None };
     let set: Vec<(&str, &Value)> = changes.iter().filter_map(|(key, value)| Some((*key, value.as_ref()?))).collect();
     if set.is_empty() {
@@ -63,7 +57,7 @@ fn with_set_fields(map: &str, field: FieldText, changes: &FieldChanges<'_>, line
     }
     let new = set.iter().filter(|(key, _)| added.contains_key(key));
     entries.extend(new.map(|(key, value)| ((*key).to_owned(), (*value).clone())));
-    edited(map, &field, Value::Map(entries), line_end, |document| {
+    edited(map, &field, Value::Map(entries), |document| {
         document.set_in_map(map, &set.iter().map(|(key, value)| (*key, flow(value))).collect::<Vec<_>>())
     })
 }
@@ -107,16 +101,16 @@ pub(super) fn edited(
     key: &str,
     field: &FieldText,
     expected: Value,
-    line_end: LineEnding,
     candidates: impl Fn(&YamlDocument<'_>) -> Vec<String>,
 ) -> Option<FieldText> {
+    let line_end = field.line_end;
     let document = YamlDocument::parse(&field.lines, line_end).ok()?;
     let has_expected_value = |lines: &String| {
         let fields = YamlDocument::parse(lines, line_end).map(|document| document.values()).unwrap_or_default();
         matches!(fields.as_slice(), [(name, value)] if name == key && plain(value) == plain(&expected))
     };
     let lines = candidates(&document).into_iter().find(has_expected_value)?;
-    Some(FieldText { lines, value: expected })
+    Some(FieldText { lines, value: expected, line_end })
 }
 
 /// Returns the replacement that gives the item `nodes[index]` of a list other entries. `lines` is the text of the document
@@ -154,7 +148,7 @@ pub(super) fn item_replacement(
 }
 
 /// Returns the lines of the field `k`, a map, with exactly the expected entries.
-fn with_entries(lines: String, expected: &[(String, Value)], line_end: LineEnding) -> Option<String> {
+fn with_entries(lines: String, expected: &[(String, Value)], line_end: &'static str) -> Option<String> {
     let (_, value) = YamlDocument::parse(&lines, line_end).ok()?.values().into_iter().next()?;
     let Value::Map(old) = &value else { return None };
     let (old_by_key, expected_by_key) = (by_key(old), by_key(expected));
@@ -164,6 +158,6 @@ fn with_entries(lines: String, expected: &[(String, Value)], line_end: LineEndin
     let removed =
         old.iter().filter(|(key, _)| !expected_by_key.contains_key(key.as_str())).map(|(key, _)| (key.as_str(), None));
     let changes: Vec<_> = set.chain(removed).collect();
-    let field = FieldText { lines, value: value.clone() };
-    with_changes("k", field, &changes, line_end).map(|field| field.lines)
+    let field = FieldText { lines, value: value.clone(), line_end };
+    with_changes("k", field, &changes).map(|field| field.lines)
 }

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::field_edit::{FieldText, LineEnding};
+use super::super::field_edit::FieldText;
 use super::super::list_fields::plain;
 use super::super::value::Value;
 use super::super::yaml::{Yaml, YamlNode};
@@ -40,19 +40,18 @@ pub(super) fn merge_comments(
     key: &str,
     merged: Option<FieldText>,
     [base, ours, theirs]: [Option<&FieldText>; 3],
-    line_end: LineEnding,
 ) -> Option<Option<FieldText>> {
-    let [base, ours, theirs] = [lines_of(base, line_end)?, lines_of(ours, line_end)?, lines_of(theirs, line_end)?];
+    let [base, ours, theirs] = [lines_of(base)?, lines_of(ours)?, lines_of(theirs)?];
     let expected = merged_counts([&base, &ours, &theirs].map(|lines| counts(lines)))?;
     let Some(field) = merged else { return expected.is_empty().then_some(None) };
-    let mut lines = lines_of(Some(&field), line_end)?;
+    let mut lines = lines_of(Some(&field))?;
     if counts(&lines) == expected {
         return Some(Some(field));
     }
     remove_comments(&mut lines, |text, count| expected.get(text).is_none_or(|expected| *expected < count))?;
     let lines = with_comments(lines, [&theirs, &ours], &expected);
-    let text: String = lines.iter().map(|line| line.text() + line_end).collect();
-    let document = YamlDocument::parse(&text, line_end).ok()?;
+    let text: String = lines.iter().map(|line| line.text() + field.line_end).collect();
+    let document = YamlDocument::parse(&text, field.line_end).ok()?;
     let is_expected = matches!(document.values().as_slice(), [(name, value)] if name == key && plain(value) == plain(&field.value))
         && counts(&split_comments(&document)) == expected;
     is_expected.then_some(Some(FieldText { lines: text, ..field }))
@@ -160,8 +159,8 @@ fn nearest_code<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l CommentedLi
 }
 
 /// Returns the lines of a field; an absent field has none. `None` if they are not YAML by themselves.
-fn lines_of(field: Option<&FieldText>, line_end: LineEnding) -> Option<Vec<CommentedLine>> {
-    let Some(FieldText { lines, .. }) = field else { return Some(Vec::new()) };
+fn lines_of(field: Option<&FieldText>) -> Option<Vec<CommentedLine>> {
+    let Some(FieldText { lines, line_end, .. }) = field else { return Some(Vec::new()) };
     Some(split_comments(&YamlDocument::parse(lines, line_end).ok()?))
 }
 
@@ -241,10 +240,10 @@ fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCoun
 }
 
 /// Writes the text of one field into the lines of another, in its own spelling; `None` unless both are texts.
-pub(super) fn with_value_of(field: &FieldText, from: &FieldText, line_end: LineEnding) -> Option<String> {
+pub(super) fn with_value_of(field: &FieldText, from: &FieldText) -> Option<String> {
     let is_text = |field: &FieldText| matches!(field.value, Value::Text { .. });
     let range_of_value = |field: &FieldText| {
-        let document = YamlDocument::parse(&field.lines, line_end).ok()?;
+        let document = YamlDocument::parse(&field.lines, field.line_end).ok()?;
         let [(_, value)] = document.entries.as_slice() else { return None };
         let source = field.lines.get(value.span.clone())?.trim_end();
         (!source.is_empty()).then(|| value.span.start..value.span.start + source.len())

@@ -5,7 +5,7 @@
 //! edit of our lines; theirs are taken as a whole only if ours are those of the base, or if no change of ours is lost.
 
 use super::super::Timestamp;
-use super::super::field_edit::{FieldText, LineEnding, by_key, edited, with_changes};
+use super::super::field_edit::{FieldText, by_key, edited, with_changes};
 use super::super::list_fields::{is_list, plain};
 use super::super::value::Value;
 use super::super::yaml_emitter::flow;
@@ -15,14 +15,14 @@ use super::list::{appended, merge_sets, with_appended};
 /// The lines of a field in ours, the base and theirs after the merge; equal unless the field is in conflict.
 pub(super) type ThreeWay = [Option<FieldText>; 3];
 
-pub(super) fn merge(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3], line_end: LineEnding) -> ThreeWay {
+pub(super) fn merge(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3]) -> ThreeWay {
     if has_same_lines(theirs, base) || has_same_lines(ours, theirs) {
         return resolved(ours.cloned());
     }
     if has_same_lines(ours, base) {
         return resolved(theirs.cloned());
     }
-    let field = ChangedField { key, base, ours, theirs, line_end };
+    let field = ChangedField { key, base, ours, theirs };
     field.merged().unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
 }
 
@@ -43,7 +43,6 @@ struct ChangedField<'a> {
     base: Option<&'a FieldText>,
     ours: Option<&'a FieldText>,
     theirs: Option<&'a FieldText>,
-    line_end: LineEnding,
 }
 
 impl ChangedField<'_> {
@@ -55,7 +54,7 @@ impl ChangedField<'_> {
         let sides = [self.base, self.ours, self.theirs];
         let is_unchanged = has_same_value(self.ours, self.base);
         let strategies: [&dyn Fn() -> Option<ThreeWay>; 6] = [
-            &|| is_list(self.key).then(|| merge_sets(self.key, sides, self.line_end))?.map(resolved),
+            &|| is_list(self.key).then(|| merge_sets(self.key, sides))?.map(resolved),
             &|| (!is_list(self.key)).then(|| self.as_list())?.map(Some).map(resolved),
             &|| self.as_time().map(Some).map(resolved),
             &|| self.as_map(),
@@ -67,20 +66,19 @@ impl ChangedField<'_> {
 
     fn with_comments(&self, merged: ThreeWay) -> Option<ThreeWay> {
         let sides = [self.base, self.ours, self.theirs];
-        let [ours, base, theirs] = merged.map(|field| merge_comments(self.key, field, sides, self.line_end));
+        let [ours, base, theirs] = merged.map(|field| merge_comments(self.key, field, sides));
         Some([ours?, base?, theirs?])
     }
 
     /// Writes their value into our lines, or returns their lines if that is not possible.
     fn theirs_in_ours(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
-        let in_place = edited(self.key, ours, theirs.value.clone(), self.line_end, |_| {
-            with_value_of(ours, theirs, self.line_end).into_iter().collect()
-        });
+        let in_place =
+            edited(self.key, ours, theirs.value.clone(), |_| with_value_of(ours, theirs).into_iter().collect());
         let on_line = || match theirs.value {
-            Value::Text { .. } => edited(self.key, ours, theirs.value.clone(), self.line_end, |document| {
-                document.set(self.key, &flow(&theirs.value))
-            }),
+            Value::Text { .. } => {
+                edited(self.key, ours, theirs.value.clone(), |document| document.set(self.key, &flow(&theirs.value)))
+            }
             _ => None,
         };
         in_place.or_else(on_line).or_else(|| Some(theirs.clone()))
@@ -93,7 +91,7 @@ impl ChangedField<'_> {
             _ => None,
         };
         let merged = appended(&items(self.base)?, &items(self.ours)?, &items(self.theirs)?)?;
-        with_appended(self.key, self.ours?, &merged, self.line_end)
+        with_appended(self.key, self.ours?, &merged)
     }
 
     /// Merges times: the later `updated`, the earlier `created`.
@@ -132,13 +130,13 @@ impl ChangedField<'_> {
                 None => conflicts.push((key, [ours, base, theirs])),
             }
         }
-        let merged = with_changes(self.key, self.ours?.clone(), &changes, self.line_end)?;
+        let merged = with_changes(self.key, self.ours?.clone(), &changes)?;
         let versions = [0, 1, 2].map(|side| {
             let changes = conflicts.iter().filter_map(|(key, values)| {
                 let value = values.get(side).copied().flatten();
                 (Some(value) != values.first().copied()).then(|| (*key, value.cloned()))
             });
-            with_changes(self.key, merged.clone(), &changes.collect::<Vec<_>>(), self.line_end)
+            with_changes(self.key, merged.clone(), &changes.collect::<Vec<_>>())
         });
         versions.iter().all(Option::is_some).then_some(versions)
     }

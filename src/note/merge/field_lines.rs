@@ -30,11 +30,11 @@ pub(super) struct FieldSource<'a> {
 }
 
 impl<'a> FieldLines<'a> {
-    /// Splits a text. One without frontmatter has no fields.
+    /// Splits a text. One without frontmatter has no fields. `line_end` is the line ending of new lines.
     ///
     /// # Errors
     /// A sentence: the frontmatter is not closed, is not YAML, has a field twice, or has two fields on one line.
-    pub(super) fn read(text: &'a str) -> Result<Self, String> {
+    pub(super) fn read(text: &'a str, line_end: &'static str) -> Result<Self, String> {
         let parts = split(text);
         if parts.is_unclosed {
             return Err("the frontmatter has no closing `---`".to_owned());
@@ -44,7 +44,7 @@ impl<'a> FieldLines<'a> {
         let Some(range) = parts.yaml else {
             return Ok(Self { body, ..Self::default() });
         };
-        let (fields, tail) = fields(part(range.clone()))?;
+        let (fields, tail) = fields(part(range.clone()), line_end)?;
         let index_by_key: HashMap<String, usize> =
             fields.iter().enumerate().map(|(index, field)| (field.key.clone(), index)).collect();
         let is_repeated = |(index, field): &(usize, &FieldSource<'_>)| index_by_key.get(&field.key) != Some(index);
@@ -65,8 +65,8 @@ impl<'a> FieldLines<'a> {
 }
 
 /// Splits frontmatter into its fields and the lines after the last one.
-fn fields(yaml: &str) -> Result<(Vec<FieldSource<'_>>, &str), String> {
-    let document = YamlDocument::parse(yaml, "\n")?;
+fn fields<'a>(yaml: &'a str, line_end: &'static str) -> Result<(Vec<FieldSource<'a>>, &'a str), String> {
+    let document = YamlDocument::parse(yaml, line_end)?;
     let starts: Vec<usize> = document.entries.iter().map(|(key, _)| document.line_start(key.span.start)).collect();
     let ends = starts.iter().copied().skip(1).chain([yaml.len()]);
     let mut fields = Vec::new();
@@ -78,7 +78,7 @@ fn fields(yaml: &str) -> Result<(Vec<FieldSource<'_>>, &str), String> {
         }
         let own = chunk.split_inclusive('\n').rev().skip_while(|line| is_blank_or_comment(line)).map(str::len).sum();
         let (lines, below) = chunk.split_at_checked(own).unwrap_or((chunk, ""));
-        fields.push(FieldSource { key, above, text: FieldText { lines: lines.to_owned(), value } });
+        fields.push(FieldSource { key, above, text: FieldText { lines: lines.to_owned(), value, line_end } });
         above = below;
     }
     let has_only_fields = above.lines().all(is_blank_or_comment);

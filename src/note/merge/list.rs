@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::field_edit::{FieldText, LineEnding, by_key, edited, in_batches, item_replacement};
+use super::super::field_edit::{FieldText, by_key, edited, in_batches, item_replacement};
 use super::super::list_fields::{get, items as items_of, link_target, map_of, plain};
 use super::super::splice::with_spans;
 use super::super::value::Value;
@@ -10,11 +10,7 @@ use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_emitter::flow;
 
 /// Merges a list field as a set; `None` if the sides conflict in an item, `Some(None)` if the field is removed.
-pub(super) fn merge_sets(
-    key: &str,
-    [base, ours, theirs]: [Option<&FieldText>; 3],
-    line_end: LineEnding,
-) -> Option<Option<FieldText>> {
+pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3]) -> Option<Option<FieldText>> {
     let sides = [base, ours, theirs].map(|field| items(key, field));
     let keys = ItemKeys::of(key, &sides);
     let [in_base, in_ours, in_theirs] = sides.map(|items| ItemSet::of(&keys, items));
@@ -27,7 +23,7 @@ pub(super) fn merge_sets(
     if merged.items.is_empty() && (ours.is_none() || theirs.is_none()) {
         return Some(None);
     }
-    keys.with_items(host, &merged, line_end).map(Some)
+    keys.with_items(host, &merged).map(Some)
 }
 
 /// Returns the items of a list field; an absent field has none.
@@ -52,15 +48,15 @@ pub(super) fn appended(base: &[Value], ours: &[Value], theirs: &[Value]) -> Opti
     (!has_common_item).then(|| [ours, new].concat())
 }
 
-pub(super) fn with_appended(key: &str, field: &FieldText, merged: &[Value], line_end: LineEnding) -> Option<FieldText> {
+pub(super) fn with_appended(key: &str, field: &FieldText, merged: &[Value]) -> Option<FieldText> {
     let Value::List(old) = &field.value else { return None };
-    with_added(key, field.clone(), merged.get(old.len()..)?, line_end)
+    with_added(key, field.clone(), merged.get(old.len()..)?)
 }
 
-fn with_added(key: &str, field: FieldText, added: &[Value], line_end: LineEnding) -> Option<FieldText> {
+fn with_added(key: &str, field: FieldText, added: &[Value]) -> Option<FieldText> {
     in_batches(field, added, &|field, added| {
         let all = [items(key, Some(field)), added.to_vec()].concat();
-        edited(key, field, Value::List(all), line_end, |document| document.add_items(key, added))
+        edited(key, field, Value::List(all), |document| document.add_items(key, added))
     })
 }
 
@@ -191,21 +187,21 @@ impl<'k> ItemKeys<'k> {
     }
 
     /// Writes the merged items into the lines of a field without touching an item that stays.
-    fn with_items(&self, host: &FieldText, merged: &ItemSet, line_end: LineEnding) -> Option<FieldText> {
+    fn with_items(&self, host: &FieldText, merged: &ItemSet) -> Option<FieldText> {
         let key = self.field;
         let mut field = host.clone();
         let old = ItemSet::of(self, items(key, Some(host)));
         if !matches!(field.value, Value::List(_)) && !old.items.is_empty() {
             let list = Value::List(old.items.clone());
-            field = edited(key, &field, list.clone(), line_end, |document| document.set(key, &flow(&list)))?;
+            field = edited(key, &field, list.clone(), |document| document.set(key, &flow(&list)))?;
         }
         let changed = old.entries().enumerate().filter_map(|(index, (item_key, item))| {
             let new = merged.get(item_key)?;
             (normalized(key, new) != normalized(key, item)).then(|| (index, new.clone()))
         });
-        field = with_changed_items(key, field, &changed.collect::<Vec<_>>(), line_end)?;
+        field = with_changed_items(key, field, &changed.collect::<Vec<_>>())?;
         let added = merged.entries().filter(|(item_key, _)| old.get(item_key).is_none()).map(|(_, item)| item.clone());
-        field = with_added(key, field, &added.collect::<Vec<_>>(), line_end)?;
+        field = with_added(key, field, &added.collect::<Vec<_>>())?;
         let mut seen = HashSet::new();
         let unwanted = old.keys.iter().filter(|key| merged.get(key).is_none() && seen.insert(*key));
         let unwanted: Vec<&Value> = unwanted.collect();
@@ -214,23 +210,18 @@ impl<'k> ItemKeys<'k> {
             let is_unwanted = |item: &Value| unwanted.contains(&self.key_of(item));
             let mut left = items(key, Some(field));
             left.retain(|item| !is_unwanted(item));
-            edited(key, field, Value::List(left), line_end, |document| document.remove_items(key, &is_unwanted))
+            edited(key, field, Value::List(left), |document| document.remove_items(key, &is_unwanted))
         })
     }
 }
 
-fn with_changed_items(
-    key: &str,
-    field: FieldText,
-    changed: &[(usize, Value)],
-    line_end: LineEnding,
-) -> Option<FieldText> {
+fn with_changed_items(key: &str, field: FieldText, changed: &[(usize, Value)]) -> Option<FieldText> {
     in_batches(field, changed, &|field, changed| {
         let mut all = items(key, Some(field));
         for (index, new) in changed {
             *all.get_mut(*index)? = new.clone();
         }
-        edited(key, field, Value::List(all), line_end, |document| {
+        edited(key, field, Value::List(all), |document| {
             let [(_, Yaml { kind: YamlNode::List(nodes), .. })] = document.entries.as_slice() else {
                 return Vec::new();
             };

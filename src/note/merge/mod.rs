@@ -11,7 +11,8 @@ mod list;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::field_edit::{FieldText, LineEnding};
+use super::edit::line_end;
+use super::field_edit::FieldText;
 use super::list_fields::plain;
 use field::ThreeWay;
 use field_lines::{FieldLines, FieldSource};
@@ -34,7 +35,8 @@ pub struct MergeTexts {
 /// line-based merge is possible then.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<MergeTexts, String> {
     let (base, theirs) = (with_line_ends_of(ours, base), with_line_ends_of(ours, theirs));
-    let [base, ours, theirs] = [FieldLines::read(&base)?, FieldLines::read(ours)?, FieldLines::read(&theirs)?];
+    let read = |text| FieldLines::read(text, line_end(ours));
+    let [base, ours, theirs] = [read(&base)?, read(ours)?, read(&theirs)?];
     if !ours.has_frontmatter() || !theirs.has_frontmatter() {
         return Err("one side has no frontmatter".to_owned());
     }
@@ -45,7 +47,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<MergeTexts, String>
 
 /// Tells whether the frontmatter of a text, if it has any, can be split into fields.
 pub fn is_sound(text: &str) -> bool {
-    FieldLines::read(text).is_ok()
+    FieldLines::read(text, "\n").is_ok()
 }
 
 /// Converts a text to the line endings of another, unless that one mixes them.
@@ -74,13 +76,12 @@ struct MergedFields {
 impl MergedFields {
     /// Merges all fields. They have the order of ours; a field that only theirs has follows its predecessor in theirs.
     fn new(base: &FieldLines<'_>, ours: &FieldLines<'_>, theirs: &FieldLines<'_>) -> Self {
-        let line_end = if ours.head.ends_with("\r\n") { "\r\n" } else { "\n" };
         let mut fields = Vec::new();
         // Comments that a side added above a field that the merge removes.
         let mut orphaned = String::new();
         for field in &ours.fields {
             let (in_base, in_theirs) = (base.field(&field.key), theirs.field(&field.key));
-            let versions = merged(&field.key, [in_base, Some(field), in_theirs], line_end);
+            let versions = merged(&field.key, [in_base, Some(field), in_theirs]);
             let base_above = in_base.map_or("", |field| field.above);
             if versions.iter().all(Option::is_none) {
                 if field.above != base_above {
@@ -106,7 +107,7 @@ impl MergedFields {
             if ours.field(&field.key).is_some() {
                 continue;
             }
-            let versions = merged(&field.key, [in_base, None, Some(field)], line_end);
+            let versions = merged(&field.key, [in_base, None, Some(field)]);
             if versions.iter().all(Option::is_none) {
                 orphaned.push_str(&added_comments(in_base.map_or("", |field| field.above), "", field.above));
                 continue;
@@ -137,7 +138,7 @@ impl MergedFields {
         let closing = if side.has_frontmatter() { side.closing } else { ours.closing };
         text.push_str(closing.get(closing.trim_end_matches(['\r', '\n']).len()..).unwrap_or_default());
         text.push_str(side.body);
-        let parsed = FieldLines::read(&text)?;
+        let parsed = FieldLines::read(&text, "\n")?;
         let is_expected = |(field, (key, expected)): (&FieldSource<'_>, &(&str, &FieldText))| {
             field.key == *key && plain(&field.text.value) == plain(&expected.value)
         };
@@ -148,8 +149,8 @@ impl MergedFields {
     }
 }
 
-fn merged(key: &str, sides: [Option<&FieldSource<'_>>; 3], line_end: LineEnding) -> ThreeWay {
-    field::merge(key, sides.map(|field| field.map(|field| &field.text)), line_end)
+fn merged(key: &str, sides: [Option<&FieldSource<'_>>; 3]) -> ThreeWay {
+    field::merge(key, sides.map(|field| field.map(|field| &field.text)))
 }
 
 /// Merges comments and blank lines; if both sides changed them, new comments of theirs follow ours.
