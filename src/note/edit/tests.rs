@@ -72,7 +72,7 @@ fn setting_a_text_changes_its_bytes_alone() {
 }
 
 #[test]
-fn lists_keep_their_style() {
+fn lists_and_maps_keep_their_style() {
     check([
         ("tags: [a, b] # c\n", add("x"), "tags: [a, b, x] # c\n"),
         ("tags: [a, b,]\n", add("x"), "tags: [a, b, x]\n"),
@@ -90,12 +90,7 @@ fn lists_keep_their_style() {
         ("tags:\n  - a # 1\n  - b # 2\nid: q\n", remove("a"), "tags:\n  - b # 2\nid: q\n"),
         ("tags:\n  - a\nid: q\n", remove("a"), "tags: []\nid: q\n"),
         ("tags: [a]\n", remove("z"), "tags: [a]\n"),
-    ]);
-}
-
-#[test]
-fn maps_in_lists_and_custom_fields() {
-    check([
+        // Maps in lists, and custom fields.
         ("id: a\n", add_link("supports", "b"), "id: a\nlinks:\n  - type: supports\n    id: b\n"),
         (
             "links:\n- type: x\n  id: y # c\nid: q\n",
@@ -117,6 +112,34 @@ fn maps_in_lists_and_custom_fields() {
         ("custom: {a: 1}\n", custom("c", "x"), "custom: {a: 1, c: x}\n"),
         ("custom:\n  a: 1 # c\n", custom("a", "2"), "custom:\n  a: 2 # c\n"),
         ("id: q\n", custom("a", "2"), "id: q\ncustom:\n  a: 2\n"),
+        // Tags in one text are several.
+        ("tags: a, b # c\n", add("c"), "tags: [a, b, c] # c\n"),
+        ("tags: \"a, 2025\"\n", add("c"), "tags: [a, \"2025\", c]\n"),
+        ("tags: a, 2025\n", add("c"), "tags: [a, \"2025\", c]\n"),
+        ("tags: 2024, yes\n", add("c"), "tags: [\"2024\", \"yes\", c]\n"),
+        ("tags: 2025\n", add("c"), "tags: [2025, c]\n"),
+        ("tags: a, b\n", add("b"), "tags: a, b\n"),
+        ("tags: a, b\n", remove("a"), "tags: [b]\n"),
+        ("tags: a, b\n", remove("a, b"), "tags: a, b\n"),
+        ("tags: a\n", remove("a"), "tags: []\n"),
+        // Comments outlive items.
+        ("tags:\n  # keep me\n  - a # 1\n  - b\n", remove("a"), "tags:\n  # keep me\n  - b\n"),
+        ("tags: [a, b, # second\n c,]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
+        ("tags: [a, # first\n b]\n", remove("a"), "tags: [ # first\n b]\n"),
+        ("tags: [a # first\n , b]\n", remove("a"), "tags: [ # first\n  b]\n"),
+        ("tags: [a, b, # x, y\n]\n", add("c"), "tags: [a, b, c # x, y\n]\n"),
+        ("tags: [a, b, c, b, c]\n", remove("c"), "tags: [a, b, b]\n"),
+        ("tags: [a, # 1\n  a]\n", remove("a"), "tags: [ # 1\n  ]\n"),
+        // Frontmatter in braces gets its fields inside.
+        ("{id: f, tags: [x]}\n", set("New"), "{id: f, tags: [x], title: New}\n"),
+        ("{\n  id: f, # c, d\n}\n", set("New"), "{\n  id: f, title: New # c, d\n}\n"),
+        ("{id: f,\n tags: [x] # c\n}\n", add("c"), "{id: f,\n tags: [x, c] # c\n}\n"),
+        ("{\"id\":\"f\"}\n", add("c"), "{\"id\":\"f\", tags: [c]}\n"),
+        ("{id: f}\n", add_link("t", "b"), "{id: f, links: [{type: t, id: b}]}\n"),
+        ("{links: , id: f}\n", add_link("t", "b"), "{links: [{type: t, id: b}] , id: f}\n"),
+        ("{id: f}\n", custom("a", "1"), "{id: f, custom: {a: 1}}\n"),
+        ("{id: f, custom: {b: 2}}\n", custom("a", "1"), "{id: f, custom: {b: 2, a: 1}}\n"),
+        ("{}\n", set("New"), "{title: New}\n"),
     ]);
 }
 
@@ -149,49 +172,6 @@ fn what_is_written_is_read_the_same_by_every_reader_of_yaml() {
         assert_eq!(custom(text), format!("id: q\ncustom:\n  k: {text}\n"));
     }
     assert_eq!(edited("title: null\n", set("null")), "title: \"null\"\n");
-}
-
-#[test]
-fn tags_in_one_text_are_several() {
-    check([
-        ("tags: a, b # c\n", add("c"), "tags: [a, b, c] # c\n"),
-        ("tags: \"a, 2025\"\n", add("c"), "tags: [a, \"2025\", c]\n"),
-        ("tags: a, 2025\n", add("c"), "tags: [a, \"2025\", c]\n"),
-        ("tags: 2024, yes\n", add("c"), "tags: [\"2024\", \"yes\", c]\n"),
-        ("tags: 2025\n", add("c"), "tags: [2025, c]\n"),
-        ("tags: a, b\n", add("b"), "tags: a, b\n"),
-        ("tags: a, b\n", remove("a"), "tags: [b]\n"),
-        ("tags: a, b\n", remove("a, b"), "tags: a, b\n"),
-        ("tags: a\n", remove("a"), "tags: []\n"),
-    ]);
-}
-
-#[test]
-fn comments_outlive_items() {
-    check([
-        ("tags:\n  # keep me\n  - a # 1\n  - b\n", remove("a"), "tags:\n  # keep me\n  - b\n"),
-        ("tags: [a, b, # second\n c,]\n", remove("c"), "tags: [a, b, # second\n ]\n"),
-        ("tags: [a, # first\n b]\n", remove("a"), "tags: [ # first\n b]\n"),
-        ("tags: [a # first\n , b]\n", remove("a"), "tags: [ # first\n  b]\n"),
-        ("tags: [a, b, # x, y\n]\n", add("c"), "tags: [a, b, c # x, y\n]\n"),
-        ("tags: [a, b, c, b, c]\n", remove("c"), "tags: [a, b, b]\n"),
-        ("tags: [a, # 1\n  a]\n", remove("a"), "tags: [ # 1\n  ]\n"),
-    ]);
-}
-
-#[test]
-fn frontmatter_in_braces_gets_its_fields_inside() {
-    check([
-        ("{id: f, tags: [x]}\n", set("New"), "{id: f, tags: [x], title: New}\n"),
-        ("{\n  id: f, # c, d\n}\n", set("New"), "{\n  id: f, title: New # c, d\n}\n"),
-        ("{id: f,\n tags: [x] # c\n}\n", add("c"), "{id: f,\n tags: [x, c] # c\n}\n"),
-        ("{\"id\":\"f\"}\n", add("c"), "{\"id\":\"f\", tags: [c]}\n"),
-        ("{id: f}\n", add_link("t", "b"), "{id: f, links: [{type: t, id: b}]}\n"),
-        ("{links: , id: f}\n", add_link("t", "b"), "{links: [{type: t, id: b}] , id: f}\n"),
-        ("{id: f}\n", custom("a", "1"), "{id: f, custom: {a: 1}}\n"),
-        ("{id: f, custom: {b: 2}}\n", custom("a", "1"), "{id: f, custom: {b: 2, a: 1}}\n"),
-        ("{}\n", set("New"), "{title: New}\n"),
-    ]);
 }
 
 #[test]
