@@ -76,6 +76,7 @@ struct MergedFields {
 impl MergedFields {
     /// Merges all fields. They have the order of ours; a field that only theirs has follows its predecessor in theirs.
     fn new(base: &FieldLines<'_>, ours: &FieldLines<'_>, theirs: &FieldLines<'_>) -> Self {
+        // The fields with their positions in the order of ours.
         let mut fields = Vec::new();
         // Comments that a side added above a field that the merge removes.
         let mut orphaned = String::new();
@@ -91,16 +92,14 @@ impl MergedFields {
             }
             let above = merged_comments(base_above, field.above, in_theirs.map_or(base_above, |field| field.above));
             let above = std::mem::take(&mut orphaned) + &above;
-            fields.push(MergedField { key: field.key.clone(), above, versions });
+            fields.push((fields.len() + 1, MergedField { key: field.key.clone(), above, versions }));
         }
-        let index_after: HashMap<String, usize> =
-            fields.iter().enumerate().map(|(index, field)| (field.key.clone(), index + 1)).collect();
-        // The fields to insert before the first field and after each.
-        let mut inserted: Vec<Vec<MergedField>> = std::iter::repeat_with(Vec::new).take(fields.len() + 1).collect();
-        let mut index = 0;
+        let positions: HashMap<String, usize> =
+            fields.iter().map(|(position, field)| (field.key.clone(), *position)).collect();
+        let mut position = 0;
         for field in &theirs.fields {
-            if let Some(after) = index_after.get(&field.key) {
-                index = *after;
+            if let Some(own) = positions.get(&field.key) {
+                position = *own;
                 continue;
             }
             let in_base = base.field(&field.key);
@@ -112,13 +111,12 @@ impl MergedFields {
                 orphaned.push_str(&added_comments(in_base.map_or("", |field| field.above), "", field.above));
                 continue;
             }
-            debug_assert!(index < inserted.len(), "a field has no position");
-            if let Some(inserted) = inserted.get_mut(index) {
-                inserted.push(MergedField { key: field.key.clone(), above: field.above.to_owned(), versions });
-            }
+            let above = field.above.to_owned();
+            fields.push((position, MergedField { key: field.key.clone(), above, versions }));
         }
-        let fields = std::iter::once(None).chain(fields.into_iter().map(Some)).zip(inserted);
-        let fields = fields.flat_map(|(field, inserted)| field.into_iter().chain(inserted)).collect();
+        // Equal positions keep their order.
+        fields.sort_by_key(|(position, _)| *position);
+        let fields = fields.into_iter().map(|(_, field)| field).collect();
         Self { fields, tail: orphaned + &merged_comments(base.tail, ours.tail, theirs.tail) }
     }
 
