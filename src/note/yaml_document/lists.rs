@@ -13,17 +13,14 @@ impl YamlDocument<'_> {
     /// Returns candidates with more items in a list, in the style of the list.
     pub(in super::super) fn add_items(&self, key: &str, new: &[Value]) -> Vec<String> {
         let in_brackets = || new.iter().map(flow).collect::<Vec<_>>().join(", ");
+        let whole = |is_on_line: bool| {
+            if is_on_line { format!(" [{}]", in_brackets()) } else { as_field_value(new, self.line_end) }
+        };
         let Some((name, list)) = self.entry(key) else {
-            return self.with_field(&match self.brace {
-                Some(_) => format!("{key}: [{}]", in_brackets()),
-                None => format!("{key}:{}", as_field_value(new, self.line_end)),
-            });
+            return self.with_field(&format!("{key}:{}", whole(self.brace.is_some())));
         };
-        let with_first_items = || {
-            let is_on_line = self.needs_line(name, list);
-            let value = if is_on_line { format!(" [{}]", in_brackets()) } else { as_field_value(new, self.line_end) };
-            vec![self.replaced(self.after_colon(name, list), &value)]
-        };
+        let with_first_items =
+            || vec![self.replaced(self.after_colon(name, list), &whole(self.needs_line(name, list)))];
         match &list.kind {
             YamlNode::Scalar { text, plain: true } if is_null_text(text) => with_first_items(),
             YamlNode::List(items) if items.is_empty() && !self.has_comment(list.span.clone()) => with_first_items(),
@@ -58,8 +55,7 @@ impl YamlDocument<'_> {
             YamlNode::List(items) => items.as_slice(),
             _ => std::slice::from_ref(node),
         };
-        let mut spans = Vec::new();
-        for item in items.iter().filter(|item| is_old(&Value::from_yaml(item))) {
+        let replacement = |item: &Yaml<'_>| {
             let target = target(item);
             let new = match &target.kind {
                 YamlNode::Scalar { text, plain } => {
@@ -68,9 +64,10 @@ impl YamlDocument<'_> {
                 }
                 _ => Value::text(to),
             };
-            spans.push((target.span.start..self.end(target), flow(&new)));
-        }
-        with_spans(self.yaml, spans).into_iter().collect()
+            (target.span.start..self.end(target), flow(&new))
+        };
+        let old = items.iter().filter(|item| is_old(&Value::from_yaml(item)));
+        with_spans(self.yaml, old.map(replacement).collect()).into_iter().collect()
     }
 
     pub(in super::super) fn remove_items(&self, key: &str, is_unwanted: &dyn Fn(&Value) -> bool) -> Vec<String> {

@@ -146,19 +146,16 @@ impl<'a> YamlDocument<'a> {
     /// Returns candidates in which fields of a map have values in YAML syntax; see [`Self::value_replacements`].
     pub(super) fn set_in_map(&self, map: &str, entries: &[(&str, String)]) -> Vec<String> {
         let lines = || entries.iter().map(|(key, value)| entry_line(key, value)).collect::<Vec<_>>();
-        let on_line = || format!("{{{}}}", lines().join(", "));
         let end = self.line_end;
-        let as_block = || format!("{end}  {}", lines().join(&format!("{end}  ")));
+        let whole = |is_on_line: bool| {
+            let block = || format!("{end}  {}", lines().join(&format!("{end}  ")));
+            if is_on_line { format!(" {{{}}}", lines().join(", ")) } else { block() }
+        };
         let Some((name, node)) = self.entry(map) else {
-            let map = scalar(map, false);
-            return self.with_field(&match self.brace {
-                Some(_) => format!("{map}: {}", on_line()),
-                None => format!("{map}:{}", as_block()),
-            });
+            return self.with_field(&format!("{}:{}", scalar(map, false), whole(self.brace.is_some())));
         };
         let YamlNode::Map(fields) = &node.kind else {
-            let new = if self.needs_line(name, node) { format!(" {}", on_line()) } else { as_block() };
-            return vec![self.replaced(self.after_colon(name, node), &new)];
+            return vec![self.replaced(self.after_colon(name, node), &whole(self.needs_line(name, node)))];
         };
         let mut old_fields = HashMap::new();
         for (key, value) in fields {
