@@ -43,11 +43,10 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
     let line_end = line_end(text);
     let body = body.replace("\r\n", "\n").replace('\n', line_end);
     let (fields, old) = read(text);
-    let mut front = text.get(..old.start).unwrap_or_default().to_owned();
+    let front = text.get(..old.start).unwrap_or_default();
     let has_front = old.start > range_without_bom(text).start;
-    if has_front && !front.ends_with('\n') && !body.is_empty() {
-        front.push_str(line_end);
-    }
+    let is_cut = has_front && !front.ends_with('\n') && !body.is_empty();
+    let front = format!("{front}{}", if is_cut { line_end } else { "" });
     let empty = if has_front { String::new() } else { format!("---{line_end}---{line_end}") };
     for between in ["", &empty] {
         let new = format!("{front}{between}{body}");
@@ -84,16 +83,12 @@ fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String>
         Some(_) => "\n",
         None => line_end(text),
     };
-    let mut new = text.to_owned();
-    if !matches!(text.chars().next_back(), None | Some('\n' | '\r')) {
-        new.push_str(line_end);
-    }
+    let has_line_end = matches!(text.chars().next_back(), None | Some('\n' | '\r'));
+    let line_rest = if has_line_end { "" } else { line_end };
     let has_blank_line = body.lines().next_back().is_none_or(|last| last.trim().is_empty());
-    if is_apart && !has_blank_line {
-        new.push_str(line_end);
-    }
-    new.push_str(&lines.replace("\r\n", "\n").replace('\n', line_end));
-    new.push_str(line_end);
+    let between = if is_apart && !has_blank_line { line_end } else { "" };
+    let lines = lines.replace("\r\n", "\n").replace('\n', line_end);
+    let new = format!("{text}{line_rest}{between}{lines}{line_end}");
     let (new_fields, range) = read(&new);
     if new_fields == fields && (range.start == old.start || body.is_empty()) {
         return Ok(new);
