@@ -25,11 +25,8 @@ pub struct LinkTypes {
 
 impl Default for LinkTypes {
     fn default() -> Self {
-        let mut types = Self { inverses: BTreeMap::new() };
-        for (kind, inverse) in BUILT_IN {
-            types.add(kind, inverse);
-        }
-        types
+        let both = BUILT_IN.into_iter().flat_map(|(kind, inverse)| [(kind, inverse), (inverse, kind)]);
+        Self { inverses: both.map(|(kind, inverse)| (kind.to_owned(), inverse.to_owned())).collect() }
     }
 }
 

@@ -54,10 +54,7 @@ pub(super) fn property(line: &str) -> Option<(&str, &str)> {
 }
 
 /// A paragraph as lines without markup.
-#[derive(Debug, Default)]
-pub(super) struct Paragraph {
-    lines: Vec<ProseLine>,
-}
+pub(super) struct Paragraph(Vec<ProseLine>);
 
 #[derive(Debug, Default)]
 struct ProseLine {
@@ -101,7 +98,7 @@ impl Paragraph {
                 _ => {}
             }
         }
-        Self { lines }
+        Self(lines)
     }
 
     /// Tells whether the paragraph belongs to an admonition, `!!! note` or `:::note … :::`. Returns whether the
@@ -109,10 +106,10 @@ impl Paragraph {
     pub(super) fn admonition(&self, is_open: bool) -> Option<bool> {
         let is_end =
             |line: &ProseLine| line.text.trim_start_matches(':').trim().is_empty() && line.text.starts_with(":::");
-        let ends = || self.lines.iter().skip(1).any(is_end);
-        let first = self.lines.first().map_or("", |line| line.text.trim());
+        let ends = || self.0.iter().skip(1).any(is_end);
+        let first = self.0.first().map_or("", |line| line.text.trim());
         if is_open {
-            return Some(!self.lines.iter().any(is_end));
+            return Some(!self.0.iter().any(is_end));
         }
         if ["!!! ", "??? ", "???+ ", "=== \""].iter().any(|prefix| first.starts_with(prefix)) {
             return Some(false);
@@ -127,8 +124,8 @@ impl Paragraph {
     pub(super) fn prose(&self, title: &str) -> Option<String> {
         let is_skipped =
             |line: &&ProseLine| line.is_metadata() || line.is_tool_markup() || is_same_text(&line.text, title);
-        let skipped = self.lines.iter().take_while(is_skipped).count();
-        let lines = self.lines.get(skipped..)?;
+        let skipped = self.0.iter().take_while(is_skipped).count();
+        let lines = self.0.get(skipped..)?;
         let texts: Vec<&str> =
             lines.iter().filter(|line| !line.is_tool_markup()).map(|line| line.text.trim()).collect();
         let text = texts.join(" ").trim().to_owned();
@@ -164,7 +161,7 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
     let is_omitted = |line: &&ProseLine| {
         line.is_tool_markup() || property(&line.text).is_some() || is_anchor(line) || is_same_text(&line.text, title)
     };
-    let lines = paragraph.lines.iter().filter(|line| !is_omitted(line) && !line.is_metadata());
+    let lines = paragraph.0.iter().filter(|line| !is_omitted(line) && !line.is_metadata());
     let text = lines.map(|line| line.text.trim()).collect::<Vec<_>>().join(" ");
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
