@@ -194,8 +194,7 @@ pub(crate) fn shortened(text: &str, length: usize) -> String {
 
 /// Returns a JSON string without line ends and characters that steer a terminal.
 pub(crate) fn json_string(text: &str) -> String {
-    let quoted = serde_json::Value::from(text).to_string();
-    escape_json(quoted)
+    escape_json(serde_json::Value::from(text).to_string())
 }
 
 /// Escapes in JSON text the harmful characters that JSON allows. Only strings can contain these.

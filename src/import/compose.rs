@@ -157,7 +157,10 @@ fn format_frontmatter(
     has_fields: bool,
 ) -> String {
     let text = |text: &str| yaml_scalar(text, false);
-    let list = |texts: &[String]| format!("[{}]", texts.iter().map(|one| text(one)).collect::<Vec<_>>().join(", "));
+    let list = |texts: &mut dyn Iterator<Item = &String>| {
+        let texts: Vec<String> = texts.take(MAX_ADDED).map(|one| text(one)).collect();
+        (!texts.is_empty()).then(|| format!("[{}]", texts.join(", ")))
+    };
     let mut lines = vec![
         "---".to_owned(),
         format!("id: {id}"),
@@ -168,11 +171,8 @@ fn format_frontmatter(
     field("created", page.created.clone());
     field("updated", page.updated.clone());
     field("date", page.day.map(|day| day.to_string()));
-    let tags: Vec<String> = page.tags.iter().filter(|_| has_fields).take(MAX_ADDED).cloned().collect();
-    field("tags", (!tags.is_empty()).then(|| list(&tags)));
-    let aliases: Vec<String> =
-        page.aliases.iter().filter(|_| has_fields).chain(&extra.aliases).take(MAX_ADDED).cloned().collect();
-    field("aliases", (!aliases.is_empty()).then(|| list(&aliases)));
+    field("tags", list(&mut page.tags.iter().filter(|_| has_fields)));
+    field("aliases", list(&mut page.aliases.iter().filter(|_| has_fields).chain(&extra.aliases)));
     if !extra.links.is_empty() {
         lines.push("links:".to_owned());
     }
