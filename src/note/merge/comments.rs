@@ -84,22 +84,20 @@ fn with_comments(
     // The comments to insert above and below each line.
     let mut inserted = vec![(Vec::new(), Vec::new()); lines.len()];
     for source in sources {
-        let next_code = nearest_code(source.iter().enumerate().rev());
-        let last_code = nearest_code(source.iter().enumerate());
+        let next_code = nearest_code(source.iter().rev()).into_iter().rev();
+        let codes = next_code.zip(nearest_code(source.iter()));
         let only_line = only_code(source).and(only_line);
-        for (index, line) in source.iter().enumerate() {
+        for (line, (next_code, last_code)) in source.iter().zip(codes) {
             let text = &line.comment;
             let count = |counts: &CommentCounts| counts.get(text).copied().unwrap_or_default();
             if text.is_empty() || count(expected) <= count(&counts) {
                 continue;
             }
             let host_of = |line: &CommentedLine| line_by_code.get(line.code.trim()).copied().flatten();
-            let code_in =
-                |nearest: &[Option<usize>]| nearest.get(index).copied().flatten().and_then(|code| source.get(code));
             let is_added = if line.is_comment() {
-                let inserted = match code_in(&next_code) {
+                let inserted = match next_code {
                     Some(next) => host_of(next).and_then(|host| Some(&mut inserted.get_mut(host)?.0)),
-                    None => code_in(&last_code).and_then(host_of).and_then(|host| Some(&mut inserted.get_mut(host)?.1)),
+                    None => last_code.and_then(host_of).and_then(|host| Some(&mut inserted.get_mut(host)?.1)),
                 };
                 inserted.map(|inserted| inserted.push(line.clone())).is_some()
             } else {
@@ -143,19 +141,13 @@ fn only_code(lines: &[CommentedLine]) -> Option<usize> {
     with_code.next().is_none().then_some(index)
 }
 
-/// Returns, for each line, the index of the last line with code up to it in the order of the iterator.
-fn nearest_code<'l>(lines: impl ExactSizeIterator<Item = (usize, &'l CommentedLine)>) -> Vec<Option<usize>> {
-    let mut nearest = vec![None; lines.len()];
-    let mut last = None;
-    for (index, line) in lines {
-        if !line.code.is_empty() {
-            last = Some(index);
-        }
-        if let Some(entry) = nearest.get_mut(index) {
-            *entry = last;
-        }
-    }
-    nearest
+/// Returns, for each line, the last line with code up to it.
+fn nearest_code<'l>(lines: impl Iterator<Item = &'l CommentedLine>) -> Vec<Option<&'l CommentedLine>> {
+    let next = |last: &mut Option<&'l CommentedLine>, line: &'l CommentedLine| {
+        *last = Some(line).filter(|line| !line.code.is_empty()).or(*last);
+        Some(*last)
+    };
+    lines.scan(None, next).collect()
 }
 
 /// Returns the lines of a field; an absent field has none. `None` if they are not YAML by themselves.
@@ -222,21 +214,13 @@ fn counts(lines: &[CommentedLine]) -> CommentCounts {
 /// Merges the counts of comments; `None` if both sides changed one of them in different ways.
 fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCounts> {
     let texts: BTreeSet<&String> = base.keys().chain(ours.keys()).chain(theirs.keys()).collect();
-    let mut merged = CommentCounts::new();
-    for text in texts {
+    let merged_count = |text: &String| {
         let [base, ours, theirs] = [&base, &ours, &theirs].map(|counts| counts.get(text).copied().unwrap_or_default());
-        let count = if theirs == base || theirs == ours {
-            ours
-        } else if ours == base {
-            theirs
-        } else {
-            return None;
-        };
-        if count > 0 {
-            merged.insert(text.clone(), count);
-        }
-    }
-    Some(merged)
+        if theirs == base || theirs == ours { Some(ours) } else { (ours == base).then_some(theirs) }
+    };
+    let merged: Option<CommentCounts> =
+        texts.into_iter().map(|text| Some((text.clone(), merged_count(text)?))).collect();
+    merged.map(|counts| counts.into_iter().filter(|(_, count)| *count > 0).collect())
 }
 
 /// Writes the text of one field into the lines of another, in its own spelling; `None` unless both are texts.
