@@ -84,16 +84,13 @@ impl Tokens<'_> {
     }
 
     fn parse_range(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
+        // `3 weeks before` is a distance, which is not supported.
+        let units = ["day", "days", "week", "weeks", "month", "months"];
+        let is_distance = index > 0 && units.contains(&self.word(index - 1));
         match self.word(index) {
             "between" => self.parse_joined(index + 1, &["and"], today, previous),
             "from" => self.parse_joined(index + 1, &["to", "through", "until"], today, previous),
-            // `3 weeks before` is a distance, which is not supported.
-            "before"
-                if index > 0
-                    && matches!(self.word(index - 1), "day" | "days" | "week" | "weeks" | "month" | "months") =>
-            {
-                None
-            }
+            "before" if is_distance => None,
             word @ ("since" | "after" | "before") => self.parse_open_ended(word, index + 1, today, previous),
             _ => self
                 .parse_joined(index, &["to", "through", "until"], today, previous)

@@ -40,21 +40,19 @@ pub(crate) struct Tokens<'a> {
 impl<'a> Tokens<'a> {
     /// Tokenizes a text in one pass.
     pub(crate) fn new(text: &'a str) -> Self {
-        let mut tokens = Vec::new();
-        let mut end = 0;
-        let mut chars = text.char_indices().peekable();
-        while let Some((start, first)) = chars.next() {
-            if !first.is_alphanumeric() {
+        let (mut tokens, mut end, mut offset) = (Vec::new(), 0, 0);
+        let is_separator = |c: char| !c.is_alphanumeric();
+        for piece in text.split_inclusive(is_separator) {
+            let word = piece.trim_end_matches(is_separator);
+            let range = offset..offset + word.len();
+            offset += piece.len();
+            if word.is_empty() {
                 continue;
             }
-            let mut stop = start + first.len_utf8();
-            while let Some((offset, c)) = chars.next_if(|(_, c)| c.is_alphanumeric()) {
-                stop = offset + c.len_utf8();
-            }
-            let slice = |range: Range<usize>| text.get(range).unwrap_or_default();
-            let gap = if start == 0 { Separator::Other } else { parse_separator(slice(end..start)) };
-            tokens.push(Token { word: slice(start..stop).to_lowercase(), range: start..stop, separator: gap });
-            end = stop;
+            let gap = text.get(end..range.start).filter(|_| range.start > 0);
+            end = range.end;
+            let separator = gap.map_or(Separator::Other, parse_separator);
+            tokens.push(Token { word: word.to_lowercase(), range, separator });
         }
         Self { text, tokens }
     }
