@@ -6,20 +6,15 @@ use super::markdown::parser;
 
 /// An inline style.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum InlineStyle {
-    /// A heading.
+pub(crate) enum InlineStyle {
     Heading,
-    /// Strong emphasis.
     Strong,
-    /// Emphasis.
     Emphasis,
-    /// Strikethrough.
     Struck,
     /// A code span or block of code.
     Code,
     /// A link or image.
     Link,
-    /// A block quote.
     Quote,
     /// The marker of a list item.
     Bullet,
@@ -29,18 +24,12 @@ const STYLES: usize = 8;
 
 /// The set of styles of a piece of text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct StyleSet(u8);
+pub(crate) struct StyleSet(u8);
 
 impl StyleSet {
     /// Tells whether the set contains a style.
-    pub fn has(self, style: InlineStyle) -> bool {
+    pub(crate) fn has(self, style: InlineStyle) -> bool {
         self.0 & (1 << style as u8) != 0
-    }
-
-    /// Adds a style.
-    #[must_use]
-    pub fn with(self, style: InlineStyle) -> Self {
-        Self(self.0 | 1 << style as u8)
     }
 }
 

@@ -40,7 +40,7 @@ pub use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use id::NoteId;
 pub use inline_links::{EncodedTarget, InlineLink};
-pub use inline_styles::{InlineStyle, StyleSet};
+pub(crate) use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
 pub(crate) use markdown::{parser as markdown_parser, without_code};
@@ -307,7 +307,7 @@ impl Note {
     }
 
     /// Returns the style spans of the body: byte offsets, each with the styles from there on. Parses the body.
-    pub fn style_spans(&self) -> Vec<(usize, StyleSet)> {
+    pub(crate) fn style_spans(&self) -> Vec<(usize, StyleSet)> {
         inline_styles::style_spans(self.body())
     }
 
