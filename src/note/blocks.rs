@@ -100,7 +100,12 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                     Tag::Heading { level, .. } if depth == 0 => heading = Some((level as usize, String::new())),
                     tag => {
                         if depth == 0 {
-                            reader.add_top_level(kind(&tag), range);
+                            let kind = match tag {
+                                Tag::Table(_) => BlockKind::Table,
+                                Tag::CodeBlock(_) => BlockKind::Code,
+                                _ => BlockKind::Text,
+                            };
+                            reader.add_top_level(kind, range);
                         }
                         container_depth = Some(depth);
                     }
@@ -123,14 +128,6 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
     }
     reader.blocks.retain(|block| !block.text.is_empty());
     reader.blocks
-}
-
-fn kind(tag: &Tag<'_>) -> BlockKind {
-    match tag {
-        Tag::Table(_) => BlockKind::Table,
-        Tag::CodeBlock(_) => BlockKind::Code,
-        _ => BlockKind::Text,
-    }
 }
 
 #[derive(Default)]
