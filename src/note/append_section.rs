@@ -114,14 +114,15 @@ mod tests {
 
     #[test]
     fn a_text_stays_what_it_is_below_another() {
-        assert_eq!(
-            below("own\n", "T", "", "\n\n    code\n\ntext  \n \n").unwrap(),
-            "own\n\n## T\n\n    code\n\ntext  \n"
-        );
-        assert_eq!(below("own", "C#", " S ", "x").unwrap(), "own\n\n## C#\n\nS\n\nx\n");
-        assert_eq!(below("", "[a] *b* #", "", "x").unwrap(), "\n## \\[a\\] \\*b\\* \\#\n\nx\n");
-        assert_eq!(below("a\r\n", "T", "S", "").unwrap(), "a\r\n\n## T\n\nS\n");
-        assert_eq!(below("    a", "T", "<b>\nS", "x\n\n    c").unwrap(), "    a\n\n## T\n\n<b>\nS\n\nx\n\n    c\n");
+        for (body, title, introduction, text, whole) in [
+            ("own\n", "T", "", "\n\n    code\n\ntext  \n \n", "own\n\n## T\n\n    code\n\ntext  \n"),
+            ("own", "C#", " S ", "x", "own\n\n## C#\n\nS\n\nx\n"),
+            ("", "[a] *b* #", "", "x", "\n## \\[a\\] \\*b\\* \\#\n\nx\n"),
+            ("a\r\n", "T", "S", "", "a\r\n\n## T\n\nS\n"),
+            ("    a", "T", "<b>\nS", "x\n\n    c", "    a\n\n## T\n\n<b>\nS\n\nx\n\n    c\n"),
+        ] {
+            assert_eq!(below(body, title, introduction, text).as_deref(), Ok(whole));
+        }
         assert_eq!(
             Section::new("T", "S", "x\r\ny").unwrap().below("a\r\n", "\r\n").unwrap(),
             "a\r\n\r\n## T\r\n\r\nS\r\n\r\nx\r\ny\r\n"

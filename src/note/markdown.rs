@@ -134,22 +134,20 @@ mod tests {
     #[test]
     fn summary_is_the_property_the_section_the_first_prose_or_the_first_items() {
         let summary = |body: &str| of_body(body, "T").map(|summary| summary.text);
-        assert_eq!(
-            summary("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.").as_deref(),
-            Some("First one with a label.")
-        );
-        assert_eq!(summary("Intro.\n\n## Summary\n\nThe `point` of it.\n\nMore.").as_deref(), Some("The point of it."));
-        assert_eq!(summary("Intro.\n\nSummary\n---\n\nThe point.\n").as_deref(), Some("The point."));
-        assert_eq!(summary("Intro.\n\n## Summary\n\n## Next\n\nOther.").as_deref(), Some("Intro."));
-        assert_eq!(
-            summary("title:: T\ndescription:: What it is.\n\n## Summary\n\nNo.").as_deref(),
-            Some("What it is.")
-        );
-        assert_eq!(summary("- title:: T\n  description:: What it is.\n- No.").as_deref(), Some("What it is."));
-        assert_eq!(summary("Text.\ndescription:: late").as_deref(), Some("Text. description:: late"));
-        assert_eq!(summary("# A heading\n\n- and\n  - *items* ^x\n").as_deref(), Some("and · items"));
-        assert_eq!(summary("- [A](#a)\n- [B](#b)\n\n- T\n- [x](x.md): y\n").as_deref(), Some("x: y"));
-        assert_eq!(summary("## License\n\n- MIT\n\n## More\n\n- Item\n").as_deref(), Some("Item"));
+        for (body, text) in [
+            ("# T\n\n- item\n\n> quote\n\nFirst *one*\nwith [[qp-1|a label]].\n\nSecond.", "First one with a label."),
+            ("Intro.\n\n## Summary\n\nThe `point` of it.\n\nMore.", "The point of it."),
+            ("Intro.\n\nSummary\n---\n\nThe point.\n", "The point."),
+            ("Intro.\n\n## Summary\n\n## Next\n\nOther.", "Intro."),
+            ("title:: T\ndescription:: What it is.\n\n## Summary\n\nNo.", "What it is."),
+            ("- title:: T\n  description:: What it is.\n- No.", "What it is."),
+            ("Text.\ndescription:: late", "Text. description:: late"),
+            ("# A heading\n\n- and\n  - *items* ^x\n", "and · items"),
+            ("- [A](#a)\n- [B](#b)\n\n- T\n- [x](x.md): y\n", "x: y"),
+            ("## License\n\n- MIT\n\n## More\n\n- Item\n", "Item"),
+        ] {
+            assert_eq!(summary(body).as_deref(), Some(text), "{body:?}");
+        }
         assert_eq!(summary("# Only a heading\n\n| a |\n|---|\n\n```\ncode\n```\n"), None);
         assert_eq!(summary(""), None);
         let long = "word ".repeat(10_000);

@@ -200,10 +200,10 @@ mod tests {
         let (line, all) = (node.line, |nodes: Vec<String>| nodes.join(","));
         match &node.kind {
             YamlNode::Scalar { text, plain } => format!("{text:?} {plain} {line} {range}"),
-            YamlNode::List(items) if source.starts_with('[') => {
+            YamlNode::List(items) => {
+                let range = if source.starts_with('[') { range } else { String::new() };
                 format!("[{}] {line} {range}", all(items.iter().map(|item| shape(item, text)).collect()))
             }
-            YamlNode::List(items) => format!("[{}] {line}", all(items.iter().map(|item| shape(item, text)).collect())),
             YamlNode::Map(entries) => {
                 let entries =
                     entries.iter().map(|(key, value)| format!("{}: {}", shape(key, text), shape(value, text)));
