@@ -72,28 +72,17 @@ pub(super) fn in_batches<C>(
     changes: &[C],
     all_at_once: &dyn Fn(&FieldText, &[C]) -> Option<FieldText>,
 ) -> Option<FieldText> {
-    in_batches_within(field, changes, &mut MAX_SPLITS.clone(), all_at_once)
-}
-
-fn in_batches_within<C>(
-    field: FieldText,
-    changes: &[C],
-    splits_left: &mut usize,
-    all_at_once: &dyn Fn(&FieldText, &[C]) -> Option<FieldText>,
-) -> Option<FieldText> {
-    if changes.is_empty() {
-        return Some(field);
+    let (mut field, mut pending, mut splits_left) = (field, vec![changes], MAX_SPLITS);
+    while let Some(changes) = pending.pop().filter(|changes| !changes.is_empty()) {
+        if let Some(changed) = all_at_once(&field, changes) {
+            field = changed;
+            continue;
+        }
+        splits_left = splits_left.checked_sub(1).filter(|_| changes.len() > 1)?;
+        let (first, rest) = changes.split_at(changes.len() / 2);
+        pending.extend([rest, first]);
     }
-    if let Some(changed) = all_at_once(&field, changes) {
-        return Some(changed);
-    }
-    if changes.len() == 1 {
-        return None;
-    }
-    *splits_left = splits_left.checked_sub(1)?;
-    let (first, rest) = changes.split_at(changes.len() / 2);
-    let field = in_batches_within(field, first, splits_left, all_at_once)?;
-    in_batches_within(field, rest, splits_left, all_at_once)
+    Some(field)
 }
 
 /// Edits the lines of a field. Returns the first candidate with exactly the expected value.
