@@ -335,11 +335,6 @@ impl Note {
     pub fn source_values(&self) -> Vec<Value> {
         frontmatter::raw_items(&self.text, "sources")
     }
-
-    /// Returns the file's name without its ending.
-    pub fn stem(&self) -> &str {
-        stem(&self.path)
-    }
 }
 
 /// Counts the characters of a text that every format keeps.
