@@ -78,13 +78,11 @@ fn may_be_fields(text: &str) -> bool {
 
 /// Yields the byte ranges of the lines from an offset on, line endings included.
 fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Range<usize>> {
-    let mut offset = start;
-    std::iter::from_fn(move || {
-        let rest = text.get(offset..).filter(|rest| !rest.is_empty())?;
-        let end = rest.find('\n').map_or(text.len(), |end| offset + end + 1);
-        let line = offset..end;
-        offset = end;
-        Some(line)
+    let lines = text.get(start..).unwrap_or_default().split_inclusive('\n');
+    lines.scan(start, |offset, line| {
+        let range = *offset..*offset + line.len();
+        *offset = range.end;
+        Some(range)
     })
 }
 

@@ -41,23 +41,16 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     fn read(&mut self, yaml: &'a str) {
-        match yaml_fast_path::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok) {
-            Ok(tree) => match tree.kind {
-                YamlNode::Map(entries) => self.read_map(yaml, entries, 1),
-                _ if yaml.trim().is_empty() => {}
-                _ => {
-                    self.report("frontmatter-broken", 2, "the frontmatter is not a mapping of fields");
-                    self.salvage(yaml);
-                    self.fields.is_text = !self.fields.has_known_field();
-                }
-            },
-            Err(error) => {
-                let message = format!("the frontmatter is not YAML: {}", error.reason);
-                self.report("frontmatter-broken", error.line + 1, message);
-                self.salvage(head(yaml));
-                self.fields.is_text = !self.fields.has_known_field();
-            }
-        }
+        let tree = yaml_fast_path::parse(yaml).map_or_else(|| yaml::parse(yaml), Ok);
+        let (line, message) = match tree.map(|tree| tree.kind) {
+            Ok(YamlNode::Map(entries)) => return self.read_map(yaml, entries, 1),
+            Ok(_) if yaml.trim().is_empty() => return,
+            Ok(_) => (2, "the frontmatter is not a mapping of fields".to_owned()),
+            Err(error) => (error.line + 1, format!("the frontmatter is not YAML: {}", error.reason)),
+        };
+        self.report("frontmatter-broken", line, message);
+        self.salvage(head(yaml));
+        self.fields.is_text = !self.fields.has_known_field();
     }
 
     /// Reads the fields of a map that `lines_before` lines of the file precede.
