@@ -11,6 +11,9 @@ const BEGINNINGS: [usize; 2] = [512, 4096];
 /// The most bytes of a body that are parsed: the parser's tree takes sixty times its text.
 pub(crate) const MAX_PARSED: usize = 1024 * 1024;
 
+/// The rest of the events of a text.
+pub(super) type Events<'e, 'a> = &'e mut dyn Iterator<Item = Event<'a>>;
+
 pub(crate) fn parser(text: &str) -> Parser<'_> {
     let text = text.get(..text.floor_char_boundary(MAX_PARSED)).unwrap_or(text);
     let options = Options::ENABLE_TABLES
@@ -50,50 +53,32 @@ pub(crate) fn without_code(text: &str) -> Cow<'_, str> {
 
 /// Finds a text in beginnings of a body, and in the whole body only if nothing is found, if the found text may
 /// continue, or if the body defines link labels, which change the meaning of brackets.
-pub(super) fn find_from_beginning(
-    body: &str,
-    find: impl Fn(&mut TopLevelEvents<'_>) -> Option<String>,
-) -> Option<String> {
+pub(super) fn find_from_beginning(body: &str, find: impl Fn(Events<'_, '_>) -> Option<String>) -> Option<String> {
     let has_definitions = body.contains("]:");
     for length in BEGINNINGS.into_iter().filter(|length| *length < body.len() && !has_definitions) {
         // Only whole lines, since the beginning of a line may have another meaning.
         let beginning = body.get(..body.floor_char_boundary(length)).unwrap_or_default();
         let beginning = beginning.get(..beginning.rfind('\n').map_or(0, |end| end + 1)).unwrap_or_default();
-        let mut events = TopLevelEvents::new(beginning);
+        let mut events = top_level_events(beginning);
         let found = find(&mut events);
         if found.is_some() && events.next().is_some() {
             return found;
         }
     }
-    find(&mut TopLevelEvents::new(body))
+    find(&mut top_level_events(body))
 }
 
-/// The events of a text outside of lists, quotes, tables, footnotes and blocks of code.
-pub(super) struct TopLevelEvents<'a> {
-    events: Parser<'a>,
-    depth: usize,
-}
-
-impl<'a> TopLevelEvents<'a> {
-    pub(super) fn new(text: &'a str) -> Self {
-        Self { events: parser(text), depth: 0 }
-    }
-}
-
-impl<'a> Iterator for TopLevelEvents<'a> {
-    type Item = Event<'a>;
-
-    fn next(&mut self) -> Option<Event<'a>> {
-        loop {
-            let event = self.events.next()?;
-            match &event {
-                Event::Start(tag) if is_container(&tag.to_end()) => self.depth += 1,
-                Event::End(tag) if is_container(tag) => self.depth -= 1,
-                _ if self.depth == 0 => return Some(event),
-                _ => {}
-            }
+/// Iterates the events of a text outside of lists, quotes, tables, footnotes and blocks of code.
+pub(super) fn top_level_events(text: &str) -> impl Iterator<Item = Event<'_>> {
+    let mut depth = 0_usize;
+    parser(text).filter(move |event| {
+        match event {
+            Event::Start(tag) if is_container(&tag.to_end()) => depth += 1,
+            Event::End(tag) if is_container(tag) => depth -= 1,
+            _ => return depth == 0,
         }
-    }
+        false
+    })
 }
 
 fn is_container(tag: &TagEnd) -> bool {
@@ -105,7 +90,7 @@ fn is_container(tag: &TagEnd) -> bool {
 
 /// Returns the text of a heading on one line, from the events after its start. The text of images is used only if there
 /// is no other.
-pub(super) fn heading_text(events: &mut TopLevelEvents<'_>) -> Option<String> {
+pub(super) fn heading_text(events: Events<'_, '_>) -> Option<String> {
     let (mut text, mut image_text, mut images) = (String::new(), String::new(), 0_usize);
     for event in events {
         match event {
@@ -176,10 +161,9 @@ mod tests {
             let before = "\n".repeat(random.below(longest));
             let rest: String = (0..40).map(|_| random.choice(&pieces)).collect();
             let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(random.below(50)));
-            let whole =
-                |find: &dyn Fn(&mut TopLevelEvents<'_>) -> Option<String>| find(&mut TopLevelEvents::new(&body));
-            let heading = |events: &mut TopLevelEvents<'_>| title::first_heading(events);
-            let paragraph = |events: &mut TopLevelEvents<'_>| summary::first_prose(events, "Heading");
+            let whole = |find: &dyn Fn(Events<'_, '_>) -> Option<String>| find(&mut top_level_events(&body));
+            let heading = |events: Events<'_, '_>| title::first_heading(events);
+            let paragraph = |events: Events<'_, '_>| summary::first_prose(events, "Heading");
             assert_eq!(find_from_beginning(&body, heading), whole(&heading), "{body:?}");
             assert_eq!(find_from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
         }

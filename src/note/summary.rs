@@ -3,7 +3,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Tag};
 
 use super::blocks::{self, Block};
-use super::markdown::{TopLevelEvents, find_from_beginning, heading_text};
+use super::markdown::{Events, find_from_beginning, heading_text, top_level_events};
 use super::prose::{self, Paragraph};
 
 /// The source of a summary, the best first.
@@ -28,8 +28,7 @@ pub(crate) struct BodySummary {
 /// Returns the summary of a body; never the title of its note.
 pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
     let from = |source: SummarySource| move |text: String| BodySummary { source, text };
-    let section =
-        || may_have_section(body).then(|| first_under_summary(&mut TopLevelEvents::new(body), title)).flatten();
+    let section = || may_have_section(body).then(|| first_under_summary(&mut top_level_events(body), title)).flatten();
     let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same_text(heading, title);
     let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.heading_path.iter().any(is_metadata));
     let items = || blocks::outline(body, item);
@@ -58,7 +57,7 @@ fn may_have_section(body: &str) -> bool {
     (body.contains("ummary") || body.contains("UMMARY")) && body.split(['\n', '\r']).any(may_be_heading)
 }
 
-fn first_under_summary(events: &mut TopLevelEvents<'_>, title: &str) -> Option<String> {
+fn first_under_summary(events: Events<'_, '_>, title: &str) -> Option<String> {
     let mut is_under_summary = false;
     loop {
         match events.next()? {
@@ -77,7 +76,7 @@ fn first_under_summary(events: &mut TopLevelEvents<'_>, title: &str) -> Option<S
 }
 
 /// Returns the first paragraph of prose outside of admonitions and of sections such as `Status`.
-pub(super) fn first_prose(events: &mut TopLevelEvents<'_>, title: &str) -> Option<String> {
+pub(super) fn first_prose(events: Events<'_, '_>, title: &str) -> Option<String> {
     let mut skipped_level: Option<HeadingLevel> = None;
     let mut is_in_admonition = false;
     loop {

@@ -4,7 +4,7 @@
 use pulldown_cmark::{Event, HeadingLevel, Tag, TagEnd};
 
 use super::id::generated_id;
-use super::markdown::{TopLevelEvents, find_from_beginning, heading_text};
+use super::markdown::{Events, find_from_beginning, heading_text};
 use super::prose;
 
 const FOLDER_FILES: [&str; 3] = ["index", "_index", "readme"];
@@ -47,7 +47,7 @@ fn readable_name(name: &str) -> String {
     if spaced.is_empty() { name.to_owned() } else { spaced }
 }
 
-pub(super) fn first_heading(events: &mut TopLevelEvents<'_>) -> Option<String> {
+pub(super) fn first_heading(events: Events<'_, '_>) -> Option<String> {
     let mut html = String::new();
     loop {
         match events.next()? {

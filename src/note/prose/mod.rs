@@ -4,7 +4,7 @@ mod terms;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
 
-use super::markdown::TopLevelEvents;
+use super::markdown::{Events, top_level_events};
 use terms::{
     ADMONITIONS, AFTER_STATE, LICENCES, METADATA_BEGINNINGS, METADATA_NAMES, METADATA_WORDS, PART_NAMES, STATES,
 };
@@ -71,7 +71,7 @@ struct ProseLine {
 
 impl Paragraph {
     /// Reads a paragraph, up to its end, from the events after its start.
-    pub(super) fn read<'a>(events: &mut impl Iterator<Item = Event<'a>>) -> Self {
+    pub(super) fn read(events: Events<'_, '_>) -> Self {
         let mut lines = vec![ProseLine::default()];
         let (mut links, mut images, mut is_bold) = (0_usize, 0_usize, false);
         for event in events {
@@ -145,7 +145,7 @@ impl Paragraph {
 
 /// Returns the text of a list item without markup; `None` for entries of a table of contents, metadata and the title.
 pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
-    let mut events = TopLevelEvents::new(markdown);
+    let mut events = top_level_events(markdown);
     // A block start such as that of a heading is text inside an item.
     let paragraph = loop {
         match events.next()? {
