@@ -60,11 +60,11 @@ pub(super) fn merge_comments(
 /// Removes comments by text and number of occurrences; `None` if it is not known which of several equal ones to remove.
 fn remove_comments(lines: &mut Vec<CommentedLine>, is_unwanted: impl Fn(&str, usize) -> bool) -> Option<()> {
     let counts = counts(lines);
-    let unwanted: HashSet<&String> =
-        counts.iter().filter(|(text, count)| is_unwanted(text, **count)).map(|(text, _)| text).collect();
-    if unwanted.iter().any(|text| counts.get(*text).is_some_and(|count| *count > 1)) {
+    if counts.iter().any(|(text, count)| *count > 1 && is_unwanted(text, *count)) {
         return None;
     }
+    let unwanted = counts.iter().filter(|(text, count)| is_unwanted(text, **count));
+    let unwanted: HashSet<&String> = unwanted.map(|(text, _)| text).collect();
     let has_unwanted = |line: &CommentedLine| unwanted.contains(&line.comment);
     lines.retain(|line| !(line.is_comment() && has_unwanted(line)));
     for line in lines.iter_mut().filter(|line| has_unwanted(line)) {
@@ -101,27 +101,17 @@ fn with_comments(
                 };
                 inserted.map(|inserted| inserted.push(line.clone())).is_some()
             } else {
-                let host = host_of(line).or(only_line);
-                append_comment(host.and_then(|host| lines.get_mut(host)), line)
+                let host = host_of(line).or(only_line).and_then(|host| lines.get_mut(host));
+                let host = host.filter(|host| host.comment.is_empty());
+                host.map(|host| (host.gap, host.comment) = (line.gap.clone(), text.clone())).is_some()
             };
             if is_added {
                 *counts.entry(text.clone()).or_default() += 1;
             }
         }
     }
-    let with_inserted = |(line, (mut above, below)): (CommentedLine, (Vec<CommentedLine>, Vec<CommentedLine>))| {
-        above.push(line);
-        above.extend(below);
-        above
-    };
-    lines.into_iter().zip(inserted).flat_map(with_inserted).collect()
-}
-
-/// Appends the comment of another line to a line without one. Returns whether it did.
-fn append_comment(host: Option<&mut CommentedLine>, line: &CommentedLine) -> bool {
-    let Some(host) = host.filter(|host| host.comment.is_empty()) else { return false };
-    (host.gap, host.comment) = (line.gap.clone(), line.comment.clone());
-    true
+    let lines = lines.into_iter().zip(inserted);
+    lines.flat_map(|(line, (above, below))| above.into_iter().chain([line]).chain(below)).collect()
 }
 
 /// Returns the index of the line of each code; `None` for code that occurs on several lines.

@@ -20,7 +20,7 @@ pub(super) fn merge_sets(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3
         Some(theirs) if has_their_order => (theirs, keys.merged(&in_base, &in_theirs, &in_ours)?),
         _ => (ours.or(theirs)?, keys.merged(&in_base, &in_ours, &in_theirs)?),
     };
-    if merged.items.is_empty() && (ours.is_none() || theirs.is_none()) {
+    if merged.entries.is_empty() && (ours.is_none() || theirs.is_none()) {
         return Some(None);
     }
     keys.with_items(host, &merged).map(Some)
@@ -62,34 +62,30 @@ fn with_added(key: &str, field: FieldText, added: &[Value]) -> Option<FieldText>
 
 /// The items of a list, indexed by their keys.
 struct ItemSet {
-    items: Vec<Value>,
-    keys: Vec<Value>,
+    /// The items, each after its key.
+    entries: Vec<(Value, Value)>,
     /// The index of the first item of each key.
     first_by_key: HashMap<Value, usize>,
 }
 
 impl ItemSet {
     fn of(keys: &ItemKeys<'_>, items: Vec<Value>) -> Self {
-        let keys: Vec<Value> = items.iter().map(|item| keys.key_of(item)).collect();
+        let entries: Vec<_> = items.into_iter().map(|item| (keys.key_of(&item), item)).collect();
         let mut first_by_key = HashMap::new();
-        for (index, key) in keys.iter().enumerate() {
+        for (index, (key, _)) in entries.iter().enumerate() {
             first_by_key.entry(key.clone()).or_insert(index);
         }
-        Self { items, keys, first_by_key }
-    }
-
-    fn entries(&self) -> impl Iterator<Item = (&Value, &Value)> {
-        self.keys.iter().zip(&self.items)
+        Self { entries, first_by_key }
     }
 
     fn get(&self, key: &Value) -> Option<&Value> {
-        self.first_by_key.get(key).and_then(|index| self.items.get(*index))
+        self.entries.get(*self.first_by_key.get(key)?).map(|(_, item)| item)
     }
 
     /// Tells whether the items common with the base are in another order.
     fn is_reordered(&self, base: &Self) -> bool {
-        let common = |items: &Self, others: &Self| -> Vec<Value> {
-            items.keys.iter().filter(|key| others.get(key).is_some()).cloned().collect()
+        let common = |set: &Self, other: &Self| -> Vec<Value> {
+            set.entries.iter().map(|(key, _)| key).filter(|key| other.get(key).is_some()).cloned().collect()
         };
         common(base, self) != common(self, base)
     }
@@ -136,7 +132,7 @@ impl<'k> ItemKeys<'k> {
     fn merged(&self, base: &ItemSet, ours: &ItemSet, theirs: &ItemSet) -> Option<ItemSet> {
         let is_same = |a: &Value, b: &Value| normalized(self.field, a) == normalized(self.field, b);
         let mut merged: Vec<Value> = Vec::new();
-        for (key, item) in ours.entries() {
+        for (key, item) in &ours.entries {
             match (base.get(key), theirs.get(key)) {
                 (Some(old), None) if is_same(old, item) => {}
                 // One side changed an item that the other removed.
@@ -145,7 +141,7 @@ impl<'k> ItemKeys<'k> {
                 (None, None) => merged.push(item.clone()),
             }
         }
-        for (index, (key, item)) in theirs.entries().enumerate().filter(|(_, (key, _))| ours.get(key).is_none()) {
+        for (index, (key, item)) in theirs.entries.iter().enumerate().filter(|(_, (key, _))| ours.get(key).is_none()) {
             match base.get(key) {
                 Some(old) if is_same(old, item) => {}
                 Some(_) => return None,
@@ -191,19 +187,21 @@ impl<'k> ItemKeys<'k> {
         let key = self.field;
         let mut field = host.clone();
         let old = ItemSet::of(self, items(key, Some(host)));
-        if !matches!(field.value, Value::List(_)) && !old.items.is_empty() {
-            let list = Value::List(old.items.clone());
+        if !matches!(field.value, Value::List(_)) && !old.entries.is_empty() {
+            let list = Value::List(old.entries.iter().map(|(_, item)| item.clone()).collect());
             field = edited(key, &field, list.clone(), |document| document.set(key, &flow(&list)))?;
         }
-        let changed = old.entries().enumerate().filter_map(|(index, (item_key, item))| {
+        let changed = old.entries.iter().enumerate().filter_map(|(index, (item_key, item))| {
             let new = merged.get(item_key)?;
             (normalized(key, new) != normalized(key, item)).then(|| (index, new.clone()))
         });
         field = with_changed_items(key, field, &changed.collect::<Vec<_>>())?;
-        let added = merged.entries().filter(|(item_key, _)| old.get(item_key).is_none()).map(|(_, item)| item.clone());
+        let added =
+            merged.entries.iter().filter(|(item_key, _)| old.get(item_key).is_none()).map(|(_, item)| item.clone());
         field = with_added(key, field, &added.collect::<Vec<_>>())?;
         let mut seen = HashSet::new();
-        let unwanted = old.keys.iter().filter(|key| merged.get(key).is_none() && seen.insert(*key));
+        let unwanted =
+            old.entries.iter().map(|(key, _)| key).filter(|key| merged.get(key).is_none() && seen.insert(*key));
         let unwanted: Vec<&Value> = unwanted.collect();
         in_batches(field, &unwanted, &|field, unwanted| {
             let unwanted: HashSet<&Value> = unwanted.iter().copied().collect();
