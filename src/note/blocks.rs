@@ -15,34 +15,29 @@ const MAX_COLUMN: usize = 256;
 /// The maximum length of a block anchor, in bytes.
 const MAX_ANCHOR: usize = 64;
 
-/// The kind of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockKind {
+pub(crate) enum BlockKind {
     /// A paragraph, a quote, or any other text.
     Text,
-    /// A list item.
     Item,
-    /// A table.
     Table,
-    /// A block of code.
     Code,
 }
 
 /// A part of a body that can be shown by itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Block {
-    /// The kind.
-    pub kind: BlockKind,
+pub(crate) struct Block {
+    pub(crate) kind: BlockKind,
     /// The byte range in the body, without nested lists unless text of the item follows them.
-    pub range: Range<usize>,
+    pub(crate) range: Range<usize>,
     /// The block anchor: `^anchor` or `id:: x`.
-    pub anchor: Option<String>,
+    pub(crate) anchor: Option<String>,
     /// The heading path, the outermost first.
-    pub heading_path: Arc<[String]>,
+    pub(crate) heading_path: Arc<[String]>,
     /// The markdown without the list marker, the anchor and nested lists.
-    pub text: String,
+    pub(crate) text: String,
     /// The nesting depth in lists; 0 outside of any.
-    pub depth: usize,
+    pub(crate) depth: usize,
 }
 
 /// The most characters of an outline, and the most bytes of a body from which it is made.

@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use append_section::Section;
 pub(crate) use blocks::joined;
-pub use blocks::{Block, BlockKind};
+pub(crate) use blocks::{Block, BlockKind};
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use id::NoteId;
 pub use inline_links::{EncodedTarget, InlineLink};
@@ -82,10 +82,8 @@ const REMARKS: [&str; 12] = [
     "not-a-map", "not-a-text", "nul", "too-long",
 ];
 
-/// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated.
-///
-/// An owned, pure value: no field or method reads a file. What takes a parse of the body is computed at the first call
-/// and cached.
+/// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated. A pure value: nothing reads a
+/// file. What takes a parse of the body is computed at the first call and cached.
 #[derive(Debug, Clone)]
 pub struct Note {
     /// The note's name in links and on the command line: from the frontmatter, else derived from the path.
@@ -251,9 +249,8 @@ impl Note {
         *self.body_chars.get_or_init(|| shown_chars(self.body()))
     }
 
-    /// Returns the summary: the field `summary` or `description`, else the property `description::` of the body, else the
-    /// field `abstract`, else the section `Summary`, else the first prose, else the first list items. A summary from a
-    /// field may contain line breaks.
+    /// Returns the first of: the field `summary` or `description`, the property `description::` of the body, the field
+    /// `abstract`, the section `Summary`, prose, list items. A summary from a field may contain line breaks.
     pub fn summary(&self) -> Option<&str> {
         self.summary_from(SummarySource::Outline)
     }
@@ -312,7 +309,7 @@ impl Note {
     }
 
     /// Returns the blocks of the body, in its order. Parses the body.
-    pub fn blocks(&self) -> Vec<Block> {
+    pub(crate) fn blocks(&self) -> Vec<Block> {
         blocks::blocks(self.body())
     }
 
