@@ -56,7 +56,6 @@ pub(super) fn scan(text: &str) -> ScannedText {
     for (event, range) in markdown_parser(text).into_offset_iter() {
         scanner.handle_event(&event, range);
     }
-    scanner.end_run();
     scanner.finish()
 }
 
@@ -152,6 +151,7 @@ impl Scanner<'_> {
 
     /// Ends the scan. Destinations without a link are those of definitions.
     fn finish(mut self) -> ScannedText {
+        self.end_run();
         let mut left: Vec<Destination> = self.destinations.into_values().collect();
         left.sort_by_key(|found| found.range.start);
         let definition = |found: Destination| {

@@ -162,9 +162,8 @@ mod tests {
             let rest: String = (0..40).map(|_| random.choice(&pieces)).collect();
             let body = format!("{before}{rest}{}", "\n\nMore text.".repeat(random.below(50)));
             let whole = |find: &dyn Fn(Events<'_, '_>) -> Option<String>| find(&mut top_level_events(&body));
-            let heading = |events: Events<'_, '_>| title::first_heading(events);
             let paragraph = |events: Events<'_, '_>| summary::first_prose(events, "Heading");
-            assert_eq!(find_from_beginning(&body, heading), whole(&heading), "{body:?}");
+            assert_eq!(find_from_beginning(&body, title::first_heading), whole(&title::first_heading), "{body:?}");
             assert_eq!(find_from_beginning(&body, paragraph), whole(&paragraph), "{body:?}");
         }
     }

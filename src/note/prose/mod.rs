@@ -133,11 +133,12 @@ impl Paragraph {
         let are_labels =
             lines.iter().all(ProseLine::is_bold_label) || (lines.len() > 1 && lines.iter().all(ProseLine::is_label));
         let is_bold_name = matches!(lines, [line] if line.is_bold_name());
+        let is_lead_in = text.ends_with(':') && text.split_whitespace().nth(MAX_LEAD_WORDS).is_none();
         let is_other = are_labels
             || is_bold_name
             || is_state(&text)
             || is_licence(&text)
-            || is_lead_in(&text)
+            || is_lead_in
             || is_same_text(&text, title);
         (has_own_text && !is_other).then_some(text)
     }
@@ -268,10 +269,6 @@ fn is_state(text: &str) -> bool {
 fn is_licence(text: &str) -> bool {
     let lower = text.get(..text.floor_char_boundary(60)).unwrap_or_default().to_lowercase();
     LICENCES.iter().any(|beginning| lower.starts_with(beginning))
-}
-
-fn is_lead_in(text: &str) -> bool {
-    text.ends_with(':') && text.split_whitespace().nth(MAX_LEAD_WORDS).is_none()
 }
 
 /// Tells whether lines consist mostly of links or code.
