@@ -32,12 +32,11 @@ impl NoteId {
         (is_plain(stem) && stem.len() <= MAX_LEN).then(|| Self(text.into()))
     }
 
-    /// Derives the id of a note without an id in its frontmatter from the path of its file in the store. The id depends
-    /// only on the path; two paths have the same id only if both file names begin with the same generated id.
+    /// Derives an id from the path of a file in the store only. Two paths have the same one only if both file names begin
+    /// with the same generated id, to which `qp-a1b2-some-title` is shortened in any folder.
     ///
     /// The names below `notes/` are joined by [`SEPARATOR`]: `notes/guides/docker.md` becomes `guides--docker`. If the
-    /// path can't be recovered from that, a hash of the path follows. `qp-a1b2-some-title` becomes `qp-a1b2` in any
-    /// folder.
+    /// path can't be recovered from that, a hash of the path follows.
     pub fn from_path(path: &str) -> Self {
         let path = path.strip_suffix(".md").unwrap_or(path);
         if let Some(id) = generated_id(path.rsplit('/').next().unwrap_or(path)) {

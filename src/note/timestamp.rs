@@ -5,10 +5,8 @@ use std::cmp::Ordering;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-/// A date with an optional time.
-///
-/// Timestamps are ordered by UTC time: a time without an offset counts as UTC, a date without a time as midnight.
-/// Different spellings of one time are equal.
+/// A date with an optional time. Timestamps are ordered by UTC time: a time without an offset counts as UTC, a date
+/// without a time as midnight. Different spellings of one time are equal.
 #[derive(Debug, Clone)]
 pub struct Timestamp {
     text: String,
