@@ -29,10 +29,8 @@ impl Section {
         Some(Self { head, text })
     }
 
-    /// Returns a body with the section appended; `end` is the line ending.
-    ///
-    /// # Errors
-    /// A sentence with the part of either text that would change its meaning.
+    /// Returns a body with the section appended; `end` is the line ending. An error names the part of either text that
+    /// would change its meaning.
     pub(crate) fn below(&self, body: &str, end: &str) -> Result<String, String> {
         if !is_closed(body) {
             return Err("its text ends inside a code block or a comment".to_owned());

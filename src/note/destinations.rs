@@ -184,10 +184,7 @@ fn scanned_len(text: &str, is_end: impl Fn(char, usize) -> bool) -> usize {
 }
 
 /// Replaces the targets of links for which `new_target` returns one; no other byte changes. Relative paths are passed
-/// and returned decoded, without `#heading`, which stays.
-///
-/// # Errors
-/// A sentence with the link that can't be changed by itself.
+/// and returned decoded, without `#heading`, which stays. An error names the link that can't be changed by itself.
 pub(crate) fn relinked(body: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
     let mut spans = Vec::new();
     for destination in destinations(body).into_iter().filter(Destination::is_local) {

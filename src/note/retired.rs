@@ -6,7 +6,6 @@ use super::{Timestamp, Value, prose};
 
 /// The values of the field `status` that retire a note, in any case.
 const STATUSES: [&str; 4] = ["superseded", "rejected", "deprecated", "obsolete"];
-const STATUS: &str = "status";
 const VALID_UNTIL: &str = "valid_until";
 
 /// Why a note no longer holds.
@@ -67,7 +66,7 @@ impl<'a> UserFields<'a> {
     }
 
     fn retired_status(self) -> Option<&'static str> {
-        let status = self.field(STATUS)?.to_line();
+        let status = self.field("status")?.to_line();
         STATUSES.into_iter().find(|known| known.eq_ignore_ascii_case(status.trim()))
     }
 }

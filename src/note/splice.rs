@@ -3,9 +3,7 @@
 use std::ops::Range;
 
 /// Replaces disjoint byte ranges of a text, given in any order; every other byte stays. Equal replacements count once.
-///
-/// # Errors
-/// A sentence if two ranges overlap, or if one is not on character boundaries of the text.
+/// An error says that two ranges overlap, or that one is not on character boundaries.
 pub(crate) fn with_spans(text: &str, mut spans: Vec<(Range<usize>, String)>) -> Result<String, String> {
     spans.sort_by(|(a, new_a), (b, new_b)| (a.start, a.end, new_a).cmp(&(b.start, b.end, new_b)));
     spans.dedup();

@@ -84,7 +84,6 @@ impl ChangedField<'_> {
         in_place.or_else(on_line).or_else(|| Some(theirs.clone()))
     }
 
-    /// Merges lists to which both sides appended.
     fn as_list(&self) -> Option<FieldText> {
         let items = |field: Option<&FieldText>| match field.map(|field| &field.value) {
             Some(Value::List(items)) => Some(items.clone()),
@@ -94,7 +93,6 @@ impl ChangedField<'_> {
         with_appended(self.key, self.ours?, &merged)
     }
 
-    /// Merges times: the later `updated`, the earlier `created`.
     fn as_time(&self) -> Option<FieldText> {
         let (ours, theirs) = (self.ours?, self.theirs?);
         let time = |field: &FieldText| match &field.value {

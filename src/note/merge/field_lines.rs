@@ -30,10 +30,8 @@ pub(super) struct FieldSource<'a> {
 }
 
 impl<'a> FieldLines<'a> {
-    /// Splits a text. One without frontmatter has no fields. `line_end` is the line ending of new lines.
-    ///
-    /// # Errors
-    /// A sentence: the frontmatter is not closed, is not YAML, has a field twice, or has two fields on one line.
+    /// Splits a text; without frontmatter it has no fields. `line_end` is the line ending of new lines. An error says that
+    /// the frontmatter is not closed, is not YAML, has a field twice, or has two fields on one line.
     pub(super) fn read(text: &'a str, line_end: &'static str) -> Result<Self, String> {
         let parts = split(text);
         if parts.is_unclosed {

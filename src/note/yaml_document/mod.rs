@@ -32,10 +32,8 @@ pub(super) struct YamlDocument<'a> {
 }
 
 impl<'a> YamlDocument<'a> {
-    /// Parses frontmatter; an empty text has no fields. `line_end` is the line ending of new lines.
-    ///
-    /// # Errors
-    /// A sentence with the line (from 1, of the file) if the text is not YAML or not a map.
+    /// Parses frontmatter; an empty text has no fields. `line_end` is the line ending of new lines. An error names the
+    /// line (from 1, of the file) at which the text is not YAML, or says that it is not a map.
     pub(super) fn parse(yaml: &'a str, line_end: &'static str) -> Result<Self, String> {
         #[cfg(test)]
         BYTES_PARSED.set(BYTES_PARSED.get() + yaml.len());
