@@ -15,8 +15,8 @@ use super::{
 use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS,
-    Presence, Report, SPANNING_TREE, UTILITY_PARTS,
+    Analysis, COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS, Report,
+    SPANNING_TREE, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -36,20 +36,23 @@ impl Renderer for Json<'_> {
     }
 
     fn frame(&self, shown: FrameState<'_>) -> Frame {
+        let layout = self.report.layout();
         let mut text = format!("{{\"schema\":{SCHEMA}");
         for (name, value) in self.head_fields(shown) {
             text.push_str(&format!(",\"{name}\":{}", escape_json(value.to_string())));
         }
         let mut parts = Vec::new();
-        for list in self.report.layout().lists {
-            let is_present = match list.presence {
-                Presence::Always => true,
-                Presence::WithEdges => self.has_edges(),
-                Presence::WithPatterns => self.report.head.has_intent(PATTERNS),
-                Presence::WithEntry => false,
+        for list in layout.lists {
+            let is_present = match *list {
+                _ if !layout.has_optional_lists => true,
+                LINKS => self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty()),
+                PATTERNS => self.report.head.has_intent(PATTERNS),
+                // Its entry writes the key too, since the value is no array.
+                COMPARISON => false,
+                _ => true,
             };
             if is_present {
-                text.push_str(&format!(",\"{}\":[", list.name));
+                text.push_str(&format!(",\"{list}\":["));
             }
             parts.push(std::mem::take(&mut text));
             text.push_str(if is_present { "]" } else { "" });
@@ -135,14 +138,10 @@ impl Json<'_> {
         shows_body(self.report, self.report.layout().has_body_in_json)
     }
 
-    fn has_edges(&self) -> bool {
-        self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty())
-    }
-
     /// Returns the index of the list with a name. What has no list of its own goes into the last one.
     fn section(&self, name: &str) -> usize {
         let lists = self.report.layout().lists;
-        lists.iter().position(|list| list.name == name).unwrap_or(lists.len() - 1)
+        lists.iter().position(|list| *list == name).unwrap_or(lists.len() - 1)
     }
 
     fn add(&self, list: &str, value: Value, out: &mut EntryText) {
@@ -170,7 +169,7 @@ impl Json<'_> {
         for edge in view.edges() {
             self.add(LINKS, link_object(edge), &mut out);
         }
-        let has_tree = self.report.layout().lists.iter().any(|list| list.name == SPANNING_TREE);
+        let has_tree = self.report.layout().lists.contains(&SPANNING_TREE);
         let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
         if let Some(parent) = parent.filter(|_| has_tree) {
             let from = parent.note.id.as_str();

@@ -20,7 +20,9 @@ pub struct Layout {
     /// The name of the kind, the `mode` of JSON and records; of a change, the name of its command replaces it.
     name: &'static str,
     /// The members of the JSON object that contain entries, in their order. An entry without one goes into the last.
-    pub lists: &'static [List],
+    pub lists: &'static [&'static str],
+    /// Whether JSON has the lists of links, patterns and comparisons only if there is something for them.
+    pub has_optional_lists: bool,
     /// The header for people; `None` for an answer that begins with its first entry.
     pub header: Option<Header>,
     /// The form of a note for people.
@@ -41,28 +43,6 @@ pub struct Layout {
     pub has_body_in_records: bool,
     /// Whether records have the banner unless the request hides it.
     pub has_banner_in_records: bool,
-}
-
-/// A member of the JSON object that contains entries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct List {
-    /// Its key.
-    pub name: &'static str,
-    /// When it is present.
-    pub presence: Presence,
-}
-
-/// When a member of the JSON object is present.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Presence {
-    /// Always, if only as an empty array.
-    Always,
-    /// If an entry has an edge.
-    WithEdges,
-    /// If the question asks for patterns.
-    WithPatterns,
-    /// If there is an entry for it, which writes the key too, since the value is no array.
-    WithEntry,
 }
 
 /// The lines for people before the entries.
@@ -110,14 +90,11 @@ pub enum AnswerFooter {
     NextSteps,
 }
 
-const fn list(name: &'static str) -> List {
-    List { name, presence: Presence::Always }
-}
-
 /// The layout that the others vary: a list of notes.
 const LIST: Layout = Layout {
     name: "list",
-    lists: &[list("notes")],
+    lists: &["notes"],
+    has_optional_lists: false,
     header: None,
     note: NoteLayout::Row,
     footer: AnswerFooter::NotesShown,
@@ -132,16 +109,11 @@ const LIST: Layout = Layout {
 const SEARCH: Layout = Layout { name: "search", ..LIST };
 const RELATED: Layout =
     Layout { name: "related", empty_text: "No similar notes that are not linked yet.\n", has_notices: false, ..LIST };
-const GRAPH: Layout =
-    Layout { name: "graph", lists: &[list("notes"), list(LINKS)], note: NoteLayout::RowWithLinks, ..LIST };
+const GRAPH: Layout = Layout { name: "graph", lists: &["notes", LINKS], note: NoteLayout::RowWithLinks, ..LIST };
 const CONTEXT: Layout = Layout {
     name: "context",
-    lists: &[
-        list("notes"),
-        List { name: LINKS, presence: Presence::WithEdges },
-        List { name: PATTERNS, presence: Presence::WithPatterns },
-        List { name: COMPARISON, presence: Presence::WithEntry },
-    ],
+    lists: &["notes", LINKS, PATTERNS, COMPARISON],
+    has_optional_lists: true,
     header: Some(Header::Bundle),
     note: NoteLayout::Section,
     footer: AnswerFooter::Nothing,
@@ -152,7 +124,7 @@ const CONTEXT: Layout = Layout {
 };
 const EXPANSION: Layout = Layout {
     name: "context.expand",
-    lists: &[list("notes"), list(LINKS)],
+    lists: &["notes", LINKS],
     header: Some(Header::Expansion),
     note: NoteLayout::Section,
     empty_text: "",
@@ -162,35 +134,26 @@ const EXPANSION: Layout = Layout {
 };
 const PRIME: Layout = Layout {
     name: "prime",
-    lists: &[
-        list("about"),
-        list("commands"),
-        list("overview"),
-        list("journals"),
-        list("decisions"),
-        list("mocs"),
-        list("notes"),
-    ],
+    lists: &["about", "commands", "overview", "journals", "decisions", "mocs", "notes"],
     header: Some(Header::Primer),
     note: NoteLayout::Item,
     ..EXPANSION
 };
 const LINK_LIST: Layout = Layout {
     name: "link.list",
-    lists: &[list("notes"), list(LINKS), list("unresolved")],
+    lists: &["notes", LINKS, "unresolved"],
     note: NoteLayout::Branch,
     footer: AnswerFooter::LinksShown,
     empty_text: "",
     has_notices: false,
     ..LIST
 };
-const LINK_TREE: Layout =
-    Layout { name: "link.tree", lists: &[list("notes"), list(LINKS), list(SPANNING_TREE)], ..LINK_LIST };
+const LINK_TREE: Layout = Layout { name: "link.tree", lists: &["notes", LINKS, SPANNING_TREE], ..LINK_LIST };
 /// The tree of a walk of no hops, in which the missing links mean nothing.
 const LINK_ROOT: Layout = Layout { footer: AnswerFooter::NotesShown, ..LINK_TREE };
 const LINK_PATH: Layout = Layout {
     name: "link.path",
-    lists: &[list("notes"), list(LINKS)],
+    lists: &["notes", LINKS],
     note: NoteLayout::Step,
     empty_text: "",
     has_notices: false,
@@ -199,7 +162,7 @@ const LINK_PATH: Layout = Layout {
 const NO_LINK_PATH: Layout = Layout { footer: AnswerFooter::Nothing, empty_text: "No path", ..LINK_PATH };
 const SHOW: Layout = Layout {
     name: "show",
-    lists: &[list("notes"), list(LINKS), list("unresolved"), list("text")],
+    lists: &["notes", LINKS, "unresolved", "text"],
     note: NoteLayout::Document,
     empty_text: "",
     has_notices: false,
@@ -208,36 +171,26 @@ const SHOW: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
-const JOURNAL: Layout =
-    Layout { name: "journal", lists: &[list("notes")], empty_text: "There is no journal of", ..SHOW };
+const JOURNAL: Layout = Layout { name: "journal", lists: &["notes"], empty_text: "There is no journal of", ..SHOW };
 const EVAL: Layout = Layout {
     name: "eval",
-    lists: &[list("figures"), list("misses"), list("false_answers")],
+    lists: &["figures", "misses", "false_answers"],
     footer: AnswerFooter::EntriesLeftOut,
     empty_text: "",
     has_notices: false,
     counts_notes: false,
     ..LIST
 };
-const STATUS: Layout = Layout {
-    name: "status",
-    lists: &[list("counts"), list("types")],
-    footer: AnswerFooter::Nothing,
-    is_divisible: false,
-    ..EVAL
-};
-const INDEX: Layout = Layout { name: "index", lists: &[list("counts")], ..STATUS };
-const TAGS: Layout = Layout { name: "tags", lists: &[list("tags")], ..STATUS };
-const SETUP: Layout = Layout { name: "setup", lists: &[list("recipes"), list("changes"), list("text")], ..STATUS };
-const DOCTOR: Layout = Layout {
-    name: "doctor",
-    lists: &[list("findings"), list("changes")],
-    empty_text: "No problems found.\n",
-    ..STATUS
-};
+const STATUS: Layout =
+    Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
+const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
+const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATUS };
+const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
+const DOCTOR: Layout =
+    Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };
 const CHANGE: Layout =
-    Layout { name: "change", lists: &[list("changes"), list("findings")], empty_text: "Nothing to do.\n", ..STATUS };
-const IMPORT: Layout = Layout { lists: &[list("changes"), list("findings"), list("counts")], ..CHANGE };
+    Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
+const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
 const INIT: Layout = Layout { footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
 
 impl ReportKind {

@@ -18,9 +18,7 @@ pub use entry::{
     ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,
     RecipeEntry, RowEntry, RowValue, SideEntry,
 };
-pub use layout::{
-    AnswerFooter, COMPARISON, Header, LINKS, Layout, List, NoteLayout, PATTERNS, Presence, SPANNING_TREE,
-};
+pub use layout::{AnswerFooter, COMPARISON, Header, LINKS, Layout, NoteLayout, PATTERNS, SPANNING_TREE};
 pub use level::{DetailLevel, LimitedLevel};
 pub use note_entry::{
     BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
