@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use crate::calendar::parse;
-use crate::context::question::{PATTERNS, Question};
+use crate::context::question::Question;
 use crate::context::{
     AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, QueryContent, RankedNotes, Selection, Session,
     add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select,
@@ -13,8 +13,8 @@ use crate::context::{
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, Passages, PeriodEntry,
-    Report, ReportHead, ReportKind, ShownFields,
+    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, PATTERNS, Passages,
+    PeriodEntry, Report, ReportHead, ReportKind, ShownFields,
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
 use crate::search::StopWords;
@@ -287,17 +287,8 @@ fn analysis(store: &Store, question: &Question) -> Analysis {
         let ids = reference.notes.iter().take(MAX_SHOWN).map(|note| notes[*note].id.clone());
         (short(&reference.text), ids.collect())
     });
-    let dates = question.dates.iter().map(|named| DayEntry {
-        text: short(&named.text),
-        day: named.day,
-        journals: named.journals,
-    });
-    let periods = question.periods.iter().map(|named| PeriodEntry {
-        text: short(&named.text),
-        from: named.period.from,
-        to: named.period.to,
-        journals: named.journals,
-    });
+    let dates = question.dates.iter().map(|named| DayEntry { text: short(&named.text), ..named.clone() });
+    let periods = question.periods.iter().map(|named| PeriodEntry { text: short(&named.text), ..named.clone() });
     Analysis {
         references: references.take(MAX_SHOWN).collect(),
         dates: dates.take(MAX_SHOWN).collect(),

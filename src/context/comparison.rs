@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::Journals;
 use super::journal_texts::JournalText;
-use super::question::PeriodSide;
 use crate::calendar::Period;
 use crate::report::{ComparisonEntry, JournalTraits, PeriodEntry, SideEntry};
+use crate::request::NamedSpan;
 use crate::search::StopWords;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -19,16 +19,16 @@ const MAX_TRAITS: usize = 20;
 pub fn compare(
     notes: &[Arc<NoteHandle>],
     journals: &Journals,
-    sides: &(PeriodSide, PeriodSide),
+    [side_a, side_b]: &[NamedSpan; 2],
     stop_words: &StopWords,
 ) -> ComparisonEntry {
-    let (a, b) = (sides.0.span.period(), sides.1.span.period());
+    let (a, b) = (side_a.span.period(), side_b.span.period());
     let a_texts = SideTexts::of(notes, &journals_of(journals, a, b), stop_words);
     let b_texts = SideTexts::of(notes, &journals_of(journals, b, a), stop_words);
     let traits_of = |is_selected: fn(bool, bool) -> bool| traits(&a_texts, &b_texts, is_selected);
     ComparisonEntry {
-        a: side(&sides.0, &a_texts),
-        b: side(&sides.1, &b_texts),
+        a: side(side_a, &a_texts),
+        b: side(side_b, &b_texts),
         similarity: similarity(&a_texts, &b_texts),
         shared: traits_of(|in_a, in_b| in_a && in_b),
         only_a: traits_of(|in_a, in_b| in_a && !in_b),
@@ -80,9 +80,8 @@ impl SideTexts {
     }
 }
 
-fn side(side: &PeriodSide, texts: &SideTexts) -> SideEntry {
-    let Period { from, to } = side.span.period();
-    let period = PeriodEntry { text: side.text.clone(), from, to, journals: texts.journals };
+fn side(side: &NamedSpan, texts: &SideTexts) -> SideEntry {
+    let period = PeriodEntry { text: side.text.clone(), period: side.span.period(), journals: texts.journals };
     SideEntry { period, blocks: texts.blocks }
 }
 

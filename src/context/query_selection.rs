@@ -8,10 +8,11 @@ use jiff::civil::Date;
 use rayon::prelude::*;
 
 use super::blocks::has_answer;
-use super::question::{COMPARISON, FavouredDays, PATTERNS, PeriodSide, Question, QuestionContext, narrowed};
+use super::question::{FavouredDays, Question, QuestionContext, narrowed};
 use super::{Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
+use crate::report::{COMPARISON, PATTERNS};
 use crate::request::{QuestionOptions, Score};
 use crate::search::{Hit, Query};
 use crate::store::NoteIdx;
@@ -84,8 +85,7 @@ impl Selector<'_, '_> {
             for side in sides {
                 asked.add_date_range(&mut question, &side.text, side.span);
             }
-            let [a, b] = sides.clone().map(|side| PeriodSide { text: side.text, span: side.span });
-            question.comparison = Some((a, b));
+            question.comparison = Some(sides.clone());
             question.add_intent(COMPARISON);
         }
         if asking.wants_patterns && question.patterns.is_none() {

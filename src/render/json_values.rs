@@ -124,8 +124,8 @@ pub(super) fn analysis_object(analysis: &Analysis) -> Value {
 fn period_object(period: &PeriodEntry) -> Value {
     json!({
         "text": period.text,
-        "from": period.from.map(|from| from.to_string()),
-        "to": period.to.to_string(),
+        "from": period.period.from.map(|from| from.to_string()),
+        "to": period.period.to.to_string(),
         "journals": period.journals,
     })
 }

@@ -65,8 +65,8 @@ pub(super) fn analysis_lines(analysis: &Analysis) -> String {
 
 /// Returns the fields of a period, its phrase first, without a name.
 fn period_fields(period: &PeriodEntry) -> String {
-    let begin = period.from.map_or("-".to_owned(), |from| from.to_string());
-    format!("{} begin={begin} end={} journals={}", json_string(&period.text), period.to, period.journals)
+    let begin = period.period.from.map_or("-".to_owned(), |from| from.to_string());
+    format!("{} begin={begin} end={} journals={}", json_string(&period.text), period.period.to, period.journals)
 }
 
 /// Returns several values with commas between them; `-` for none.

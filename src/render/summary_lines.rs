@@ -58,8 +58,8 @@ pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
         }
     };
     let period = |period: &PeriodEntry| {
-        let from = period.from.map_or(String::new(), |from| format!("{from} "));
-        let (text, to, journals) = (one_line(&period.text), period.to, counted(period.journals, "journal"));
+        let from = period.period.from.map_or(String::new(), |from| format!("{from} "));
+        let (text, to, journals) = (one_line(&period.text), period.period.to, counted(period.journals, "journal"));
         format!("{text} = {from}to {to}, {journals}")
     };
     analysis.dates.iter().map(day).chain(analysis.periods.iter().map(period))
@@ -74,9 +74,9 @@ pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
 /// Returns the lines of a comparison: both sides, their similarity, then their traits.
 pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
     let side = |name: &str, side: &SideEntry| {
-        let PeriodEntry { text, from, to, journals } = &side.period;
-        let begin = from.map_or(String::new(), |from| from.to_string());
-        let days = if *from == Some(*to) { begin } else { format!("{begin} to {to}") };
+        let PeriodEntry { text, period, journals } = &side.period;
+        let begin = period.from.map_or(String::new(), |from| from.to_string());
+        let days = if period.from == Some(period.to) { begin } else { format!("{begin} to {}", period.to) };
         let (journals, blocks) = (counted(*journals, "journal"), counted(side.blocks, "block"));
         format!("{name}: {} ({days}), {journals}, {blocks}\n", one_line(text))
     };

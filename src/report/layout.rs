@@ -9,7 +9,7 @@ use super::{ReportKind, RowValue};
 pub const LINKS: &str = "links";
 /// The JSON array of patterns, and the intent of a question that asks for them.
 pub const PATTERNS: &str = "patterns";
-/// The JSON object of a comparison.
+/// The JSON object of a comparison, and the intent of a question that asks for one.
 pub const COMPARISON: &str = "comparison";
 /// The JSON array of the edges by which a walk reached each note.
 pub const SPANNING_TREE: &str = "spanning_tree";

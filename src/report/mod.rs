@@ -26,6 +26,7 @@ pub use note_entry::{
 pub use passages::{Fragment, Passage, Passages};
 pub use score::Score;
 
+use crate::calendar::Period;
 use crate::env::Today;
 use crate::error::Error;
 use crate::note::NoteId;
@@ -235,10 +236,8 @@ pub struct DayEntry {
 pub struct PeriodEntry {
     /// The phrase.
     pub text: String,
-    /// The first day; `None` for a period without a beginning.
-    pub from: Option<Date>,
-    /// The last day.
-    pub to: Date,
+    /// The days.
+    pub period: Period,
     /// The number of its journals.
     pub journals: usize,
 }

@@ -17,13 +17,10 @@ use super::Journals;
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
 use crate::note::Language;
+use crate::report::{DayEntry, PATTERNS, PeriodEntry};
+use crate::request::NamedSpan;
 use crate::store::NoteHandle;
 use parser::QuestionParser;
-
-/// The name of the intent to compare days or periods.
-pub const COMPARISON: &str = "comparison";
-/// The name of the intent to look for patterns.
-pub const PATTERNS: &str = "patterns";
 
 /// How many years before the latest one a month without a year may lie.
 const MAX_YEARS_BACK: i16 = 50;
@@ -34,9 +31,9 @@ pub struct Question {
     /// The notes that it names, in order.
     pub references: Vec<NoteReference>,
     /// The days that it names.
-    pub dates: Vec<NamedDay>,
+    pub dates: Vec<DayEntry>,
     /// The periods that it names.
-    pub periods: Vec<NamedPeriod>,
+    pub periods: Vec<PeriodEntry>,
     /// The names of its intents.
     pub intents: Vec<&'static str>,
     /// Its content words, each once.
@@ -48,40 +45,9 @@ pub struct Question {
     /// Days whose notes are ranked higher, since no journal is about them.
     pub favoured: Vec<FavouredDays>,
     /// The two sides of a comparison.
-    pub comparison: Option<(PeriodSide, PeriodSide)>,
+    pub comparison: Option<[NamedSpan; 2]>,
     /// The days in which patterns are looked for.
     pub patterns: Option<Period>,
-}
-
-/// One side of a comparison.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PeriodSide {
-    /// The name in the question.
-    pub text: String,
-    /// Its day or days.
-    pub span: DateRange,
-}
-
-/// A day that a question names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedDay {
-    /// The name in the question.
-    pub text: String,
-    /// The day.
-    pub day: Date,
-    /// The number of its journals.
-    pub journals: usize,
-}
-
-/// A period that a question names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamedPeriod {
-    /// The name in the question.
-    pub text: String,
-    /// The days.
-    pub period: Period,
-    /// The number of its journals.
-    pub journals: usize,
 }
 
 /// Days whose notes are ranked higher.
@@ -144,7 +110,7 @@ impl QuestionContext<'_> {
             DateRange::Day(day) => {
                 let count = journals.on(day).count();
                 if !question.dates.iter().any(|named| named.day == day) {
-                    question.dates.push(NamedDay { text, day, journals: count });
+                    question.dates.push(DayEntry { text, day, journals: count });
                 }
                 count > 0
             }
@@ -153,7 +119,7 @@ impl QuestionContext<'_> {
                 if !question.periods.iter().any(|named| named.period == period) {
                     let is_ahead = period.from.is_some_and(|from| from > self.today);
                     question.warnings.extend(is_ahead.then(|| format!("`{}` is in the future", abbreviated(&text))));
-                    question.periods.push(NamedPeriod { text, period, journals: count });
+                    question.periods.push(PeriodEntry { text, period, journals: count });
                 }
                 count > 0
             }
@@ -194,7 +160,7 @@ impl Question {
     /// Adds the period in which patterns were looked for, if the question names none.
     pub fn add_pattern_period(&mut self, journals: usize) {
         if let Some(period) = self.patterns.filter(|_| self.periods.is_empty()) {
-            self.periods.push(NamedPeriod { text: "all journals".to_owned(), period, journals });
+            self.periods.push(PeriodEntry { text: "all journals".to_owned(), period, journals });
         }
     }
 

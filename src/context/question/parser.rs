@@ -7,10 +7,12 @@ use jiff::civil::Date;
 
 use super::intents::{self, PeriodMention};
 use super::references::references;
-use super::{COMPARISON, FavouredDays, PeriodSide, Question, QuestionContext};
+use super::{FavouredDays, Question, QuestionContext};
 use crate::calendar::{DatePhrase, DateRange, Tokens};
 use crate::escape::abbreviated;
 use crate::note::Language;
+use crate::report::COMPARISON;
+use crate::request::NamedSpan;
 use crate::search::StopWords;
 
 /// The most date phrases that are recognised in one question, as a bound on its work.
@@ -113,13 +115,13 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
     }
 
     fn add_comparison(&mut self, first: &PeriodMention, second: Option<&PeriodMention>) {
-        let side = |mention: &PeriodMention| PeriodSide {
+        let side = |mention: &PeriodMention| NamedSpan {
             text: self.source(mention.words.clone()).to_owned(),
             span: mention.span,
         };
-        let today = PeriodSide { text: "today".to_owned(), span: DateRange::Day(self.today) };
-        let sides = (side(first), second.map_or(today, side));
-        for side in [&sides.0, &sides.1] {
+        let today = NamedSpan { text: "today".to_owned(), span: DateRange::Day(self.today) };
+        let sides = [side(first), second.map_or(today, side)];
+        for side in &sides {
             self.context.add_date_range(&mut self.question, &side.text, side.span);
         }
         self.question.add_intent(COMPARISON);
