@@ -4,11 +4,11 @@ use ratatui::crossterm::event::KeyEvent;
 use ratatui::layout::Size;
 
 use super::areas::Focus;
-use super::model::{Facet, Model, Overlay, Picker};
+use super::model::{Facet, Model, Overlay, Picker, TextMatches};
 use super::page::NotePage;
 use super::store_client::StoreClient;
 use super::theme::Theme;
-use super::update::{Effect, KeyOutcome, update};
+use super::update::{Effect, update};
 use crate::error::Error;
 use crate::store::Store;
 
@@ -28,34 +28,33 @@ impl Browser {
         Ok(browser)
     }
 
-    /// Applies a key and runs the request that it causes.
-    pub(super) fn handle_key(&mut self, key: KeyEvent) -> KeyOutcome {
+    /// Applies a key and runs the request that it causes. Returns the effect that needs the terminal.
+    pub(super) fn handle_key(&mut self, key: KeyEvent) -> Effect {
         if self.model.focus != Focus::List {
             // The key may follow a link that is not loaded yet.
             self.load_page();
             self.load_links();
         }
-        let outcome = match update(&mut self.model, key) {
-            Effect::Nothing => KeyOutcome::Stay,
-            Effect::OnTerminal(outcome) => return outcome,
+        match update(&mut self.model, key) {
+            Effect::Nothing => {}
             Effect::List => self.try_or_show_error(Self::list),
             Effect::Search(query) => self.try_or_show_error(|browser| browser.search(query)),
             Effect::OpenPicker(facet) => self.try_or_show_error(|browser| browser.open_picker(facet)),
             Effect::Reload => {
                 self.set_status("the store was reloaded");
-                self.try_or_show_error(Self::reload)
+                self.try_or_show_error(Self::reload);
             }
-        };
+            of_terminal => return of_terminal,
+        }
         self.load_page();
-        outcome
+        Effect::Nothing
     }
 
     /// Runs an action and shows its error, if any, in the status line.
-    fn try_or_show_error(&mut self, action: impl FnOnce(&mut Self) -> Result<(), Error>) -> KeyOutcome {
+    fn try_or_show_error(&mut self, action: impl FnOnce(&mut Self) -> Result<(), Error>) {
         if let Err(error) = action(self) {
             self.set_status(&error.message);
         }
-        KeyOutcome::Stay
     }
 
     pub(super) fn set_status(&mut self, text: &str) {
@@ -71,8 +70,8 @@ impl Browser {
     fn search(&mut self, query: String) -> Result<(), Error> {
         // The filter may have changed since the notes were listed.
         self.list()?;
-        let hits = self.client.search(&query, &self.model.filter)?;
-        self.model.set_text_hits(query, hits);
+        let (notes, remark) = self.client.search(&query, &self.model.filter)?;
+        self.model.set_text_matches(TextMatches { query, notes }, remark);
         Ok(())
     }
 
@@ -102,12 +101,13 @@ impl Browser {
         let query = self.model.text_matches.take().map(|matches| matches.query);
         let cursor = self.model.cursor;
         let first_row = self.model.first_row;
-        self.list()?;
-        if let Some(query) = query {
-            let hits = self.client.search(&query, &self.model.filter)?;
-            self.model.set_text_hits(query, hits);
-            self.model.first_row = first_row;
-            self.model.select_row(cursor);
+        match query {
+            None => self.list()?,
+            Some(query) => {
+                self.search(query)?;
+                self.model.first_row = first_row;
+                self.model.select_row(cursor);
+            }
         }
         self.model.status = status;
         let is_at_end = self.model.is_at_end();

@@ -39,7 +39,7 @@ use crate::store::{Location, Store};
 use browser::Browser;
 use store_client::StoreClient;
 use theme::Theme;
-use update::KeyOutcome;
+use update::Effect;
 
 /// The pause without a key after which the links of a note are loaded.
 const LINKS_DELAY: Duration = Duration::from_millis(40);
@@ -88,8 +88,8 @@ impl App<'_> {
                 // Handle all waiting events before drawing, so that fast typing is drawn once.
                 loop {
                     if let Event::Key(key) = event::read()? {
-                        let outcome = self.browser.handle_key(key);
-                        if !self.handle_outcome(outcome)? {
+                        let effect = self.browser.handle_key(key);
+                        if !self.apply(effect)? {
                             return Ok(());
                         }
                     }
@@ -119,16 +119,16 @@ impl App<'_> {
     }
 
     /// Does what a key needs of the terminal. Returns whether the browser stays open.
-    fn handle_outcome(&mut self, outcome: KeyOutcome) -> Result<bool, Error> {
-        match outcome {
-            KeyOutcome::Stay => {}
-            KeyOutcome::Quit => return Ok(false),
-            KeyOutcome::Edit(id) => self.edit(&id)?,
-            KeyOutcome::Suspend => self.suspend()?,
-            KeyOutcome::Copy(id) => {
+    fn apply(&mut self, effect: Effect) -> Result<bool, Error> {
+        match effect {
+            Effect::Quit => return Ok(false),
+            Effect::Edit(id) => self.edit(&id)?,
+            Effect::Suspend => self.suspend()?,
+            Effect::Copy(id) => {
                 copy_to_clipboard(&mut io::stdout(), id.as_str())?;
                 self.browser.set_status(&format!("copied {id}, if your terminal takes it (OSC 52)"));
             }
+            _ => {}
         }
         Ok(true)
     }

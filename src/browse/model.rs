@@ -8,10 +8,10 @@ use super::areas::{Areas, Focus, areas};
 use super::finder::Finder;
 use super::input::Input;
 use super::page::{LinkLine, NotePage};
-use super::store_client::{ListFilter, TextHits};
 use super::theme::Theme;
 use crate::env::Today;
 use crate::note::NoteId;
+use crate::request::ListRequest;
 use crate::store::NoteHandle;
 
 /// A property of notes that a filter tests.
@@ -77,7 +77,8 @@ pub(super) struct Model {
     pub(super) theme: Theme,
     pub(super) focus: Focus,
     pub(super) input: Input,
-    pub(super) filter: ListFilter,
+    /// The request that lists the notes: all of them, or those of some types and tags.
+    pub(super) filter: ListRequest,
     pub(super) finder: Finder,
     /// The notes that the input finds, as indices into the notes of the finder, best first.
     pub(super) matches: Vec<u32>,
@@ -133,9 +134,9 @@ impl Model {
     }
 
     /// Lists the result of a search in place of the matches, and selects the first hit.
-    pub(super) fn set_text_hits(&mut self, query: String, hits: TextHits) {
-        self.text_matches = Some(TextMatches { query, notes: hits.notes });
-        self.status = hits.remark;
+    pub(super) fn set_text_matches(&mut self, matches: TextMatches, remark: Option<String>) {
+        self.text_matches = Some(matches);
+        self.status = remark;
         self.first_row = 0;
         self.select_row(0);
     }

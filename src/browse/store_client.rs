@@ -12,25 +12,7 @@ use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
-use crate::store::NoteHandle;
-use crate::store::{Location, Store};
-
-/// A filter by type and tag.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct ListFilter {
-    /// The types of notes that pass; empty for all.
-    pub(super) kinds: Vec<String>,
-    /// A note must have one of these tags to pass; empty for all notes.
-    pub(super) tags: Vec<String>,
-}
-
-/// The result of a search in the texts of notes.
-pub(super) struct TextHits {
-    /// The notes, best first.
-    pub(super) notes: Vec<Arc<NoteHandle>>,
-    /// A message about words that occur in no note.
-    pub(super) remark: Option<String>,
-}
+use crate::store::{Location, NoteHandle, Store};
 
 /// An open store and the request that reopens it.
 pub(super) struct StoreClient {
@@ -56,8 +38,7 @@ impl StoreClient {
     }
 
     pub(super) fn reload(&mut self) -> Result<(), Error> {
-        self.store = Store::open(&self.location, &self.current_dir)?;
-        self.has_text_index = false;
+        *self = Self::open(&self.location, &self.current_dir)?;
         Ok(())
     }
 
@@ -81,24 +62,23 @@ impl StoreClient {
         commands::run_on(command, &self.store)
     }
 
-    fn list_request(&self, filter: &ListFilter) -> ListRequest {
-        let (kinds, tags) = (filter.kinds.clone(), filter.tags.clone());
-        ListRequest { kinds, tags, ..ListRequest::default() }
-    }
-
     /// Returns the notes that pass a filter, the latest changed first.
-    pub(super) fn list(&mut self, filter: &ListFilter) -> Result<Vec<Arc<NoteHandle>>, Error> {
-        let request = self.list_request(filter);
-        Ok(notes_of(&self.run(&Command::List(request))?))
+    pub(super) fn list(&mut self, filter: &ListRequest) -> Result<Vec<Arc<NoteHandle>>, Error> {
+        Ok(notes_of(&self.run(&Command::List(filter.clone()))?))
     }
 
-    /// Searches the texts of the notes that pass a filter.
-    pub(super) fn search(&mut self, query: &str, filter: &ListFilter) -> Result<TextHits, Error> {
+    /// Searches the texts of the notes that pass a filter. Returns the notes, best first, and a message about words that
+    /// occur in no note.
+    pub(super) fn search(
+        &mut self,
+        query: &str,
+        filter: &ListRequest,
+    ) -> Result<(Vec<Arc<NoteHandle>>, Option<String>), Error> {
         if !self.has_text_index {
             self.store = commands::open_to_search(&self.location, &self.current_dir)?;
             self.has_text_index = true;
         }
-        let only = self.list_request(filter);
+        let only = filter.clone();
         // The list shows notes that a digest replaces, so the search shows them too.
         let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
         let report = self.run(&Command::Search(search))?;
@@ -107,7 +87,7 @@ impl StoreClient {
             shown => format!("no note contains `{}`; searched for {}", spelling.word, shown.join(", ")),
         });
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
-        Ok(TextHits { notes: notes_of(&report), remark })
+        Ok((notes_of(&report), remark))
     }
 
     /// Returns the links of a note in both directions, with their types as written.

@@ -16,7 +16,7 @@ use super::browser::Browser;
 use super::model::Overlay;
 use super::store_client::StoreClient;
 use super::theme::Theme;
-use super::update::KeyOutcome;
+use super::update::Effect;
 use super::view;
 use crate::store::Location;
 
@@ -40,21 +40,21 @@ fn store(notes: &[(&str, &str)]) -> tempfile::TempDir {
     dir
 }
 
-fn press(browser: &mut Browser, code: KeyCode) -> KeyOutcome {
+fn press(browser: &mut Browser, code: KeyCode) -> Effect {
     browser.handle_key(KeyEvent::new(code, KeyModifiers::NONE))
 }
 
 /// Presses keys that neither need the terminal nor quit.
 fn press_all(browser: &mut Browser, codes: &[KeyCode]) {
-    codes.iter().for_each(|code| assert_eq!(press(browser, *code), KeyOutcome::Stay));
+    codes.iter().for_each(|code| assert_eq!(press(browser, *code), Effect::Nothing));
 }
 
-fn control(browser: &mut Browser, letter: char) -> KeyOutcome {
+fn control(browser: &mut Browser, letter: char) -> Effect {
     browser.handle_key(KeyEvent::new(KeyCode::Char(letter), KeyModifiers::CONTROL))
 }
 
 fn type_in(browser: &mut Browser, text: &str) {
-    text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), KeyOutcome::Stay));
+    text.chars().for_each(|c| assert_eq!(press(browser, KeyCode::Char(c)), Effect::Nothing));
 }
 
 /// Loads the links and draws the browser on a terminal of a size in cells.
@@ -161,7 +161,7 @@ fn typing_filters_and_text_search_ranks_as_the_command_does() {
     assert_eq!(rows, wanted);
     press(&mut browser, KeyCode::Esc);
     assert_eq!(browser.model.row_count(), all, "Esc clears what was searched for");
-    assert_eq!(press(&mut browser, KeyCode::Esc), KeyOutcome::Quit);
+    assert_eq!(press(&mut browser, KeyCode::Esc), Effect::Quit);
 }
 
 #[test]
@@ -192,8 +192,8 @@ fn links_are_followed_and_the_history_goes_back_and_forward() {
     assert_eq!(shown(&browser), "qp-cccc");
     press_all(&mut browser, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter, KeyCode::Down, KeyCode::Enter]);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
-    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), KeyOutcome::Suspend);
-    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), KeyOutcome::Quit);
+    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), Effect::Suspend);
+    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Effect::Quit);
 }
 
 #[test]
@@ -240,12 +240,12 @@ fn a_reload_shows_changes_on_disk_and_keeps_the_selection() {
 fn the_open_note_is_edited_and_copied() {
     let mut browser = fixture("research", "retry until");
     let id = || crate::note::NoteId::parse("qp-h2v6").unwrap();
-    assert_eq!(control(&mut browser, 'y'), KeyOutcome::Copy(id()));
-    assert_eq!(control(&mut browser, 'o'), KeyOutcome::Edit(id()));
+    assert_eq!(control(&mut browser, 'y'), Effect::Copy(id()));
+    assert_eq!(control(&mut browser, 'o'), Effect::Edit(id()));
     press(&mut browser, KeyCode::Enter);
-    assert_eq!(press(&mut browser, KeyCode::Char('y')), KeyOutcome::Copy(id()));
-    assert_eq!(press(&mut browser, KeyCode::Char('e')), KeyOutcome::Edit(id()));
-    assert_eq!(press(&mut browser, KeyCode::Char('q')), KeyOutcome::Quit);
+    assert_eq!(press(&mut browser, KeyCode::Char('y')), Effect::Copy(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('e')), Effect::Edit(id()));
+    assert_eq!(press(&mut browser, KeyCode::Char('q')), Effect::Quit);
     let mut clipboard = Vec::new();
     super::copy_to_clipboard(&mut clipboard, "qp-h2v6").unwrap();
     assert_eq!(clipboard, b"\x1b]52;c;cXAtaDJ2Ng==\x07");

@@ -4,7 +4,7 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::areas::Focus;
 use super::input::Input;
-use super::model::{Facet, Model, Overlay, Picker};
+use super::model::{Facet, Model, Overlay};
 use crate::note::NoteId;
 
 /// The rows by which a page key scrolls an overlay.
@@ -13,19 +13,7 @@ const PAGE_ROWS: usize = 10;
 /// The most lines that the help scrolls: more than it has.
 const MAX_HELP_SCROLL: usize = 60;
 
-/// What the terminal has to do after a key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum KeyOutcome {
-    /// Draw the model.
-    Stay,
-    Edit(NoteId),
-    Copy(NoteId),
-    /// Stop the process until the shell continues it.
-    Suspend,
-    Quit,
-}
-
-/// An action outside the model.
+/// What remains to be done after a key: a request to the store, or something that needs the terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Effect {
     Nothing,
@@ -34,7 +22,11 @@ pub(super) enum Effect {
     /// Open a list of types or tags to select from.
     OpenPicker(Facet),
     Reload,
-    OnTerminal(KeyOutcome),
+    Edit(NoteId),
+    Copy(NoteId),
+    /// Stop the process until the shell continues it.
+    Suspend,
+    Quit,
 }
 
 /// Applies a key to the model. Returns the action that remains to be done.
@@ -44,10 +36,10 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
     }
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     if has_control && key.code == KeyCode::Char('c') {
-        return Effect::OnTerminal(KeyOutcome::Quit);
+        return Effect::Quit;
     }
     if has_control && key.code == KeyCode::Char('z') {
-        return Effect::OnTerminal(KeyOutcome::Suspend);
+        return Effect::Suspend;
     }
     model.status = None;
     match &mut model.overlay {
@@ -77,8 +69,8 @@ fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
     let has_control = key.modifiers.contains(KeyModifiers::CONTROL);
     let has_alt = key.modifiers.contains(KeyModifiers::ALT);
     let effect = match key.code {
-        KeyCode::Char('o') if has_control => with_open_note(model, KeyOutcome::Edit),
-        KeyCode::Char('y') if has_control => with_open_note(model, KeyOutcome::Copy),
+        KeyCode::Char('o') if has_control => with_open_note(model, Effect::Edit),
+        KeyCode::Char('y') if has_control => with_open_note(model, Effect::Copy),
         KeyCode::Char('t') if has_control => Effect::OpenPicker(Facet::Kind),
         KeyCode::Char('g') if has_control => Effect::OpenPicker(Facet::Tag),
         KeyCode::Char('r') if has_control => Effect::Reload,
@@ -100,8 +92,8 @@ fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
 }
 
 /// Returns an effect on the open note; nothing if no note is open.
-fn with_open_note(model: &mut Model, outcome: impl FnOnce(NoteId) -> KeyOutcome) -> Effect {
-    model.open_id.clone().map_or(Effect::Nothing, |id| Effect::OnTerminal(outcome(id)))
+fn with_open_note(model: &mut Model, effect: impl FnOnce(NoteId) -> Effect) -> Effect {
+    model.open_id.clone().map_or(Effect::Nothing, effect)
 }
 
 fn go_in_history(model: &mut Model, is_back: bool) -> Effect {
@@ -164,7 +156,7 @@ fn clear_or_quit(model: &mut Model) -> Effect {
         model.filter = Default::default();
         return Effect::List;
     }
-    Effect::OnTerminal(KeyOutcome::Quit)
+    Effect::Quit
 }
 
 /// Applies an editing key to a line. Returns whether its text may have changed.
@@ -250,9 +242,9 @@ fn follow_link(model: &mut Model) {
 /// Applies a key that has one effect in a note and in its links.
 fn reading_key(model: &mut Model, code: KeyCode) -> Effect {
     match code {
-        KeyCode::Char('q') => Effect::OnTerminal(KeyOutcome::Quit),
-        KeyCode::Char('e') => with_open_note(model, KeyOutcome::Edit),
-        KeyCode::Char('y') => with_open_note(model, KeyOutcome::Copy),
+        KeyCode::Char('q') => Effect::Quit,
+        KeyCode::Char('e') => with_open_note(model, Effect::Edit),
+        KeyCode::Char('y') => with_open_note(model, Effect::Copy),
         KeyCode::Char('r') => Effect::Reload,
         KeyCode::Char('t') => Effect::OpenPicker(Facet::Kind),
         KeyCode::Char('#') => Effect::OpenPicker(Facet::Tag),
@@ -301,7 +293,9 @@ fn picker_key(model: &mut Model, key: KeyEvent) -> Effect {
 /// Adds the selected option to the filter, or removes it from there, and closes the picker.
 fn toggle_picked(model: &mut Model) -> Effect {
     let Overlay::Pick(picker) = std::mem::take(&mut model.overlay) else { return Effect::Nothing };
-    let Some((name, _)) = picked(&picker) else { return Effect::Nothing };
+    let Some((name, _)) = picker.matching_options().get(picker.cursor).copied().cloned() else {
+        return Effect::Nothing;
+    };
     let names = match picker.facet {
         Facet::Kind => &mut model.filter.kinds,
         Facet::Tag => &mut model.filter.tags,
@@ -315,8 +309,4 @@ fn toggle_picked(model: &mut Model) -> Effect {
         Some(matches) => Effect::Search(matches.query),
         None => Effect::List,
     }
-}
-
-fn picked(picker: &Picker) -> Option<(String, usize)> {
-    picker.matching_options().get(picker.cursor).map(|option| (*option).clone())
 }
