@@ -180,7 +180,7 @@ fn now_in_seconds() -> String {
 fn summary_line(report: &Report) -> String {
     let parts = report.entries.iter().filter_map(|entry| match entry {
         Entry::Change(change) => Some(format!("{} {}", change.action, change.path)),
-        Entry::Finding(finding) => Some(format!("{}: {}", finding.level(), finding.message)),
+        Entry::Finding(finding) => Some(format!("{}: {}", finding.level, finding.message)),
         _ => None,
     });
     parts.collect::<Vec<_>>().join("; ")

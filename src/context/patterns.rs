@@ -67,7 +67,8 @@ fn recurring(kind: &'static str, occurrences: Occurrences, least: usize, most: u
     let entry = |(pattern, days): (String, Vec<Date>)| {
         let mut dates = days.clone();
         dates.dedup();
-        PatternEntry { kind, pattern, count: days.len(), dates: dates.into_iter().rev().take(MAX_DATES).collect() }
+        let latest = dates.into_iter().rev().take(MAX_DATES);
+        PatternEntry { kind, pattern, count: days.len(), dates: latest.map(|day| day.to_string()).collect() }
     };
     patterns.into_iter().take(most).map(entry).collect()
 }

@@ -2,12 +2,14 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::NOTE_FOLDERS;
 
 /// The id of a note: ASCII letters, digits, `.`, `_` and `-`, with `~<n>` or `~<hash>` after a duplicate.
 ///
 /// Ids are ordered by their bytes; that order is the last tie-breaker of every list.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct NoteId(Box<str>);
 
 /// The maximum length, in bytes; longer texts are hardly ids, and no file name can contain them.

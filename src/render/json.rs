@@ -3,9 +3,8 @@
 use serde_json::{Value, json};
 
 use super::json_values::{
-    add_compacted, add_match, analysis_object, block_object, change_object, comparison_object, confidence_object,
-    finding_object, link_object, named_note, note_reference, overview_object, passage_object, pattern_object,
-    recipe_object, rounded, row_value, stats_fields,
+    add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, named_note,
+    note_reference, overview_object, passage_object, rounded, row_value, stats_fields,
 };
 use super::level_text::{LevelText, NoteView};
 use super::{
@@ -75,26 +74,26 @@ impl Renderer for Json<'_> {
                 out.add(self.section(COMPARISON), format!(",\"{COMPARISON}\":{object}"));
                 return out;
             }
-            Entry::Unresolved { from, target, .. } => ("unresolved", json!({"from": from.as_str(), "target": target})),
+            Entry::Unresolved { from, target, .. } => ("unresolved", json!({"from": from, "target": target})),
             Entry::About(text) => ("about", json!(text)),
             Entry::Command { line, purpose } => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
-            Entry::Recipe(recipe) => ("recipes", recipe_object(recipe)),
+            Entry::Recipe(recipe) => ("recipes", json!(recipe)),
             Entry::Link { edge, title } => {
-                let mut value = link_object(edge);
+                let mut value = json!(edge);
                 value["title"] = json!(title);
                 (LINKS, value)
             }
             Entry::Tag { tag, count } => ("tags", json!({"tag": tag, "count": count})),
             Entry::Fact { name, count } => ("counts", json!({"name": name, "count": count})),
             Entry::Kind { kind, count } => ("types", json!({"type": kind, "count": count})),
-            Entry::Finding(finding) => ("findings", finding_object(finding)),
+            Entry::Finding(finding) => ("findings", json!(finding)),
             Entry::Row(row) => {
                 let fields = row.fields.iter().map(|(name, value)| ((*name).to_owned(), row_value(value)));
                 (row.list, Value::Object(fields.collect()))
             }
-            Entry::Change(change) => ("changes", change_object(change)),
-            Entry::Pattern(pattern) => (PATTERNS, pattern_object(pattern)),
+            Entry::Change(change) => ("changes", json!(change)),
+            Entry::Pattern(pattern) => (PATTERNS, json!(pattern)),
         };
         self.add(list, value, &mut out);
         out
@@ -119,8 +118,7 @@ impl Json<'_> {
             fields.push(("insufficient", json!({"reason": reason})));
         }
         if !head.spellings.is_empty() && !shown.is_brief {
-            let spellings = head.spellings.iter().map(|s| json!({"word": s.word, "shown": s.shown}));
-            fields.push(("spellings", spellings.collect()));
+            fields.push(("spellings", json!(head.spellings)));
         }
         if head.banner == Some(true) && self.has_content {
             fields.push(("banner", json!(BANNER)));
@@ -167,13 +165,12 @@ impl Json<'_> {
         };
         self.add(list, object, &mut out);
         for edge in view.edges() {
-            self.add(LINKS, link_object(edge), &mut out);
+            self.add(LINKS, json!(edge), &mut out);
         }
         let has_tree = self.report.layout().lists.contains(&SPANNING_TREE);
         let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
         if let Some(parent) = parent.filter(|_| has_tree) {
-            let from = parent.note.id.as_str();
-            let edge = json!({"from": from, "to": entry.note.id.as_str(), "hop": entry.hop});
+            let edge = json!({"from": parent.note.id, "to": entry.note.id, "hop": entry.hop});
             self.add(SPANNING_TREE, edge, &mut out);
         }
         out
@@ -210,7 +207,7 @@ impl Json<'_> {
         object["has_more_detail"] = json!(content.has_more);
         object["contradiction_count"] = json!(assessment.contradictions);
         if self.has_content {
-            let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id.as_str(), "title": title, "confidence": confidence});
+            let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id, "title": title, "confidence": confidence});
             if !content.origins().is_empty() {
                 object["derived_from"] = content.origins().iter().map(origin).collect();
             }

@@ -2,19 +2,16 @@
 
 use serde_json::{Value, json};
 
-use crate::note::NoteId;
-
 use crate::report::{
-    Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DayEntry, DiagnosticEntry, EdgeEntry,
-    JournalTraits, NoteEntry, OverviewEntry, Passage, PatternEntry, PeriodEntry, RecipeEntry, RowValue, SelectionStats,
-    SideEntry,
+    Analysis, Assessment, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, NoteEntry, OverviewEntry, Passage,
+    PeriodEntry, RowValue, SelectionStats, SideEntry,
 };
 
 /// Returns the id, title, type and tags of a note.
 pub(super) fn named_note(entry: &NoteEntry) -> Value {
     let note = &entry.note;
     json!({
-        "id": note.id.as_str(),
+        "id": note.id,
         "title": note.title(),
         "type": note.list_fields().kind,
         "tags": note.relations().tags,
@@ -23,7 +20,7 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
 
 /// Returns the id of a note, with its relevance and the notes that it replaces.
 pub(super) fn note_reference(entry: &NoteEntry) -> Value {
-    let mut object = json!({"id": entry.note.id.as_str()});
+    let mut object = json!({"id": entry.note.id});
     add_match(entry, false, &mut object);
     add_compacted(entry, &mut object);
     object
@@ -32,7 +29,7 @@ pub(super) fn note_reference(entry: &NoteEntry) -> Value {
 /// Adds the notes that a note replaces.
 pub(super) fn add_compacted(entry: &NoteEntry, object: &mut Value) {
     if !entry.compacted.is_empty() {
-        object["compacts"] = ids(&entry.compacted);
+        object["compacts"] = json!(entry.compacted);
     }
 }
 
@@ -54,16 +51,12 @@ pub(super) fn add_match(entry: &NoteEntry, is_whole: bool, object: &mut Value) {
         object["marks"] = marks;
     } else {
         object["shared"] = json!(found.shared);
-        object["common"] = ids(&found.common);
+        object["common"] = json!(found.common);
     }
     if !found.parts.is_empty() {
         let parts = found.parts.iter().map(|(name, part)| ((*name).to_owned(), json!(rounded(*part, 3))));
         object["explain"] = Value::Object(parts.collect());
     }
-}
-
-fn ids(ids: &[NoteId]) -> Value {
-    ids.iter().map(|id| id.as_str()).collect()
 }
 
 /// Returns the statistics of assessed notes, in a brief frame the figures alone.
@@ -78,7 +71,7 @@ pub(super) fn stats_fields(stats: &SelectionStats, is_brief: bool) -> Vec<(&'sta
         fields.push(("insufficient", json!({"reason": reason})));
     }
     if !is_brief {
-        fields.push(("expandable_ids", ids(&stats.expandable)));
+        fields.push(("expandable_ids", json!(stats.expandable)));
         fields.push(("selection_reasoning", json!(stats.reasoning)));
     }
     fields
@@ -109,7 +102,7 @@ pub(super) fn passage_object(passage: &Passage) -> Value {
 }
 
 pub(super) fn analysis_object(analysis: &Analysis) -> Value {
-    let references = analysis.references.iter().map(|(text, notes)| json!({"text": text, "ids": ids(notes)}));
+    let references = analysis.references.iter().map(|(text, notes)| json!({"text": text, "ids": notes}));
     let date = |day: &DayEntry| json!({"text": day.text, "date": day.day.to_string(), "journals": day.journals});
     json!({
         "references": references.collect::<Value>(),
@@ -136,21 +129,14 @@ pub(super) fn comparison_object(comparison: &ComparisonEntry) -> Value {
         object["blocks"] = json!(side.blocks);
         object
     };
-    let traits =
-        |traits: &JournalTraits| json!({"tags": traits.tags, "keywords": traits.keywords, "fields": traits.fields});
     json!({
         "a": side(&comparison.a),
         "b": side(&comparison.b),
         "similarity": comparison.similarity,
-        "shared": traits(&comparison.shared),
-        "only_a": traits(&comparison.only_a),
-        "only_b": traits(&comparison.only_b),
+        "shared": comparison.shared,
+        "only_a": comparison.only_a,
+        "only_b": comparison.only_b,
     })
-}
-
-pub(super) fn pattern_object(pattern: &PatternEntry) -> Value {
-    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
-    json!({"kind": pattern.kind, "pattern": pattern.pattern, "count": pattern.count, "dates": dates})
 }
 
 pub(super) fn overview_object(overview: &OverviewEntry) -> Value {
@@ -165,30 +151,6 @@ pub(super) fn overview_object(overview: &OverviewEntry) -> Value {
     })
 }
 
-pub(super) fn recipe_object(recipe: &RecipeEntry) -> Value {
-    let mut object = json!({
-        "name": recipe.name,
-        "about": recipe.about,
-        "path": recipe.path,
-        "state": recipe.state,
-    });
-    if let Some(fits) = recipe.fits {
-        object["fits"] = fits.into();
-    }
-    object
-}
-
-pub(super) fn finding_object(finding: &DiagnosticEntry) -> Value {
-    json!({
-        "level": finding.level(),
-        "code": finding.code,
-        "id": finding.id.as_ref().map(|id| id.as_str()),
-        "path": finding.path,
-        "line": finding.line,
-        "message": finding.message,
-    })
-}
-
 pub(super) fn row_value(value: &RowValue) -> Value {
     match value {
         RowValue::Name(text) | RowValue::Text(text) => json!(text),
@@ -198,25 +160,4 @@ pub(super) fn row_value(value: &RowValue) -> Value {
         RowValue::Flag(flag) => json!(flag),
         RowValue::Nothing => Value::Null,
     }
-}
-
-pub(super) fn change_object(change: &ChangeEntry) -> Value {
-    let mut object = json!({
-        "id": change.id.as_ref().map(|id| id.as_str()),
-        "action": change.action,
-        "path": change.path,
-    });
-    if let Some(diff) = &change.diff {
-        object["diff"] = json!(diff);
-    }
-    object
-}
-
-pub(super) fn link_object(edge: &EdgeEntry) -> Value {
-    json!({
-        "from": edge.from.as_str(),
-        "to": edge.to.as_str(),
-        "type": edge.kind,
-        "source": edge.sources,
-    })
 }

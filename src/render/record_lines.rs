@@ -32,8 +32,7 @@ pub(super) fn recipe_line(recipe: &RecipeEntry) -> String {
 
 pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
     let (kind, name) = (pattern.kind, json_string(&pattern.pattern));
-    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
-    format!("D pattern kind={kind} pattern={name} count={} dates={}\n", pattern.count, dates.join(","))
+    format!("D pattern kind={kind} pattern={name} count={} dates={}\n", pattern.count, pattern.dates.join(","))
 }
 
 pub(super) fn spelling_line(spelling: &UnknownWord) -> String {
@@ -157,7 +156,7 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
 pub(super) fn finding_line(finding: &DiagnosticEntry) -> String {
     let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
     let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
-    let (level, path, message) = (finding.level(), quote_value(&finding.path), json_string(&finding.message));
+    let (level, path, message) = (finding.level, quote_value(&finding.path), json_string(&finding.message));
     format!("D finding level={level} code={} path={path}{line} message={message}{from}\n", finding.code)
 }
 

@@ -67,8 +67,7 @@ pub(super) fn day_parts(analysis: &Analysis) -> impl Iterator<Item = String> {
 
 /// Returns the line of a pattern.
 pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
-    let dates: Vec<String> = pattern.dates.iter().map(|date| date.to_string()).collect();
-    format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, dates.join(", "))
+    format!("- {} {}: {} ({})\n", pattern.kind, one_line(&pattern.pattern), pattern.count, pattern.dates.join(", "))
 }
 
 /// Returns the lines of a comparison: both sides, their similarity, then their traits.

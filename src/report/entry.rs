@@ -1,6 +1,6 @@
 //! The entries of a report: the parts that are shown or left out as a whole.
 
-use jiff::civil::Date;
+use serde::Serialize;
 
 use super::{FormatDetail, NoteEntry, PeriodEntry};
 use crate::note::{Diagnostic, NoteId};
@@ -115,7 +115,7 @@ pub struct SideEntry {
 }
 
 /// The traits of journals, each the most frequent first.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct JournalTraits {
     /// Tags.
     pub tags: Vec<String>,
@@ -126,7 +126,7 @@ pub struct JournalTraits {
 }
 
 /// A recurrence in journals.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternEntry {
     /// `tag`, `topic`, `opening` or `weekday`.
     pub kind: &'static str,
@@ -135,23 +135,27 @@ pub struct PatternEntry {
     /// The number of journals with it.
     pub count: usize,
     /// The latest days with it, at most three.
-    pub dates: Vec<Date>,
+    pub dates: Vec<String>,
 }
 
 /// An edge of the graph as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EdgeEntry {
     /// The note from which the edge leads.
     pub from: NoteId,
-    /// The link type as seen from `from`.
-    pub kind: String,
     /// The note to which the edge leads.
     pub to: NoteId,
+    /// The link type as seen from `from`.
+    #[serde(rename = "type")]
+    pub kind: String,
     /// Those of `typed`, `inline` and `virtual` that apply, in this order.
+    #[serde(rename = "source")]
     pub sources: Vec<&'static str>,
     /// The index of the entry at the other end.
+    #[serde(skip)]
     pub other: usize,
     /// Whether the link is written in `to` alone, under this very type.
+    #[serde(skip)]
     pub is_backward: bool,
 }
 
@@ -163,7 +167,7 @@ impl EdgeEntry {
 }
 
 /// A set-up recipe and its state in this project.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecipeEntry {
     /// The argument of `qipu setup`.
     pub name: &'static str,
@@ -174,14 +178,15 @@ pub struct RecipeEntry {
     /// The state that was found, or the action.
     pub state: &'static str,
     /// Whether the project uses the tool of the recipe; `None` outside a list of recipes.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub fits: Option<bool>,
 }
 
 /// A diagnostic of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiagnosticEntry {
-    /// Whether it is an error; a warning otherwise.
-    pub is_error: bool,
+    /// `error` or `warning`.
+    pub level: &'static str,
     /// A short name that never changes.
     pub code: &'static str,
     /// The id, if the file is a note.
@@ -197,24 +202,19 @@ pub struct DiagnosticEntry {
 impl DiagnosticEntry {
     /// Returns a warning about a file as a whole. `path`: the file, relative to the current directory.
     pub fn warning(code: &'static str, path: String, message: String) -> Self {
-        Self { is_error: false, code, id: None, path, line: None, message }
+        Self { level: "warning", code, id: None, path, line: None, message }
     }
 
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
-            is_error: finding.is_error(),
+            level: if finding.is_error() { "error" } else { "warning" },
             code: finding.code,
             id: Some(note.id.clone()),
             path,
             line: finding.line,
             message: finding.message.clone(),
         }
-    }
-
-    /// Returns `error` or `warning`.
-    pub fn level(&self) -> &'static str {
-        if self.is_error { "error" } else { "warning" }
     }
 }
 
@@ -253,7 +253,7 @@ pub enum RowValue {
 }
 
 /// The change of one file that a command made, or would make.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ChangeEntry {
     /// The id, if the file is a note.
     pub id: Option<NoteId>,
@@ -262,6 +262,7 @@ pub struct ChangeEntry {
     /// The file, relative to the current directory.
     pub path: String,
     /// The unified diff, in a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
 }
 

@@ -11,6 +11,7 @@ mod score;
 
 use clap::ValueEnum;
 use jiff::civil::Date;
+use serde::Serialize;
 
 pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, UTILITY_PARTS, Utility};
 pub use candidates::{Candidate, Candidates};
@@ -187,7 +188,7 @@ pub struct UnknownName {
 }
 
 /// A word of the query that no note contains.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnknownWord {
     /// The word, or the words of a phrase.
     pub word: String,

@@ -64,7 +64,7 @@ impl<'a> Html<'a> {
         let (entry, note) = (view.entry, &view.entry.note);
         let (summary, is_summary_cut) = view.summary();
         let mut object = json!({
-            "id": note.id.as_str(),
+            "id": note.id,
             "title": title(entry),
             "type": label(note.list_fields().kind),
             "tags": note.relations().tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
@@ -73,7 +73,7 @@ impl<'a> Html<'a> {
             "changed": note.list_fields().changed_as_written().map(|stamp| label(stamp.as_str())),
         });
         if !entry.compacted.is_empty() {
-            object["compacts"] = entry.compacted.iter().map(|id| json!(id.as_str())).collect();
+            object["compacts"] = json!(entry.compacted);
         }
         let body = view.body(shows_body(self.report, true));
         let is_cut = is_summary_cut || body.as_ref().is_some_and(|(_, is_cut)| *is_cut);
@@ -104,8 +104,7 @@ impl Renderer for Html<'_> {
         let Some(view) = NoteView::of(self.report, index, shown_part, included) else { return EntryText::default() };
         let (note, is_cut) = self.note(view);
         let link = |edge: &EdgeEntry| {
-            let (from, to) = (edge.from.as_str(), edge.to.as_str());
-            data(&json!({"from": from, "to": to, "type": label(&edge.kind), "source": edge.sources}))
+            data(&json!({"from": edge.from, "to": edge.to, "type": label(&edge.kind), "source": edge.sources}))
         };
         EntryText { is_cut, ..node_and_edges(view, |_| data(&note), link) }
     }
