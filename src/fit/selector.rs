@@ -5,9 +5,10 @@
 
 use std::cell::OnceCell;
 use std::collections::{HashSet, VecDeque};
+use std::ops::Range;
 
 use crate::render::EntryText;
-use crate::report::{Candidates, DetailLevel, LimitedLevel, SelectionStats};
+use crate::report::{Candidate, Candidates, DetailLevel, LimitedLevel, SelectionStats};
 
 /// The most redundant pairs that are listed.
 const MAX_LISTED_PAIRS: usize = 3;
@@ -58,7 +59,8 @@ impl ShownNote {
 /// The state of the greedy selection.
 pub(super) struct GreedySelector<'a> {
     candidates: &'a Candidates,
-    next_before: usize,
+    /// The entries before the candidates that were not proposed yet.
+    before: Range<usize>,
     /// Whether each candidate was not proposed yet.
     is_open: Vec<bool>,
     /// For each candidate, the largest share of its terms in one shown note, and that note.
@@ -80,7 +82,7 @@ impl<'a> GreedySelector<'a> {
     pub(super) fn new(candidates: &'a Candidates) -> Self {
         Self {
             candidates,
-            next_before: 0,
+            before: 0..candidates.before,
             is_open: vec![true; candidates.chosen],
             covered: vec![(0.0, 0); candidates.chosen],
             followers: VecDeque::new(),
@@ -104,12 +106,9 @@ impl<'a> GreedySelector<'a> {
             && (!is_answer || has_room(self.candidates.max_answers, self.kept_answers))
     }
 
-    /// Returns the candidates that are not redundant and for which the limits have no room.
+    /// Returns the candidates that were not proposed and for which the limits have no room.
     fn withheld(&self) -> impl Iterator<Item = usize> {
-        let is_new = |index: &usize| !self.candidates.is_redundant(*index, self.covered[*index].0);
-        (0..self.candidates.chosen)
-            .filter(|index| self.is_open[*index] && !self.is_within_limits(*index))
-            .filter(is_new)
+        (0..self.candidates.chosen).filter(|index| self.is_open[*index] && !self.is_within_limits(*index))
     }
 
     /// Returns the next candidate: named ones first; then the one with the highest utility, retired ones last; without
@@ -120,23 +119,20 @@ impl<'a> GreedySelector<'a> {
         if let Some(named) = open.clone().find(|index| self.candidates.all[*index].is_named) {
             return Some(named);
         }
-        let rank = |index: usize| {
-            let candidate = &self.candidates.all[index];
-            let utility = candidate.assessment.utility.map(|utility| utility.with_novelty(self.novelty(index)).total());
-            (utility.unwrap_or_default(), candidate.assessment.relevance, candidate.value)
-        };
         if self.candidates.all.first()?.assessment.utility.is_none() {
             return open.next();
         }
-        open.map(|index| (index, rank(index)))
-            .reduce(|best, other| {
-                let is_retired = |index: usize| self.candidates.all[index].is_retired;
-                let order = is_retired(best.0).cmp(&is_retired(other.0)).then(other.1.0.total_cmp(&best.1.0));
-                let order = order.then(other.1.1.total_cmp(&best.1.1)).then(other.1.2.cmp(&best.1.2));
-                let order = order.then_with(|| self.candidates.all[best.0].id.cmp(&self.candidates.all[other.0].id));
-                if order.is_gt() { other } else { best }
-            })
-            .map(|(index, _)| index)
+        let with_utility = |index: usize| {
+            let candidate = &self.candidates.all[index];
+            let utility = candidate.assessment.utility.map(|utility| utility.with_novelty(self.novelty(index)).total());
+            (index, candidate, utility.unwrap_or_default())
+        };
+        let order = |(_, a, utility_a): &(usize, &Candidate, f64), (_, b, utility_b): &(usize, &Candidate, f64)| {
+            let order = a.is_retired.cmp(&b.is_retired).then(utility_b.total_cmp(utility_a));
+            let order = order.then(b.assessment.relevance.total_cmp(&a.assessment.relevance));
+            order.then(b.value.cmp(&a.value)).then_with(|| a.id.cmp(&b.id))
+        };
+        open.map(with_utility).min_by(order).map(|(index, ..)| index)
     }
 
     fn proposal(&self, index: usize, is_follower: bool) -> Proposal {
@@ -172,9 +168,7 @@ impl Iterator for GreedySelector<'_> {
     /// Returns the next entry; `None` if all were proposed, or the rest contains nothing new.
     fn next(&mut self) -> Option<Proposal> {
         self.shares = OnceCell::new();
-        if self.next_before < self.candidates.before {
-            let entry = self.next_before;
-            self.next_before += 1;
+        if let Some(entry) = self.before.next() {
             return Some(Proposal::whole(entry));
         }
         while let Some(index) = self.followers.pop_front() {
@@ -239,7 +233,7 @@ impl GreedySelector<'_> {
 
     /// Whether limits exclude notes that would be shown otherwise.
     pub(super) fn is_limited(&self) -> bool {
-        self.withheld().next().is_some()
+        self.withheld().any(|index| !self.candidates.is_redundant(index, self.covered[index].0))
     }
 
     /// Returns the statistics of a selection.
@@ -275,10 +269,9 @@ impl GreedySelector<'_> {
 
     /// Tells whether every candidate is shown, redundant ones included, and none was excluded before.
     fn is_complete(&self, kept: &HashSet<usize>) -> bool {
-        let has_excluded_none = self.candidates.beyond == 0
+        self.candidates.beyond == 0
             && !self.candidates.is_filtered
-            && self.candidates.left_out.iter().all(|(count, _)| *count == 0);
-        has_excluded_none
+            && self.candidates.left_out.iter().all(|(count, _)| *count == 0)
             && self.candidates.insufficient.is_none()
             && self.redundant.iter().all(|(index, _)| kept.contains(index))
     }
@@ -302,8 +295,7 @@ impl GreedySelector<'_> {
         }
         let open = self.is_open.iter().filter(|is_open| **is_open).count();
         let over = candidates.chosen.saturating_sub(shown + redundant.len() + open);
-        let limited =
-            (0..candidates.chosen).filter(|index| self.is_open[*index] && !self.is_within_limits(*index)).count();
+        let limited = self.withheld().count();
         let counts = [(over, "over budget"), (open - limited, "after the target")].into_iter();
         let counts =
             counts.chain(candidates.left_out.iter().copied()).chain([(candidates.beyond + limited, "ranked too low")]);
