@@ -110,7 +110,7 @@ impl StoreClient {
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
         let report = self.run(&Command::Tags)?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {
-            Entry::Tag { tag, count } => Some((tag, count)),
+            Entry::Tag(tag, count) => Some((tag, count)),
             _ => None,
         });
         Ok(tags.collect())

@@ -78,7 +78,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
     }
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| Reverse(*count));
-    let entries = counts.into_iter().map(|(tag, count)| Entry::Tag { tag: tag.to_owned(), count });
+    let entries = counts.into_iter().map(|(tag, count)| Entry::Tag(tag.to_owned(), count));
     report(store, ReportKind::Tags, entries.collect())
 }
 
@@ -89,10 +89,10 @@ pub(super) fn run_status(store: &Store) -> Report {
         *kinds.entry(note.list_fields().kind).or_default() += 1;
     }
     let findings = store.notes().iter().map(|note| note.findings().count()).sum();
-    let fact = |name: &str, count: usize| Entry::Fact { name: name.to_owned(), count };
+    let fact = |name: &str, count: usize| Entry::Fact(name.to_owned(), count);
     let mut entries = vec![fact("notes", store.notes().len())];
     entries.push(fact("findings", findings));
-    entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind { kind: kind.to_owned(), count }));
+    entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)));
     report(store, ReportKind::Status, entries)
 }
 

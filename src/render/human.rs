@@ -78,9 +78,9 @@ impl Renderer for Human<'_> {
                 let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
                 format!("{kind} {} ({})\n", one_line(title), edge.to)
             }
-            Entry::Tag { tag, count } => format!("{count:>5}  {}\n", self.screen.paint(As::Tag, &one_line(tag))),
-            Entry::Fact { name, count } => format!("{count:>5}  {}\n", one_line(name)),
-            Entry::Kind { kind, count } => format!("{count:>5}  of type {}\n", one_line(kind)),
+            Entry::Tag(tag, count) => format!("{count:>5}  {}\n", self.screen.paint(As::Tag, &one_line(tag))),
+            Entry::Fact(name, count) => format!("{count:>5}  {}\n", one_line(name)),
+            Entry::Kind(kind, count) => format!("{count:>5}  of type {}\n", one_line(kind)),
             Entry::Finding(finding) => self.screen.finding_line(finding),
             Entry::Row(row) => table_line(row),
             Entry::Comparison(comparison) => format!("\n## Comparison\n{}", comparison_lines(comparison)),

@@ -84,9 +84,9 @@ impl Renderer for Json<'_> {
                 value["title"] = json!(title);
                 (LINKS, value)
             }
-            Entry::Tag { tag, count } => ("tags", json!({"tag": tag, "count": count})),
-            Entry::Fact { name, count } => ("counts", json!({"name": name, "count": count})),
-            Entry::Kind { kind, count } => ("types", json!({"type": kind, "count": count})),
+            Entry::Tag(tag, count) => ("tags", json!({"tag": tag, "count": count})),
+            Entry::Fact(name, count) => ("counts", json!({"name": name, "count": count})),
+            Entry::Kind(kind, count) => ("types", json!({"type": kind, "count": count})),
             Entry::Finding(finding) => ("findings", json!(finding)),
             Entry::Row(row) => {
                 let fields = row.fields.iter().map(|(name, value)| ((*name).to_owned(), row_value(value)));

@@ -40,27 +40,12 @@ pub enum Entry {
         /// The title of the note at the other end.
         title: String,
     },
-    /// A tag in use.
-    Tag {
-        /// The tag.
-        tag: String,
-        /// The number of notes with it.
-        count: usize,
-    },
-    /// A count of the store or the index.
-    Fact {
-        /// What is counted.
-        name: String,
-        /// The count.
-        count: usize,
-    },
-    /// A note type in use.
-    Kind {
-        /// The type.
-        kind: String,
-        /// The number of notes of it.
-        count: usize,
-    },
+    /// A tag in use, and the number of notes with it.
+    Tag(String, usize),
+    /// The name of a count of the store or the index, and the count.
+    Fact(String, usize),
+    /// A note type in use, and the number of notes of it.
+    Kind(String, usize),
     /// A diagnostic.
     Finding(DiagnosticEntry),
     /// A row of a table.

@@ -306,7 +306,7 @@ fn totals(entries: &[Entry]) -> Vec<Entry> {
     }
     let fact = |((is_attachment, action), count): ((bool, &str), usize)| {
         let kind = if is_attachment { "attachments" } else { "notes" };
-        Entry::Fact { name: format!("{kind} {action}"), count }
+        Entry::Fact(format!("{kind} {action}"), count)
     };
     counts.into_iter().map(fact).collect()
 }
