@@ -12,14 +12,14 @@ use crate::store::NoteHandle;
 pub struct FieldFilter {
     key: String,
     test: FieldTest,
+    /// Whether the field must be absent or fail the test.
+    is_negated: bool,
 }
 
 #[derive(Debug, Clone)]
 enum FieldTest {
     Present,
-    Absent,
     Equals(String),
-    Differs(String),
     Compares(ComparisonOperator, Operand),
 }
 
@@ -60,50 +60,33 @@ impl FieldFilter {
 
     /// Tells whether a note satisfies the expression.
     pub fn matches(&self, note: &NoteHandle) -> bool {
-        let field = field(note, &self.key);
-        match (&self.test, field) {
-            (FieldTest::Present, field) => field.is_some(),
-            (FieldTest::Absent, field) => field.is_none(),
-            (FieldTest::Differs(excluded), field) => {
-                !field.is_some_and(|field| any_text(&field, &|text| equals(text, excluded)))
-            }
-            (_, None) => false,
-            (FieldTest::Equals(expected), Some(field)) => any_text(&field, &|text| equals(text, expected)),
-            (FieldTest::Compares(allows, operand), Some(field)) => {
+        let passes = field(note, &self.key).is_some_and(|field| match &self.test {
+            FieldTest::Present => true,
+            FieldTest::Equals(expected) => any_text(&field, &|text| equals(text, expected)),
+            FieldTest::Compares(allows, operand) => {
                 any_text(&field, &|text| compare(text, operand).is_some_and(allows))
             }
-        }
+        });
+        passes != self.is_negated
     }
 }
 
 fn parse(text: &str) -> Option<FieldFilter> {
     let text = text.trim();
-    let position = text.find(['=', '<', '>']);
-    let Some(position) = position else {
-        let (key, test) = match text.strip_prefix('!') {
-            Some(key) => (key.trim_start(), FieldTest::Absent),
-            None => (text, FieldTest::Present),
-        };
-        return filter(key, test);
-    };
-    let (key, rest) = text.split_at_checked(position)?;
-    if let Some(value) = rest.strip_prefix('=') {
-        let value = value.trim().to_owned();
+    let (key, rest) = text.split_at_checked(text.find(['=', '<', '>']).unwrap_or(text.len()))?;
+    let (positive_key, test) = if rest.is_empty() {
+        (key.strip_prefix('!'), FieldTest::Present)
+    } else if let Some(value) = rest.strip_prefix('=') {
         // `!=` holds for another value and for an absent field.
-        return match key.strip_suffix('!') {
-            Some(key) => filter(key, FieldTest::Differs(value)),
-            None => filter(key, FieldTest::Equals(value)),
-        };
-    }
-    let (rest, comparison) =
-        SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)))?;
-    filter(key, FieldTest::Compares(comparison, operand(rest.trim())?))
-}
-
-fn filter(key: &str, test: FieldTest) -> Option<FieldFilter> {
-    let key = key.trim();
+        (key.strip_suffix('!'), FieldTest::Equals(value.trim().to_owned()))
+    } else {
+        let comparison = SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)));
+        let (operand_text, comparison) = comparison?;
+        (None, FieldTest::Compares(comparison, operand(operand_text.trim())?))
+    };
+    let (key, is_negated) = (positive_key.unwrap_or(key).trim(), positive_key.is_some());
     let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
-    is_key.then(|| FieldFilter { key: key.to_owned(), test })
+    is_key.then(|| FieldFilter { key: key.to_owned(), test, is_negated })
 }
 
 fn operand(text: &str) -> Option<Operand> {
