@@ -53,8 +53,13 @@ pub fn choose_blocks<'a>(
     }
     let per_note = limits.per_note.unwrap_or(usize::MAX);
     if let (BlockChoice::Top, Some(in_all)) = (choice, limits.in_all) {
-        let chosen = notes.into_iter().map(|note| blocks_of(note, choice, per_note, content)).collect();
-        return best_of_all(chosen, in_all);
+        let of_notes = notes.into_iter().map(|note| blocks_of(note, choice, per_note, content));
+        let (mut blocks, have_more): (Vec<Vec<BlockEntry>>, Vec<bool>) = of_notes.unzip();
+        let is_limited = have_more.contains(&true) || blocks.iter().map(Vec::len).sum::<usize>() > in_all;
+        let have_any: Vec<bool> = blocks.iter().zip(have_more).map(|(all, more)| more || !all.is_empty()).collect();
+        keep_best(&mut blocks, in_all);
+        let chosen = blocks.into_iter().zip(have_any).map(|(blocks, has_any)| ChosenBlocks::new(blocks, has_any));
+        return (chosen.collect(), is_limited);
     }
     let mut rest = limits.in_all.unwrap_or(usize::MAX);
     let mut is_limited = false;
@@ -79,35 +84,25 @@ fn blocks_of(note: &NoteHandle, choice: BlockChoice, limit: usize, content: &Que
     blocks.retain(|block| choice == BlockChoice::All || block.score > 0.0);
     let has_more = blocks.len() > limit;
     if choice == BlockChoice::Top && has_more {
-        blocks = best(blocks, limit);
+        keep_best(std::slice::from_mut(&mut blocks), limit);
     }
     blocks.truncate(limit);
     (blocks, has_more)
 }
 
-/// Returns the `limit` blocks with the highest scores in the order of the text; of equal scores the first.
-fn best(blocks: Vec<BlockEntry>, limit: usize) -> Vec<BlockEntry> {
-    let mut ranked: Vec<(usize, f64)> = blocks.iter().map(|block| block.score).enumerate().collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let best: HashSet<usize> = ranked.into_iter().take(limit).map(|(index, _)| index).collect();
-    blocks.into_iter().enumerate().filter(|(index, _)| best.contains(index)).map(|(_, block)| block).collect()
-}
-
 /// Keeps the `limit` blocks of several notes with the highest scores; of equal scores the first.
-fn best_of_all(chosen: Vec<(Vec<BlockEntry>, bool)>, limit: usize) -> (Vec<ChosenBlocks>, bool) {
-    let all = chosen.iter().enumerate().flat_map(|(note, (blocks, _))| {
-        blocks.iter().enumerate().map(move |(index, block)| (block.score, note, index))
-    });
+fn keep_best(notes: &mut [Vec<BlockEntry>], limit: usize) {
+    let all = notes
+        .iter()
+        .enumerate()
+        .flat_map(|(note, blocks)| blocks.iter().enumerate().map(move |(index, block)| (block.score, note, index)));
     let mut all: Vec<(f64, usize, usize)> = all.collect();
     all.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| (a.1, a.2).cmp(&(b.1, b.2))));
-    let is_limited = all.len() > limit || chosen.iter().any(|(_, has_more)| *has_more);
     let best: HashSet<(usize, usize)> = all.into_iter().take(limit).map(|(_, note, index)| (note, index)).collect();
-    let kept = chosen.into_iter().enumerate().map(|(note, (blocks, has_more))| {
-        let has_any = has_more || !blocks.is_empty();
-        let blocks = blocks.into_iter().enumerate().filter(|(index, _)| best.contains(&(note, *index)));
-        ChosenBlocks::new(blocks.map(|(_, block)| block).collect(), has_any)
-    });
-    (kept.collect(), is_limited)
+    for (note, blocks) in notes.iter_mut().enumerate() {
+        let mut indices = 0..;
+        blocks.retain(|_| indices.next().is_some_and(|index| best.contains(&(note, index))));
+    }
 }
 
 #[cfg(test)]
