@@ -18,7 +18,7 @@ use crate::report::{Assessment, Candidate, Candidates, DetailLevel, NoteEntry};
 use crate::request::AssessmentOptions;
 use crate::store::NoteIdx;
 use confidence::Assessor;
-use selection_assessor::{ExclusionCounts, SelectionAssessor};
+use selection_assessor::SelectionAssessor;
 
 /// Assessed notes.
 pub struct RankedNotes {
@@ -54,8 +54,8 @@ pub fn assess(
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be
     // the one that has to run it.
     let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, options.today, highlighter));
-    let (excluded, assessed) = (ExclusionCounts::default(), Vec::new());
-    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, options, excluded, assessed };
+    let (excluded, assessed) = (Vec::new(), Vec::new());
+    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, options, excluded, beyond: 0, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();

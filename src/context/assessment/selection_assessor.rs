@@ -18,14 +18,10 @@ const NOVELTY_THRESHOLD: f64 = 0.2;
 /// The relevance below which a hit is hardly an answer.
 const HARDLY_RELEVANT: f64 = 0.1;
 
-/// The number of excluded candidates, by reason.
-#[derive(Default)]
-pub(super) struct ExclusionCounts {
-    invalid: usize,
-    unsure: usize,
-    untrusted: usize,
-    beyond: usize,
-}
+/// The reasons why candidates are excluded.
+const NOT_VALID: &str = "not valid today";
+const UNSURE: &str = "below --min-confidence";
+const UNTRUSTED: &str = "below --min-trust";
 
 /// An assessed note.
 pub(super) struct AssessedNote {
@@ -41,7 +37,10 @@ pub(super) struct SelectionAssessor<'a, 's> {
     pub(super) engine: &'a Engine<'s>,
     pub(super) selection: &'a Selection,
     pub(super) options: &'a AssessmentOptions,
-    pub(super) excluded: ExclusionCounts,
+    /// The reason of each exclusion.
+    pub(super) excluded: Vec<&'static str>,
+    /// The number of hits that were not assessed.
+    pub(super) beyond: usize,
     pub(super) assessed: Vec<AssessedNote>,
 }
 
@@ -53,13 +52,19 @@ impl SelectionAssessor<'_, '_> {
         loop {
             let (next, rest) = self.split_after_hits(&open, max_hits - hits);
             if next.is_empty() {
-                self.excluded.beyond = rest.len();
+                self.beyond = rest.len();
                 break;
             }
             let assessed: Vec<AssessedNote> = next.par_iter().map(|index| self.assess(*index)).collect();
-            let kept: Vec<AssessedNote> = assessed.into_iter().filter(|assessed| self.passes(assessed)).collect();
-            hits += kept.iter().filter(|assessed| self.is_hit(assessed.index)).count();
-            self.assessed.extend(kept);
+            for assessed in assessed {
+                match self.exclusion(&assessed) {
+                    Some(reason) => self.excluded.push(reason),
+                    None => {
+                        hits += usize::from(self.is_hit(assessed.index));
+                        self.assessed.push(assessed);
+                    }
+                }
+            }
             open = rest;
         }
         let notes = self.selection.notes.iter().enumerate();
@@ -97,25 +102,19 @@ impl SelectionAssessor<'_, '_> {
         Assessment { utility, ..assessment }
     }
 
-    /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
-    fn passes(&mut self, assessed: &AssessedNote) -> bool {
+    /// Returns the reason why a note is excluded; `None` if it is valid and reliable enough, or named.
+    fn exclusion(&self, assessed: &AssessedNote) -> Option<&'static str> {
         let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.options;
         let note = &self.assessor.session.store.notes()[assessed.index];
-        let is_hit = self.is_hit(assessed.index);
-        let excluded = &mut self.excluded;
         if assessed.is_named {
-            return true;
-        }
-        if is_hit && today.is_some_and(|today| !fields::is_valid(note, today)) {
-            excluded.invalid += 1;
+            None
+        } else if self.is_hit(assessed.index) && today.is_some_and(|today| !fields::is_valid(note, today)) {
+            Some(NOT_VALID)
         } else if assessed.assessment.confidence.overall < min_confidence.get() {
-            excluded.unsure += 1;
-        } else if assessed.assessment.trust < min_trust.get() {
-            excluded.untrusted += 1;
+            Some(UNSURE)
         } else {
-            return true;
+            (assessed.assessment.trust < min_trust.get()).then_some(UNTRUSTED)
         }
-        false
     }
 
     /// Adds the notes that are shown after others and are not chosen themselves.
@@ -164,7 +163,7 @@ impl SelectionAssessor<'_, '_> {
 
     fn candidates(&self, before: usize, chosen: usize, limits: CandidateLimits, ordinals: &Ordinals) -> Candidates {
         let options = self.options;
-        let ExclusionCounts { invalid, unsure, untrusted, beyond } = self.excluded;
+        let count = |reason: &'static str| (self.excluded.iter().filter(|other| **other == reason).count(), reason);
         let beyond_selection = self.selection.matched.saturating_sub(self.selection.notes.len());
         Candidates {
             before,
@@ -174,12 +173,8 @@ impl SelectionAssessor<'_, '_> {
             compares_texts: options.abstraction != Abstraction::Passages || options.novelty_threshold.is_some(),
             threshold: options.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
             aim: options.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
-            left_out: vec![
-                (invalid, "not valid today"),
-                (unsure, "below --min-confidence"),
-                (untrusted, "below --min-trust"),
-            ],
-            beyond: beyond + beyond_selection,
+            left_out: [NOT_VALID, UNSURE, UNTRUSTED].map(count).to_vec(),
+            beyond: self.beyond + beyond_selection,
             max_answers: limits.answers,
             max_notes: limits.notes,
             // A comparison or pattern before the notes is an answer too.
