@@ -8,18 +8,14 @@ use crate::store::Store;
 pub fn edge_entry(store: &Store, edge: &Edge<'_>, other: usize) -> EdgeEntry {
     let notes = store.notes();
     let EdgeSources { is_typed, is_inline, is_virtual } = edge.sources;
+    let words = [(is_typed, "typed"), (is_inline, "inline"), (is_virtual, "virtual")];
     let is_symmetric = || store.config.link_types.inverse(&edge.kind) == edge.kind;
     EdgeEntry {
         is_backward: is_virtual && !is_typed && !is_inline && is_symmetric(),
         from: notes[edge.from].id.clone(),
         kind: edge.kind.clone().into_owned(),
         to: notes[edge.to].id.clone(),
-        sources: source_words(edge.sources),
+        sources: words.into_iter().filter_map(|(has_source, word)| has_source.then_some(word)).collect(),
         other,
     }
-}
-
-fn source_words(sources: EdgeSources) -> Vec<&'static str> {
-    let words = [(sources.is_typed, "typed"), (sources.is_inline, "inline"), (sources.is_virtual, "virtual")];
-    words.into_iter().filter_map(|(has_source, word)| has_source.then_some(word)).collect()
 }

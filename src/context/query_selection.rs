@@ -43,7 +43,10 @@ impl Selector<'_, '_> {
         let found = self.hits(&question);
         // The search has set the highlighter that this needs.
         let (of_periods, mut beyond) = self.with_answers(of_periods);
-        let (of_periods, off_topic) = found.by_topic(of_periods, &question);
+        // A question without a topic is about all journals of its periods.
+        let has_topic = question.has_topic();
+        let is_on_topic = |note: &NoteIdx| !has_topic || found.matching.contains(note);
+        let (of_periods, off_topic): (Vec<NoteIdx>, Vec<NoteIdx>) = of_periods.into_iter().partition(is_on_topic);
         answers.extend(of_periods);
         beyond.extend(found.beyond);
         // Notes that the question names, or that are selected otherwise, have no relevance of a mere hit.
@@ -103,6 +106,11 @@ impl Selector<'_, '_> {
         Some(question)
     }
 
+    /// Returns the days to which hits and the journals of periods are narrowed.
+    fn window(&self) -> Period {
+        self.selectors.asking.as_ref().map_or(ALWAYS, window)
+    }
+
     /// Removes the journals of excluded namespaces, with a warning for each day of the question that loses one, and counts
     /// the selected ones.
     fn filter_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
@@ -113,7 +121,7 @@ impl Selector<'_, '_> {
             question.warnings.push(warning);
         }
         let kept = if self.excluded.is_empty() { Arc::clone(all) } else { Arc::new(all.without(is_excluded)) };
-        let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
+        let window = self.window();
         let selected = |period: Period| kept.within(period).iter().filter(|(_, note)| self.passes(*note)).count();
         for named in &mut question.dates {
             named.journals = selected(DateRange::Day(named.day).period());
@@ -156,11 +164,9 @@ impl Selector<'_, '_> {
     /// Returns the journals of the periods that the question names.
     fn journals_of_periods(&self, question: &Question) -> Vec<NoteIdx> {
         let Some(journals) = &self.result.journals else { return Vec::new() };
-        let window = self.selectors.asking.as_ref().map_or(ALWAYS, window);
-        let of_period =
-            |period: Period| narrowed(period, window).map_or(Vec::new(), |days| journals.newest_first(days));
-        let of_periods = question.periods.iter().flat_map(|named| of_period(named.period));
-        let of_periods = of_periods.map(|note| self.result.digests.representative(note));
+        let periods = question.periods.iter().filter_map(|named| narrowed(named.period, self.window()));
+        let of_periods =
+            periods.flat_map(|days| journals.newest_first(days)).map(|note| self.result.digests.representative(note));
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
@@ -199,7 +205,7 @@ impl Selector<'_, '_> {
         let least = least.unwrap_or_default();
         let count = hits.len();
         hits.truncate(if is_answered { count } else { 0 });
-        let days = asking.map(window).filter(|days| *days != ALWAYS);
+        let days = Some(self.window()).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
@@ -249,15 +255,6 @@ struct SearchHits {
     matching: HashSet<NoteIdx>,
     /// The number of notes that contain words of the query, if none of them answers it.
     unanswered: usize,
-}
-
-impl SearchHits {
-    /// Partitions the journals of periods into those with a word of the topic and the others; without a topic, all belong
-    /// to the first.
-    fn by_topic(&self, journals: Vec<NoteIdx>, question: &Question) -> (Vec<NoteIdx>, Vec<NoteIdx>) {
-        let has_topic = question.has_topic();
-        journals.into_iter().partition(|note| !has_topic || self.matching.contains(note))
-    }
 }
 
 fn why_empty(question: &Question, unanswered: usize) -> String {

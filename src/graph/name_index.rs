@@ -18,7 +18,7 @@ pub(crate) struct NameIndex<'a> {
 }
 
 /// Names other than ids; of several notes with one name, the first by id has it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 struct TextNames<'a> {
     titles: HashMap<&'a str, NoteIdx, RandomState>,
     titles_any_case: HashMap<String, NoteIdx, RandomState>,
@@ -95,12 +95,7 @@ impl<'a> NameIndex<'a> {
 
 impl<'a> TextNames<'a> {
     fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
-        let mut texts = Self {
-            titles: HashMap::default(),
-            titles_any_case: HashMap::default(),
-            aliases: HashMap::default(),
-            stems: HashMap::default(),
-        };
+        let mut texts = Self::default();
         for (index, note) in NoteIdx::enumerate(notes) {
             let head = note.list_fields();
             texts.titles.entry(head.title).or_insert(index);
