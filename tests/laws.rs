@@ -14,7 +14,7 @@ use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::{Note, NoteId};
 use qipu::report::GraphFormat;
-use qipu::report::{Report, ReportKind};
+use qipu::report::{Report, RowValue};
 use qipu::request::{Budget, Command, Format, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 
@@ -85,8 +85,7 @@ fn no_answer_contains_invisible_characters() {
         .run(&stores(), |store| {
             for command in commands(&store) {
                 let Ok(report) = run_on(&command, &store) else { continue };
-                let pictures =
-                    pictures.map(Format::Graph).into_iter().filter(|_| report.head.kind == ReportKind::Graph);
+                let pictures = pictures.map(Format::Graph).into_iter().filter(|_| report.head.layout.name == "graph");
                 for format in FORMATS.into_iter().chain(formats).chain(pictures) {
                     for screen in [Screen::default(), terminal] {
                         let text = write(&report, format, screen);
@@ -176,9 +175,9 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
 
 /// The human format also reports truncation: bundles in the third line, other answers in the last.
 fn check_says_what_is_missing(report: &Report, text: &str, is_missing: bool) {
-    let line = match report.head.kind {
-        ReportKind::Context => text.lines().nth(2),
-        ReportKind::LinkPath { length: None, .. } => return,
+    let line = match report.head.layout.name {
+        "context" => text.lines().nth(2),
+        "link.path" if report.head.facts.contains(&("found", RowValue::Flag(false))) => return,
         _ => text.lines().last(),
     };
     let says_so = line.is_some_and(|line| line.ends_with(" (truncated)") || line.ends_with(" notes shown)"));

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
     Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, PATTERNS, Passages,
-    PeriodEntry, Report, ReportHead, ReportKind, ShownFields,
+    PeriodEntry, Report, ReportHead, ShownFields, layout,
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
 use crate::search::StopWords;
@@ -90,7 +90,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.assessment.as_ref().is_some_and(|options| options.explains),
         insufficient: selection.insufficient.filter(|_| ranking.is_none() && derived.is_empty()),
-        ..ReportHead::new(ReportKind::Context, Some(&store.shown_path))
+        ..ReportHead::new(&layout::CONTEXT, Some(&store.shown_path))
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { ranking, ..Report::new(head, entries) })
@@ -170,7 +170,7 @@ pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Resu
         banner: request.banner,
         show: ShownFields { has_sources: request.evidence, ..ShownFields::default() },
         matched: entries.len(),
-        ..ReportHead::new(ReportKind::Expansion, Some(&session.store.shown_path))
+        ..ReportHead::new(&layout::EXPANSION, Some(&session.store.shown_path))
     };
     Ok(Report { ranking: Some(ranking), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
 }

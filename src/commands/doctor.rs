@@ -9,7 +9,7 @@ use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind, counted};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, counted, layout};
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
@@ -86,7 +86,7 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     let errors = findings.iter().filter(|finding| finding.level == "error").count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));
-    let mut report = Report::new(ReportHead::new(ReportKind::Doctor, Some(&store.shown_path)), entries);
+    let mut report = Report::new(ReportHead::new(&layout::DOCTOR, Some(&store.shown_path)), entries);
     if errors > 0 || (request.is_strict && warnings > 0) {
         let message = format!("{}, {}", counted(errors, "error"), counted(warnings, "warning"));
         report.verdict = Some(Error::new(ErrorKind::Store, message));

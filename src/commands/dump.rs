@@ -10,7 +10,7 @@ use crate::graph::{Graph, join_path};
 use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::DumpRequest;
 use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 
@@ -20,8 +20,7 @@ pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, request))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
-    let mode = ReportKind::Change { command: "dump", is_dry_run: false };
-    let head = ReportHead::new(mode, Some(&store.shown_path));
+    let head = ReportHead::of_change("dump", false, Some(&store.shown_path));
     let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };

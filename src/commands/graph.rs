@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use crate::context::{Selection, Session, edge_entry, select};
 use crate::error::Error;
 use crate::graph::{Compactions, Edge, other_end};
-use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::{GraphRequest as Request, OutputFile};
 use crate::store::{NoteIdx, Store};
 
@@ -36,7 +36,7 @@ pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Er
         matched,
         is_limited: entries.len() < matched,
         spellings: super::search::spellings(spellings),
-        ..ReportHead::new(ReportKind::Graph, Some(&store.shown_path))
+        ..ReportHead::new(&layout::GRAPH, Some(&store.shown_path))
     };
     Ok(Report::new(head, entries))
 }
@@ -56,8 +56,5 @@ fn all_notes(request: &Request, store: &Store) -> Selection {
 pub fn saved_file(output: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
     let path = output.file.to_string_lossy().into_owned();
     let change = ChangeEntry { id: None, action, path, diff: None };
-    Report::new(
-        ReportHead::new(ReportKind::Change { command: "graph.save", is_dry_run: false }, store),
-        vec![Entry::Change(change)],
-    )
+    Report::new(ReportHead::of_change("graph.save", false, store), vec![Entry::Change(change)])
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{Entry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, Report, ReportHead, layout};
 use crate::request::IndexRequest;
 use crate::store::{Location, index_facts};
 
@@ -11,6 +11,6 @@ use crate::store::{Location, index_facts};
 pub(super) fn run(request: &IndexRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let (shown_path, facts) = index_facts(location, current_dir, request.is_rebuilt.then_some(super::gathering))?;
     let entry = |(name, count): (&str, u64)| Entry::Fact(name.to_owned(), count as usize);
-    let head = ReportHead::new(ReportKind::Index, Some(&shown_path));
+    let head = ReportHead::new(&layout::INDEX, Some(&shown_path));
     Ok(Report::new(head, facts.into_iter().map(entry).collect()))
 }

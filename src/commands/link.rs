@@ -6,7 +6,7 @@ use crate::context::{Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Compactions, Direction, Edge, Reached, WalkLimits, other_end};
 use crate::note::NoteId;
-use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, layout};
 use crate::request::{LinkRequest, LinkView};
 use crate::store::{NoteIdx, Store};
 
@@ -27,7 +27,7 @@ fn list(request: &LinkRequest, session: &Session<'_>, id: &str) -> Result<Report
     let graph = session.graph().compacted(&digests);
     let limits = WalkLimits { max_hops: 1, ..request.limits };
     let walk = graph.walk(position, &request.follow, &limits);
-    let mode = ReportKind::LinkList { id: id.clone(), direction: request.follow.direction.name() };
+    let facts = vec![("id", name(&id)), ("direction", name(request.follow.direction.name()))];
     let mut entries = entries(store, &digests, &walk.reached);
     let follow = &request.follow;
     let is_narrowed = follow.direction == Direction::In
@@ -37,7 +37,7 @@ fn list(request: &LinkRequest, session: &Session<'_>, id: &str) -> Result<Report
         || follow.is_inline_only;
     let targets = graph.unresolved(position).iter().filter(|_| !is_narrowed);
     entries.extend(targets.map(|target| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 }));
-    Ok(report(store, mode, entries, walk.matched, walk.is_limited()))
+    Ok(report(store, (&layout::LINK_LIST, facts), entries, walk.matched, walk.is_limited()))
 }
 
 fn tree(request: &LinkRequest, session: &Session<'_>, root: &str) -> Result<Report, Error> {
@@ -46,9 +46,11 @@ fn tree(request: &LinkRequest, session: &Session<'_>, root: &str) -> Result<Repo
     let (position, root) = resolve(store, &digests, root)?;
     let graph = session.graph().compacted(&digests);
     let walk = graph.walk(position, &request.follow, &request.limits);
-    let mode =
-        ReportKind::LinkTree { root, direction: request.follow.direction.name(), max_hops: request.limits.max_hops };
-    Ok(report(store, mode, entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
+    let max_hops = request.limits.max_hops;
+    let direction = name(request.follow.direction.name());
+    let facts = vec![("root", name(&root)), ("direction", direction), ("max_hops", RowValue::Count(max_hops))];
+    let layout = if max_hops == 0 { &layout::LINK_ROOT } else { &layout::LINK_TREE };
+    Ok(report(store, (layout, facts), entries(store, &digests, &walk.reached), walk.matched, walk.is_limited()))
 }
 
 fn path(request: &LinkRequest, session: &Session<'_>, from: &str, to: &str) -> Result<Report, Error> {
@@ -57,14 +59,16 @@ fn path(request: &LinkRequest, session: &Session<'_>, from: &str, to: &str) -> R
     let ((from_place, from), (to_place, to)) = (resolve(store, &digests, from)?, resolve(store, &digests, to)?);
     let graph = session.graph().compacted(&digests);
     let (path, is_limited) = graph.path(from_place, to_place, &request.follow, &request.limits);
-    let mode = ReportKind::LinkPath {
-        from,
-        to,
-        direction: request.follow.direction.name(),
-        length: path.as_ref().map(|path| path.len() - 1),
-    };
+    let facts = vec![
+        ("from", name(&from)),
+        ("to", name(&to)),
+        ("direction", name(request.follow.direction.name())),
+        ("found", RowValue::Flag(path.is_some())),
+        ("path_length", path.as_ref().map_or(RowValue::Nothing, |path| RowValue::Count(path.len() - 1))),
+    ];
+    let layout = if path.is_some() { &layout::LINK_PATH } else { &layout::NO_LINK_PATH };
     let path = path.unwrap_or_default();
-    Ok(report(store, mode, entries(store, &digests, &path), path.len(), is_limited))
+    Ok(report(store, (layout, facts), entries(store, &digests, &path), path.len(), is_limited))
 }
 
 /// Returns the digests that replace notes in the answer.
@@ -78,8 +82,21 @@ fn resolve(store: &Store, digests: &Compactions, id: &str) -> Result<(NoteIdx, N
     Ok((position, store.notes()[position].id.clone()))
 }
 
-fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>, matched: usize, is_limited: bool) -> Report {
-    Report::new(ReportHead { is_limited, ..super::head(store, mode, false, matched) }, entries)
+fn name(text: impl ToString) -> RowValue {
+    RowValue::Name(text.to_string())
+}
+
+/// Reports entries with the layout and the facts of a view.
+fn report(
+    store: &Store,
+    (layout, facts): (&'static Layout, Vec<(&'static str, RowValue)>),
+    entries: Vec<Entry>,
+    matched: usize,
+    is_limited: bool,
+) -> Report {
+    let mut head = ReportHead { is_limited, ..super::head(store, layout, false, matched) };
+    head.facts.extend(facts);
+    Report::new(head, entries)
 }
 
 /// Returns the entries of the notes that were reached, each with the links by which it was.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
-use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, layout};
 use crate::request::{ListRequest, Sort};
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
@@ -34,7 +34,7 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;
     let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    let report = report(store, ReportKind::List, entries);
+    let report = report(store, &layout::LIST, entries);
     Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
 }
 
@@ -79,7 +79,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: Vec<_> = counts.into_iter().collect();
     counts.sort_by_key(|(_, count)| Reverse(*count));
     let entries = counts.into_iter().map(|(tag, count)| Entry::Tag(tag.to_owned(), count));
-    report(store, ReportKind::Tags, entries.collect())
+    report(store, &layout::TAGS, entries.collect())
 }
 
 /// Reports the numbers of notes, of diagnostics, and of notes of each type.
@@ -93,11 +93,11 @@ pub(super) fn run_status(store: &Store) -> Report {
     let mut entries = vec![fact("notes", store.notes().len())];
     entries.push(fact("findings", findings));
     entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)));
-    report(store, ReportKind::Status, entries)
+    report(store, &layout::STATUS, entries)
 }
 
-fn report(store: &Store, mode: ReportKind, entries: Vec<Entry>) -> Report {
-    let mut report = Report::new(super::head(store, mode, false, 0), entries);
+fn report(store: &Store, layout: &'static Layout, entries: Vec<Entry>) -> Report {
+    let mut report = Report::new(super::head(store, layout, false, 0), entries);
     report.head.matched = report.count_notes();
     report
 }

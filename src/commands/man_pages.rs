@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::env::WaitPolicy;
 use crate::error::Error;
-use crate::report::{ChangeEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, Entry, Report, ReportHead};
 use crate::request::ManPagesRequest;
 use crate::store::{atomic_write, diff, files};
 
@@ -46,6 +46,5 @@ pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Repor
         let diff = is_diff_shown.then(|| diff(&shown, old.as_deref(), Some(new)));
         entries.push(Entry::Change(ChangeEntry { id: None, action, path: shown, diff }));
     }
-    let mode = ReportKind::Change { command: "man", is_dry_run: request.is_dry_run };
-    Ok(Report::new(ReportHead::new(mode, None), entries))
+    Ok(Report::new(ReportHead::of_change("man", request.is_dry_run, None), entries))
 }

@@ -31,7 +31,7 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::Compactions;
-use crate::report::{Body, DiagnosticEntry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
+use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
 use crate::store::{Config, Location, NoteHandle, NoteIdx, Store, TextIndexBuilder};
@@ -200,10 +200,10 @@ fn note_warning(store: &Store, note: &NoteHandle, code: &'static str, message: S
 }
 
 /// Returns the head of a report that shows the fields of notes in full, or none of their text.
-fn head(store: &Store, kind: ReportKind, is_full: bool, matched: usize) -> ReportHead {
+fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -> ReportHead {
     let body = if is_full { Body::default() } else { Body::Hidden };
     let show = ShownFields { body, has_sources: is_full, has_custom: is_full, ..ShownFields::default() };
-    ReportHead { show, matched, ..ReportHead::new(kind, Some(&store.shown_path)) }
+    ReportHead { show, matched, ..ReportHead::new(layout, Some(&store.shown_path)) }
 }
 
 /// Returns the entry of the note, with the notes that it replaces if it is a digest.

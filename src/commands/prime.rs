@@ -7,7 +7,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::Journals;
 use crate::graph::Compactions;
-use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, ReportKind};
+use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
@@ -81,7 +81,7 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
     // Notes enter a session through the primer, so it has the banner in all formats.
     let head = ReportHead {
         banner: request.banner.or(Some(true)),
-        ..ReportHead::new(ReportKind::Prime, Some(&store.shown_path))
+        ..ReportHead::new(&layout::PRIME, Some(&store.shown_path))
     };
     let mut report = Report::new(head, entries);
     report.head.matched = report.count_notes();

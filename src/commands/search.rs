@@ -8,7 +8,9 @@ use crate::context::{FieldFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
 use crate::graph::Compactions;
-use crate::report::{Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, ReportKind, UnknownWord};
+use crate::report::{
+    Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, RowValue, UnknownWord, layout,
+};
 use crate::request::{RelatedRequest, SearchRequest};
 use crate::search::{self, Hit, Query};
 
@@ -41,7 +43,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();
     let head =
-        ReportHead { spellings: spellings(found.spellings), ..super::head(store, ReportKind::Search, false, matched) };
+        ReportHead { spellings: spellings(found.spellings), ..super::head(store, &layout::SEARCH, false, matched) };
     Ok(report(head, entries))
 }
 
@@ -60,8 +62,9 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), ..entry })
     });
     let entries = entries.collect();
-    let kind = ReportKind::Related { id: notes[position].id.clone() };
-    Ok(report(super::head(store, kind, false, matched), entries))
+    let mut head = super::head(store, &layout::RELATED, false, matched);
+    head.facts.push(("id", RowValue::Name(notes[position].id.to_string())));
+    Ok(report(head, entries))
 }
 
 fn report(head: ReportHead, entries: Vec<Entry>) -> Report {

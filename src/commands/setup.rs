@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
 use crate::store::Location;
@@ -97,7 +97,7 @@ fn preview(recipes: &[&'static Recipe], project: &Project<'_>, is_removal: bool)
     for recipe in recipes {
         entries.extend(recipe.preview(project, is_removal)?.into_iter().map(change_entry));
     }
-    Ok(Report::new(ReportHead::new(ReportKind::Change { command: "setup", is_dry_run: true }, None), entries))
+    Ok(Report::new(ReportHead::of_change("setup", true, None), entries))
 }
 
 /// Removes recipes: all of them, or none if one can't be.
@@ -138,6 +138,5 @@ fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static 
 }
 
 fn report(entries: Vec<Entry>) -> Report {
-    let head = ReportHead::new(ReportKind::Setup, None);
-    Report::new(head, entries)
+    Report::new(ReportHead::new(&layout::SETUP, None), entries)
 }

@@ -3,7 +3,7 @@
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Follow, Graph, WalkLimits};
-use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportKind};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, RowValue, layout};
 use crate::request::{JournalRequest, ShowRequest};
 use crate::store::{NoteIdx, Store};
 
@@ -50,7 +50,7 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
-    Report::new(super::head(store, ReportKind::Show, true, matched), entries)
+    Report::new(super::head(store, &layout::SHOW, true, matched), entries)
 }
 
 /// Reports the journals of a day in full.
@@ -58,5 +58,7 @@ pub(super) fn run_journal(request: &JournalRequest, store: &Store) -> Report {
     let journals = Journals::new(store.notes());
     let notes = journals.on(request.day).map(|position| &store.notes()[position]);
     let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    Report::new(super::head(store, ReportKind::Journal { day: request.day }, true, entries.len()), entries)
+    let mut head = super::head(store, &layout::JOURNAL, true, entries.len());
+    head.facts.push(("date", RowValue::Name(request.day.to_string())));
+    Report::new(head, entries)
 }

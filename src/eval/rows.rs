@@ -5,7 +5,7 @@ use super::metrics::mean;
 use super::questions::JudgedQuestion;
 use super::{AnswerOutcome, Loss, Outcome, RankingScores};
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Report, ReportHead, ReportKind, RowEntry, RowValue};
+use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::EvalRequest;
 
 impl Loss {
@@ -47,7 +47,7 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
     rows.extend(silent.iter().filter_map(|outcome| false_answer_row(file, outcome, &budgets)));
     let entries = rows.into_iter().map(Entry::Row).collect();
     let verdict = request.min_hit.and_then(|min_hit| check_min_hit(min_hit.get(), &answerable, &budgets));
-    Report { verdict, ..Report::new(ReportHead::new(ReportKind::Eval, Some(store)), entries) }
+    Report { verdict, ..Report::new(ReportHead::new(&layout::EVAL, Some(store)), entries) }
 }
 
 /// Returns the row of a metric. `shown`: its value for people; `fields`: all but its name.

@@ -29,7 +29,7 @@ impl DocumentBuilder<'_> {
     /// Its size, if it exceeds the limits. Of a document that may be shortened, only enough characters are counted to
     /// exceed both the limits and the empty frame.
     pub(super) fn with_everything(mut self) -> Result<String, TextSize> {
-        let enough = if self.report.layout().is_divisible {
+        let enough = if self.report.head.layout.is_divisible {
             self.limits.chars.max(self.renderer.frame_chars(self.frame_state(true)))
         } else {
             usize::MAX
@@ -92,7 +92,7 @@ impl DocumentBuilder<'_> {
     /// # Errors
     /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
     pub(super) fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
-        if !self.report.layout().is_divisible {
+        if !self.report.head.layout.is_divisible {
             return Err(everything);
         }
         self.make_room_for_frame(everything)?;

@@ -42,10 +42,10 @@ impl<'a> Human<'a> {
 
 impl Renderer for Human<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let (head, layout) = (&self.report.head, self.report.layout());
+        let (head, layout) = (&self.report.head, self.report.head.layout);
         // Assessed notes have their own reason for an empty answer.
         let is_empty = shown.is_empty && self.report.entries.is_empty() && shown.stats.is_none();
-        let empty_text = if is_empty { head.kind.empty_text(head.is_limited) } else { "".into() };
+        let empty_text = if is_empty { head.empty_text() } else { String::new() };
         let unknown = if layout.has_notices { unknown_name_lines(head, shown) } else { String::new() };
         let footer = self.footer(layout.footer, shown);
         let (before, after) = match layout.header {
@@ -92,7 +92,7 @@ impl Renderer for Human<'_> {
     }
 
     fn detail(&self, entry: &Entry) -> FormatDetail {
-        let is_whole = matches!(self.report.layout().note, NoteLayout::Section | NoteLayout::Document);
+        let is_whole = matches!(self.report.head.layout.note, NoteLayout::Section | NoteLayout::Document);
         match entry.note() {
             // Styled markdown may be shorter than its source.
             Some(entry) if entry.assessment.is_some() || self.screen.columns.is_some() => FormatDetail::Name,
@@ -185,7 +185,7 @@ impl Human<'_> {
     }
 
     fn note(&self, view: NoteView<'_>) -> EntryText {
-        match self.report.layout().note {
+        match self.report.head.layout.note {
             NoteLayout::Section => self.notes.section(view),
             NoteLayout::Document => self.notes.document(view),
             NoteLayout::Row => EntryText::of(self.row(view.entry)),

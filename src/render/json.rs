@@ -35,7 +35,7 @@ impl Renderer for Json<'_> {
     }
 
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let layout = self.report.layout();
+        let layout = self.report.head.layout;
         let mut text = format!("{{\"schema\":{SCHEMA}");
         for (name, value) in self.head_fields(shown) {
             text.push_str(&format!(",\"{name}\":{}", escape_json(value.to_string())));
@@ -107,10 +107,10 @@ impl Renderer for Json<'_> {
 impl Json<'_> {
     /// Returns the members of the object before the lists.
     fn head_fields(&self, shown: FrameState<'_>) -> Vec<(&'static str, Value)> {
-        let (head, layout) = (&self.report.head, self.report.layout());
+        let (head, layout) = (&self.report.head, self.report.head.layout);
         let mut fields: Vec<(&'static str, Value)> = Vec::new();
         fields.extend(head.store.as_ref().map(|store| ("store", json!(store))));
-        fields.extend(head.kind.facts().iter().map(|(name, value)| (*name, row_value(value))));
+        fields.extend(head.facts.iter().map(|(name, value)| (*name, row_value(value))));
         fields.extend(layout.counts_notes.then(|| ("matched", json!(head.matched))));
         fields.extend(layout.is_divisible.then(|| ("truncated", json!(shown.is_truncated))));
         fields.extend(shown.stats.into_iter().flat_map(|stats| stats_fields(stats, shown.is_brief)));
@@ -133,12 +133,12 @@ impl Json<'_> {
     }
 
     fn shows_body(&self) -> bool {
-        shows_body(self.report, self.report.layout().has_body_in_json)
+        shows_body(self.report, self.report.head.layout.has_body_in_json)
     }
 
     /// Returns the index of the list with a name. What has no list of its own goes into the last one.
     fn section(&self, name: &str) -> usize {
-        let lists = self.report.layout().lists;
+        let lists = self.report.head.layout.lists;
         lists.iter().position(|list| *list == name).unwrap_or(lists.len() - 1)
     }
 
@@ -167,7 +167,7 @@ impl Json<'_> {
         for edge in view.edges() {
             self.add(LINKS, json!(edge), &mut out);
         }
-        let has_tree = self.report.layout().lists.contains(&SPANNING_TREE);
+        let has_tree = self.report.head.layout.lists.contains(&SPANNING_TREE);
         let parent = entry.parent.and_then(|parent| self.report.entries.get(parent)?.note());
         if let Some(parent) = parent.filter(|_| has_tree) {
             let edge = json!({"from": parent.note.id, "to": entry.note.id, "hop": entry.hop});
@@ -267,7 +267,7 @@ impl Json<'_> {
             object["content"] = body.into();
         }
         self.add_fields(entry, &mut object);
-        if entry.match_info.is_none() && self.report.layout().note == NoteLayout::Row {
+        if entry.match_info.is_none() && self.report.head.layout.note == NoteLayout::Row {
             object["relevance"] = Value::Null;
         }
         add_match(entry, view.shown_part == ShownPart::Whole, &mut object);

@@ -25,7 +25,7 @@ impl ColumnWidths {
     /// Measures the first rows of a list on a terminal.
     pub(super) fn of(report: &Report, screen: Screen) -> Self {
         let mut widths = Self::default();
-        if screen.columns.is_none() || report.layout().note != NoteLayout::Row {
+        if screen.columns.is_none() || report.head.layout.note != NoteLayout::Row {
             return widths;
         }
         for entry in report.entries.iter().filter_map(Entry::note).take(MAX_MEASURED) {

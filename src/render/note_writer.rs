@@ -44,7 +44,7 @@ impl NoteWriter<'_> {
 
     /// Whether the lines form a tree, so that each must keep its indent.
     pub(super) fn is_tree(self) -> bool {
-        self.report.layout().note == NoteLayout::Branch
+        self.report.head.layout.note == NoteLayout::Branch
     }
 
     /// Returns the title and the id of a note, and the notes that it replaces.

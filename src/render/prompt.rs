@@ -6,7 +6,7 @@ use super::level_text::{LevelText, NoteView};
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
 use super::{BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient};
 use crate::escape::{escape_lines, one_line};
-use crate::report::{Entry, NoteEntry, Passage, Report, ReportKind, SelectionStats};
+use crate::report::{Entry, NoteEntry, Passage, Report, SelectionStats, layout};
 use crate::tokens::Tokenizer;
 
 /// The first word in the parentheses that qipu adds behind the name of a note.
@@ -115,7 +115,7 @@ impl Prompt<'_> {
         for edge in view.edges() {
             text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escaped(&one_line(&edge.kind)), edge.to));
         }
-        if self.report.head.kind == ReportKind::Expansion && self.report.head.show.has_sources {
+        if *self.report.head.layout == layout::EXPANSION && self.report.head.show.has_sources {
             for source in view.entry.note.sources() {
                 let source = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
                 text.push_str(&format!("  Source: {}\n", escaped(&one_line(source.trim()))));

@@ -25,12 +25,12 @@ pub(super) struct Records<'a> {
 
 impl Renderer for Records<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let (head, layout) = (&self.report.head, self.report.layout());
+        let (head, layout) = (&self.report.head, self.report.head.layout);
         let mut text = String::from("H qipu=1 records=1");
         if let Some(store) = &head.store {
             text.push_str(&format!(" store={}", quote_value(store)));
         }
-        text.push_str(&fields(&head.kind.facts()));
+        text.push_str(&fields(&head.facts));
         if layout.counts_notes {
             text.push_str(&format!(" notes={} matched={}", shown.notes, head.matched));
         }
@@ -89,7 +89,7 @@ impl Renderer for Records<'_> {
 
 impl Records<'_> {
     fn shows_body(&self) -> bool {
-        shows_body(self.report, self.report.layout().has_body_in_records)
+        shows_body(self.report, self.report.head.layout.has_body_in_records)
     }
 
     fn note(&self, view: NoteView<'_>) -> EntryText {

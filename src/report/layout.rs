@@ -1,10 +1,6 @@
 //! The layout of each kind of report: what renderers write around entries and how they show a note. Renderers read this
 //! table, so that a new kind of report needs no change in any of them.
 
-use std::borrow::Cow;
-
-use super::{ReportKind, RowValue};
-
 /// The JSON array of edges.
 pub const LINKS: &str = "links";
 /// The JSON array of patterns, and the intent of a question that asks for them.
@@ -18,7 +14,7 @@ pub const SPANNING_TREE: &str = "spanning_tree";
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// The name of the kind, the `mode` of JSON and records; of a change, the name of its command replaces it.
-    name: &'static str,
+    pub name: &'static str,
     /// The members of the JSON object that contain entries, in their order. An entry without one goes into the last.
     pub lists: &'static [&'static str],
     /// Whether JSON has the lists of links, patterns and comparisons only if there is something for them.
@@ -29,8 +25,8 @@ pub struct Layout {
     pub note: NoteLayout,
     /// The last line for people.
     pub footer: AnswerFooter,
-    /// The text for people in place of entries, where there is none. [`ReportKind::empty_text`] completes it.
-    empty_text: &'static str,
+    /// The text for people in place of entries, where there is none, with the names of facts in braces.
+    pub empty_text: &'static str,
     /// Whether the budget may leave entries out. The effect of a change is shown whole or not at all.
     pub is_divisible: bool,
     /// Whether the head counts notes.
@@ -90,8 +86,8 @@ pub enum AnswerFooter {
     NextSteps,
 }
 
-/// The layout that the others vary: a list of notes.
-const LIST: Layout = Layout {
+/// The default, which the others vary.
+pub(crate) const LIST: Layout = Layout {
     name: "list",
     lists: &["notes"],
     has_optional_lists: false,
@@ -106,11 +102,12 @@ const LIST: Layout = Layout {
     has_body_in_records: false,
     has_banner_in_records: false,
 };
-const SEARCH: Layout = Layout { name: "search", ..LIST };
-const RELATED: Layout =
+pub(crate) const SEARCH: Layout = Layout { name: "search", ..LIST };
+pub(crate) const RELATED: Layout =
     Layout { name: "related", empty_text: "No similar notes that are not linked yet.\n", has_notices: false, ..LIST };
-const GRAPH: Layout = Layout { name: "graph", lists: &["notes", LINKS], note: NoteLayout::RowWithLinks, ..LIST };
-const CONTEXT: Layout = Layout {
+pub(crate) const GRAPH: Layout =
+    Layout { name: "graph", lists: &["notes", LINKS], note: NoteLayout::RowWithLinks, ..LIST };
+pub(crate) const CONTEXT: Layout = Layout {
     name: "context",
     lists: &["notes", LINKS, PATTERNS, COMPARISON],
     has_optional_lists: true,
@@ -122,7 +119,8 @@ const CONTEXT: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
-const EXPANSION: Layout = Layout {
+/// More text of notes that an earlier bundle showed, and the notes behind or against them.
+pub(crate) const EXPANSION: Layout = Layout {
     name: "context.expand",
     lists: &["notes", LINKS],
     header: Some(Header::Expansion),
@@ -132,14 +130,14 @@ const EXPANSION: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
-const PRIME: Layout = Layout {
+pub(crate) const PRIME: Layout = Layout {
     name: "prime",
     lists: &["about", "commands", "overview", "journals", "decisions", "mocs", "notes"],
     header: Some(Header::Primer),
     note: NoteLayout::Item,
     ..EXPANSION
 };
-const LINK_LIST: Layout = Layout {
+pub(crate) const LINK_LIST: Layout = Layout {
     name: "link.list",
     lists: &["notes", LINKS, "unresolved"],
     note: NoteLayout::Branch,
@@ -148,10 +146,10 @@ const LINK_LIST: Layout = Layout {
     has_notices: false,
     ..LIST
 };
-const LINK_TREE: Layout = Layout { name: "link.tree", lists: &["notes", LINKS, SPANNING_TREE], ..LINK_LIST };
+pub(crate) const LINK_TREE: Layout = Layout { name: "link.tree", lists: &["notes", LINKS, SPANNING_TREE], ..LINK_LIST };
 /// The tree of a walk of no hops, in which the missing links mean nothing.
-const LINK_ROOT: Layout = Layout { footer: AnswerFooter::NotesShown, ..LINK_TREE };
-const LINK_PATH: Layout = Layout {
+pub(crate) const LINK_ROOT: Layout = Layout { footer: AnswerFooter::NotesShown, ..LINK_TREE };
+pub(crate) const LINK_PATH: Layout = Layout {
     name: "link.path",
     lists: &["notes", LINKS],
     note: NoteLayout::Step,
@@ -159,8 +157,9 @@ const LINK_PATH: Layout = Layout {
     has_notices: false,
     ..LIST
 };
-const NO_LINK_PATH: Layout = Layout { footer: AnswerFooter::Nothing, empty_text: "No path", ..LINK_PATH };
-const SHOW: Layout = Layout {
+pub(crate) const NO_LINK_PATH: Layout =
+    Layout { footer: AnswerFooter::Nothing, empty_text: "No path from {from} to {to}{within}.\n", ..LINK_PATH };
+pub(crate) const SHOW: Layout = Layout {
     name: "show",
     lists: &["notes", LINKS, "unresolved", "text"],
     note: NoteLayout::Document,
@@ -171,8 +170,9 @@ const SHOW: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
-const JOURNAL: Layout = Layout { name: "journal", lists: &["notes"], empty_text: "There is no journal of", ..SHOW };
-const EVAL: Layout = Layout {
+pub(crate) const JOURNAL: Layout =
+    Layout { name: "journal", lists: &["notes"], empty_text: "There is no journal of {date}.\n", ..SHOW };
+pub(crate) const EVAL: Layout = Layout {
     name: "eval",
     lists: &["figures", "misses", "false_answers"],
     footer: AnswerFooter::EntriesLeftOut,
@@ -181,86 +181,20 @@ const EVAL: Layout = Layout {
     counts_notes: false,
     ..LIST
 };
-const STATUS: Layout =
+pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
-const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
-const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATUS };
-const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
-const DOCTOR: Layout =
+pub(crate) const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
+pub(crate) const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATUS };
+pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
+pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };
-const CHANGE: Layout =
+pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
-const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
-const INIT: Layout = Layout { footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
+pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
+pub(crate) const INIT: Layout = Layout { footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
 
-impl ReportKind {
-    /// Returns the layout of a report of this kind.
-    pub fn layout(&self) -> &'static Layout {
-        match self {
-            Self::Context => &CONTEXT,
-            Self::Expansion => &EXPANSION,
-            Self::Prime => &PRIME,
-            Self::LinkList { .. } => &LINK_LIST,
-            Self::LinkTree { max_hops: 0, .. } => &LINK_ROOT,
-            Self::LinkTree { .. } => &LINK_TREE,
-            Self::LinkPath { length: None, .. } => &NO_LINK_PATH,
-            Self::LinkPath { .. } => &LINK_PATH,
-            Self::Graph => &GRAPH,
-            Self::List => &LIST,
-            Self::Search => &SEARCH,
-            Self::Related { .. } => &RELATED,
-            Self::Show => &SHOW,
-            Self::Journal { .. } => &JOURNAL,
-            Self::Tags => &TAGS,
-            Self::Status => &STATUS,
-            Self::Index => &INDEX,
-            Self::Doctor => &DOCTOR,
-            Self::Eval => &EVAL,
-            Self::Setup => &SETUP,
-            Self::Change { command: "import", .. } => &IMPORT,
-            Self::Change { command: "init", is_dry_run: false } => &INIT,
-            Self::Change { .. } => &CHANGE,
-        }
-    }
-
-    /// Returns the facts that JSON and the first record begin with: the `mode`, then what the kind carries. Records
-    /// leave out a [`RowValue::Nothing`], which is `null` in JSON.
-    pub fn facts(&self) -> Vec<(&'static str, RowValue)> {
-        let text = |text: &dyn ToString| RowValue::Name(text.to_string());
-        let own = match self {
-            Self::LinkList { id, direction } => vec![("id", text(id)), ("direction", text(direction))],
-            Self::LinkTree { root, direction, max_hops } => {
-                vec![("root", text(root)), ("direction", text(direction)), ("max_hops", RowValue::Count(*max_hops))]
-            }
-            Self::LinkPath { from, to, direction, length } => vec![
-                ("from", text(from)),
-                ("to", text(to)),
-                ("direction", text(direction)),
-                ("found", RowValue::Flag(length.is_some())),
-                ("path_length", length.map_or(RowValue::Nothing, RowValue::Count)),
-            ],
-            Self::Related { id } => vec![("id", text(id))],
-            Self::Journal { day } => vec![("date", text(day))],
-            Self::Change { is_dry_run, .. } => vec![("dry_run", RowValue::Flag(*is_dry_run))],
-            _ => Vec::new(),
-        };
-        let name = match self {
-            Self::Change { command, .. } => command,
-            _ => self.layout().name,
-        };
-        [("mode", text(&name))].into_iter().chain(own).collect()
-    }
-
-    /// Returns the text for people in place of entries. `is_limited`: whether limits ended a search for a path.
-    pub fn empty_text(&self, is_limited: bool) -> Cow<'static, str> {
-        let text = self.layout().empty_text;
-        match self {
-            Self::LinkPath { from, to, length: None, .. } => {
-                let within = if is_limited { " within the limits" } else { "" };
-                format!("{text} from {from} to {to}{within}.\n").into()
-            }
-            Self::Journal { day } => format!("{text} {day}.\n").into(),
-            _ => text.into(),
-        }
+impl Default for &Layout {
+    fn default() -> Self {
+        &LIST
     }
 }

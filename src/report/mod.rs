@@ -3,7 +3,7 @@
 mod assessment;
 mod candidates;
 mod entry;
-mod layout;
+pub(crate) mod layout;
 mod level;
 mod note_entry;
 mod passages;
@@ -61,11 +61,6 @@ impl Report {
     pub fn expect_read_notes(&self) -> Result<(), Error> {
         let failure = self.entries.iter().filter_map(Entry::note).find_map(|entry| entry.note.read_failure());
         failure.map_or(Ok(()), |error| Err(error.clone()))
-    }
-
-    /// Returns the layout of reports of its kind.
-    pub fn layout(&self) -> &'static Layout {
-        self.head.kind.layout()
     }
 
     /// Marks the notes that expired before `today`, or whose status says that they are no longer valid.
@@ -132,8 +127,11 @@ pub enum GraphFormat {
 /// The facts about a whole answer.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ReportHead {
-    /// The kind of the report.
-    pub kind: ReportKind,
+    /// What the kind of the report shows.
+    pub layout: &'static Layout,
+    /// The facts that JSON and the first record begin with: the `mode`, then what the kind carries. Records leave out a
+    /// [`RowValue::Nothing`], which is `null` in JSON.
+    pub facts: Vec<(&'static str, RowValue)>,
     /// The path of the store as it is shown; `None` for an answer that is not about a store.
     pub store: Option<String>,
     /// Whether the banner is shown; `None` leaves that to the format.
@@ -160,8 +158,31 @@ pub struct ReportHead {
 
 impl ReportHead {
     /// Returns the head of an answer without limits that shows the names of notes only.
-    pub fn new(kind: ReportKind, store: Option<&str>) -> Self {
-        Self { kind, store: store.map(str::to_owned), ..Self::default() }
+    pub fn new(layout: &'static Layout, store: Option<&str>) -> Self {
+        let facts = vec![("mode", RowValue::Name(layout.name.to_owned()))];
+        Self { layout, facts, store: store.map(str::to_owned), ..Self::default() }
+    }
+
+    /// Returns the head of the changes of files that a command made, or would make in a dry run.
+    pub fn of_change(command: &'static str, is_dry_run: bool, store: Option<&str>) -> Self {
+        let layout = match command {
+            "import" => &layout::IMPORT,
+            "init" if !is_dry_run => &layout::INIT,
+            _ => &layout::CHANGE,
+        };
+        let facts = vec![("mode", RowValue::Name(command.to_owned())), ("dry_run", RowValue::Flag(is_dry_run))];
+        Self { facts, ..Self::new(layout, store) }
+    }
+
+    /// Returns the text for people in place of entries.
+    pub fn empty_text(&self) -> String {
+        // Limits may have ended the search for a path.
+        let within = if self.is_limited { " within the limits" } else { "" };
+        let text = self.layout.empty_text.replace("{within}", within);
+        self.facts.iter().fold(text, |text, (name, fact)| match fact {
+            RowValue::Name(fact) => text.replace(&format!("{{{name}}}"), fact),
+            _ => text,
+        })
     }
 
     /// Whether a question was found to ask for `intent`, such as a comparison.
@@ -241,83 +262,6 @@ pub struct PeriodEntry {
     pub period: Period,
     /// The number of its journals.
     pub journals: usize,
-}
-
-/// The kind of a report, with the facts of the request that every format repeats. [`ReportKind::layout`] returns how it
-/// is written.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum ReportKind {
-    /// A bundle of notes.
-    Context,
-    /// More text of notes that an earlier bundle showed, and the notes behind or against them.
-    Expansion,
-    /// The primer for the beginning of a session.
-    Prime,
-    /// The links of one note.
-    LinkList {
-        /// The note.
-        id: NoteId,
-        /// The direction in which links are followed: `out`, `in` or `both`.
-        direction: &'static str,
-    },
-    /// The notes around one note.
-    LinkTree {
-        /// The note at the root.
-        root: NoteId,
-        /// The direction in which links are followed, as above.
-        direction: &'static str,
-        /// The most hops from the root.
-        max_hops: usize,
-    },
-    /// A path from one note to another.
-    LinkPath {
-        /// The first note.
-        from: NoteId,
-        /// The last note.
-        to: NoteId,
-        /// The direction in which links are followed, as above.
-        direction: &'static str,
-        /// The length in hops; `None` if there is no path.
-        length: Option<usize>,
-    },
-    /// Notes and the links between them.
-    Graph,
-    /// A list of notes.
-    #[default]
-    List,
-    /// The notes that a query finds, the best first.
-    Search,
-    /// The notes that are similar to one.
-    Related {
-        /// The note.
-        id: NoteId,
-    },
-    /// Whole notes.
-    Show,
-    /// The whole journals of a day.
-    Journal {
-        /// The day.
-        day: Date,
-    },
-    /// The tags in use.
-    Tags,
-    /// The counts of a store.
-    Status,
-    /// The counts of the index.
-    Index,
-    /// Diagnostics.
-    Doctor,
-    /// The figures of an evaluation.
-    Eval,
-    /// Set-up recipes and their state.
-    Setup,
-    /// The changes of files that a command made, or would make.
-    Change {
-        /// The name of the command.
-        command: &'static str,
-        /// Whether no file is changed.
-        is_dry_run: bool,
-    },
 }
 
 /// The parts of each note that an answer shows beside its name.

@@ -17,7 +17,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
 use crate::note::{MAX_BYTES, NoteId};
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{self, Action};
 use crate::store::NoteHandle;
 use crate::store::{self, Location, Store};
@@ -67,7 +67,7 @@ pub(super) fn edit(request: &request::EditRequest, location: &Location, env: &En
     let store = Store::open(location, &env.current_dir)?;
     let path = &store.notes()[store.resolve(&request.id)?].path;
     let plan = edit::open(&store, path, location, &request.now, env)?;
-    Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
+    Ok(report_as(&store, "edit", false, plan))
 }
 
 /// Plans an action; if the index turns out to be corrupt, plans it again from the files.
@@ -169,14 +169,13 @@ fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
 }
 
 fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
-    report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
+    report_as(store, request.action.name(), request.is_dry_run, plan)
 }
 
-/// Reports a plan as an answer of this kind, with a diff of each file in a dry run.
-fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
-    let shows_diffs = matches!(mode, ReportKind::Change { is_dry_run: true, .. });
-    let head = ReportHead::new(mode, Some(&store.shown_path));
-    let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();
+/// Reports the plan of a command, with a diff of each file in a dry run.
+fn report_as(store: &Store, command: &'static str, is_dry_run: bool, plan: ChangePlan) -> Report {
+    let head = ReportHead::of_change(command, is_dry_run, Some(&store.shown_path));
+    let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, is_dry_run)).collect();
     entries.extend(finished(store).into_iter().chain(plan.findings).map(Entry::Finding));
     Report::new(head, entries)
 }

@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ImportedPage, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{self, Change, ExternalDir, Location, Store};
 use drafts::{Draft, ImportAction};
@@ -287,12 +287,12 @@ impl<'a> ImportPlan<'a> {
     }
 
     fn into_report(self) -> Report {
-        let mode = ReportKind::Change { command: "import", is_dry_run: self.request.is_dry_run };
+        let head = ReportHead::of_change("import", self.request.is_dry_run, Some(&self.store.shown_path));
         let totals = totals(&self.entries);
         let finished = super::change::finished(self.store).into_iter();
         let findings = finished.chain(shortened(self.findings)).map(Entry::Finding);
         let entries = self.entries.into_iter().chain(findings).chain(totals).collect();
-        Report::new(ReportHead::new(mode, Some(&self.store.shown_path)), entries)
+        Report::new(head, entries)
     }
 }
 

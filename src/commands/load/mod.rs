@@ -13,7 +13,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
 use crate::progress;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{LoadRequest, Strategy, TextSource};
 use crate::store::{self, Change, Location, Store};
 use counterparts::Counterpart;
@@ -195,10 +195,10 @@ impl<'a> LoadPlan<'a> {
     }
 
     fn into_report(self) -> Report {
-        let mode = ReportKind::Change { command: "load", is_dry_run: self.request.is_dry_run };
+        let head = ReportHead::of_change("load", self.request.is_dry_run, Some(&self.store.shown_path));
         let findings = self.findings.into_iter().map(Entry::Finding);
         let entries = self.entries.into_iter().chain(findings).collect();
-        Report::new(ReportHead::new(mode, Some(&self.store.shown_path)), entries)
+        Report::new(head, entries)
     }
 }
 
