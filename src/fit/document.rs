@@ -3,7 +3,7 @@
 use super::budget::{OutputLimits, TextSize};
 use super::selector::{Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
-use crate::report::{DetailLevel, Entry, LimitedLevel, Report, SelectionStats};
+use crate::report::{DetailLevel, Entry, LimitedLevel, NoteEntry, Report, SelectionStats};
 
 /// A document under construction.
 #[derive(Clone)]
@@ -11,8 +11,6 @@ pub(super) struct DocumentBuilder<'a> {
     pub(super) report: &'a Report,
     pub(super) renderer: &'a dyn Renderer,
     pub(super) limits: OutputLimits,
-    /// The characters of the separator.
-    separator_chars: usize,
     pub(super) included: Included,
     /// The text of each accepted entry, with the index of the entry.
     pub(super) texts: Vec<(usize, EntryText)>,
@@ -49,7 +47,6 @@ impl<'a> DocumentBuilder<'a> {
             report,
             renderer,
             limits,
-            separator_chars: chars(renderer.separator()),
             included: Included::all(report.entries.len(), false),
             texts: Vec::new(),
             chars: 0,
@@ -65,9 +62,6 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     /// Returns the text of the document.
-    ///
-    /// # Errors
-    /// Its size, if it exceeds the limits.
     pub(super) fn finish(mut self) -> Result<String, TextSize> {
         // The statistics may have become longer with the last skipped entry.
         if !self.has_room(self.frame_state(self.is_truncated()), None) {
@@ -78,10 +72,8 @@ impl<'a> DocumentBuilder<'a> {
         if self.limits.has_room(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
 
-    /// Reduces the frame to its necessary parts if it exceeds the limits otherwise.
-    ///
-    /// # Errors
-    /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
+    /// Reduces the frame to its necessary parts if it exceeds the limits otherwise. `everything`: the size of the complete
+    /// document.
     pub(super) fn make_room_for_frame(&mut self, everything: TextSize) -> Result<(), TextSize> {
         if self.report.entries.is_empty() && !self.has_optional_frame() {
             return Err(everything);
@@ -147,7 +139,7 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     pub(super) fn accept(&mut self, index: usize, text: EntryText) {
-        self.notes += usize::from(self.is_note(index));
+        self.notes += usize::from(self.note(index).is_some());
         self.included.entries[index] = true;
         self.push(index, text);
     }
@@ -192,7 +184,7 @@ impl<'a> DocumentBuilder<'a> {
             None => {
                 self.texts.remove(position);
                 self.included.entries[entry] = false;
-                self.notes -= usize::from(self.is_note(entry));
+                self.notes -= usize::from(self.note(entry).is_some());
             }
         }
         self.chars = backup.chars;
@@ -205,7 +197,7 @@ impl<'a> DocumentBuilder<'a> {
         for item in &text.items {
             let others = self.texts.iter().flat_map(|(_, text)| &text.items);
             let is_alone = others.filter(|other| other.section == item.section).count() == 0;
-            self.chars -= chars(&item.text) + if is_alone { 0 } else { self.separator_chars };
+            self.chars -= chars(&item.text) + if is_alone { 0 } else { chars(self.renderer.separator()) };
             if is_alone && use_section(&mut self.used_sections, item.section) {
                 self.used_sections[item.section] = false;
             }
@@ -218,7 +210,7 @@ impl<'a> DocumentBuilder<'a> {
         let mut total = self.chars;
         for item in &text.items {
             if use_section(&mut used, item.section) {
-                total += self.separator_chars;
+                total += chars(self.renderer.separator());
             }
             total += chars(&item.text);
         }
@@ -231,13 +223,14 @@ impl<'a> DocumentBuilder<'a> {
         self.limits.target_tokens.is_some_and(|target| self.limits.tokenizer.count(&text()) >= target)
     }
 
-    pub(super) fn is_note(&self, index: usize) -> bool {
-        self.report.entries.get(index).is_some_and(|entry| entry.note().is_some())
+    /// Returns the note at `index`; `None` for another entry.
+    pub(super) fn note(&self, index: usize) -> Option<&'a NoteEntry> {
+        self.report.entries.get(index)?.note()
     }
 
     /// Whether the entry at `index` is an assessed note, which is shown at a level of detail.
     pub(super) fn is_assessed(&self, index: usize) -> bool {
-        self.report.entries.get(index).and_then(Entry::note).is_some_and(|note| note.assessment.is_some())
+        self.note(index).is_some_and(|note| note.assessment.is_some())
     }
 
     /// Whether an entry is left out or cut.

@@ -23,11 +23,8 @@ const ENTRIES_PER_RUN: usize = 256;
 pub(super) type StatsOf<'a> = dyn Fn(&EntryText) -> Option<SelectionStats> + 'a;
 
 impl DocumentBuilder<'_> {
-    /// Returns the complete document.
-    ///
-    /// # Errors
-    /// Its size, if it exceeds the limits. Of a document that may be shortened, only enough characters are counted to
-    /// exceed both the limits and the empty frame.
+    /// Returns the complete document; as an error, its size. Of a document that may be shortened, only enough characters
+    /// are counted to exceed both the limits and the empty frame.
     pub(super) fn with_everything(mut self) -> Result<String, TextSize> {
         let enough = if self.report.head.layout.is_divisible {
             self.limits.chars.max(self.renderer.frame_chars(self.frame_state(true)))
@@ -56,10 +53,7 @@ impl DocumentBuilder<'_> {
         is_free && entries.len() >= MIN_PARALLEL && entries.iter().all(is_alone)
     }
 
-    /// Accepts all entries one after the other.
-    ///
-    /// # Errors
-    /// The size so far, as soon as it exceeds `enough` characters.
+    /// Accepts all entries one after the other; fails with the size so far as soon as it exceeds `enough` characters.
     fn accept_each(&mut self, enough: usize) -> Result<(), TextSize> {
         for index in 0..self.report.entries.len() {
             let text = self.renderer.render(index, ShownPart::Whole, &self.included);
@@ -87,10 +81,8 @@ impl DocumentBuilder<'_> {
         runs.into_iter().enumerate().for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
     }
 
-    /// Accepts as many whole entries as fit, else the first one cut, else none.
-    ///
-    /// # Errors
-    /// The size of the shortest answer, if it exceeds the limits. `everything`: the size of the complete document.
+    /// Accepts as many whole entries as fit, else the first one cut, else none. `everything`: the size of the complete
+    /// document.
     pub(super) fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
         if !self.report.head.layout.is_divisible {
             return Err(everything);
@@ -163,7 +155,7 @@ impl DocumentBuilder<'_> {
 
     /// Shows one more block of a note. Returns whether that fits; the document is unchanged if not.
     fn accept_block(&mut self, index: usize, block: usize) -> bool {
-        let Some(note) = self.report.entries.get(index).and_then(Entry::note) else { return false };
+        let Some(note) = self.note(index) else { return false };
         let id = &note.note.id;
         self.included.blocks.entry(id.clone()).or_default().insert(block);
         let position = self.texts.iter().filter(|(other, _)| *other < index).count();
@@ -178,9 +170,7 @@ impl DocumentBuilder<'_> {
 
     /// Accepts the longest beginning of an entry that fits: of its body if `may_be_body`, else of its summary.
     pub(super) fn cut_entry(&mut self, index: usize, may_be_body: bool, stats_of: &StatsOf<'_>) {
-        let Some(note) = self.report.entries.get(index).and_then(Entry::note) else {
-            return;
-        };
+        let Some(note) = self.note(index) else { return };
         let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
         let text = may_be_body.then(|| self.longest_cut(index, note.body(), ShownPart::Body, stats_of)).flatten();
         let text = text.or_else(|| self.longest_cut(index, &summary, ShownPart::Summary, stats_of));

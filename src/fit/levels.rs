@@ -24,9 +24,6 @@ type LeveledText = (LimitedLevel, EntryText);
 impl<'a> DocumentBuilder<'a> {
     /// Accepts the entries of a ranking until the target is reached: all notes whole if they fit, else their passages,
     /// or each note at the level of detail that fits.
-    ///
-    /// # Errors
-    /// The size of the shortest answer, if it exceeds the limits.
     pub(super) fn with_ranking(self, ranking: &Candidates) -> Result<Self, TextSize> {
         match self.clone().with_all_detailed(ranking) {
             (all, None) => Ok(all),
@@ -185,8 +182,7 @@ impl LevelFitter<'_, '_> {
         })
     }
 
-    /// Returns the size that a detailed note may take in any case, in the unit of
-    /// [`OutputLimits::measure`](super::budget::OutputLimits::measure).
+    /// Returns the size that a detailed note may take in any case.
     fn own_share(&self) -> usize {
         (self.document.limits.limit() as f64 * DETAILED_SHARE) as usize
     }
@@ -244,16 +240,17 @@ impl LevelFitter<'_, '_> {
     /// Returns the extract with the most blocks that fits and whose size is at most `limit`. Blocks that do not fit by
     /// themselves are skipped, the longest first.
     fn longest_extract(&self, proposal: &Proposal, limit: usize) -> Option<LeveledText> {
-        let entry = self.document.report.entries.get(proposal.entry)?.note()?;
+        let entry = self.document.note(proposal.entry)?;
         let max_block_chars = limit.min(self.document.limits.chars);
         let mut shape =
             LimitedLevel { max_block_chars, ..LimitedLevel::without_blocks(DetailLevel::Extract, proposal.novelty) };
         loop {
-            let extract = self.most_blocks(proposal, shape, limit, entry.count_extract_blocks(shape));
+            let extract = self.most_blocks(proposal, shape, limit, entry.extract_blocks(shape).count());
             if extract.is_some() {
                 return extract;
             }
-            shape.max_block_chars = entry.longest_extract_block(shape)?.checked_sub(1)?;
+            let chars = entry.extract_blocks(shape).map(|block| block.text.chars().count());
+            shape.max_block_chars = chars.max()?.checked_sub(1)?;
         }
     }
 
@@ -288,7 +285,7 @@ impl LevelFitter<'_, '_> {
             return false;
         }
         let stats = self.proposals.stats(&shown);
-        let notes = document.notes + usize::from(document.is_note(proposal.entry));
+        let notes = document.notes + usize::from(document.note(proposal.entry).is_some());
         let shown = FrameState { stats: Some(&stats), ..document.truncated_state(notes) };
         document.has_room(shown, Some((proposal.entry, text)))
     }

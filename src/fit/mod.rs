@@ -61,9 +61,6 @@ pub fn fit_both(
 }
 
 /// Writes a report within a budget.
-///
-/// # Errors
-/// The size of the shortest answer, if it exceeds the budget.
 fn fitted(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, TextSize> {
     let limits = OutputLimits::new(budget);
     let document = DocumentBuilder::new(report, renderer, limits);

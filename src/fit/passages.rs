@@ -31,9 +31,6 @@ const MAX_ENTRIES: usize = 1_000;
 
 /// Returns passages of the notes of a report, in the order of its ranking if it has one. `everything`: the size of the
 /// complete document.
-///
-/// # Errors
-/// The size of the shortest answer, if it exceeds the limits.
 pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
     let mut proposals = document.report.ranking.as_ref().map(GreedySelector::new);
     let order = match &mut proposals {
@@ -84,8 +81,7 @@ struct Packer<'a> {
 
 impl<'a> Packer<'a> {
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
-        let entry = self.order.get(rank)?.entry;
-        self.document.report.entries.get(entry)?.note()?.passages.as_deref()
+        self.document.note(self.order.get(rank)?.entry)?.passages.as_deref()
     }
 
     fn fragment(&self, rank: usize, index: usize) -> Option<&'a Fragment> {
@@ -118,11 +114,9 @@ impl<'a> Packer<'a> {
                 return;
             }
             match fragment {
-                Some(fragment) => {
-                    self.accept_fragment(rank, fragment);
-                }
+                Some(fragment) => self.accept_fragment(rank, fragment),
                 None => self.accept_whole(rank),
-            }
+            };
         }
     }
 
@@ -156,18 +150,16 @@ impl<'a> Packer<'a> {
         }
     }
 
-    fn accept_whole(&mut self, rank: usize) {
+    fn accept_whole(&mut self, rank: usize) -> bool {
         let entry = &self.document.report.entries[self.order[rank].entry];
-        if entry.may_fit(self.document.renderer.detail(entry), self.room) {
-            self.accept(rank, None);
-        }
+        entry.may_fit(self.document.renderer.detail(entry), self.room) && self.accept(rank, None)
     }
 
     /// Accepts a fragment with its companions and the gaps around it, without the gaps, or alone: the first of these
     /// that fits. Returns whether any does.
     fn accept_fragment(&mut self, rank: usize, index: usize) -> bool {
         let fragment = self.fragment(rank, index).filter(|fragment| fragment.chars <= self.room);
-        let Some(fragment) = fragment.filter(|_| !self.is_chosen(rank, index)) else { return false };
+        let Some(fragment) = fragment.filter(|_| !self.chosen(rank).contains(&index)) else { return false };
         let with_companions: BTreeSet<usize> = fragment.companions.iter().copied().chain([index]).collect();
         let with_gaps = with_companions.union(&self.gaps(rank, index)).copied().collect();
         let alone = BTreeSet::from([index]);
@@ -184,9 +176,7 @@ impl<'a> Packer<'a> {
 
     /// Returns the fragments of the short gaps between one and the chosen ones before and after it.
     fn gaps(&self, rank: usize, index: usize) -> BTreeSet<usize> {
-        let Some(chosen) = self.document.included.fragments.get(&self.order[rank].entry) else {
-            return BTreeSet::new();
-        };
+        let chosen = self.chosen(rank);
         let before = chosen.range(..index).next_back().map(|before| *before..index);
         let after = chosen.range(index..).next().map(|after| index..*after);
         let ends = before.into_iter().chain(after).filter(|ends| self.is_gap(rank, ends));
@@ -209,7 +199,7 @@ impl<'a> Packer<'a> {
     fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
         let chosen = self.chosen(rank);
         let chars = |index: &usize| self.fragment(rank, *index).map_or(0, |fragment| fragment.chars);
-        let least: usize = more.difference(&chosen).map(chars).sum();
+        let least: usize = more.difference(chosen).map(chars).sum();
         if least > self.room || self.is_whole(rank) {
             return false;
         }
@@ -218,14 +208,9 @@ impl<'a> Packer<'a> {
         (is_most && self.accept(rank, None)) || self.accept(rank, Some(chosen))
     }
 
-    fn is_chosen(&self, rank: usize, index: usize) -> bool {
-        let entry = self.order[rank].entry;
-        self.document.included.fragments.get(&entry).is_some_and(|chosen| chosen.contains(&index))
-    }
-
-    fn chosen(&self, rank: usize) -> BTreeSet<usize> {
-        let entry = self.order[rank].entry;
-        self.document.included.fragments.get(&entry).cloned().unwrap_or_default()
+    fn chosen(&self, rank: usize) -> &BTreeSet<usize> {
+        const NONE: &BTreeSet<usize> = &BTreeSet::new();
+        self.document.included.fragments.get(&self.order[rank].entry).unwrap_or(NONE)
     }
 
     fn is_whole(&self, rank: usize) -> bool {
@@ -297,7 +282,7 @@ impl<'a> Packer<'a> {
     /// Fills the room with the text around the passages, the best note first.
     fn fill_around(&mut self) {
         for rank in 0..self.order.len() {
-            let mut edges = edges(&self.chosen(rank));
+            let mut edges = edges(self.chosen(rank));
             while !edges.is_empty() {
                 let mut next_edges = Vec::new();
                 for (index, step) in edges {
@@ -315,17 +300,15 @@ impl<'a> Packer<'a> {
 
     /// Accepts notes that are not shown yet, whole or from their beginning, as far as they fit.
     fn accept_other_notes(&mut self) {
-        let report = self.document.report;
         for rank in 0..self.order.len() {
             let index = self.order[rank].entry;
-            let entry = &report.entries[index];
             if self.room < MIN_ROOM || self.misses >= MAX_MISSES {
                 return;
             }
-            if self.document.included.has(index) || entry.note().is_none() {
+            if self.document.included.has(index) || self.document.note(index).is_none() {
                 continue;
             }
-            let is_whole = entry.may_fit(self.document.renderer.detail(entry), self.room) && self.accept(rank, None);
+            let is_whole = self.accept_whole(rank);
             let count = self.passages(rank).filter(|_| !is_whole).map_or(0, |passages| passages.fragments.len());
             for fragment in 0..count {
                 if self.has_enough() {
@@ -343,7 +326,7 @@ impl<'a> Packer<'a> {
         if !self.document.texts.is_empty() {
             return;
         }
-        let is_note = |proposal: &&Proposal| self.document.is_note(proposal.entry);
+        let is_note = |proposal: &&Proposal| self.document.note(proposal.entry).is_some();
         if let Some(first) = self.order.iter().find(is_note).copied() {
             self.document.cut_first(&first, self.proposals.as_ref());
         }

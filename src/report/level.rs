@@ -106,15 +106,9 @@ impl NoteEntry {
         if summary.is_empty() { one_line(self.note.title()) } else { summary }
     }
 
-    /// Returns the characters of the longest block that an extract may contain; `None` if it may contain none.
-    pub fn longest_extract_block(&self, shape: LimitedLevel) -> Option<usize> {
-        let blocks = self.blocks().iter().filter(|block| shape.allows(block));
-        blocks.map(|block| block.text.chars().count()).max()
-    }
-
-    /// Counts the blocks that an extract may contain, whatever `max_blocks` is.
-    pub fn count_extract_blocks(&self, shape: LimitedLevel) -> usize {
-        self.blocks().iter().filter(|block| shape.allows(block)).count()
+    /// Returns the blocks that an extract may contain, whatever `max_blocks` is.
+    pub fn extract_blocks(&self, shape: LimitedLevel) -> impl Iterator<Item = &BlockEntry> {
+        self.blocks().iter().filter(move |block| shape.allows(block))
     }
 
     /// Returns a text with the summary before it, if the summary is longer. So a higher level is never shorter.
