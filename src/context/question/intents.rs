@@ -72,36 +72,20 @@ fn side(tokens: &Tokens<'_>, token: usize, today: Date, previous: Option<Period>
     None
 }
 
-/// Tells whether a word asks for patterns.
-pub(super) fn asks_for_patterns(word: &str) -> bool {
-    matches!(word, "patterns" | "recurring" | "trends" | "habits")
-}
-
-/// Tells whether a word is a kind of pattern, in a question that asks for patterns.
-pub(super) fn is_pattern_kind(word: &str) -> bool {
-    matches!(word, "theme" | "themes" | "topic" | "topics" | "tag" | "tags" | "words")
-}
-
-/// Tells whether a word means journals in general.
-pub(super) fn is_journal_word(word: &str) -> bool {
-    matches!(word, "journal" | "journals" | "journaling" | "diary")
-}
-
-/// Tells whether a word only expresses a request.
-pub(super) fn is_request(word: &str) -> bool {
-    const WORDS: [&str; 26] = [
-        "see", "show", "find", "notice", "identify", "detect", "spot", "look", "list", "give", "summarize",
-        "summarise", "summary", "describe", "compare", "please", "entries", "entry", "emerge", "happened", "happen",
-        "s", "t", "m", "re", "ve",
-    ];
-    WORDS.contains(&word)
-}
-
-/// Tells whether a word means notes or activities in general, and no topic.
-pub(super) fn is_generic(word: &str) -> bool {
-    const WORDS: [&str; 16] = [
-        "note", "notes", "work", "worked", "working", "learn", "learned", "write", "wrote", "written", "thought",
-        "thoughts", "done", "progress", "activity", "activities",
-    ];
-    WORDS.contains(&word) || is_journal_word(word) || is_request(word)
-}
+/// Words that ask for patterns.
+pub(super) const PATTERN_WORDS: [&str; 4] = ["patterns", "recurring", "trends", "habits"];
+/// Words for a kind of pattern, in a question that asks for patterns.
+pub(super) const PATTERN_KINDS: [&str; 7] = ["theme", "themes", "topic", "topics", "tag", "tags", "words"];
+/// Words that mean journals in general.
+pub(super) const JOURNAL_WORDS: [&str; 4] = ["journal", "journals", "journaling", "diary"];
+/// Words that only express a request.
+pub(super) const REQUEST_WORDS: [&str; 26] = [
+    "see", "show", "find", "notice", "identify", "detect", "spot", "look", "list", "give", "summarize", "summarise",
+    "summary", "describe", "compare", "please", "entries", "entry", "emerge", "happened", "happen", "s", "t", "m",
+    "re", "ve",
+];
+/// Words that mean notes or activities in general, and no topic.
+pub(super) const GENERIC_WORDS: [&str; 16] = [
+    "note", "notes", "work", "worked", "working", "learn", "learned", "write", "wrote", "written", "thought",
+    "thoughts", "done", "progress", "activity", "activities",
+];

@@ -142,7 +142,8 @@ impl Question {
 
     /// Tells whether a term names a topic, and not only journals or activities in general.
     pub fn has_topic(&self) -> bool {
-        self.rest.is_some() && self.terms.iter().any(|term| !intents::is_generic(term))
+        let general = [intents::GENERIC_WORDS.as_slice(), &intents::JOURNAL_WORDS, &intents::REQUEST_WORDS].concat();
+        self.rest.is_some() && self.terms.iter().any(|term| !general.contains(&term.as_str()))
     }
 
     /// Tells whether the question consists of days and periods only.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::intents::{self, PeriodMention};
+use super::intents::{self, JOURNAL_WORDS, PATTERN_KINDS, PATTERN_WORDS, PeriodMention, REQUEST_WORDS};
 use super::references::references;
 use super::{FavouredDays, Question, QuestionContext};
 use crate::calendar::{DatePhrase, DateRange, Tokens};
@@ -146,21 +146,21 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
     fn parse_patterns(&mut self) {
         let is_free = |token: &usize| !self.is_understood(*token) && !self.is_in_name(*token);
         let free: Vec<usize> = (0..self.tokens.len()).filter(is_free).collect();
-        if !free.iter().any(|token| intents::asks_for_patterns(self.tokens.word(*token))) {
+        if !free.iter().any(|token| PATTERN_WORDS.contains(&self.tokens.word(*token))) {
             return;
         }
         let stop_words = StopWords::new(Language::English);
-        let is_of_intent = |word: &str| intents::asks_for_patterns(word) || intents::is_pattern_kind(word);
-        let has_no_content = |word: &str| stop_words.has(word) || intents::is_request(word) || is_of_intent(word);
+        let is_of_intent = |word: &str| PATTERN_WORDS.contains(&word) || PATTERN_KINDS.contains(&word);
+        let has_no_content = |word: &str| stop_words.has(word) || REQUEST_WORDS.contains(&word) || is_of_intent(word);
         let is_about_days = !self.question.dates.is_empty()
             || !self.question.periods.is_empty()
-            || free.iter().any(|token| intents::is_journal_word(self.tokens.word(*token)));
+            || free.iter().any(|token| JOURNAL_WORDS.contains(&self.tokens.word(*token)));
         if !is_about_days && !free.iter().all(|token| has_no_content(self.tokens.word(*token))) {
             return;
         }
         for token in free {
             let word = self.tokens.word(token);
-            if is_of_intent(word) || intents::is_journal_word(word) {
+            if is_of_intent(word) || JOURNAL_WORDS.contains(&word) {
                 self.mark_understood(token..token + 1);
             }
         }
@@ -172,7 +172,7 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         let stop_words = StopWords::new(self.context.language);
         let has_understood = self.is_understood.contains(&true);
         let is_searched = |token: usize| {
-            let is_request = has_understood && intents::is_request(self.tokens.word(token));
+            let is_request = has_understood && REQUEST_WORDS.contains(&self.tokens.word(token));
             !self.is_understood(token) && !is_request
         };
         let is_content = |word: &&str| !stop_words.has(word) && *word != "s";
