@@ -1,6 +1,6 @@
 //! Expansion of notes that were shown before: their bodies, and the notes that support, contradict or precede them.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use super::confidence::{Assessor, SUPPORTED_BY};
@@ -20,21 +20,23 @@ use crate::store::{NoteHandle, NoteIdx};
 pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
     let requested = session.store.positions(&request.ids)?;
     let assessor = Assessor::new(session, Some(session.store.today.day()), None);
-    let mut expansion = Expansion { assessor: &assessor, chosen: Vec::new(), ordinals: HashMap::new() };
-    let related = requested.iter().map(|index| expansion.related(*index, request)).collect::<Vec<_>>();
+    let related = requested.iter().map(|index| related(&assessor, *index, request)).collect::<Vec<_>>();
+    let mut chosen: Vec<(NoteIdx, DetailLevel)> = Vec::new();
     for (index, related) in requested.iter().zip(&related) {
         let note = &session.store.notes()[*index];
         // A note without more content is listed if its sources or its links to other notes are shown.
         let has_context = !related.is_empty() || (request.evidence && !note.sources().is_empty());
         if has_more_than_summary(note) {
-            expansion.add(*index, DetailLevel::Detailed);
+            chosen.push((*index, DetailLevel::Detailed));
         } else if has_context {
-            expansion.add(*index, DetailLevel::Essence);
+            chosen.push((*index, DetailLevel::Essence));
         }
     }
     let related = related.into_iter().flatten().filter(|related| !requested.contains(related));
-    related.for_each(|related| expansion.add(related, DetailLevel::Summary));
-    Ok(expansion.into_ranked_notes(request))
+    chosen.extend(related.map(|related| (related, DetailLevel::Summary)));
+    let mut seen = HashSet::new();
+    chosen.retain(|(index, _)| seen.insert(*index));
+    Ok(ranked_notes(&assessor, &chosen, request))
 }
 
 /// Tells whether the body of a note differs from its summary in more than white space.
@@ -44,65 +46,52 @@ fn has_more_than_summary(note: &NoteHandle) -> bool {
     !body.is_empty() && body != words(note.summary().unwrap_or_default())
 }
 
-struct Expansion<'a, 's> {
-    assessor: &'a Assessor<'a, 's>,
-    /// The chosen notes by their indices in the store, with their levels.
-    chosen: Vec<(NoteIdx, DetailLevel)>,
-    /// The ordinal of each chosen note.
-    ordinals: Ordinals,
+/// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
+fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
+    let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
+    if request.derivation {
+        related.extend(assessor.origins(index));
+    }
+    if request.evidence {
+        related.extend(assessor.linked(index, SUPPORTED_BY));
+    }
+    if request.contradictions {
+        related.extend(assessor.opponents(index));
+    }
+    let mut related: Vec<(f64, NoteIdx)> =
+        related.into_iter().map(|index| (assessor.confidence(index).overall, index)).collect();
+    related.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    related.into_iter().map(|(_, index)| index).collect()
 }
 
-impl Expansion<'_, '_> {
-    fn add(&mut self, index: NoteIdx, level: DetailLevel) {
-        if !self.ordinals.contains_key(&index) {
-            self.ordinals.insert(index, self.chosen.len());
-            self.chosen.push((index, level));
-        }
+fn ranked_notes(
+    assessor: &Assessor<'_, '_>,
+    chosen: &[(NoteIdx, DetailLevel)],
+    request: &ExpandRequest,
+) -> RankedNotes {
+    let session = assessor.session;
+    let ordinals: Ordinals = chosen.iter().enumerate().map(|(ordinal, (index, _))| (*index, ordinal)).collect();
+    let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
+    let filter = LinkFilter { derivation, evidence, contradictions };
+    let (mut entries, mut all) = (Vec::new(), Vec::new());
+    for (index, level) in chosen {
+        let assessment = assessor.assessment(*index, 1.0);
+        let edges = link_entries(session, *index, filter, |other| ordinals.get(&other).copied());
+        let note = Arc::clone(&session.store.notes()[*index]);
+        let entry = NoteEntry::alone(&note, EntryRole::Selected);
+        entries.push(NoteEntry { edges, assessment: Some(Box::new(assessment.clone())), ..entry });
+        // A long body may be cut to its first blocks; related notes are always summaries.
+        let is_fixed = *level < DetailLevel::Detailed;
+        all.push(Candidate { is_fixed, ..candidate(assessor, *index, *level, assessment, &ordinals) });
     }
-
-    /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
-    fn related(&self, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
-        let assessor = self.assessor;
-        let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
-        if request.derivation {
-            related.extend(assessor.origins(index));
-        }
-        if request.evidence {
-            related.extend(assessor.linked(index, SUPPORTED_BY));
-        }
-        if request.contradictions {
-            related.extend(assessor.opponents(index));
-        }
-        let mut related: Vec<(f64, NoteIdx)> =
-            related.into_iter().map(|index| (assessor.confidence(index).overall, index)).collect();
-        related.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        related.into_iter().map(|(_, index)| index).collect()
-    }
-
-    fn into_ranked_notes(self, request: &ExpandRequest) -> RankedNotes {
-        let session = self.assessor.session;
-        let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
-        let filter = LinkFilter { derivation, evidence, contradictions };
-        let (mut entries, mut all) = (Vec::new(), Vec::new());
-        for (index, level) in &self.chosen {
-            let assessment = self.assessor.assessment(*index, 1.0);
-            let edges = link_entries(session, *index, filter, |other| self.ordinals.get(&other).copied());
-            let note = Arc::clone(&session.store.notes()[*index]);
-            let entry = NoteEntry::alone(&note, EntryRole::Selected);
-            entries.push(NoteEntry { edges, assessment: Some(Box::new(assessment.clone())), ..entry });
-            // A long body may be cut to its first blocks; related notes are always summaries.
-            let is_fixed = *level < DetailLevel::Detailed;
-            all.push(Candidate { is_fixed, ..candidate(self.assessor, *index, *level, assessment, &self.ordinals) });
-        }
-        let ranking = Candidates {
-            chosen: all.len(),
-            is_adaptive: true,
-            compares_texts: true,
-            aim: "to expand".to_owned(),
-            insufficient: entries.is_empty().then(|| "there is nothing to add".to_owned()),
-            all,
-            ..Candidates::default()
-        };
-        RankedNotes { entries, ranking, following: 0 }
-    }
+    let ranking = Candidates {
+        chosen: all.len(),
+        is_adaptive: true,
+        compares_texts: true,
+        aim: "to expand".to_owned(),
+        insufficient: entries.is_empty().then(|| "there is nothing to add".to_owned()),
+        all,
+        ..Candidates::default()
+    };
+    RankedNotes { entries, ranking, following: 0 }
 }
