@@ -204,24 +204,18 @@ impl<'a> Graph<'a> {
     /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the indices of the
     /// notes that its items begin with.
     pub fn ordered_lists(&self) -> &[Vec<NoteIdx>] {
+        let note = |map: &NoteHandle, link: &InlineLink| {
+            let names = self.names.get_or_init(|| NameIndex::new(self.notes));
+            match names.resolve_link(&map.path, EncodedTarget::of(link)) {
+                PathTarget::Note(to) => Some(to),
+                PathTarget::Nothing | PathTarget::Outside => None,
+            }
+        };
         self.lists.get_or_init(|| {
             let maps = self.notes.iter().filter(|note| note.is_moc());
-            maps.flat_map(|map| self.resolved(map)).collect()
+            let lists = maps.flat_map(|map| map.ordered_lists().into_iter().map(move |list| (map, list)));
+            lists.map(|(map, list)| list.iter().filter_map(|link| note(map, link)).collect()).collect()
         })
-    }
-
-    fn resolved(&self, map: &NoteHandle) -> Vec<Vec<NoteIdx>> {
-        let lists = map.ordered_lists();
-        if lists.is_empty() {
-            return Vec::new();
-        }
-        let names = self.names.get_or_init(|| NameIndex::new(self.notes));
-        let note = |link: &InlineLink| match names.resolve_link(&map.path, EncodedTarget::of(link)) {
-            PathTarget::Note(to) => Some(to),
-            PathTarget::Nothing | PathTarget::Outside => None,
-        };
-        let indices = |list: &Vec<InlineLink>| list.iter().filter_map(note).collect();
-        lists.iter().map(indices).collect()
     }
 
     /// Tells whether `follow` selects a link when seen from its source or from its target.
