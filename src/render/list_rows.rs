@@ -61,7 +61,7 @@ impl Screen {
         line.push_str(&self.retired(entry));
         if !tags.is_empty() {
             line.push_str(GAP);
-            self.paint_onto(&mut line, As::Tag, |line| {
+            self.style_onto(&mut line, As::Tag.style(), |line| {
                 for (index, tag) in tags.iter().enumerate() {
                     line.push_str(if index == 0 { "[" } else { ", " });
                     line.push_str(&as_one_line(tag));
@@ -88,7 +88,7 @@ impl Screen {
     /// Adds a text and pads it with spaces to `width`.
     fn add_column(self, line: &mut String, role: As<'_>, text: &str, width: usize) {
         if !text.is_empty() {
-            self.paint_onto(line, role, |line| line.push_str(text));
+            self.style_onto(line, role.style(), |line| line.push_str(text));
         }
         if width > 0 {
             line.extend(std::iter::repeat_n(' ', width.saturating_sub(wrap::width(text))));

@@ -27,7 +27,7 @@ pub(super) enum TextRole<'a> {
 
 impl TextRole<'_> {
     /// Returns the style, in the sixteen colours of the terminal, which follow the user's theme.
-    fn style(self) -> Style {
+    pub(super) fn style(self) -> Style {
         let color = |color: AnsiColor| Style::new().fg_color(Some(color.into()));
         match self {
             Self::Kind("moc") => color(AnsiColor::Magenta),
@@ -52,11 +52,6 @@ impl Screen {
         self.styled(role.style(), text)
     }
 
-    /// Adds the text that `write` adds, which must not be empty, in the style of its role.
-    pub(super) fn paint_onto(self, to: &mut String, role: TextRole<'_>, write: impl FnOnce(&mut String)) {
-        self.style_onto(to, role.style(), write);
-    }
-
     /// Returns a text in a style; unchanged without colours.
     pub(super) fn styled(self, style: Style, text: &str) -> String {
         let mut styled = String::with_capacity(text.len());
@@ -66,7 +61,8 @@ impl Screen {
         styled
     }
 
-    fn style_onto(self, to: &mut String, style: Style, write: impl FnOnce(&mut String)) {
+    /// Adds the text that `write` adds, which must not be empty, in a style.
+    pub(super) fn style_onto(self, to: &mut String, style: Style, write: impl FnOnce(&mut String)) {
         if !self.has_color || style.is_plain() {
             return write(to);
         }

@@ -1,7 +1,8 @@
 //! DOT, the language of Graphviz (graphviz.org/doc/info/lang.html).
 
 use super::sorted::SortedGraph;
-use super::{is_inline, label, tags, title};
+use super::{is_inline, tags, title};
+use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "// qipu graph: ";
@@ -44,6 +45,6 @@ fn arrow(edge: &EdgeEntry) -> String {
 
 /// Returns a string of DOT. A backslash would begin an escape, an ampersand an entity.
 fn quoted(text: &str) -> String {
-    let text = label(text).replace('\\', "\\\\").replace('"', "\\\"").replace('&', "&amp;");
+    let text = one_line(text).replace('\\', "\\\\").replace('"', "\\\"").replace('&', "&amp;");
     format!("\"{text}\"")
 }

@@ -1,7 +1,8 @@
 //! GraphML: XML for tools that work with graphs.
 
 use super::sorted::SortedGraph;
-use super::{label, tags, title};
+use super::{tags, title};
+use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<!-- qipu graph: ";
@@ -40,7 +41,7 @@ fn data(key: &str, text: &str) -> String {
 /// Escapes a text. XML forbids two characters that are no control characters.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in label(text).chars() {
+    for c in one_line(text).chars() {
         match c {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),

@@ -10,8 +10,8 @@ use sha2::{Digest, Sha256};
 
 use super::super::level_text::NoteView;
 use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, shows_body};
-use super::{counts, label, markdown, node_and_edges, title};
-use crate::escape::escape_json;
+use super::{counts, markdown, node_and_edges, title};
+use crate::escape::{escape_json, one_line};
 use crate::report::{EdgeEntry, Report};
 
 pub(super) const BEGINNING: &str = "<!doctype html>\n<!-- qipu graph: ";
@@ -50,7 +50,7 @@ impl<'a> Html<'a> {
     fn head(&self, shown: FrameState<'_>) -> [String; 2] {
         let head = &self.report.head;
         let facts = json!({
-            "store": head.store.as_deref().map(label),
+            "store": head.store.as_deref().map(one_line),
             "matched": head.matched,
             "truncated": shown.is_truncated,
         });
@@ -66,11 +66,11 @@ impl<'a> Html<'a> {
         let mut object = json!({
             "id": note.id,
             "title": title(entry),
-            "type": label(note.list_fields().kind),
-            "tags": note.relations().tags.iter().map(|tag| label(tag)).collect::<Vec<_>>(),
+            "type": one_line(note.list_fields().kind),
+            "tags": note.relations().tags.iter().map(|tag| one_line(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
-            "path": label(&self.report.head.path_from_current_dir(&note.path)),
-            "changed": note.list_fields().changed_as_written().map(|stamp| label(stamp.as_str())),
+            "path": one_line(&self.report.head.path_from_current_dir(&note.path)),
+            "changed": note.list_fields().changed_as_written().map(|stamp| one_line(stamp.as_str())),
         });
         if !entry.compacted.is_empty() {
             object["compacts"] = json!(entry.compacted);
@@ -104,7 +104,7 @@ impl Renderer for Html<'_> {
         let Some(view) = NoteView::of(self.report, index, shown_part, included) else { return EntryText::default() };
         let (note, is_cut) = self.note(view);
         let link = |edge: &EdgeEntry| {
-            data(&json!({"from": edge.from, "to": edge.to, "type": label(&edge.kind), "source": edge.sources}))
+            data(&json!({"from": edge.from, "to": edge.to, "type": one_line(&edge.kind), "source": edge.sources}))
         };
         EntryText { is_cut, ..node_and_edges(view, |_| data(&note), link) }
     }

@@ -2,7 +2,8 @@
 
 use super::super::level_text::NoteView;
 use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
-use super::{counts, is_inline, label, node_and_edges, title};
+use super::{counts, is_inline, node_and_edges, title};
+use crate::escape::one_line;
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
 pub(super) const BEGINNING: &str = "%% qipu graph: ";
@@ -55,7 +56,7 @@ fn arrow(index: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
 /// entities.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    let text = label(text);
+    let text = one_line(text);
     // The last character of the first word could end the mark of a list item.
     let first_word = text.split(' ').next().map_or(0, str::len);
     for (offset, c) in text.char_indices() {

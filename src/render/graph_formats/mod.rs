@@ -38,15 +38,10 @@ fn counts(report: &Report, shown: FrameState<'_>) -> String {
     format!("notes={} matched={} truncated={}", shown.notes, report.head.matched, shown.is_truncated)
 }
 
-/// Returns a text on one line, without characters that reorder it.
-fn label(text: &str) -> String {
-    one_line(text)
-}
-
 /// Returns the title of a note, and why it is no longer valid.
 fn title(entry: &NoteEntry) -> String {
     let retired = entry.retired.map_or(String::new(), |retired| format!(" [{}]", retired.words()));
-    label(entry.note.title()) + &retired
+    one_line(entry.note.title()) + &retired
 }
 
 fn tags(entry: &NoteEntry) -> String {
