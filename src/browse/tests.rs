@@ -89,15 +89,12 @@ fn screen(browser: &mut Browser, width: u16, height: u16) -> String {
 }
 
 fn expect(name: &str, browser: &mut Browser) {
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path("../../tests/snapshots");
+    settings.set_prepend_module_to_snapshot(false);
     for (width, height) in [(80, 24), (120, 40), (20, 5)] {
-        let settings = || {
-            let mut settings = insta::Settings::clone_current();
-            settings.set_snapshot_path("../../tests/snapshots");
-            settings.set_prepend_module_to_snapshot(false);
-            settings
-        };
         let picture = screen(browser, width, height);
-        settings().bind(|| insta::assert_snapshot!(format!("browse@{name}@{width}x{height}"), picture));
+        settings.bind(|| insta::assert_snapshot!(format!("browse@{name}@{width}x{height}"), picture));
     }
 }
 
@@ -192,8 +189,8 @@ fn links_are_followed_and_the_history_goes_back_and_forward() {
     assert_eq!(shown(&browser), "qp-cccc");
     press_all(&mut browser, &[KeyCode::Left, KeyCode::Left, KeyCode::Enter, KeyCode::Down, KeyCode::Enter]);
     assert!(browser.model.status.as_ref().unwrap().contains("no such note"));
-    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('z'), KeyModifiers::CONTROL)), Effect::Suspend);
-    assert_eq!(browser.handle_key(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Effect::Quit);
+    assert_eq!(control(&mut browser, 'z'), Effect::Suspend);
+    assert_eq!(control(&mut browser, 'c'), Effect::Quit);
 }
 
 #[test]
