@@ -14,38 +14,52 @@ pub(super) fn indent(depth: usize) -> String {
     " ".repeat(LEVEL_CHARS * depth)
 }
 
-enum Branch {
-    Line(String),
-    /// The index of the text of another entry.
-    Entry(usize),
+/// A line of a drawing, with the indices of the lines below it.
+struct TreeNode {
+    text: String,
+    children: Vec<usize>,
 }
 
 /// Draws entries, whose lines begin with an indent. The first line of an entry is its own. Its other lines are branches
 /// of it or of [`RenderEntry::under`], and so are its child entries.
 pub(super) fn draw(entries: &[Entry], texts: &[(usize, EntryText)]) -> String {
-    let mut position_of = vec![None; entries.len()];
-    let mut branches: Vec<Vec<Branch>> = Vec::with_capacity(texts.len());
-    let mut own_lines = Vec::with_capacity(texts.len());
+    let mut node_of = vec![None; entries.len()];
+    let mut nodes: Vec<TreeNode> = Vec::with_capacity(texts.len());
     let mut roots = Vec::new();
-    for (position, (index, text)) in texts.iter().enumerate() {
-        position_of[*index] = Some(position);
-        branches.push(Vec::new());
-        match entries[*index].parent().and_then(|parent| position_of[parent]) {
-            Some(parent) => branches[parent].push(Branch::Entry(position)),
-            None => roots.push(position),
-        }
+    for (index, text) in texts {
+        let own = nodes.len();
+        node_of[*index] = Some(own);
         let mut items = text.items.iter();
-        own_lines.push(items.next().map(line).unwrap_or_default());
+        nodes.push(TreeNode { text: items.next().map(line).unwrap_or_default(), children: Vec::new() });
+        match entries[*index].parent().and_then(|parent| node_of[parent]) {
+            Some(parent) => nodes[parent].children.push(own),
+            None => roots.push(own),
+        }
         for item in items {
-            let under = item.under.and_then(|entry| position_of[entry]).unwrap_or(position);
-            branches[under].push(Branch::Line(line(item)));
+            let under = item.under.and_then(|entry| node_of[entry]).unwrap_or(own);
+            let leaf = nodes.len();
+            nodes[under].children.push(leaf);
+            nodes.push(TreeNode { text: line(item), children: Vec::new() });
         }
     }
-    let mut drawing = TreeDrawing { text: String::new(), branches, own_lines };
-    for root in roots {
-        drawing.draw_from(root);
+    let mut drawing = String::new();
+    // The lines to draw, the next one last, each with the prefixes of itself and of what is below it. No recursion, since
+    // paths can be long.
+    let mut open: Vec<(usize, String, String)> =
+        roots.into_iter().rev().map(|root| (root, String::new(), String::new())).collect();
+    while let Some((node, prefix, below)) = open.pop() {
+        let TreeNode { text, children } = &nodes[node];
+        for (index, line) in text.split_inclusive('\n').enumerate() {
+            drawing.push_str(if index == 0 { &prefix } else { &below });
+            drawing.push_str(line);
+        }
+        let mut connectors = ("└── ", "    ");
+        for child in children.iter().rev() {
+            open.push((*child, format!("{below}{}", connectors.0), format!("{below}{}", connectors.1)));
+            connectors = ("├── ", "│   ");
+        }
     }
-    drawing.text
+    drawing
 }
 
 /// Returns the line of an item without its indent, also of its continuation lines.
@@ -55,49 +69,4 @@ fn line(item: &RenderEntry) -> String {
     let mut lines = line.split_inclusive('\n');
     let first = lines.next().unwrap_or_default().to_owned();
     lines.fold(first, |text, line| text + line.strip_prefix(&indent).unwrap_or(line))
-}
-
-/// A drawing under construction.
-struct TreeDrawing {
-    text: String,
-    /// The branches of each entry that are not drawn yet.
-    branches: Vec<Vec<Branch>>,
-    /// The first line of each entry.
-    own_lines: Vec<String>,
-}
-
-impl TreeDrawing {
-    /// Draws an entry and its branches, without recursion, since paths can be long.
-    fn draw_from(&mut self, root: usize) {
-        let own = std::mem::take(&mut self.own_lines[root]);
-        self.push_lines(&own, "");
-        let mut open = vec![(std::mem::take(&mut self.branches[root]).into_iter().peekable(), String::new())];
-        while let Some((branches, prefix)) = open.last_mut() {
-            let Some(branch) = branches.next() else {
-                open.pop();
-                continue;
-            };
-            let is_last = branches.peek().is_none();
-            let connector = if is_last { "└── " } else { "├── " };
-            self.text.push_str(prefix);
-            self.text.push_str(connector);
-            let below = format!("{prefix}{}", if is_last { "    " } else { "│   " });
-            match branch {
-                Branch::Line(line) => self.push_lines(&line, &below),
-                Branch::Entry(position) => {
-                    let own = std::mem::take(&mut self.own_lines[position]);
-                    self.push_lines(&own, &below);
-                    open.push((std::mem::take(&mut self.branches[position]).into_iter().peekable(), below));
-                }
-            }
-        }
-    }
-
-    /// Adds lines, with a prefix before all but the first.
-    fn push_lines(&mut self, lines: &str, prefix: &str) {
-        for (index, line) in lines.split_inclusive('\n').enumerate() {
-            self.text.push_str(if index == 0 { "" } else { prefix });
-            self.text.push_str(line);
-        }
-    }
 }
