@@ -25,7 +25,11 @@ pub fn compare(
     let (a, b) = (side_a.span.period(), side_b.span.period());
     let a_texts = SideTexts::of(notes, &journals_of(journals, a, b), stop_words);
     let b_texts = SideTexts::of(notes, &journals_of(journals, b, a), stop_words);
-    let traits_of = |is_selected: fn(bool, bool) -> bool| traits(&a_texts, &b_texts, is_selected);
+    let traits_of = |is_selected: fn(bool, bool) -> bool| JournalTraits {
+        tags: selected_names(&a_texts.tags, &b_texts.tags, is_selected),
+        keywords: selected_names(&a_texts.keywords, &b_texts.keywords, is_selected),
+        fields: selected_names(&a_texts.fields, &b_texts.fields, is_selected),
+    };
     ComparisonEntry {
         a: side(side_a, &a_texts),
         b: side(side_b, &b_texts),
@@ -93,14 +97,6 @@ fn similarity(a: &SideTexts, b: &SideTexts) -> Option<f64> {
     let shared = a.keywords.keys().filter(|word| b.keywords.contains_key(*word)).count();
     let all = a.keywords.len() + b.keywords.len() - shared;
     Some(if all == 0 { 0.0 } else { (shared as f64 / all as f64 * 100.0).round() / 100.0 })
-}
-
-fn traits(a: &SideTexts, b: &SideTexts, is_selected: fn(bool, bool) -> bool) -> JournalTraits {
-    JournalTraits {
-        tags: selected_names(&a.tags, &b.tags, is_selected),
-        keywords: selected_names(&a.keywords, &b.keywords, is_selected),
-        fields: selected_names(&a.fields, &b.fields, is_selected),
-    }
 }
 
 /// Returns the selected names by descending frequency, then alphabetically.

@@ -35,7 +35,7 @@ pub use session::Session;
 use question::Question;
 
 use crate::error::Error;
-use crate::graph::{Compactions, Graph, WalkLimits};
+use crate::graph::{Compactions, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, Store};
@@ -94,6 +94,8 @@ pub fn select(
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
     let filters = FieldFilter::parse_all(&selectors.custom_filters)?;
+    let of_config = selectors.asking.as_ref().map_or(&[][..], |_| &store.config.context.exclude_namespaces);
+    let asked = selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces);
     let mut selector = Selector {
         session,
         store,
@@ -106,15 +108,7 @@ pub fn select(
             digests: Compactions::for_answer(store.notes(), selectors.no_compaction),
             ..Selection::default()
         },
-        excluded: Namespaces::new(
-            store
-                .config
-                .context
-                .exclude_namespaces
-                .iter()
-                .filter(|_| selectors.asking.is_some())
-                .chain(selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces)),
-        ),
+        excluded: Namespaces::new(of_config.iter().chain(asked)),
     };
     selector.run(max_hits)?;
     let Selector { chosen: mut notes, over_limit, result, .. } = selector;
@@ -191,10 +185,6 @@ impl<'a, 's> Selector<'a, 's> {
         Ok(())
     }
 
-    fn graph(&self) -> &'a Graph<'s> {
-        self.session.graph()
-    }
-
     /// Adds a note, or the digest that replaces it.
     fn choose(&mut self, note: NoteIdx) {
         self.choose_itself(self.result.digests.representative(note));
@@ -225,7 +215,7 @@ impl<'a, 's> Selector<'a, 's> {
     /// too, breadth first.
     fn members(&mut self, moc: NoteIdx) -> Vec<NoteIdx> {
         let (store, transitive) = (self.store, self.selectors.transitive);
-        let graph = self.graph();
+        let graph = self.session.graph();
         let mut members = vec![moc];
         let mut seen = HashSet::from([moc]);
         let mut next = 0;
@@ -245,7 +235,7 @@ impl<'a, 's> Selector<'a, 's> {
         let follow = self.selectors.follow.clone();
         let mut reached: Vec<(usize, NoteIdx)> = Vec::new();
         for root in roots {
-            let walk = self.graph().walk(*root, &follow, &limits);
+            let walk = self.session.graph().walk(*root, &follow, &limits);
             reached.extend(walk.reached.iter().map(|step| (step.hop, step.note)));
         }
         reached.sort_by_key(|(hop, _)| *hop);
@@ -281,7 +271,7 @@ impl<'a, 's> Selector<'a, 's> {
     fn choose_backlinks(&mut self) {
         let chosen = self.chosen.clone();
         for note in chosen {
-            let backlinks: Vec<NoteIdx> = self.graph().backlinks(note).collect();
+            let backlinks: Vec<NoteIdx> = self.session.graph().backlinks(note).collect();
             self.choose_passing(backlinks);
         }
     }

@@ -40,18 +40,15 @@ impl Namespaces {
 fn fields(note: &NoteHandle) -> Vec<Vec<String>> {
     let fields = note.extra_fields();
     let own = fields.custom.iter().chain(fields.unknown).filter(|(key, _)| key == "namespace");
-    let texts = own.flat_map(|(_, value)| match value {
-        Value::Text { text, .. } => vec![text.as_str()],
-        Value::List(items) => items
-            .iter()
-            .filter_map(|item| match item {
-                Value::Text { text, .. } => Some(text.as_str()),
-                _ => None,
-            })
-            .collect(),
-        Value::Map(_) => Vec::new(),
+    let values = own.flat_map(|(_, value)| match value {
+        Value::List(items) => items.as_slice(),
+        value => std::slice::from_ref(value),
     });
-    texts.map(|text| segments(text).collect()).collect()
+    let names = values.filter_map(|value| match value {
+        Value::Text { text, .. } => Some(segments(text).collect()),
+        _ => None,
+    });
+    names.collect()
 }
 
 fn segments(name: &str) -> impl Iterator<Item = String> {

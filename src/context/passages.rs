@@ -66,7 +66,7 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
     let sizes = fragment_sizes(max_answer_chars);
     let all: Vec<Passages> =
         all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
-    let best = all.iter().filter_map(best_score).fold(0.0, f64::max);
+    let best = all.iter().flat_map(|of_note| &of_note.fragments).map(|fragment| fragment.worth).fold(0.0, f64::max);
     for ((mut passages, score), entry) in all.into_iter().zip(scores).zip(entries) {
         let factor = MIN_NOTE_FACTOR + score.share;
         // The score of a whole note is more precise than that of its only block.
@@ -108,11 +108,6 @@ fn discount_repetition(passages: &mut Passages) {
     }
 }
 
-/// Returns the highest worth of a fragment; `None` without fragments.
-fn best_score(passages: &Passages) -> Option<f64> {
-    passages.fragments.iter().map(|fragment| fragment.worth).reduce(f64::max)
-}
-
 fn passages<'t>(
     note: &'t NoteHandle,
     sizes: &Range<usize>,
@@ -141,7 +136,14 @@ fn passages<'t>(
 fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
     let (body, title) = (note.parsed_or_empty().body(), note.title());
     let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
-    let mut line = LineCounter { body, offset: 0, line: note.parsed_or_empty().body_line() };
+    let (mut counted, mut line) = (0, note.parsed_or_empty().body_line());
+    // Returns the line of the file with the last byte before an offset, which must not decrease between calls.
+    let mut line_of = |offset: usize| {
+        let between = body.as_bytes().get(counted..offset).unwrap_or_default();
+        line += between.iter().filter(|byte| **byte == b'\n').count();
+        counted = counted.max(offset);
+        line
+    };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
     let blocks = blocks(note);
@@ -153,7 +155,7 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
         }
         for range in parts(body, block.kind, own, sizes.end) {
             let text = body.get(range.clone()).unwrap_or_default();
-            let lines = (line.of(range.start), line.of(range.end));
+            let lines = (line_of(range.start), line_of(range.end));
             if let Some((part, fragment)) = fragments.last_mut()
                 && part.joins(block, &path)
                 && range.end - fragment.range.start <= sizes.start
@@ -164,16 +166,8 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
                 continue;
             }
             let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
-            let (chars, path) = (shown_chars(text), Arc::clone(&path));
-            let fragment = Fragment {
-                range,
-                lines,
-                chars,
-                heading_path: path,
-                worth: 0.0,
-                companions: Vec::new(),
-                is_alone: true,
-            };
+            let (chars, heading_path, companions) = (shown_chars(text), Arc::clone(&path), Vec::new());
+            let fragment = Fragment { range, lines, chars, heading_path, worth: 0.0, companions, is_alone: true };
             fragments.push((part, fragment));
         }
     }
@@ -264,18 +258,16 @@ impl BlockContext<'_> {
 /// around an answer belongs to it, whatever its words.
 fn with_neighbours(parts: &[BlockContext<'_>], scores: &[f64]) -> Vec<f64> {
     let mut raised = scores.to_vec();
-    let joins = |a: usize, b: usize| parts[a].is_in_section_of(&parts[b]);
-    let mut share = 0.0;
-    for index in 0..scores.len() {
-        share = if index > 0 && joins(index - 1, index) { scores[index - 1].max(share) * AFTER } else { 0.0 };
-        raised[index] = raised[index].max(share);
-    }
-    share = 0.0;
-    for index in (0..scores.len()).rev() {
-        let next = index + 1;
-        share = if next < scores.len() && joins(index, next) { scores[next].max(share) * BEFORE } else { 0.0 };
-        raised[index] = raised[index].max(share);
-    }
+    let mut raise = |neighbours: &mut dyn Iterator<Item = (usize, usize)>, factor: f64| {
+        let mut share = 0.0;
+        for (from, to) in neighbours {
+            let is_joined = parts[from].is_in_section_of(&parts[to]);
+            share = if is_joined { scores[from].max(share) * factor } else { 0.0 };
+            raised[to] = raised[to].max(share);
+        }
+    };
+    raise(&mut (1..scores.len()).map(|next| (next - 1, next)), AFTER);
+    raise(&mut (1..scores.len()).rev().map(|next| (next, next - 1)), BEFORE);
     raised
 }
 
@@ -319,9 +311,8 @@ fn announced(parts: &[BlockContext<'_>], index: usize) -> Vec<usize> {
     let Some(part) = parts.get(index) else { return Vec::new() };
     let mut chars = 0;
     let mut follow = Vec::new();
-    for (index_after, next) in
-        parts.iter().enumerate().skip(index + 1).take_while(|(_, next)| next.is_in_section_of(part))
-    {
+    let of_section = parts.iter().enumerate().skip(index + 1).take_while(|(_, next)| next.is_in_section_of(part));
+    for (index_after, next) in of_section {
         let belongs = follow.is_empty() || next.kind == BlockKind::Item;
         chars += next.text.len();
         if !belongs || (chars > MAX_FOLLOWING && !follow.is_empty()) {
@@ -406,23 +397,4 @@ fn sentence_ends(text: &str) -> Vec<usize> {
         _ => None,
     };
     text.char_indices().filter_map(is_end).collect()
-}
-
-/// Counts the lines of a body from its beginning.
-struct LineCounter<'a> {
-    body: &'a str,
-    /// The bytes that are counted.
-    offset: usize,
-    /// The line of the file at `offset`, from 1.
-    line: usize,
-}
-
-impl LineCounter<'_> {
-    /// Returns the line of the file with the last byte before `offset`, which must not decrease between calls.
-    fn of(&mut self, offset: usize) -> usize {
-        let between = self.body.as_bytes().get(self.offset..offset).unwrap_or_default();
-        self.line += between.iter().filter(|byte| **byte == b'\n').count();
-        self.offset = self.offset.max(offset);
-        self.line
-    }
 }

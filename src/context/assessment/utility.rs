@@ -3,21 +3,17 @@
 use crate::report::{DetailLevel, Utility};
 use crate::request::{Abstraction, Purpose};
 
-/// Returns the weights of a purpose: relevance, confidence, trust, recency, density, novelty. Their sum is 1.
-fn weights(purpose: Purpose) -> [f64; 6] {
-    match purpose {
+/// Returns the utility of a note with full novelty, from its relevance, confidence, trust, recency and density, 0 to 1
+/// each. The weights of a purpose are in this order too, that of novelty last; their sum is 1.
+pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, density]: [f64; 5]) -> Utility {
+    let weights = match purpose {
         Purpose::Answer => [0.30, 0.30, 0.20, 0.10, 0.05, 0.05],
         Purpose::Verify => [0.20, 0.40, 0.20, 0.10, 0.05, 0.05],
         Purpose::Explore => [0.20, 0.10, 0.10, 0.10, 0.10, 0.40],
         Purpose::Decide => [0.25, 0.25, 0.25, 0.15, 0.05, 0.05],
         Purpose::Create => [0.20, 0.10, 0.10, 0.05, 0.15, 0.40],
-    }
-}
-
-/// Returns the utility of a note with full novelty, from its relevance, confidence, trust, recency and density, 0 to 1
-/// each.
-pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, density]: [f64; 5]) -> Utility {
-    Utility { parts: [relevance, confidence, trust, recency, density, 1.0], weights: weights(purpose) }
+    };
+    Utility { parts: [relevance, confidence, trust, recency, density, 1.0], weights }
 }
 
 /// Returns the level of detail of a note by its relevance, 0 to 1, and its value, 0 to 100, independent of the budget.
