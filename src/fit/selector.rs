@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use crate::render::EntryText;
-use crate::report::{Candidate, Candidates, DetailLevel, LimitedLevel, SelectionStats};
+use crate::report::{Candidate, Candidates, DetailLevel, LimitedLevel, SelectionStats, counted};
 
 /// The most redundant pairs that are listed.
 const MAX_LISTED_PAIRS: usize = 3;
@@ -289,9 +289,7 @@ impl GreedySelector<'_> {
             let pair = |(index, covering): &&(usize, usize)| format!("{} of {}", name(*index), name(*covering));
             let mut pairs: Vec<String> = redundant.iter().take(MAX_LISTED_PAIRS).map(pair).collect();
             pairs.extend((redundant.len() > MAX_LISTED_PAIRS).then(|| "…".to_owned()));
-            let count = redundant.len();
-            let noun = if count == 1 { "near-duplicate" } else { "near-duplicates" };
-            reasons.push(format!("{count} {noun} ({})", pairs.join(", ")));
+            reasons.push(format!("{} ({})", counted(redundant.len(), "near-duplicate"), pairs.join(", ")));
         }
         let open = self.is_open.iter().filter(|is_open| **is_open).count();
         let over = candidates.chosen.saturating_sub(shown + redundant.len() + open);

@@ -14,7 +14,7 @@ use super::{
 use crate::escape::{escape_lines, one_line};
 use crate::report::{
     AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, NoteEntry, NoteLayout, OverviewEntry,
-    Report, SnippetText,
+    Report, SnippetText, counted,
 };
 use crate::tokens::Tokenizer;
 
@@ -249,8 +249,7 @@ impl Human<'_> {
     fn overview(&self, overview: &OverviewEntry) -> String {
         let notes = match overview.notes {
             0 => "No notes yet.".to_owned(),
-            1 => "1 note".to_owned(),
-            count => format!("{count} notes"),
+            count => counted(count, "note"),
         };
         let journals = match overview.journals {
             0 => String::new(),

@@ -79,15 +79,8 @@ impl<'a> NoteView<'a> {
         let (entry, assessment) = (self.entry, self.entry.assessment.as_deref()?);
         if let Some(passages) = self.passages() {
             let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
-            let (level, text) = (DetailLevel::Extract, texts.join(GAP));
-            return Some(LevelText {
-                assessment,
-                level,
-                text,
-                is_cut: false,
-                has_more: true,
-                passages: Some(passages),
-            });
+            let (level, text, passages) = (DetailLevel::Extract, texts.join(GAP), Some(passages));
+            return Some(LevelText { assessment, level, text, is_cut: false, has_more: true, passages });
         }
         let detailed = entry.detailed_text();
         let (level, text) = match self.shown_part {
