@@ -1,5 +1,4 @@
-//! `qipu browse`: a full-screen browser for people. It stays open, makes the requests of the command line and runs the
-//! same commands.
+//! `qipu browse`: a full-screen browser for people, which makes the requests of the command line.
 //!
 //! `update` applies keys to the model, `view` draws the model; only this file uses the terminal.
 

@@ -67,8 +67,7 @@ impl StoreClient {
         Ok(notes_of(&self.run(&Command::List(filter.clone()))?))
     }
 
-    /// Searches the texts of the notes that pass a filter. Returns the notes, best first, and a message about words that
-    /// occur in no note.
+    /// Searches the notes that pass a filter. Returns the hits, best first, and a message about words that no note has.
     pub(super) fn search(
         &mut self,
         query: &str,

@@ -41,16 +41,12 @@ impl FieldFilter {
     /// Parses expressions, which are combined by `and`.
     ///
     /// # Errors
-    /// As [`FieldFilter::parse`].
+    /// `Usage` with the accepted forms.
     pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, Error> {
         texts.iter().map(|text| Self::parse(text)).collect()
     }
 
-    /// Parses an expression.
-    ///
-    /// # Errors
-    /// `Usage` with the accepted forms.
-    pub fn parse(text: &str) -> Result<Self, Error> {
+    fn parse(text: &str) -> Result<Self, Error> {
         parse(text).ok_or_else(|| {
             Error::usage(format!("`{text}` is not a filter expression")).hint(
                 "expected key, !key, key=value, key!=value, or key with one of > >= < <= and a number or YYYY-MM-DD",
@@ -111,8 +107,7 @@ fn equals(text: &str, expected: &str) -> bool {
     }
 }
 
-/// Compares the text of a field with an operand; `None` if its type differs. Dates are compared as text, of a field by
-/// their first ten characters.
+/// Compares a text with an operand; `None` if its type differs. Dates are compared by their first ten characters.
 fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
     match operand {
         Operand::Number(expected) => parse_number(text)?.partial_cmp(expected),

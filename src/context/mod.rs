@@ -211,8 +211,7 @@ impl<'a, 's> Selector<'a, 's> {
             && !self.excluded.contains(note)
     }
 
-    /// Returns a map of content and its link targets in their order; with `transitive`, the targets of maps among these
-    /// too, breadth first.
+    /// Returns a map of content and its link targets; with `transitive`, those of maps among them too, breadth first.
     fn members(&mut self, moc: NoteIdx) -> Vec<NoteIdx> {
         let (store, transitive) = (self.store, self.selectors.transitive);
         let graph = self.session.graph();

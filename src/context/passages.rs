@@ -20,8 +20,7 @@ const SHORT_NOTES: usize = 20;
 const SHORT_NOTES_CHARS: usize = 200_000;
 /// The characters of all notes from which passages are chosen, as a multiple of the budget.
 const CHARS_PER_SHOWN: usize = 4;
-/// The factor on the worth of the fragments of a note without any score. The score of a note, 1 for the best one, is
-/// added to it.
+/// The factor on the worth of the fragments of a note, to which its score, 1 for the best note, is added.
 const MIN_NOTE_FACTOR: f64 = 0.5;
 /// The upper limit of the bytes of a fragment. See [`fragment_sizes`].
 const MAX_FRAGMENT: usize = 1400;
@@ -131,8 +130,7 @@ fn passages<'t>(
     Passages { fragments, whole: None, is_named: false }
 }
 
-/// Returns the fragments of a note without their worth, each with its context, in the order of the text, without
-/// overlaps.
+/// Returns the fragments of a note without their worth, each with its context, in order and without overlaps.
 fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContext<'t>, Fragment)> {
     let (body, title) = (note.parsed_or_empty().body(), note.title());
     let mut fragments: Vec<(BlockContext<'t>, Fragment)> = Vec::new();
@@ -245,8 +243,7 @@ impl BlockContext<'_> {
         self.kind == BlockKind::Text && (self.announces() || self.text.len() <= MAX_LABEL_BYTES)
     }
 
-    /// Whether it means nothing without the next fragment: it ends with a colon or a question mark, or marks an
-    /// admonition.
+    /// Whether it means nothing without the next fragment: it ends with `:` or `?`, or marks an admonition.
     fn announces(&self) -> bool {
         let text = self.text.trim_end_matches(['*', '_', '`', ' ', '\n']);
         let is_mark = !text.contains('\n') && ADMONITIONS.iter().any(|mark| text.starts_with(mark));
@@ -337,8 +334,7 @@ fn without_title(path: &Arc<[String]>, title: &str) -> Arc<[String]> {
     }
 }
 
-/// Splits the text of a block to fragments, as byte ranges of the body: itself up to `max_bytes`, else parts of at most
-/// half of that.
+/// Splits a block into byte ranges of the body: itself up to `max_bytes`, else parts of at most half of that.
 fn parts(body: &str, kind: BlockKind, range: Range<usize>, max_bytes: usize) -> Vec<Range<usize>> {
     if range.len() <= max_bytes {
         return vec![range];

@@ -1,5 +1,4 @@
-//! Selection by a query, in tiers: the notes that it names, the journals of its days and periods, then the hits of a
-//! search.
+//! Selection by a query, in tiers: the notes that it names, the journals of its days and periods, hits of a search.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -111,8 +110,7 @@ impl Selector<'_, '_> {
         self.selectors.asking.as_ref().map_or(ALWAYS, window)
     }
 
-    /// Removes the journals of excluded namespaces, with a warning for each day of the question that loses one, and counts
-    /// the selected ones.
+    /// Removes journals of excluded namespaces, with a warning for each day that loses one; counts the selected ones.
     fn filter_journals(&mut self, all: &Arc<Journals>, question: &mut Question) {
         let notes = self.store.notes();
         let is_excluded = |note: NoteIdx| self.excluded.contains(&notes[note]);
@@ -170,8 +168,7 @@ impl Selector<'_, '_> {
         of_periods.filter(|note| self.passes(*note)).collect()
     }
 
-    /// Removes notes without a matching block, if only such blocks are shown. Returns also the notes beyond the limit of
-    /// this check.
+    /// Removes notes without a matching block, if only such blocks are shown. Returns also the notes beyond the limit.
     fn with_answers(&self, mut notes: Vec<NoteIdx>) -> (Vec<NoteIdx>, Vec<NoteIdx>) {
         let limit = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
         let (Some(limit), Some(highlighter)) = (limit, &self.result.highlighter) else { return (notes, Vec::new()) };

@@ -1,5 +1,4 @@
-//! A session: an open store with its graph and its search engine, which are built on first use and reused by later
-//! answers.
+//! A session: an open store with its graph and its search engine, built on first use and reused by later answers.
 
 use std::sync::OnceLock;
 

@@ -72,8 +72,7 @@ impl<'a> DocumentBuilder<'a> {
         if self.limits.has_room(&text) { Ok(text) } else { Err(self.limits.size(&text)) }
     }
 
-    /// Reduces the frame to its necessary parts if it exceeds the limits otherwise. `everything`: the size of the complete
-    /// document.
+    /// Reduces the frame to its necessary parts if it exceeds the limits. `everything`: the size of the whole document.
     pub(super) fn make_room_for_frame(&mut self, everything: TextSize) -> Result<(), TextSize> {
         if self.report.entries.is_empty() && !self.has_optional_frame() {
             return Err(everything);
@@ -118,8 +117,7 @@ impl<'a> DocumentBuilder<'a> {
         frame(false) != frame(true)
     }
 
-    /// Records that a derived entry has no room. If the frame has no room for that either, the last derived entries are
-    /// removed.
+    /// Records that a derived entry has no room. If the frame has no room for that, the last derived ones are removed.
     pub(super) fn omit(&mut self, entry: &Entry) {
         let before = self.clone();
         match entry {

@@ -81,8 +81,7 @@ impl DocumentBuilder<'_> {
         runs.into_iter().enumerate().for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
     }
 
-    /// Accepts as many whole entries as fit, else the first one cut, else none. `everything`: the size of the complete
-    /// document.
+    /// Accepts as many whole entries as fit, else the first one cut, else none. `everything`: the size of all of them.
     pub(super) fn with_what_fits(mut self, everything: TextSize) -> Result<Self, TextSize> {
         if !self.report.head.layout.is_divisible {
             return Err(everything);
@@ -131,8 +130,7 @@ impl DocumentBuilder<'_> {
         }
     }
 
-    /// Accepts the blocks of all notes by descending score, then in their order, each in its note. A block without room
-    /// is skipped.
+    /// Accepts the blocks of all notes that fit, each in its note, by descending score, then in their order.
     fn accept_best_blocks(&mut self) {
         let mut all: Vec<(f64, usize, usize)> = Vec::new();
         let mut is_everything = true;

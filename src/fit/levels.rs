@@ -39,8 +39,7 @@ impl<'a> DocumentBuilder<'a> {
         }
     }
 
-    /// Accepts all proposals at the highest level. Returns also their size if it exceeds the limits; the document is
-    /// incomplete then.
+    /// Accepts all proposals at the highest level. Returns their size if it exceeds the limits; some are missing then.
     fn with_all_detailed(mut self, ranking: &Candidates) -> (Self, Option<TextSize>) {
         let mut proposals = GreedySelector::new(ranking);
         self.stats = Some(proposals.stats(&[]));

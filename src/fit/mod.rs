@@ -87,8 +87,7 @@ fn smallest(mut least: TextSize, report: &Report, renderer: &dyn Renderer, budge
     least
 }
 
-/// Writes the entries of a document with another renderer within the same limits, as many as fit. `None` if the empty
-/// frame does not fit.
+/// Writes as many entries of a document as fit with another renderer; `None` if the empty frame does not fit.
 fn same_entries<'a>(first: &DocumentBuilder<'a>, renderer: &'a dyn Renderer) -> Option<String> {
     let mut second = DocumentBuilder::new(first.report, renderer, first.limits);
     second.shown.clone_from(&first.shown);

@@ -29,8 +29,7 @@ const MAX_MISSES: usize = 64;
 /// The most entries that are considered.
 const MAX_ENTRIES: usize = 1_000;
 
-/// Returns passages of the notes of a report, in the order of its ranking if it has one. `everything`: the size of the
-/// complete document.
+/// Returns passages of the notes of a report in the order of its ranking. `everything`: the size of the whole document.
 pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
     let mut proposals = document.report.ranking.as_ref().map(GreedySelector::new);
     let order = match &mut proposals {
@@ -120,8 +119,7 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Returns the rank and the index of each fragment with some worth, the most valuable first; no index for a note
-    /// that is shown whole.
+    /// Returns the rank and the index of each fragment with some worth, the best first; no index for a whole note.
     fn by_worth(&self) -> Vec<(usize, Option<usize>)> {
         let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
         for rank in 0..self.order.len() {

@@ -111,8 +111,7 @@ impl<'a> GreedySelector<'a> {
         (0..self.candidates.chosen).filter(|index| self.is_open[*index] && !self.is_within_limits(*index))
     }
 
-    /// Returns the next candidate: named ones first; then the one with the highest utility, retired ones last; without
-    /// a purpose the next by relevance.
+    /// Returns the next candidate: named ones first, then by utility, retired ones last; without purpose by relevance.
     fn best(&self) -> Option<usize> {
         let mut open =
             (0..self.candidates.chosen).filter(|index| self.is_open[*index] && self.is_within_limits(*index));

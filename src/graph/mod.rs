@@ -225,8 +225,7 @@ impl<'a> Graph<'a> {
         follow.matches(&edge.kind, edge.sources) || is_followed_back()
     }
 
-    /// Returns the notes that link to a note, in the order of their ids; a note with several links occurs several
-    /// times.
+    /// Returns the notes that link to a note, in the order of their ids, a note with several links several times.
     pub fn backlinks(&self, to: NoteIdx) -> impl Iterator<Item = NoteIdx> {
         self.links_to(to).map(|(from, _)| from)
     }

@@ -117,8 +117,7 @@ pub(crate) fn join_path(from: &str, path: &str) -> Option<String> {
     (names.first() != Some(&"..")).then(|| names.join("/"))
 }
 
-/// Rewrites `path`, which is relative to the folder of `from`, so that it is relative to the folder of `to`. The target
-/// may be outside the store.
+/// Rewrites `path` from relative to the folder of `from` to relative to that of `to`; it may lead outside the store.
 pub(crate) fn rebase_path(to: &str, from: &str, path: &str) -> String {
     path_between(to, &normalize_path(from, path))
 }
@@ -137,8 +136,7 @@ fn path_between(from: &str, to: &[&str]) -> String {
     up.chain(to.iter().skip(shared).copied()).collect::<Vec<_>>().join("/")
 }
 
-/// Resolves a path relative to the folder of `from` into its components, with a leading `..` for each folder above the
-/// store.
+/// Resolves a path relative to the folder of `from` into components, with `..` for each folder above the store.
 fn normalize_path<'p>(from: &'p str, path: &'p str) -> Vec<&'p str> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();

@@ -8,8 +8,7 @@ use crate::report::{Entry, FormatDetail};
 const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"";
 const AFTER: &str = "\"}}\n";
 
-/// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that the parts still add
-/// up to the document.
+/// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that lengths add up.
 pub(super) struct HookRenderer<'a> {
     pub(super) text: Human<'a>,
 }

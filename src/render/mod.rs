@@ -223,14 +223,12 @@ pub(crate) trait Renderer: Sync {
         FormatDetail::Name
     }
 
-    /// Whether the document is its items in their order, so that several may be joined to one: false where they are
-    /// sorted, or form a tree.
+    /// Whether the document is its items in their order, neither sorted nor a tree, so that several may be joined.
     fn is_linear(&self) -> bool {
         true
     }
 
-    /// Returns the document, as long as its parts together. `texts` are in the order of rank, each with the index of
-    /// its entry.
+    /// Returns the document, as long as its parts together. `texts`: by rank, each with the index of its entry.
     fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
         join(frame, texts, self.separator())
     }

@@ -70,8 +70,7 @@ impl NoteWriter<'_> {
         self.screen.paint(As::Kind(kind), &one_line(kind))
     }
 
-    /// Returns a day in words, with its spelling `text` in parentheses; `text` alone where dates are not related to
-    /// today.
+    /// Returns a day in words and its spelling `text`, or `text` alone where dates are not related to today.
     fn day(self, day: Date, text: &str) -> String {
         let words = |today| format!("{} ({})", relative_days::in_words(day, today), one_line(text));
         self.screen.today.map_or_else(|| one_line(text), words)
@@ -263,8 +262,7 @@ fn explanation(assessment: &Assessment, novelty: f64) -> String {
     text
 }
 
-/// Puts a backslash, as in markdown, before each line that could be mistaken for the heading of another note or the
-/// line range of a passage.
+/// Puts a backslash before each line that could be mistaken for the heading of another note or the range of a passage.
 fn guarded(body: &str) -> Cow<'_, str> {
     let is_range = |line: &str| {
         let inside = line.strip_prefix('[').and_then(|line| line.split_once(']'));

@@ -80,8 +80,7 @@ impl Renderer for Prompt<'_> {
 }
 
 impl Prompt<'_> {
-    /// Returns the days and words that were recognised in a question and the warnings, which a reader of the notes alone
-    /// would miss.
+    /// Returns what a reader of the notes alone would miss: days and words recognised in a question, and the warnings.
     fn interpretation(&self, shown: FrameState<'_>) -> String {
         if shown.is_brief {
             return String::new();

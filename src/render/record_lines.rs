@@ -231,8 +231,7 @@ pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> Stri
     text
 }
 
-/// Returns the assessment of a note, short because every assessed note has it: defaults are left out, such as the level
-/// `detailed`.
+/// Returns the assessment of a note without defaults such as the level `detailed`, since every assessed note has it.
 pub(super) fn assessment_line(content: &LevelText<'_>, note: &NoteHandle) -> String {
     let assessment = content.assessment;
     let mut text = "D belief".to_owned();

@@ -45,8 +45,7 @@ fn indent(line: &str) -> usize {
     line.len() - line.trim_start_matches(' ').len()
 }
 
-/// Breaks every line of a text that is wider than `columns`. Continuation lines have the indent of their line and `hang`
-/// columns more.
+/// Breaks every line wider than `columns`. Continuation lines have the indent of their line and `hang` columns more.
 pub(super) fn wrap(text: &str, columns: usize, hang: usize) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.replace('\t', "    ").split_inclusive('\n') {

@@ -1,5 +1,4 @@
-//! Confidence, trust and freshness of notes, from their fields and links. The constants are those of
-//! specs/context-query.md.
+//! Confidence, trust and freshness of notes, from their fields and links, with the constants of specs/context-query.md.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -185,8 +184,7 @@ impl<'a, 's> Assessor<'a, 's> {
         }
     }
 
-    /// Returns the quality of method, 0 to 1: as stated, else by the type of the note; at most that of the weakest
-    /// origin.
+    /// Returns the quality of method, 0 to 1: as stated, else by the note's type; at most that of the weakest origin.
     fn method_quality(&self, index: NoteIdx, seen: &mut HashSet<NoteIdx>, steps: usize) -> f64 {
         let note = self.note(index);
         let by_kind = match note.list_fields().kind {
@@ -216,8 +214,7 @@ impl<'a, 's> Assessor<'a, 's> {
         self.days_old(note).map_or(UNKNOWN_RECENCY, |days| (-days / half_life).exp2().max(MIN_FRESHNESS))
     }
 
-    /// Returns the recency of the last change: 1 today, halved after [`RECENCY_HALF_LIFE`]; [`UNKNOWN_RECENCY`] without
-    /// a date.
+    /// Returns the recency: 1 for a change today, half after [`RECENCY_HALF_LIFE`]; [`UNKNOWN_RECENCY`] without a date.
     pub(super) fn recency(&self, index: NoteIdx) -> f64 {
         self.days_old(self.note(index)).map_or(UNKNOWN_RECENCY, |days| (-days / RECENCY_HALF_LIFE).exp2())
     }

@@ -88,8 +88,7 @@ fn share_or_label(value: &Value) -> Option<f64> {
     of_label.or_else(|| share(value))
 }
 
-/// Returns the fields of a note that count as absent for their invalid form, each with a description of the expected
-/// form.
+/// Returns the fields of a note that count as absent for their invalid form, each with the expected form.
 pub fn invalid_fields(note: &NoteHandle) -> Vec<(&'static str, &'static str)> {
     let mut invalid = Vec::new();
     if note.field(CONFIDENCE).is_some_and(|value| !is_confidence(value)) {
@@ -120,8 +119,7 @@ fn is_confidence(value: &Value) -> bool {
 }
 
 impl StatedConfidence {
-    /// Returns the confidence with derived values for the dimensions that are not stated. Statements raise a value only
-    /// with `can_raise`.
+    /// Fills dimensions that are not stated with derived values. Statements raise a value only with `can_raise`.
     pub(super) fn completed(
         self,
         derived: [f64; 6],

@@ -52,8 +52,7 @@ fn arrow(index: usize, entry: &NoteEntry, edge: &EdgeEntry) -> String {
     format!("  n{from} {line}|\"{}\"| n{to}\n", escaped(&edge.kind))
 }
 
-/// Escapes a text for a quoted label. Characters with a meaning in Mermaid, markdown or HTML are written as numeric
-/// entities.
+/// Escapes a text for a quoted label: characters with a meaning in Mermaid, markdown or HTML become numeric entities.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let text = one_line(text);

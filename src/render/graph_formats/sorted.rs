@@ -5,8 +5,7 @@ use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use super::{counts, node_and_edges};
 use crate::report::{EdgeEntry, NoteEntry, Report};
 
-/// Writes a report as lines of nodes and lines of edges. The lines of each section are sorted, so that two graphs can be
-/// compared line by line.
+/// Writes a report as sorted lines of nodes and of edges, so that two graphs can be compared line by line.
 pub(super) struct SortedGraph<'a> {
     pub(super) report: &'a Report,
     /// The text before the counts.

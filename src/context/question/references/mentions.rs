@@ -139,8 +139,7 @@ fn is_random(word: &str) -> bool {
         && bytes.windows(2).any(|two| matches!(two, [a, b] if a.is_ascii_digit() && b.is_ascii_lowercase()))
 }
 
-/// Returns the whole text as a title if it has a digit and is not a single date phrase, so that no part of a title is read
-/// as a date.
+/// Returns the whole text as a title if it has a digit and is no date phrase, so that no part of it is read as a date.
 fn whole_title(text: &str, tokens: &Tokens<'_>, today: Date) -> Option<Mention> {
     let title = text.trim();
     let may_be_title = title.len() <= MAX_NAME && title.bytes().any(|byte| byte.is_ascii_digit());
