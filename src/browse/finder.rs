@@ -19,7 +19,7 @@ const MAX_NAMES: usize = 64;
 /// The notes to search, in the order in which an empty text lists them.
 #[derive(Debug, Default)]
 pub(super) struct Finder {
-    notes: Vec<Arc<NoteHandle>>,
+    pub(super) notes: Vec<Arc<NoteHandle>>,
     /// The text that is matched for each note. Empty until the first letter is typed.
     haystacks: Vec<Utf32String>,
     /// The previous text and the ascending indices of the notes that it found.
@@ -29,10 +29,6 @@ pub(super) struct Finder {
 impl Finder {
     pub(super) fn new(notes: Vec<Arc<NoteHandle>>) -> Self {
         Self { notes, haystacks: Vec::new(), previous: None }
-    }
-
-    pub(super) fn notes(&self) -> &[Arc<NoteHandle>] {
-        &self.notes
     }
 
     /// Returns the indices of the notes that a text finds, best first. A text that extends the previous one searches

@@ -9,7 +9,7 @@ const MAX_BYTES: usize = 1000;
 /// A line of text with a cursor.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Input {
-    text: String,
+    pub(super) text: String,
     /// The byte offset of the cursor.
     cursor: usize,
 }
@@ -20,14 +20,6 @@ impl Input {
         let mut input = Self::default();
         text::one_line(text).chars().for_each(|c| input.insert(c));
         input
-    }
-
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.text.is_empty()
     }
 
     /// Inserts a character at the cursor, unless it is a control character or the line is full.
@@ -108,25 +100,25 @@ mod tests {
     fn edits_apply_at_the_cursor() {
         let mut input = Input::new("one two");
         input.delete_word();
-        assert_eq!(input.text(), "one ");
+        assert_eq!(input.text, "one ");
         input.insert('é');
         input.move_left();
         input.insert('x');
-        assert_eq!(input.text(), "one xé");
+        assert_eq!(input.text, "one xé");
         input.delete();
         input.backspace();
-        assert_eq!(input.text(), "one ");
+        assert_eq!(input.text, "one ");
         input.move_home();
         input.backspace();
         input.delete();
         input.move_end();
         input.move_right();
-        assert_eq!((input.text(), input.visible(10)), ("ne ", ("ne ", 3)));
+        assert_eq!((input.text.as_str(), input.visible(10)), ("ne ", ("ne ", 3)));
         input.insert('\u{1b}');
         input.insert('\u{202e}');
-        assert_eq!(input.text(), "ne ");
+        assert_eq!(input.text, "ne ");
         input.clear();
-        assert!(input.is_empty());
+        assert!(input.text.is_empty());
     }
 
     #[test]

@@ -40,7 +40,7 @@ impl Picker {
 
     /// Returns the options that contain the typed text, in any case.
     pub(super) fn matching_options(&self) -> Vec<&(String, usize)> {
-        let typed = self.input.text().to_lowercase();
+        let typed = self.input.text.to_lowercase();
         self.options.iter().filter(|(name, _)| name.to_lowercase().contains(&typed)).collect()
     }
 }
@@ -118,7 +118,7 @@ impl Model {
         let selected = self.selected().map(|note| note.id.clone());
         self.finder = Finder::new(notes);
         self.note_count = note_count;
-        self.matches = self.finder.find(self.input.text());
+        self.matches = self.finder.find(&self.input.text);
         let row_of =
             |id: NoteId| (0..self.row_count()).find(|row| self.note_in_row(*row).is_some_and(|note| note.id == id));
         let row = selected.and_then(row_of).unwrap_or(self.cursor);
@@ -128,7 +128,7 @@ impl Model {
     /// Finds the notes that match the input and selects the first.
     pub(super) fn find(&mut self) {
         self.text_matches = None;
-        self.matches = self.finder.find(self.input.text());
+        self.matches = self.finder.find(&self.input.text);
         self.first_row = 0;
         self.select_row(0);
     }
@@ -148,7 +148,7 @@ impl Model {
     pub(super) fn note_in_row(&self, row: usize) -> Option<&Arc<NoteHandle>> {
         match &self.text_matches {
             Some(found) => found.notes.get(row),
-            None => self.finder.notes().get(*self.matches.get(row)? as usize),
+            None => self.finder.notes.get(*self.matches.get(row)? as usize),
         }
     }
 
@@ -232,7 +232,7 @@ impl Model {
     /// Whether the open note is scrolled to its end.
     pub(super) fn is_at_end(&self) -> bool {
         let end = self.scroll.saturating_add(usize::from(self.areas().note.height));
-        self.scroll > 0 && self.page.as_ref().is_some_and(|page| end >= page.wrapped_lines().len())
+        self.scroll > 0 && self.page.as_ref().is_some_and(|page| end >= page.wrapped_lines.len())
     }
 
     /// Wraps the page for its area and limits all positions to what the screen can show.
@@ -242,7 +242,7 @@ impl Model {
         self.first_row = first_visible_row(self.first_row, self.cursor, rows);
         if let Some(page) = &mut self.page {
             page.wrap(usize::from(areas.note.width).max(1));
-            let last = page.wrapped_lines().len().saturating_sub(usize::from(areas.note.height).max(1));
+            let last = page.wrapped_lines.len().saturating_sub(usize::from(areas.note.height).max(1));
             self.scroll = self.scroll.min(last);
         }
         if self.page.as_ref().is_some_and(|page| page.links.is_some()) {

@@ -77,8 +77,8 @@ pub(super) struct NotePage {
     pub(super) lines: Vec<LogicalLine>,
     /// The links; `None` until they are loaded.
     pub(super) links: Option<Vec<LinkLine>>,
-    /// The lines, wrapped for `width` cells.
-    wrapped_lines: Vec<WrappedLine>,
+    /// The lines as [`Self::wrap`] wrapped them for `width` cells.
+    pub(super) wrapped_lines: Vec<WrappedLine>,
     width: usize,
 }
 
@@ -116,11 +116,6 @@ impl NotePage {
                 self.wrapped_lines.push(WrappedLine { line_idx, range, indent });
             }
         }
-    }
-
-    /// Returns the lines as [`Self::wrap`] wrapped them.
-    pub(super) fn wrapped_lines(&self) -> &[WrappedLine] {
-        &self.wrapped_lines
     }
 }
 

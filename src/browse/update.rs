@@ -147,7 +147,7 @@ fn list_key(model: &mut Model, code: KeyCode) -> Effect {
 
 /// Clears what narrows the list: first the input or the search, then the filters. Quits if there is neither.
 fn clear_or_quit(model: &mut Model) -> Effect {
-    if model.text_matches.is_some() || !model.input.is_empty() {
+    if model.text_matches.is_some() || !model.input.text.is_empty() {
         model.input.clear();
         model.find();
         return Effect::Nothing;
@@ -187,10 +187,10 @@ fn input_chord(model: &mut Model, code: KeyCode) -> Effect {
             model.input.delete_word();
             model.find();
         }
-        KeyCode::Char('f') if model.input.text().trim().is_empty() => {
+        KeyCode::Char('f') if model.input.text.trim().is_empty() => {
             model.status = Some("type the words to search for, then press Ctrl-F".to_owned());
         }
-        KeyCode::Char('f') => return Effect::Search(model.input.text().to_owned()),
+        KeyCode::Char('f') => return Effect::Search(model.input.text.clone()),
         _ => {}
     }
     Effect::Nothing

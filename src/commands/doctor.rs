@@ -174,7 +174,7 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }
-    for (place, message) in Compactions::new(store.notes()).refused() {
+    for (place, message) in &Compactions::new(store.notes()).refused {
         findings.push(note_warning(store, &store.notes()[*place], "broken-digest", message.clone()));
     }
     findings

@@ -13,7 +13,7 @@ pub struct Compactions {
     /// The notes that each note replaces directly, by note index, in the order of its frontmatter.
     members: Vec<Vec<NoteIdx>>,
     /// Entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
-    refused: Vec<(NoteIdx, String)>,
+    pub(crate) refused: Vec<(NoteIdx, String)>,
 }
 
 impl Compactions {
@@ -74,11 +74,6 @@ impl Compactions {
     /// Returns the notes that a digest directly replaces.
     pub fn members(&self, digest: NoteIdx) -> &[NoteIdx] {
         self.members.get(digest.index()).map_or(&[], Vec::as_slice)
-    }
-
-    /// Returns the entries of `compacts` that can't be used: the index of the digest, and the reason as a sentence.
-    pub fn refused(&self) -> &[(NoteIdx, String)] {
-        &self.refused
     }
 
     /// Tells whether no note is replaced.

@@ -32,8 +32,8 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
         let text = if model.note_count == 0 { "The store has no notes yet." } else { "Nothing found." };
         put_text(buffer, line_area(areas.list, 0), 0, text, model.theme.faint());
     }
-    let is_finding = model.text_matches.is_none() && !model.input.is_empty();
-    let mut highlighter = is_finding.then(|| TitleHighlighter::new(model.input.text()));
+    let is_finding = model.text_matches.is_none() && !model.input.text.is_empty();
+    let mut highlighter = is_finding.then(|| TitleHighlighter::new(&model.input.text));
     for line in 0..usize::from(areas.list.height) {
         let row = model.first_row + line;
         if let Some(note) = model.note_in_row(row) {

@@ -16,7 +16,7 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
     let title = model.page.as_ref().map(|page| title(page, model.scroll, areas.note.height)).unwrap_or_default();
     draw_frame(buffer, areas.note_frame, &title, is_active, model.theme);
     if let Some(page) = &model.page {
-        let visible = page.wrapped_lines().iter().skip(model.scroll).take(usize::from(areas.note.height));
+        let visible = page.wrapped_lines.iter().skip(model.scroll).take(usize::from(areas.note.height));
         for (line, wrapped) in visible.enumerate() {
             draw_wrapped_line(page, wrapped, line_area(areas.note, line), model.theme, buffer);
         }
@@ -26,7 +26,7 @@ pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {
 
 /// Returns the id and, if the note is longer than the screen, the percentage of it down to the last visible line.
 fn title(page: &NotePage, scroll: usize, height: u16) -> String {
-    let line_count = page.wrapped_lines().len();
+    let line_count = page.wrapped_lines.len();
     let end = scroll + usize::from(height);
     if end >= line_count && scroll == 0 {
         return page.id.to_string();
