@@ -2,7 +2,7 @@
 
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
-use crate::graph::{Follow, Graph, WalkLimits};
+use crate::graph::{Edge, Follow, Graph, WalkLimits};
 use crate::report::{Entry, EntryRole, NoteEntry, Report, RowValue, layout};
 use crate::request::{JournalRequest, ShowRequest};
 use crate::store::{NoteIdx, Store};
@@ -33,10 +33,8 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
-    let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
-        edge: edge_entry(store, edge, entry_index),
-        title: notes[edge.to].title().to_owned(),
-    };
+    let title = |edge: &Edge<'_>| notes[edge.to].title().to_owned();
+    let entry = |edge: &Edge<'_>| Entry::Link(edge_entry(store, edge, entry_index), title(edge));
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
     let from = &notes[position].id;
     edges

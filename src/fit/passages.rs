@@ -219,9 +219,9 @@ impl<'a> Packer<'a> {
     /// Whether fragments are at least [`WHOLE_SHARE`] of the text of a note.
     fn is_most_of(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
         let Some(passages) = self.passages(rank) else { return false };
-        let all = *self.bytes[rank].get_or_insert_with(|| passages.bytes());
-        let chosen = chosen.iter().filter_map(|index| passages.fragments.get(*index));
-        let chosen: usize = chosen.map(|fragment| fragment.range.len()).sum();
+        let bytes = |fragment: &Fragment| fragment.range.len();
+        let all = *self.bytes[rank].get_or_insert_with(|| passages.fragments.iter().map(bytes).sum());
+        let chosen: usize = chosen.iter().filter_map(|index| passages.fragments.get(*index)).map(bytes).sum();
         chosen as f64 >= WHOLE_SHARE * all as f64
     }
 

@@ -67,13 +67,13 @@ impl Renderer for Human<'_> {
                 format!("{indent}(missing) {}\n", one_line(target))
             }
             Entry::About(text) => format!("\n{text}\n"),
-            Entry::Command { line, purpose } => {
+            Entry::Command(line, purpose) => {
                 let line = self.screen.paint(As::Code, &format!("`{line}`"));
                 format!("{}- {line}: {purpose}\n", self.heading(index, included))
             }
             Entry::Overview(overview) => format!("\n{}\n", self.overview(overview)),
             Entry::Recipe(recipe) => self.screen.recipe_line(recipe),
-            Entry::Link { edge, title } => {
+            Entry::Link(edge, title) => {
                 let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
                 let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
                 format!("{kind} {} ({})\n", one_line(title), edge.to)
@@ -336,7 +336,7 @@ fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
 /// Returns the heading above entries of this group, in the primer and in a bundle; empty for an entry of no group.
 fn group_heading(entry: &Entry) -> &'static str {
     match entry {
-        Entry::Command { .. } => "Commands",
+        Entry::Command(..) => "Commands",
         Entry::Pattern(_) => "Patterns",
         Entry::Note(entry) => match entry.role {
             EntryRole::LastJournal => "Where the last session stopped",

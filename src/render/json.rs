@@ -45,7 +45,7 @@ impl Renderer for Json<'_> {
             let is_present = match *list {
                 _ if !layout.has_optional_lists => true,
                 LINKS => self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty()),
-                PATTERNS => self.report.head.has_intent(PATTERNS),
+                PATTERNS => self.report.head.analysis.as_ref().is_some_and(|analysis| analysis.intents.contains(list)),
                 // Its entry writes the key too, since the value is no array.
                 COMPARISON => false,
                 _ => true,
@@ -76,10 +76,10 @@ impl Renderer for Json<'_> {
             }
             Entry::Unresolved { from, target, .. } => ("unresolved", json!({"from": from, "target": target})),
             Entry::About(text) => ("about", json!(text)),
-            Entry::Command { line, purpose } => ("commands", json!({"command": line, "purpose": purpose})),
+            Entry::Command(line, purpose) => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
             Entry::Recipe(recipe) => ("recipes", json!(recipe)),
-            Entry::Link { edge, title } => {
+            Entry::Link(edge, title) => {
                 let mut value = json!(edge);
                 value["title"] = json!(title);
                 (LINKS, value)

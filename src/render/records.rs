@@ -58,12 +58,12 @@ impl Renderer for Records<'_> {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
             Entry::About(text) => format!("D about {text}\nD records {LETTERS}\n"),
-            Entry::Command { line, purpose } => {
+            Entry::Command(line, purpose) => {
                 format!("C {} {}\n", json_string(line), json_string(purpose))
             }
             Entry::Overview(overview) => overview_line(overview),
             Entry::Recipe(recipe) => recipe_line(recipe),
-            Entry::Link { edge, .. } => edge_line(edge),
+            Entry::Link(edge, _) => edge_line(edge),
             Entry::Tag(tag, count) => format!("D tag name={} count={count}\n", quote_value(tag)),
             Entry::Fact(name, count) => format!("D count name={} count={count}\n", quote_value(name)),
             Entry::Kind(kind, count) => format!("D type name={} count={count}\n", quote_value(kind)),

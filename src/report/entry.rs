@@ -22,24 +22,14 @@ pub enum Entry {
     },
     /// The description of qipu.
     About(&'static str),
-    /// A command.
-    Command {
-        /// The command line.
-        line: &'static str,
-        /// Its purpose.
-        purpose: &'static str,
-    },
+    /// The line of a command, and its purpose.
+    Command(&'static str, &'static str),
     /// The size and the topics of a store.
     Overview(Box<OverviewEntry>),
     /// A set-up recipe.
     Recipe(RecipeEntry),
-    /// A link of a note shown before, to a note that may not be shown.
-    Link {
-        /// The link; its `other` is the index of the entry shown before.
-        edge: EdgeEntry,
-        /// The title of the note at the other end.
-        title: String,
-    },
+    /// A link of a note shown before, the entry at the `other` of the edge, and the title of the note at its other end.
+    Link(EdgeEntry, String),
     /// A tag in use, and the number of notes with it.
     Tag(String, usize),
     /// The name of a count of the store or the index, and the count.
@@ -270,7 +260,7 @@ impl Entry {
         match self {
             Self::Note(entry) => entry.parent,
             Self::Unresolved { under, .. } => Some(*under),
-            Self::Link { edge, .. } => Some(edge.other),
+            Self::Link(edge, _) => Some(edge.other),
             _ => None,
         }
     }

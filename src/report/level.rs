@@ -71,14 +71,9 @@ impl LimitedLevel {
 impl NoteEntry {
     /// Returns the body without blank lines before and white space after it.
     pub fn body(&self) -> &str {
-        let mut body = self.note.parsed_or_empty().body().trim_end();
-        while let Some((line, rest)) = body.split_once('\n') {
-            if !line.trim().is_empty() {
-                break;
-            }
-            body = rest;
-        }
-        body
+        let body = self.note.parsed_or_empty().body().trim_end();
+        let blank_lines = body.split_inclusive('\n').take_while(|line| line.trim().is_empty());
+        body.get(blank_lines.map(str::len).sum()..).unwrap_or_default()
     }
 
     /// Returns the text of the note at a level. A note without an extract has the level of its summary.

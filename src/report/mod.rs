@@ -185,11 +185,6 @@ impl ReportHead {
         })
     }
 
-    /// Whether a question was found to ask for `intent`, such as a comparison.
-    pub fn has_intent(&self, intent: &str) -> bool {
-        self.analysis.as_ref().is_some_and(|analysis| analysis.intents.contains(&intent))
-    }
-
     /// Returns the path of a file relative to the current directory. `path` is relative to the store.
     pub fn path_from_current_dir(&self, path: &str) -> String {
         let store = self.store.as_deref().unwrap_or_default();

@@ -56,11 +56,6 @@ impl Passages {
         indices
     }
 
-    /// Returns the total bytes of all fragments.
-    pub fn bytes(&self) -> usize {
-        self.fragments.iter().map(|fragment| fragment.range.len()).sum()
-    }
-
     /// Joins the chosen fragments of `body` to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
         let fragment = |index: &usize| Some((*index, self.fragments.get(*index)?));

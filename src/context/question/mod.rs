@@ -70,11 +70,7 @@ impl FavouredDays {
 
 fn years_before(period: Period, years: i16) -> Option<Period> {
     let back = |day: Date| day.checked_sub(jiff::Span::new().years(years)).ok();
-    let from = match period.from {
-        Some(from) => Some(back(from)?),
-        None => None,
-    };
-    Some(Period { from, to: back(period.to)? })
+    Some(Period { from: period.from.map_or(Some(None), |from| back(from).map(Some))?, to: back(period.to)? })
 }
 
 /// The notes and days in relation to which questions are parsed.
