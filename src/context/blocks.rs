@@ -20,12 +20,11 @@ pub struct BlockLimits {
 
 /// The blocks of one note that are shown.
 pub struct ChosenBlocks {
-    /// The blocks.
-    pub blocks: ShownBlocks,
+    pub(crate) blocks: ShownBlocks,
     /// Whether the note has a block of the kind that was asked for.
-    pub has_any: bool,
+    pub(crate) has_any: bool,
     /// Whether such a block is shown.
-    pub is_shown: bool,
+    pub(crate) is_shown: bool,
 }
 
 impl ChosenBlocks {

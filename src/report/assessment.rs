@@ -57,18 +57,17 @@ impl Utility {
 /// The assessment of a note.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
-    /// How far the note can be trusted.
-    pub confidence: Confidence,
+    pub(crate) confidence: Confidence,
     /// How far its source can be trusted, 0 to 1.
-    pub trust: f64,
+    pub(crate) trust: f64,
     /// How well it answers, 0 to 1.
-    pub relevance: f64,
+    pub(crate) relevance: f64,
     /// Its utility as the first note of an answer; `None` without a purpose.
-    pub utility: Option<Utility>,
+    pub(crate) utility: Option<Utility>,
     /// The notes that it is derived from: id, title, confidence.
-    pub derived_from: Vec<(NoteId, String, f64)>,
+    pub(crate) derived_from: Vec<(NoteId, String, f64)>,
     /// The number of notes that contradict it, or that it contradicts.
-    pub contradictions: usize,
+    pub(crate) contradictions: usize,
 }
 
 /// The statistics of all notes that are shown.

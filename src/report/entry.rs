@@ -54,84 +54,73 @@ pub enum Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OverviewEntry {
     /// The number of notes, journals included.
-    pub notes: usize,
-    /// The number of journals.
-    pub journals: usize,
+    pub(crate) notes: usize,
+    pub(crate) journals: usize,
     /// The most frequent tags, each with the number of its notes.
-    pub tags: Vec<(String, usize)>,
+    pub(crate) tags: Vec<(String, usize)>,
     /// The folders with the most notes, each with their number; empty if any note has a tag.
-    pub folders: Vec<(String, usize)>,
+    pub(crate) folders: Vec<(String, usize)>,
 }
 
 /// The comparison of two days or periods.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ComparisonEntry {
-    /// The first side.
-    pub a: SideEntry,
-    /// The second side.
-    pub b: SideEntry,
+    pub(crate) a: SideEntry,
+    pub(crate) b: SideEntry,
     /// The similarity of their words, 0 to 1 with two decimals; `None` if a side has no journal.
-    pub similarity: Option<f64>,
-    /// The traits of both.
-    pub shared: JournalTraits,
-    /// The traits of the first alone.
-    pub only_a: JournalTraits,
-    /// The traits of the second alone.
-    pub only_b: JournalTraits,
+    pub(crate) similarity: Option<f64>,
+    pub(crate) shared: JournalTraits,
+    pub(crate) only_a: JournalTraits,
+    pub(crate) only_b: JournalTraits,
 }
 
 /// One side of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SideEntry {
     /// The side as a period, which may be one day.
-    pub period: PeriodEntry,
-    /// The number of blocks of its journals.
-    pub blocks: usize,
+    pub(crate) period: PeriodEntry,
+    pub(crate) blocks: usize,
 }
 
 /// The traits of journals, each the most frequent first.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct JournalTraits {
-    /// Tags.
-    pub tags: Vec<String>,
+    pub(crate) tags: Vec<String>,
     /// Content words, tags included.
-    pub keywords: Vec<String>,
+    pub(crate) keywords: Vec<String>,
     /// Names of fields that have no meaning to qipu.
-    pub fields: Vec<String>,
+    pub(crate) fields: Vec<String>,
 }
 
 /// A recurrence in journals.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PatternEntry {
     /// `tag`, `topic`, `opening` or `weekday`.
-    pub kind: &'static str,
+    pub(crate) kind: &'static str,
     /// The tag, the word, the first words, or the name of the day.
-    pub pattern: String,
-    /// The number of journals with it.
-    pub count: usize,
+    pub(crate) pattern: String,
+    pub(crate) count: usize,
     /// The latest days with it, at most three.
-    pub dates: Vec<String>,
+    pub(crate) dates: Vec<String>,
 }
 
 /// An edge of the graph as it is shown.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct EdgeEntry {
-    /// The note from which the edge leads.
-    pub from: NoteId,
-    /// The note to which the edge leads.
-    pub to: NoteId,
+    pub(crate) from: NoteId,
+    pub(crate) to: NoteId,
     /// The link type as seen from `from`.
     #[serde(rename = "type")]
-    pub kind: String,
+    pub(crate) kind: String,
     /// Those of `typed`, `inline` and `virtual` that apply, in this order.
     #[serde(rename = "source")]
-    pub sources: Vec<&'static str>,
+    pub(crate) sources: Vec<&'static str>,
     /// The index of the entry at the other end.
     #[serde(skip)]
-    pub other: usize,
+    pub(crate) other: usize,
     /// Whether the link is written in `to` alone, under this very type.
     #[serde(skip)]
-    pub is_backward: bool,
+    pub(crate) is_backward: bool,
 }
 
 impl EdgeEntry {
@@ -145,33 +134,31 @@ impl EdgeEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct RecipeEntry {
     /// The argument of `qipu setup`.
-    pub name: &'static str,
-    /// Its purpose.
-    pub about: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) about: &'static str,
     /// The file that it writes, relative to the root of the project.
-    pub path: String,
+    pub(crate) path: String,
     /// The state that was found, or the action.
-    pub state: &'static str,
+    pub(crate) state: &'static str,
     /// Whether the project uses the tool of the recipe; `None` outside a list of recipes.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub fits: Option<bool>,
+    pub(crate) fits: Option<bool>,
 }
 
 /// A diagnostic of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiagnosticEntry {
     /// `error` or `warning`.
-    pub level: &'static str,
+    pub(crate) level: &'static str,
     /// A short name that never changes.
-    pub code: &'static str,
+    pub(crate) code: &'static str,
     /// The id, if the file is a note.
-    pub id: Option<NoteId>,
+    pub(crate) id: Option<NoteId>,
     /// The file, relative to the current directory.
-    pub path: String,
+    pub(crate) path: String,
     /// The line in the file, from 1; `None` if the diagnostic concerns the whole file.
-    pub line: Option<usize>,
-    /// One sentence.
-    pub message: String,
+    pub(crate) line: Option<usize>,
+    pub(crate) message: String,
 }
 
 impl DiagnosticEntry {

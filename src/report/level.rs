@@ -41,14 +41,13 @@ impl DetailLevel {
 /// How a note is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimitedLevel {
-    /// The level of detail.
-    pub level: DetailLevel,
+    pub(crate) level: DetailLevel,
     /// The most blocks of an extract.
-    pub max_blocks: usize,
+    pub(crate) max_blocks: usize,
     /// The most characters of each block of an extract.
-    pub max_block_chars: usize,
+    pub(crate) max_block_chars: usize,
     /// The share of the note that the notes shown before it do not contain, 0 to 1.
-    pub novelty: f64,
+    pub(crate) novelty: f64,
 }
 
 impl LimitedLevel {

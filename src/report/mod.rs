@@ -196,11 +196,10 @@ impl ReportHead {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
     /// `tag` or `type`.
-    pub sort: &'static str,
-    /// The name in the request.
-    pub name: String,
+    pub(crate) sort: &'static str,
+    pub(crate) name: String,
     /// Similar names that notes have, the most similar first.
-    pub near: Vec<String>,
+    pub(crate) near: Vec<String>,
 }
 
 /// A word of the query that no note contains.
@@ -216,17 +215,15 @@ pub struct UnknownWord {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Analysis {
     /// The phrases that name notes, each with the notes.
-    pub references: Vec<(String, Vec<NoteId>)>,
-    /// The phrases that name days.
-    pub dates: Vec<DayEntry>,
-    /// The phrases that name periods.
-    pub periods: Vec<PeriodEntry>,
+    pub(crate) references: Vec<(String, Vec<NoteId>)>,
+    pub(crate) dates: Vec<DayEntry>,
+    pub(crate) periods: Vec<PeriodEntry>,
     /// What the question asks for beside notes, such as `comparison`.
-    pub intents: Vec<&'static str>,
+    pub(crate) intents: Vec<&'static str>,
     /// The words that were searched for.
-    pub terms: Vec<String>,
+    pub(crate) terms: Vec<String>,
     /// Phrases that were not understood, or in an unusual way.
-    pub warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
 }
 
 impl Analysis {
@@ -240,40 +237,33 @@ impl Analysis {
 /// A day that a question names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DayEntry {
-    /// The phrase.
-    pub text: String,
-    /// The day.
-    pub day: Date,
+    pub(crate) text: String,
+    pub(crate) day: Date,
     /// The number of its journals.
-    pub journals: usize,
+    pub(crate) journals: usize,
 }
 
 /// A period that a question names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PeriodEntry {
-    /// The phrase.
-    pub text: String,
-    /// The days.
-    pub period: Period,
+    pub(crate) text: String,
+    pub(crate) period: Period,
     /// The number of its journals.
-    pub journals: usize,
+    pub(crate) journals: usize,
 }
 
 /// The parts of each note that an answer shows beside its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ShownFields {
-    /// Whether bodies are shown.
-    pub body: Body,
-    /// Whether sources are shown.
-    pub has_sources: bool,
-    /// Whether custom fields are shown.
-    pub has_custom: bool,
+    pub(crate) body: Body,
+    pub(crate) has_sources: bool,
+    pub(crate) has_custom: bool,
     /// Whether passages replace bodies if the budget has no room for all notes.
-    pub has_passages: bool,
+    pub(crate) has_passages: bool,
     /// The label of the confidence that most notes have. Beside passages, the confidence of these is left out.
-    pub usual_confidence: Option<&'static str>,
+    pub(crate) usual_confidence: Option<&'static str>,
     /// Whether blocks are fitted one by one, those with the highest score first.
-    pub has_best_blocks: bool,
+    pub(crate) has_best_blocks: bool,
 }
 
 /// Whether bodies are shown.

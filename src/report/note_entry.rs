@@ -79,15 +79,13 @@ pub enum ShownBlocks {
 #[derive(Debug, Clone, PartialEq)]
 pub struct BlockEntry {
     /// Its anchor, else `ID#bN` with the id of the note and its ordinal from 1.
-    pub id: String,
-    /// The heading path.
-    pub heading_path: Arc<[String]>,
-    /// Its markdown.
-    pub text: String,
+    pub(crate) id: String,
+    pub(crate) heading_path: Arc<[String]>,
+    pub(crate) text: String,
     /// The number of lists around it.
-    pub depth: usize,
+    pub(crate) depth: usize,
     /// The summed weight of the query terms in it; 0 without any.
-    pub score: f64,
+    pub(crate) score: f64,
 }
 
 /// How a search found a note.
