@@ -132,10 +132,13 @@ impl App<'_> {
         Ok(true)
     }
 
-    /// Restores the terminal and stops the process until the shell continues it.
+    /// Restores the terminal and stops the process until the shell continues it: sends `SIGTSTP` to the process group, as
+    /// the terminal does for Ctrl-Z in a program that doesn't read keys. The signal has no effect in an orphaned process
+    /// group, which no shell could continue.
     fn suspend(&mut self) -> Result<(), Error> {
         ratatui::try_restore()?;
-        stop_process_group();
+        #[cfg(unix)]
+        let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
         self.reopen_terminal()
     }
 
@@ -160,13 +163,6 @@ impl App<'_> {
         self.browser.set_status(&status);
         Ok(())
     }
-}
-
-/// Sends `SIGTSTP` to the process group, as the terminal does for Ctrl-Z in a program that doesn't read keys. The signal
-/// has no effect in an orphaned process group, which no shell could continue.
-fn stop_process_group() {
-    #[cfg(unix)]
-    let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
 }
 
 /// Returns the current time, in whole seconds, as notes store it (RFC 3339).

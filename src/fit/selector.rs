@@ -142,7 +142,7 @@ impl<'a> GreedySelector<'a> {
             level = level.min(DetailLevel::Summary);
         }
         if self.candidates.is_adaptive && novelty < MIN_FULL_LEVEL_NOVELTY {
-            level = lower_level(level);
+            level = DetailLevel::DESCENDING.into_iter().find(|lower| *lower < level).unwrap_or(level);
         }
         Proposal {
             entry: self.candidates.before + index,
@@ -150,14 +150,6 @@ impl<'a> GreedySelector<'a> {
             is_adaptive: self.candidates.is_adaptive && !candidate.is_fixed,
             novelty,
         }
-    }
-}
-
-fn lower_level(level: DetailLevel) -> DetailLevel {
-    match level {
-        DetailLevel::Detailed => DetailLevel::Extract,
-        DetailLevel::Extract => DetailLevel::Summary,
-        DetailLevel::Summary | DetailLevel::Essence => DetailLevel::Essence,
     }
 }
 

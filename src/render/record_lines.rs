@@ -192,10 +192,9 @@ pub(super) fn push_passage(id: &str, passage: &Passage, out: &mut String) {
 
 /// Adds a body between its marks, unless it is empty.
 pub(super) fn push_body(id: &str, body: &str, out: &mut String) {
-    if body.is_empty() {
-        return;
+    if !body.is_empty() {
+        push_lines(id, "", body, out);
     }
-    push_lines(id, "", body, out);
 }
 
 /// Adds a text between its marks, with `fields` behind the number of its lines. A line that could be mistaken for the

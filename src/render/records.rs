@@ -115,7 +115,7 @@ impl Records<'_> {
         if !summary.is_empty() {
             text.push_str(&format!("S {} {summary}\n", note.id));
         }
-        push_edges(view, &mut text);
+        text.extend(view.edges().map(edge_line));
         push_compacted(entry, &mut text);
         self.push_fields(note, &mut text);
         if view.shown_part == ShownPart::Whole {
@@ -141,7 +141,7 @@ impl Records<'_> {
         if is_summary {
             text.push_str(&format!("S {} {}\n", note.id, content.text));
         }
-        push_edges(view, &mut text);
+        text.extend(view.edges().map(edge_line));
         push_compacted(view.entry, &mut text);
         if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
             text.push_str(&assessment_line(content, note));
@@ -184,9 +184,4 @@ impl Records<'_> {
             }
         }
     }
-}
-
-/// Adds the edges of a note to included entries before it.
-fn push_edges(view: NoteView<'_>, text: &mut String) {
-    text.extend(view.edges().map(edge_line));
 }

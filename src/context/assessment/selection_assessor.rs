@@ -8,7 +8,7 @@ use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
 use super::links::{LinkFilter, link_entries};
 use super::{CandidateLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
-use crate::report::{Assessment, Candidate, Candidates, EdgeEntry, NoteEntry};
+use crate::report::{Assessment, Candidate, Candidates, NoteEntry};
 use crate::request::{Abstraction, AssessmentOptions, Score};
 use crate::search::{Engine, NoteTerms};
 use crate::store::NoteIdx;
@@ -150,12 +150,15 @@ impl SelectionAssessor<'_, '_> {
     ) -> RankedNotes {
         let ordinals: Ordinals =
             self.assessed.iter().enumerate().map(|(ordinal, assessed)| (assessed.index, ordinal)).collect();
-        let mut entries: Vec<NoteEntry> = Vec::with_capacity(self.assessed.len());
-        for assessed in &self.assessed {
-            let assessment = Some(Box::new(assessed.assessment.clone()));
-            let edges = self.edges(assessed.index, &ordinals, entries_before);
-            entries.push(NoteEntry { assessment, edges, ..entry(assessed.index) });
-        }
+        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.options;
+        let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
+        let entry_of = |other: NoteIdx| ordinals.get(&other).map(|ordinal| entries_before + ordinal);
+        let entry = |assessed: &AssessedNote| NoteEntry {
+            assessment: Some(Box::new(assessed.assessment.clone())),
+            edges: link_entries(self.assessor.session, assessed.index, filter, entry_of),
+            ..entry(assessed.index)
+        };
+        let entries: Vec<NoteEntry> = self.assessed.iter().map(entry).collect();
         let ranking = self.candidates(entries_before, chosen, limits, &ordinals);
         let following = entries.len() - chosen;
         RankedNotes { entries, ranking: ranking.with_holders(), following }
@@ -224,14 +227,5 @@ impl SelectionAssessor<'_, '_> {
             }
             Some(_) => None,
         }
-    }
-
-    /// Returns the links between a note and its followers, as entries.
-    fn edges(&self, index: NoteIdx, ordinals: &Ordinals, entries_before: usize) -> Vec<EdgeEntry> {
-        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.options;
-        let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
-        link_entries(self.assessor.session, index, filter, |other| {
-            ordinals.get(&other).map(|ordinal| entries_before + ordinal)
-        })
     }
 }
