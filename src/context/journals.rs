@@ -67,14 +67,13 @@ impl Journals {
 /// Returns the day of a journal: a note of that type, or a note whose whole title or file name is a date. The day is
 /// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
 pub fn journal_day(note: &NoteHandle) -> Option<Date> {
-    let whole_date = |text: &str| parse_day(text);
     if !note.is_journal() {
-        let day = whole_date(note.title()).or_else(|| whole_date(note.stem()))?;
+        let day = parse_day(note.title()).or_else(|| parse_day(note.stem()))?;
         return Some(note.list_fields().day().unwrap_or(day));
     }
     let head = note.list_fields();
     // A journal may have a title with more than its date, such as `2025-03-05 at the lab`.
-    let date_in = |text: &str| whole_date(text).or_else(|| find_numeric_day(text));
+    let date_in = |text: &str| parse_day(text).or_else(|| find_numeric_day(text));
     let created = || head.created_day();
     head.day().or_else(|| date_in(head.title)).or_else(|| date_in(note.stem())).or_else(created)
 }

@@ -177,8 +177,10 @@ impl<'a, 's> Selector<'a, 's> {
         self.choose_around(&walks);
         let beyond = self.choose_answers(max_hits);
         self.choose_by_value();
-        if self.selectors.backlinks {
-            self.choose_backlinks();
+        let with_backlinks = if self.selectors.backlinks { self.chosen.clone() } else { Vec::new() };
+        for note in with_backlinks {
+            let backlinks: Vec<NoteIdx> = self.session.graph().backlinks(note).collect();
+            self.choose_passing(backlinks);
         }
         let beyond: HashSet<NoteIdx> = beyond.into_iter().filter(|note| !self.seen.contains(note)).collect();
         self.over_limit = beyond.len();
@@ -231,10 +233,9 @@ impl<'a, 's> Selector<'a, 's> {
     /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.
     fn choose_around(&mut self, roots: &[NoteIdx]) {
         let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
-        let follow = self.selectors.follow.clone();
         let mut reached: Vec<(usize, NoteIdx)> = Vec::new();
         for root in roots {
-            let walk = self.session.graph().walk(*root, &follow, &limits);
+            let walk = self.session.graph().walk(*root, &self.selectors.follow, &limits);
             reached.extend(walk.reached.iter().map(|step| (step.hop, step.note)));
         }
         reached.sort_by_key(|(hop, _)| *hop);
@@ -264,14 +265,6 @@ impl<'a, 's> Selector<'a, 's> {
         for note in self.store.retired_last(wanted, |note| *note) {
             self.choose(note);
             self.result.relevance.remove(&self.result.digests.representative(note));
-        }
-    }
-
-    fn choose_backlinks(&mut self) {
-        let chosen = self.chosen.clone();
-        for note in chosen {
-            let backlinks: Vec<NoteIdx> = self.session.graph().backlinks(note).collect();
-            self.choose_passing(backlinks);
         }
     }
 }

@@ -225,14 +225,6 @@ impl<'a> Packer<'a> {
         chosen as f64 >= WHOLE_SHARE * all as f64
     }
 
-    fn whole_extent(&self, proposal: &Proposal) -> ShownPart {
-        if self.document.is_assessed(proposal.entry) {
-            ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty))
-        } else {
-            ShownPart::Whole
-        }
-    }
-
     fn measure_room(&mut self) {
         let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
         self.room = self.document.limits.max_chars().saturating_sub(self.document.chars + frame);
@@ -247,8 +239,12 @@ impl<'a> Packer<'a> {
     /// whether that fits; the document is unchanged if not.
     fn accept(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
         let proposal = self.order[rank];
-        let shown_part = if chosen.is_some() { ShownPart::Passages } else { self.whole_extent(&proposal) };
         let entry = proposal.entry;
+        let shown_part = match chosen {
+            Some(_) => ShownPart::Passages,
+            None if !self.document.is_assessed(entry) => ShownPart::Whole,
+            None => ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty)),
+        };
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
         let backup = self.document.replace(position, shown_part, &proposal);

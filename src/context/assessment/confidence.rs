@@ -229,8 +229,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the corroboration, 0 to 1, which grows with the supporting notes, hosts of sources, and verification.
     fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
-        let hosts: BTreeSet<String> = hosts(note).into_iter().collect();
-        let supporters = self.linked(index, SUPPORTED_BY).len() + hosts.len();
+        let supporters = self.linked(index, SUPPORTED_BY).len() + hosts(note).len();
         match supporters + usize::from(self.is_verified(note)) {
             0 => MIN_CORROBORATION,
             supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),
@@ -260,7 +259,7 @@ fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> f64 
 }
 
 /// Returns the hosts of a note's sources in lower case, without `www.`.
-fn hosts(note: &NoteHandle) -> Vec<String> {
+fn hosts(note: &NoteHandle) -> BTreeSet<String> {
     let host = |url: &str| {
         let rest = url.split_once("://")?.1;
         let authority = rest.split(['/', '?', '#']).next()?;
