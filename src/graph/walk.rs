@@ -156,7 +156,8 @@ impl<'g> Walker<'g, '_, '_> {
         let mut added = 0;
         for (edge, link) in self.graph.edges_at(from, self.follow) {
             let other = other_end(&edge, from);
-            if self.is_too_low(other) {
+            let is_end = self.goal == Some(other) || self.reached[0].note == other;
+            if !is_end && self.graph.notes[other].value_or_default() < self.limits.min_value {
                 continue;
             }
             let is_new = !self.position_of.contains_key(&other);
@@ -173,11 +174,6 @@ impl<'g> Walker<'g, '_, '_> {
                 add_edge(&mut self.reached[position.max(other_position)].edges, edge);
             }
         }
-    }
-
-    fn is_too_low(&self, note_index: NoteIdx) -> bool {
-        let is_end = self.goal == Some(note_index) || self.reached[0].note == note_index;
-        !is_end && self.graph.notes[note_index].value_or_default() < self.limits.min_value
     }
 
     /// Returns the position of a note in the walk; appends the note if it is new.

@@ -111,7 +111,9 @@ impl NoteReferences {
 
     fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<NoteIdx>, notes: &[Arc<NoteHandle>]) {
         self.ranges.push(mention.range.clone());
-        if is_generated_id(mention, name, &named, notes) {
+        // The random characters of a generated id are no evidence for the notes that contain them.
+        let is_id = |index: &NoteIdx| notes.get(index.index()).is_some_and(|note| note.id.as_str() == name);
+        if name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id)) {
             self.not_searched.push(mention.range.clone());
         }
         if named.len() > 1 && !self.found.iter().any(|other| other.notes == named) {
@@ -129,12 +131,6 @@ impl NoteReferences {
             self.found.push(NoteReference { text: name.to_owned(), notes });
         }
     }
-}
-
-/// Tells whether a name is a generated id: its random characters are no evidence for the notes that contain them.
-fn is_generated_id(mention: &Mention, name: &str, named: &[NoteIdx], notes: &[Arc<NoteHandle>]) -> bool {
-    let is_id = |index: &NoteIdx| notes.get(index.index()).is_some_and(|note| note.id.as_str() == name);
-    name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id))
 }
 
 /// Returns the notes that a name matches best, sorted.
