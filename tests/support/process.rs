@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::time::Duration;
 
 use qipu::env::{Env, TerminalSize, WaitPolicy};
@@ -42,11 +43,15 @@ pub(crate) fn call_on_terminal(dir: &str, args: &[&str], columns: usize, has_col
 
 /// Returns a folder of user settings that trusts the fixtures, so that the confidence that their notes state counts.
 fn trusting_fixtures() -> PathBuf {
-    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").canonicalize().unwrap();
-    let stores = ["graph", "hostile", "languages", "research"].map(|name| fixtures.join(name).join(".qipu"));
-    let settings = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
-    trust(&settings, &stores);
-    settings
+    // Once per process: the threads of a test binary would replace the same file.
+    static SETTINGS: LazyLock<PathBuf> = LazyLock::new(|| {
+        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").canonicalize().unwrap();
+        let stores = ["graph", "hostile", "languages", "research"].map(|name| fixtures.join(name).join(".qipu"));
+        let settings = Path::new(env!("CARGO_TARGET_TMPDIR")).join("settings");
+        trust(&settings, &stores);
+        settings
+    });
+    SETTINGS.clone()
 }
 
 /// Writes the list of trusted stores in a folder of user settings, unless it is equal already.
