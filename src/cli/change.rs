@@ -2,7 +2,7 @@
 
 use clap::{Args, Subcommand};
 
-use super::examples;
+use super::examples::examples;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::error::Error;
@@ -139,7 +139,7 @@ fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Er
 #[derive(Debug, Subcommand)]
 pub(super) enum TagsSub {
     /// Rename a tag in every note
-    #[command(after_help = examples::TAGS_RENAME)]
+    #[command(after_help = examples(&["qipu tags rename TAG NEW", "qipu tags rename TAG NEW --dry-run"]))]
     Rename {
         /// The tag
         from: String,

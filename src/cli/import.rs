@@ -4,16 +4,19 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::examples;
+use super::examples::examples;
 use crate::request::{ImportFrom, ImportRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
     /// Import the pages and journals of a Logseq graph
-    #[command(after_help = examples::IMPORT_LOGSEQ)]
+    #[command(after_help = examples(&["qipu import logseq ../graph", "qipu import logseq ../graph --dry-run"]))]
     Logseq(ImportArgs),
     /// Import the notes of an Obsidian vault
-    #[command(after_help = examples::IMPORT_OBSIDIAN)]
+    #[command(after_help = examples(&[
+        "qipu import obsidian ../vault",
+        "qipu import obsidian ../vault --name notes --dry-run",
+    ]))]
     Obsidian(ImportArgs),
 }
 
