@@ -6,8 +6,8 @@ use clap::{Arg, Args};
 
 use super::context::SelectorArgs;
 use super::globals::Invocation;
-use super::link::FollowArgs;
 use crate::error::Error;
+use crate::graph::Follow;
 use crate::request::{Command, Format, GraphFormat, GraphRequest, OutputFile, Selectors};
 
 pub(super) const EXAMPLES: &str = "Examples:
@@ -29,7 +29,7 @@ pub(super) struct GraphArgs {
     #[command(flatten)]
     selectors: SelectorArgs,
     #[command(flatten)]
-    follow: FollowArgs,
+    follow: Follow,
     /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
@@ -83,7 +83,7 @@ impl GraphArgs {
         if !is_format_given {
             invocation.format = Format::Graph(self.graph_format()?);
         }
-        let (follow, no_compaction) = (self.follow.into_follow(), self.no_compaction);
+        let (follow, no_compaction) = (self.follow, self.no_compaction);
         let (max_notes, max_hits) = self.selectors.limits(invocation.budget.is_limited());
         let selection = if self.selectors.selects() {
             let selectors = self.selectors.into_selectors(invocation.env)?;

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::examples::examples;
 use super::globals::Invocation;
-use crate::graph::{Direction, Follow, WalkLimits};
+use crate::graph::{Follow, WalkLimits};
 use crate::request::{Action, Command, LinkRequest, LinkView, count, value, whole};
 
 /// The most hops of a tree and of a path by default.
@@ -74,45 +74,12 @@ pub(super) enum LinkSub {
     },
 }
 
-/// Which links are followed, by any command.
-#[derive(Debug, Args)]
-pub(super) struct FollowArgs {
-    /// The direction in which links are followed
-    #[arg(long, value_name = "WAY", default_value = "both")]
-    direction: Direction,
-    /// Only links of this type, as shown (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
-    kinds: Vec<String>,
-    /// Exclude links of this type, as shown (repeatable)
-    #[arg(long = "exclude-type", value_name = "TYPE")]
-    except_kinds: Vec<String>,
-    /// Only links in frontmatter
-    #[arg(long, conflicts_with = "inline_only")]
-    typed_only: bool,
-    /// Only links in bodies
-    #[arg(long)]
-    inline_only: bool,
-}
-
-impl FollowArgs {
-    pub(super) fn into_follow(self) -> Follow {
-        Follow {
-            direction: self.direction,
-            kinds: self.kinds,
-            except_kinds: self.except_kinds,
-            is_typed_only: self.typed_only,
-            is_inline_only: self.inline_only,
-            is_raw: false,
-        }
-    }
-}
-
 /// Which links are followed, and how far.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which links")]
 pub(super) struct LinkArgs {
     #[command(flatten)]
-    follow: FollowArgs,
+    follow: Follow,
     /// Show incoming links as they are written, not under their inverse type
     #[arg(long)]
     no_inversion: bool,
@@ -160,7 +127,7 @@ impl LinkSub {
                 min_value: links.min_value,
             },
             no_compaction: links.no_compaction,
-            follow: Follow { is_raw: links.no_inversion, ..links.follow.into_follow() },
+            follow: Follow { is_raw: links.no_inversion, ..links.follow },
         })
     }
 }
