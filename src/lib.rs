@@ -49,7 +49,7 @@ use cli::ParsedCli;
 use env::Env;
 use error::Error;
 use report::Report;
-use request::{BrowseRequest, Command, GraphRequest, McpRequest, OutputFile, Request};
+use request::{BrowseRequest, Command, McpRequest, OutputFile, Request};
 
 /// Runs one call of the program and writes its answer to `out`.
 ///
@@ -109,7 +109,7 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     };
     timings::end("fit");
     let text = match &request.command {
-        Command::Graph(GraphRequest { saved: Some(file), .. }) => save(&text, file, &report, request, env)?,
+        Command::Graph { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
         _ => text,
     };
     let is_paged = request.show.is_paged && pager::show(&text, env);

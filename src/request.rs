@@ -91,7 +91,12 @@ pub enum Command {
     /// Show links.
     Link(LinkRequest),
     /// Draw notes and the links between them.
-    Graph(GraphRequest),
+    Graph {
+        /// Which notes, the whole store if nothing selects any; and which links.
+        selection: Selectors,
+        /// The file of the graph; `None` for standard output.
+        saved: Option<OutputFile>,
+    },
     /// Search for notes.
     Search(SearchRequest),
     /// Show the notes that are similar to one.
@@ -119,7 +124,12 @@ pub enum Command {
     /// Open a note in the user's editor.
     Edit(EditRequest),
     /// Write notes and attachments into a pack.
-    Dump(DumpRequest),
+    Dump {
+        /// Which notes; `None` for the whole store.
+        selection: Option<Selectors>,
+        /// The pack's file; `None` for standard output.
+        file: Option<PathBuf>,
+    },
     /// Load a pack into the store.
     Load(LoadRequest),
     /// Import the notes of another app.
@@ -181,10 +191,6 @@ pub struct PrimeRequest {
 pub struct ContextRequest {
     /// The selection of notes.
     pub selection: Selectors,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
-    pub max_hits: Option<usize>,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
     /// Whether bodies are shown; `None` leaves it to the format.
@@ -392,6 +398,7 @@ pub struct JournalRequest {
 
 /// A selection of notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Which notes")]
 pub struct Selectors {
     /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
     #[arg(id = "note", long = "note", value_name = "ID")]
@@ -423,6 +430,15 @@ pub struct Selectors {
     /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
     #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
     pub custom_filters: Vec<String>,
+    /// Maximum number of notes
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
+    pub max_notes: Option<usize>,
+    /// Also show the notes that link to the selected ones
+    #[arg(long)]
+    pub backlinks: bool,
+    /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
+    #[arg(skip)]
+    pub max_hits: Option<usize>,
     /// Whether notes were read from standard input, possibly none.
     #[arg(skip)]
     pub reads_stdin: bool,
@@ -432,9 +448,6 @@ pub struct Selectors {
     /// Words that are ids if they name notes, else the query.
     #[arg(skip)]
     pub words: Vec<String>,
-    /// Whether the notes that link to the selected ones are selected too.
-    #[arg(skip)]
-    pub backlinks: bool,
     /// Whether notes are selected that a digest replaces.
     #[arg(skip)]
     pub no_compaction: bool,
@@ -444,6 +457,19 @@ pub struct Selectors {
     /// Whether the query is only for passages of the named notes.
     #[arg(skip)]
     pub within_notes: bool,
+}
+
+impl Selectors {
+    /// Tells whether anything selects notes.
+    pub fn selects(&self) -> bool {
+        let Self { notes, tags, mocs, walks, custom_filters, .. } = self;
+        let lists = [notes, tags, mocs, walks, custom_filters];
+        lists.iter().any(|list| !list.is_empty())
+            || self.reads_stdin
+            || self.query.is_some()
+            || self.min_value.is_some()
+            || self.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
+    }
 }
 
 /// A call of `search`.
@@ -485,23 +511,6 @@ pub struct LinkRequest {
     pub limits: WalkLimits,
     /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
-}
-
-/// A call of `graph`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GraphRequest {
-    /// Which notes; `None` for the whole store.
-    pub selection: Option<Selectors>,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects; `None` for no limit.
-    pub max_hits: Option<usize>,
-    /// Which links are drawn.
-    pub follow: Follow,
-    /// Whether notes are shown that a digest replaces.
-    pub no_compaction: bool,
-    /// The file of the graph; `None` for standard output.
-    pub saved: Option<OutputFile>,
 }
 
 /// A file that an answer is written to.
@@ -764,19 +773,6 @@ pub struct BrowseRequest {
     pub query: String,
     /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
     pub today: Option<String>,
-}
-
-/// A call of `dump`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DumpRequest {
-    /// Which notes; `None` for the whole store.
-    pub selection: Option<Selectors>,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects; `None` for no limit.
-    pub max_hits: Option<usize>,
-    /// The pack's file; `None` for standard output.
-    pub file: Option<PathBuf>,
 }
 
 /// A call of `load`.

@@ -41,13 +41,10 @@ const NO_MATCH: &str = "these notes contain no word of the question; their begin
 /// Selects notes and reports them in their order, after the comparison and the patterns.
 pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
-    let request = &with_settings(request, &store.config.context);
+    let request = &mut with_settings(request, &store.config.context);
     // Limits apply after the assessment, so that notes of no use do not replace useful ones.
-    let limits = request.assessment.as_ref().map(|_| CandidateLimits::of(request));
-    let mut selection = match limits {
-        Some(_) => select(session, &request.selection, None, None)?,
-        None => select(session, &request.selection, request.max_hits, request.max_notes)?,
-    };
+    let limits = request.assessment.is_some().then(|| CandidateLimits::take(request));
+    let mut selection = select(session, &request.selection)?;
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
     let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
@@ -148,16 +145,12 @@ fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
 }
 
 impl CandidateLimits {
-    /// Returns the limits of a request. Several times as many hits are assessed as are shown.
-    fn of(request: &ContextRequest) -> Self {
-        let max_hits = request.max_hits;
-        let shown = max_hits.or(request.max_notes);
+    /// Takes the limits out of a request. Several times as many hits are assessed as are shown.
+    fn take(request: &mut ContextRequest) -> Self {
+        let (answers, notes) = (request.selection.max_hits.take(), request.selection.max_notes.take());
+        let shown = answers.or(notes);
         let assessed = || shown.map_or(usize::MAX, |most| most.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES));
-        Self {
-            candidates: request.max_candidates.unwrap_or_else(assessed),
-            answers: max_hits,
-            notes: request.max_notes,
-        }
+        Self { candidates: request.max_candidates.unwrap_or_else(assessed), answers, notes }
     }
 }
 
@@ -199,7 +192,8 @@ fn derived(store: &Store, selection: &Selection, question: &mut Question) -> Vec
 /// Returns a request with the settings of the store for all flags that are not given.
 fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextRequest {
     let mut request = request.clone();
-    request.max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
+    let max_hits = &mut request.selection.max_hits;
+    *max_hits = max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
     let setting = config.blocks.map(|setting| match setting {
         BlocksSetting::All => BlockChoice::All,
         BlocksSetting::Matched => BlockChoice::Matched,

@@ -61,7 +61,9 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
+        Command::Dump { selection, file } => {
+            dump::run(selection.as_ref(), file.as_deref(), location, current_dir).map(Some)
+        }
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),
         Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
@@ -70,7 +72,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Context(_)
         | Command::Expand(_)
         | Command::Link(_)
-        | Command::Graph(_)
+        | Command::Graph { .. }
         | Command::List(_)
         | Command::Search(_)
         | Command::Related(_)
@@ -95,7 +97,7 @@ fn reads_text_index(command: &Command) -> bool {
         Command::Context(context) => {
             context.assessment.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
         }
-        Command::Graph(graph) => graph.selection.as_ref().is_some_and(|selection| selection.query.is_some()),
+        Command::Graph { selection, .. } => selection.query.is_some(),
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
@@ -140,7 +142,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Context(request) => context::run(request, session),
         Command::Expand(request) => context::run_expand(request, session),
         Command::Link(request) => link::run(request, session),
-        Command::Graph(request) => graph::run(request, session),
+        Command::Graph { selection, .. } => graph::run(selection, session),
         Command::List(request) => list::run(request, session),
         Command::Search(request) => search::run(request, session),
         Command::Related(request) => search::run_related(request, session),
@@ -158,7 +160,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::MergeDriver(_)
         | Command::Mcp(_)
         | Command::Eval(_)
-        | Command::Dump(_)
+        | Command::Dump { .. }
         | Command::Load(_)
         | Command::Import(_)
         | Command::Browse(_) => Err(Error::usage("internal error: this command does not read an open store")),

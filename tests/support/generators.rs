@@ -8,8 +8,8 @@ use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, DetailLevel, ExpandRequest,
-    GraphRequest, JournalRequest, LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions,
-    RelatedRequest, SearchRequest, Selectors, ShowRequest, Sort,
+    JournalRequest, LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedRequest,
+    SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -255,7 +255,8 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         contradictions: true,
         ..ExpandRequest::default()
     }));
-    commands.push(Command::Graph(GraphRequest { max_notes: Some(5), ..GraphRequest::default() }));
+    let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
+    commands.push(Command::Graph { selection, saved: None });
     commands.push(Command::Journal(JournalRequest { day: TODAY }));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
@@ -311,15 +312,9 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
 }
 
 fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {
-    let mut selection = Selectors::default();
+    let mut selection = Selectors { max_notes, ..Selectors::default() };
     choose(&mut selection);
-    Command::Context(ContextRequest {
-        selection,
-        max_notes,
-        with_custom: true,
-        banner: Some(true),
-        ..ContextRequest::default()
-    })
+    Command::Context(ContextRequest { selection, with_custom: true, banner: Some(true), ..ContextRequest::default() })
 }
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
