@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
-pub use crate::report::{DetailLevel, Format, GraphFormat, Score};
+pub use crate::report::{Format, GraphFormat, Score};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
@@ -237,33 +237,42 @@ pub enum TextSource {
 }
 
 /// The purpose of an answer, and the requirements on its notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Ranking by purpose")]
 pub struct AssessmentOptions {
-    /// The task; `None` keeps the order of relevance.
+    /// Rank notes by their utility for this task, and show each at its own level of detail
+    // `None` keeps the order of relevance.
+    #[arg(long, value_name = "TASK")]
     pub purpose: Option<Purpose>,
-    /// The level of detail of each note.
-    pub abstraction: Abstraction,
-    /// The least confidence.
-    pub min_confidence: Score,
-    /// The least trust.
-    pub min_trust: Score,
-    /// The highest novelty at which a note is left out as redundant; `None` for the default.
+    /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
+    /// whole notes)
+    // `None` in a request: full notes if everything fits, else passages.
+    #[arg(long, value_name = "LEVEL")]
+    pub abstraction: Option<Abstraction>,
+    /// Stop after this many tokens; the last note may exceed it
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub target_tokens: Option<usize>,
+    /// Only notes with at least this confidence, 0 to 1
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
+    pub min_confidence: Option<Score>,
+    /// Only notes whose source is trusted at least this much, 0 to 1
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
+    pub min_trust: Option<Score>,
+    /// Omit a note if no more than this share of it is new, 0 to 1 (default: 0.2)
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     pub novelty_threshold: Option<Score>,
-    /// Whether each note is followed by those that it is derived from.
+    /// After each note, show what it is derived from
+    #[arg(long = "include-derivations")]
     pub with_derivations: bool,
-    /// Whether each note is followed by those that contradict it.
+    /// After each note, show what contradicts it
+    #[arg(long = "include-contradictions")]
     pub with_contradictions: bool,
-    /// Whether the components of utility and confidence are shown.
+    /// Show how confidence and utility were computed
+    #[arg(long = "explain")]
     pub explains: bool,
     /// The day that counts as today; `None` without a purpose.
+    #[arg(skip)]
     pub today: Option<Date>,
-}
-
-impl AssessmentOptions {
-    /// Returns the options for passages in the order of relevance.
-    pub fn passages() -> Self {
-        Self::default()
-    }
 }
 
 /// The tasks that an answer is for.
@@ -297,31 +306,45 @@ impl Purpose {
     }
 }
 
-/// The level of detail of notes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The levels of detail that can be named, and the choice of one for each note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Abstraction {
-    /// Full notes if everything fits, else passages.
-    #[default]
-    Passages,
-    /// The level that the importance of each note and the budget allow.
+    /// The body, and what it is derived from
+    Detailed,
+    /// The blocks that contain words of the query
+    Extract,
+    /// The summary
+    Summary,
+    /// One sentence
+    Essence,
+    /// As much as importance and budget allow
     Adaptive,
-    /// One level for all notes.
-    Fixed(DetailLevel),
 }
 
 /// A call of `context --expand`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Expanding notes")]
 pub struct ExpandRequest {
-    /// The notes.
+    /// Show the rest of notes that an earlier answer showed as a summary or an extract
+    #[arg(id = "expand", long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
     pub ids: Vec<String>,
-    /// Whether the notes that they are derived from are shown.
-    pub derivation: bool,
-    /// Whether the notes that support them are shown, and their sources.
-    pub evidence: bool,
-    /// Whether the notes that contradict them are shown.
-    pub contradictions: bool,
+    /// Also show what they are derived from, what supports them or what contradicts them (comma-separated)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
+    pub include: Vec<RelatedKind>,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
+    #[arg(skip)]
     pub banner: Option<bool>,
+}
+
+/// What an expansion shows beside the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RelatedKind {
+    /// What they are derived from, up to three steps back
+    Derivation,
+    /// What supports them, and their sources
+    Evidence,
+    /// What contradicts them
+    Contradictions,
 }
 
 /// The blocks that are shown in place of bodies.

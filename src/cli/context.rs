@@ -2,13 +2,14 @@
 
 use clap::Args;
 
-use super::assessment::{AssessmentArgs, ExpandArgs};
+use super::assessment::{complete_options, expansion_budget, target_budget};
 use super::days::{sides, window};
 use super::globals::Invocation;
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
-    Abstraction, BlockOptions, Command, ContextRequest, QuestionOptions, Score, Selectors, count, share,
+    AssessmentOptions, BlockOptions, Command, ContextRequest, ExpandRequest, QuestionOptions, Score, Selectors, count,
+    share, whole,
 };
 
 /// The most notes that a query selects without a budget and another limit.
@@ -61,9 +62,12 @@ pub(super) struct ContextArgs {
     #[command(flatten)]
     blocks: BlockOptions,
     #[command(flatten)]
-    options: AssessmentArgs,
+    options: AssessmentOptions,
     #[command(flatten)]
-    expansion: ExpandArgs,
+    expansion: ExpandRequest,
+    /// Maximum number of tokens of the expansion (default: 500)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand", help_heading = "Expanding notes")]
+    max_additional_tokens: Option<usize>,
 }
 
 /// How a question is understood, and which of its hits count.
@@ -125,10 +129,11 @@ fn requested_blocks(blocks: BlockOptions, has_budget: bool) -> Option<BlockOptio
 
 impl ContextArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        invocation.budget = self.expansion.budget(self.options.budget(invocation.budget)?)?;
-        if self.expansion.is_given() {
+        let budget = target_budget(&self.options, invocation.budget)?;
+        invocation.budget = expansion_budget(&self.expansion, self.max_additional_tokens, budget)?;
+        if !self.expansion.ids.is_empty() {
             let banner = choice(self.banner, self.no_banner);
-            return Ok(Command::Expand(self.expansion.into_request(banner)));
+            return Ok(Command::Expand(ExpandRequest { banner, ..self.expansion }));
         }
         Ok(Command::Context(self.into_request(invocation)?))
     }
@@ -137,8 +142,8 @@ impl ContextArgs {
         let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
-        let assessment = self.options.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
-        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction == Abstraction::Passages);
+        let assessment = complete_options(self.options, has_text, has_budget && !self.whole, invocation.format, today)?;
+        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
         if self.blocks.choice.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));

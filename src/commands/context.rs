@@ -16,7 +16,7 @@ use crate::report::{
     Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, Passages, PeriodEntry,
     Report, ReportHead, ReportKind, ShownFields,
 };
-use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
+use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, RelatedKind, Score};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
 
@@ -161,7 +161,7 @@ pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Resu
     entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
         banner: request.banner,
-        show: ShownFields { has_sources: request.evidence, ..ShownFields::default() },
+        show: ShownFields { has_sources: request.include.contains(&RelatedKind::Evidence), ..ShownFields::default() },
         matched: entries.len(),
         ..ReportHead::new(ReportKind::Expansion, Some(&session.store.shown_path))
     };

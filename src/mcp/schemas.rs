@@ -39,7 +39,7 @@ fn get_context() -> Tool {
 }
 
 fn expand() -> Tool {
-    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS}, "description":
+    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS.map(|(name, _)| name)}, "description":
         "What else to show: what the notes are derived from, what supports them, what contradicts them"});
     let properties = json!({
         "ids": texts("Ids of notes"),

@@ -7,8 +7,8 @@ use super::arguments::{Arguments, argument_error, parse_choice};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::{
-    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, DetailLevel, ExpandRequest,
-    Format, ListRequest, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
+    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
+    ListRequest, NewFields, NewNote, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -36,17 +36,21 @@ pub(super) struct Task {
 }
 
 /// The values of `abstraction`.
-pub(super) const LEVELS: [(&str, Abstraction); 6] = [
-    ("passages", Abstraction::Passages),
-    ("detailed", Abstraction::Fixed(DetailLevel::Detailed)),
-    ("extract", Abstraction::Fixed(DetailLevel::Extract)),
-    ("summary", Abstraction::Fixed(DetailLevel::Summary)),
-    ("essence", Abstraction::Fixed(DetailLevel::Essence)),
-    ("adaptive", Abstraction::Adaptive),
+pub(super) const LEVELS: [(&str, Option<Abstraction>); 6] = [
+    ("passages", None),
+    ("detailed", Some(Abstraction::Detailed)),
+    ("extract", Some(Abstraction::Extract)),
+    ("summary", Some(Abstraction::Summary)),
+    ("essence", Some(Abstraction::Essence)),
+    ("adaptive", Some(Abstraction::Adaptive)),
 ];
 
 /// The values of `include`.
-pub(super) const RELATED_KINDS: [&str; 3] = ["derivation", "evidence", "contradictions"];
+pub(super) const RELATED_KINDS: [(&str, RelatedKind); 3] = [
+    ("derivation", RelatedKind::Derivation),
+    ("evidence", RelatedKind::Evidence),
+    ("contradictions", RelatedKind::Contradictions),
+];
 
 /// Parses a call of a tool.
 ///
@@ -82,8 +86,8 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let assessment = AssessmentOptions {
         purpose: Some(purpose),
         abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
-        min_confidence: arguments.share("min_confidence")?.unwrap_or_default(),
-        min_trust: arguments.share("min_trust")?.unwrap_or_default(),
+        min_confidence: arguments.share("min_confidence")?,
+        min_trust: arguments.share("min_trust")?,
         with_derivations: arguments.is_set("include_derivations")?,
         with_contradictions: arguments.is_set("include_contradictions")?,
         today: Some(today),
@@ -92,7 +96,7 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
-        passages_within: budget.most_chars().filter(|_| assessment.abstraction == Abstraction::Passages),
+        passages_within: budget.most_chars().filter(|_| assessment.abstraction.is_none()),
         assessment: Some(assessment),
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
@@ -105,15 +109,8 @@ fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
     if ids.is_empty() {
         return Err(argument_error("ids", "expected the ids of notes"));
     }
-    let mut expand = ExpandRequest { ids, ..ExpandRequest::default() };
-    for kind in arguments.texts("include")? {
-        let kinds = RELATED_KINDS.map(|kind| (kind, kind));
-        match parse_choice("include", &kind, &kinds)? {
-            "derivation" => expand.derivation = true,
-            "evidence" => expand.evidence = true,
-            _ => expand.contradictions = true,
-        }
-    }
+    let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind, &RELATED_KINDS));
+    let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
     Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt, is_write: false })

@@ -7,8 +7,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, DetailLevel, ExpandRequest,
-    JournalRequest, LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedRequest,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, JournalRequest,
+    LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest,
     SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
@@ -240,20 +240,18 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     for (query, abstraction, purpose) in [
         ("fsync 日本語 word item", Abstraction::Adaptive, Some(Purpose::Decide)),
         ("word Title", Abstraction::Adaptive, None),
-        ("fsync item", Abstraction::Fixed(DetailLevel::Extract), Some(Purpose::Explore)),
-        ("fsync item", Abstraction::Fixed(DetailLevel::Essence), None),
+        ("fsync item", Abstraction::Extract, Some(Purpose::Explore)),
+        ("fsync item", Abstraction::Essence, None),
     ] {
         commands.push(needed(query, abstraction, purpose));
     }
-    for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::passages()))] {
+    for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::default()))] {
         commands.push(passages(query, assessment));
     }
     commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
-        derivation: true,
-        evidence: true,
-        contradictions: true,
-        ..ExpandRequest::default()
+        include: vec![RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions],
+        banner: None,
     }));
     let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
     commands.push(Command::Graph { selection, saved: None });
@@ -294,7 +292,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
     let assessment = AssessmentOptions {
         purpose,
-        abstraction,
+        abstraction: Some(abstraction),
         with_derivations: true,
         with_contradictions: purpose.is_some(),
         explains: true,

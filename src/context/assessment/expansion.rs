@@ -9,7 +9,7 @@ use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
 use crate::error::Error;
 use crate::report::{Candidate, Candidates, DetailLevel, EntryRole, NoteEntry};
-use crate::request::ExpandRequest;
+use crate::request::{ExpandRequest, RelatedKind};
 use crate::store::{NoteHandle, NoteIdx};
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
@@ -25,7 +25,8 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
     for (index, related) in requested.iter().zip(&related) {
         let note = &session.store.notes()[*index];
         // A note without more content is listed if its sources or its links to other notes are shown.
-        let has_context = !related.is_empty() || (request.evidence && !note.sources().is_empty());
+        let has_context =
+            !related.is_empty() || (request.include.contains(&RelatedKind::Evidence) && !note.sources().is_empty());
         if has_more_than_summary(note) {
             expansion.add(*index, DetailLevel::Detailed);
         } else if has_context {
@@ -64,13 +65,13 @@ impl Expansion<'_, '_> {
     fn related(&self, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
         let assessor = self.assessor;
         let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
-        if request.derivation {
+        if request.include.contains(&RelatedKind::Derivation) {
             related.extend(assessor.origins(index));
         }
-        if request.evidence {
+        if request.include.contains(&RelatedKind::Evidence) {
             related.extend(assessor.linked(index, SUPPORTED_BY));
         }
-        if request.contradictions {
+        if request.include.contains(&RelatedKind::Contradictions) {
             related.extend(assessor.opponents(index));
         }
         let mut related: Vec<(f64, NoteIdx)> =
@@ -81,7 +82,8 @@ impl Expansion<'_, '_> {
 
     fn into_ranked_notes(self, request: &ExpandRequest) -> RankedNotes {
         let session = self.assessor.session;
-        let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
+        let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
+        let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
         let filter = LinkFilter { derivation, evidence, contradictions };
         let (mut entries, mut all) = (Vec::new(), Vec::new());
         for (index, level) in &self.chosen {

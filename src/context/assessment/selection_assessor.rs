@@ -100,6 +100,7 @@ impl SelectionAssessor<'_, '_> {
     /// Tells whether a note is valid and reliable enough, or named; counts the reason if not.
     fn passes(&mut self, assessed: &AssessedNote) -> bool {
         let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.options;
+        let [min_confidence, min_trust] = [min_confidence, min_trust].map(|least| least.map_or(0.0, Score::get));
         let note = &self.assessor.session.store.notes()[assessed.index];
         let is_hit = self.is_hit(assessed.index);
         let excluded = &mut self.excluded;
@@ -108,9 +109,9 @@ impl SelectionAssessor<'_, '_> {
         }
         if is_hit && today.is_some_and(|today| !fields::is_valid(note, today)) {
             excluded.invalid += 1;
-        } else if assessed.assessment.confidence.overall < min_confidence.get() {
+        } else if assessed.assessment.confidence.overall < min_confidence {
             excluded.unsure += 1;
-        } else if assessed.assessment.trust < min_trust.get() {
+        } else if assessed.assessment.trust < min_trust {
             excluded.untrusted += 1;
         } else {
             return true;
@@ -169,9 +170,9 @@ impl SelectionAssessor<'_, '_> {
         Candidates {
             before,
             chosen,
-            is_adaptive: options.abstraction == Abstraction::Adaptive,
+            is_adaptive: options.abstraction == Some(Abstraction::Adaptive),
             // A passage of a note may have content that another note has only in other passages.
-            compares_texts: options.abstraction != Abstraction::Passages || options.novelty_threshold.is_some(),
+            compares_texts: options.abstraction.is_some() || options.novelty_threshold.is_some(),
             threshold: options.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
             aim: options.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: vec![
