@@ -48,15 +48,20 @@ pub struct OutputOptions {
 }
 
 /// The limits of an answer's length; if both are given, both apply.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Budget {
-    /// The most Unicode scalar values, final newline included.
+    /// Maximum number of characters to print
+    // Unicode scalar values, final newline included.
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub max_chars: Option<usize>,
-    /// The most tokens.
+    /// Maximum number of tokens to print, as counted by --tokenizer
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub max_tokens: Option<usize>,
     /// The tokens at which selection by purpose stops; the last note may exceed it.
+    #[arg(skip)]
     pub target_tokens: Option<usize>,
-    /// What counts tokens.
+    /// How tokens are counted (default: estimate)
+    #[arg(long, global = true, value_name = "ENCODING", default_value = "estimate", hide_default_value = true)]
     pub tokenizer: Tokenizer,
 }
 
@@ -496,30 +501,38 @@ impl Selectors {
 }
 
 /// A call of `search`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct SearchRequest {
     /// The words.
+    #[arg(skip)]
     pub query: String,
     /// The filters; the order does not count.
+    #[arg(skip)]
     pub only: ListRequest,
-    /// The most notes; `None` for no limit.
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
-    /// The least relevance.
-    pub min_relevance: Score,
-    /// Whether the components of scores are shown.
+    /// Only notes with at least this relevance, 0 to 1
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
+    pub min_relevance: Option<Score>,
+    /// Show how the scores were computed
+    #[arg(long = "explain")]
     pub explains: bool,
-    /// Whether links and sequences are ignored.
+    /// Rank by words only, ignoring links and sequences
+    #[arg(long)]
     pub no_graph: bool,
-    /// Whether notes are shown that a digest replaces.
+    /// Ignore digests: show the notes that they replace
+    #[arg(long)]
     pub no_compaction: bool,
 }
 
 /// A call of `related`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct RelatedRequest {
-    /// The note.
+    /// The note
     pub id: String,
-    /// The most notes; `None` for no limit.
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
 }
 
@@ -596,13 +609,16 @@ pub enum Sort {
 }
 
 /// A call of `show`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ShowRequest {
-    /// The notes.
+    /// The notes
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Whether their links are shown too.
+    /// Also show their links
+    #[arg(long = "links", conflicts_with = "is_raw")]
     pub with_links: bool,
-    /// Whether the files are shown as they are.
+    /// Show the files as they are
+    #[arg(long = "raw")]
     pub is_raw: bool,
 }
 

@@ -7,9 +7,8 @@ use jiff::civil::Date;
 
 use crate::env::{Env, Today};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions, whole};
+use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions};
 use crate::store::Location;
-use crate::tokens::Tokenizer;
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -30,15 +29,8 @@ pub(super) struct GlobalArgs {
     /// The version of the records format; only 1 exists
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
-    /// Maximum number of characters to print
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    max_chars: Option<usize>,
-    /// Maximum number of tokens to print, as counted by --tokenizer
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    max_tokens: Option<usize>,
-    /// How tokens are counted (default: estimate)
-    #[arg(long, global = true, value_name = "ENCODING")]
-    tokenizer: Option<Tokenizer>,
+    #[command(flatten)]
+    budget: Budget,
     /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder)
     #[arg(long, global = true, value_name = "PATH")]
     store: Option<PathBuf>,
@@ -139,7 +131,7 @@ impl GlobalArgs {
             location: Location { today: Today::new(given_day, env.today), ..self.location(env) },
             format,
             is_format_named: self.format.is_some() || self.json || self.records || self.token,
-            budget: self.budget(),
+            budget: self.budget,
             today,
             is_dry_run: self.dry_run,
         })
@@ -173,15 +165,6 @@ impl GlobalArgs {
             );
         }
         Ok(format)
-    }
-
-    fn budget(&self) -> Budget {
-        Budget {
-            max_chars: self.max_chars,
-            max_tokens: self.max_tokens,
-            target_tokens: None,
-            tokenizer: self.tokenizer.unwrap_or_default(),
-        }
     }
 
     fn location(&self, env: &Env) -> Location {

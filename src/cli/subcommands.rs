@@ -8,7 +8,7 @@ use super::{ask, change, context, eval, graph, import, journal, link, list, pack
 use crate::error::Error;
 use crate::request::{
     Action, BrowseRequest, Command, DoctorRequest, EditRequest, IndexRequest, InitRequest, McpRequest,
-    MergeDriverRequest,
+    MergeDriverRequest, RelatedRequest,
 };
 
 #[derive(Debug, Subcommand)]
@@ -44,7 +44,7 @@ pub(super) enum Subcommands {
     Search(search::SearchArgs),
     /// Show similar notes that are not linked yet
     #[command(after_help = examples(&["qipu related ID", "qipu related ID --limit 3"]))]
-    Related(search::RelatedArgs),
+    Related(RelatedRequest),
     /// Show how notes are linked
     #[command(after_help = examples(&["qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"]))]
     #[command(subcommand)]
@@ -228,7 +228,7 @@ impl Subcommands {
             Self::Ask(args) => args.into_command(invocation)?,
             Self::Context(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
-            Self::Related(args) => args.into_command(invocation),
+            Self::Related(given) => search::related(given, invocation),
             Self::Link(sub) => sub.into_command(invocation),
             Self::Graph(args) => args.into_command(invocation)?,
             Self::Show(args) => args.into_command(invocation),
