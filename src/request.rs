@@ -32,16 +32,9 @@ pub struct Request {
     pub budget: Budget,
     /// Whether the phases of the call are timed on standard error.
     pub is_verbose: bool,
-    /// The appearance on a terminal.
-    pub show: OutputOptions,
-}
-
-/// The appearance of an answer on a terminal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OutputOptions {
-    /// Whether it has colours; `None` leaves it to the environment.
+    /// Whether the answer has colours; `None` leaves it to the environment.
     pub color: Option<bool>,
-    /// Whether it goes through a pager if it is longer than the screen.
+    /// Whether the answer goes through a pager if it is longer than the screen.
     pub is_paged: bool,
     /// The day relative to which dates are described in words; `None` for no words.
     pub today: Option<Date>,
@@ -111,7 +104,7 @@ pub enum Command {
     /// Show notes in full.
     Show(ShowRequest),
     /// Show the journals of a day.
-    Journal(JournalRequest),
+    Journal(Date),
     /// Show the tags in use.
     Tags,
     /// Count what is in the store.
@@ -121,13 +114,21 @@ pub enum Command {
     /// Measure how many questions are answered.
     Eval(EvalRequest),
     /// Report the state of the index, or rebuild it.
-    Index(IndexRequest),
+    Index {
+        /// Whether it is rebuilt.
+        is_rebuilt: bool,
+    },
     /// Create a store.
     Init(InitRequest),
     /// Change notes.
     Change(ChangeRequest),
     /// Open a note in the user's editor.
-    Edit(EditRequest),
+    Edit {
+        /// The note.
+        id: String,
+        /// The new value of `updated`, if the note was changed.
+        now: String,
+    },
     /// Write notes and attachments into a pack.
     Dump {
         /// Which notes; `None` for the whole store.
@@ -146,9 +147,17 @@ pub enum Command {
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriverRequest),
     /// Serve agent tools over MCP.
-    Mcp(McpRequest),
+    Mcp {
+        /// The date that counts as today; `None` takes that of the calendar at each call.
+        today: Option<String>,
+    },
     /// Browse the store on a terminal.
-    Browse(BrowseRequest),
+    Browse {
+        /// The initial query.
+        query: String,
+        /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
+        today: Option<String>,
+    },
 }
 
 impl Command {
@@ -417,13 +426,6 @@ pub struct NamedSpan {
     pub span: DateRange,
 }
 
-/// A call of `journal` that shows a day's journals.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalRequest {
-    /// The day.
-    pub day: Date,
-}
-
 /// A selection of notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Which notes")]
@@ -636,13 +638,6 @@ pub struct DoctorRequest {
     pub is_dry_run: bool,
 }
 
-/// A call of `index`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexRequest {
-    /// Whether it is rebuilt.
-    pub is_rebuilt: bool,
-}
-
 /// A call of `init`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct InitRequest {
@@ -660,15 +655,6 @@ pub struct InitRequest {
     pub is_dry_run: bool,
 }
 
-/// A call of `edit`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditRequest {
-    /// The note.
-    pub id: String,
-    /// The new value of `updated`, if the note was changed.
-    pub now: String,
-}
-
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRequest {
@@ -680,8 +666,6 @@ pub struct ChangeRequest {
     pub now: String,
     /// The random number for the id of a new note.
     pub random: u64,
-    /// Whether a new note is opened in the user's editor.
-    pub opens_editor: bool,
 }
 
 /// The changes of notes.
@@ -690,7 +674,14 @@ pub struct ChangeRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Create a note.
-    Create(NewNote),
+    Create {
+        /// Its fields and body. Without a title, it takes the first line of the body.
+        fields: NewFields,
+        /// Whether a program creates it. Fields of the template that vouch for the note are then left out.
+        is_generated: bool,
+        /// Whether it is opened in the user's editor.
+        is_opened: bool,
+    },
     /// Change fields of notes.
     Update { ids: Vec<String>, fields: NewFields },
     /// Add to the journal of a day.
@@ -742,7 +733,7 @@ impl Action {
     /// Returns the name of the command in answers.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Create(_) => "create",
+            Self::Create { .. } => "create",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
@@ -754,17 +745,6 @@ impl Action {
             Self::RemoveLink { .. } => "link.remove",
         }
     }
-}
-
-/// A note to create.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NewNote {
-    /// The title; `None` takes the first line of the body.
-    pub title: Option<String>,
-    /// Its fields and body.
-    pub fields: NewFields,
-    /// Whether a program creates it. Fields of the template that vouch for the note are then left out.
-    pub is_generated: bool,
 }
 
 /// New values of fields; absent ones stay as they are.
@@ -803,15 +783,6 @@ pub struct NewFields {
     /// The body.
     #[arg(skip)]
     pub body: Option<String>,
-}
-
-/// A call of `browse`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrowseRequest {
-    /// The initial query.
-    pub query: String,
-    /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
-    pub today: Option<String>,
 }
 
 /// A call of `load`.
@@ -907,13 +878,6 @@ impl SetupAction {
     pub fn changes_files(&self) -> bool {
         !matches!(self, Self::List | Self::Print(_) | Self::Check(_))
     }
-}
-
-/// A call of `mcp`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpRequest {
-    /// The date that counts as today; `None` takes that of the calendar at each call.
-    pub today: Option<String>,
 }
 
 /// A call of `merge-driver`, which writes the result to `ours`.

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use crate::env::{Env, Today};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions};
+use crate::request::{Action, Budget, ChangeRequest, Command, Format};
 use crate::store::Location;
 
 /// Flags that every command understands; its help lists those that are of use there.
@@ -42,7 +42,7 @@ pub(super) struct GlobalArgs {
     no_index: bool,
     /// Print timings to standard error
     #[arg(long, global = true)]
-    verbose: bool,
+    pub(super) verbose: bool,
     /// The date to use as today (default: QIPU_TODAY, else the current date)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
@@ -51,10 +51,10 @@ pub(super) struct GlobalArgs {
     dry_run: bool,
     /// When to use colour (default: auto)
     #[arg(long, global = true, value_name = "WHEN")]
-    color: Option<ColorWhen>,
+    pub(super) color: Option<ColorWhen>,
     /// Do not page long output through $QIPU_PAGER, $PAGER or less
     #[arg(long, global = true)]
-    no_pager: bool,
+    pub(super) no_pager: bool,
 }
 
 /// When an answer has colours.
@@ -105,18 +105,8 @@ impl Invocation<'_> {
     }
 
     pub(super) fn change(&self, action: Action) -> Command {
-        Command::Change(self.change_request(action))
-    }
-
-    /// Returns the request for a change of notes.
-    pub(super) fn change_request(&self, action: Action) -> ChangeRequest {
-        ChangeRequest {
-            action,
-            is_dry_run: self.is_dry_run,
-            now: self.now(),
-            random: self.env.random,
-            opens_editor: false,
-        }
+        let (now, random) = (self.now(), self.env.random);
+        Command::Change(ChangeRequest { action, is_dry_run: self.is_dry_run, now, random })
     }
 }
 
@@ -135,20 +125,6 @@ impl GlobalArgs {
             today,
             is_dry_run: self.dry_run,
         })
-    }
-
-    /// Returns the appearance of an answer on a terminal. `today`: the day relative to which dates are described in words.
-    pub(super) fn output_options(&self, today: Option<Date>, may_be_paged: bool) -> OutputOptions {
-        OutputOptions {
-            color: self.color.and_then(ColorWhen::has_color),
-            is_paged: may_be_paged && !self.no_pager,
-            today,
-        }
-    }
-
-    /// Tells whether the phases of the call are timed.
-    pub(super) fn is_verbose(&self) -> bool {
-        self.verbose
     }
 
     fn format(&self) -> Result<Format, Error> {

@@ -6,10 +6,7 @@ use super::examples::{ASK, COMPLETIONS, EVAL, examples};
 use super::globals::Invocation;
 use super::{ask, change, context, eval, graph, import, journal, link, list, pack, prime, search, setup, shell};
 use crate::error::Error;
-use crate::request::{
-    Action, BrowseRequest, Command, DoctorRequest, EditRequest, IndexRequest, InitRequest, McpRequest,
-    MergeDriverRequest, RelatedRequest,
-};
+use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -233,9 +230,7 @@ impl Subcommands {
             Self::Graph(args) => args.into_command(invocation)?,
             Self::Show(args) => args.into_command(invocation),
             Self::Journal(args) => args.into_command(invocation)?,
-            Self::Browse { query } => {
-                Command::Browse(BrowseRequest { query: query.join(" "), today: invocation.today.take() })
-            }
+            Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
             Self::List(args) => args.into_command(invocation)?,
             Self::Inbox(limit) => Command::List(list::inbox(limit)),
             Self::Tags { action: None } => Command::Tags,
@@ -245,11 +240,11 @@ impl Subcommands {
             Self::Status => Command::Status,
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
-            Self::Index { rebuild, status: _ } => Command::Index(IndexRequest { is_rebuilt: rebuild }),
+            Self::Index { rebuild, status: _ } => Command::Index { is_rebuilt: rebuild },
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Create(args) => args.into_command(invocation)?,
-            Self::Edit { id } => Command::Edit(EditRequest { id, now: invocation.now() }),
+            Self::Edit { id } => Command::Edit { id, now: invocation.now() },
             Self::Update(args) => args.into_command(invocation)?,
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
@@ -259,7 +254,7 @@ impl Subcommands {
             Self::Load(args) => args.into_command(invocation)?,
             Self::Import(sub) => Command::Import(sub.into_request(is_dry_run)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
-            Self::Mcp => Command::Mcp(McpRequest { today: invocation.today.take() }),
+            Self::Mcp => Command::Mcp { today: invocation.today.take() },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

@@ -52,8 +52,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
         Command::Init(request) => init::run(request, location, current_dir).map(Some),
         Command::Change(request) => change::run(request, location, env).map(Some),
-        Command::Edit(request) => change::edit(request, location, env).map(Some),
-        Command::Index(request) => index::run(request, location, current_dir).map(Some),
+        Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
+        Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
         Command::Doctor(request) => {
             (env.lend_thread)();
@@ -66,7 +66,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),
-        Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
+        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
         Command::Context(_)
@@ -147,7 +147,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Search(request) => search::run(request, session),
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
-        Command::Journal(request) => Ok(show::run_journal(request, store)),
+        Command::Journal(day) => Ok(show::run_journal(*day, store)),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
@@ -155,15 +155,15 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)
-        | Command::Edit(_)
-        | Command::Index(_)
+        | Command::Edit { .. }
+        | Command::Index { .. }
         | Command::MergeDriver(_)
-        | Command::Mcp(_)
+        | Command::Mcp { .. }
         | Command::Eval(_)
         | Command::Dump { .. }
         | Command::Load(_)
         | Command::Import(_)
-        | Command::Browse(_) => Err(Error::usage("internal error: this command does not read an open store")),
+        | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }
 }
 

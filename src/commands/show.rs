@@ -1,10 +1,12 @@
 //! `qipu show` and `qipu journal`: report notes in full.
 
+use jiff::civil::Date;
+
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Follow, Graph, WalkLimits};
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportKind};
-use crate::request::{JournalRequest, ShowRequest};
+use crate::request::ShowRequest;
 use crate::store::{NoteIdx, Store};
 
 /// Reports the named notes, with their links if these are requested; or their files as they are.
@@ -54,9 +56,9 @@ fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
 }
 
 /// Reports the journals of a day in full.
-pub(super) fn run_journal(request: &JournalRequest, store: &Store) -> Report {
+pub(super) fn run_journal(day: Date, store: &Store) -> Report {
     let journals = Journals::new(store.notes());
-    let notes = journals.on(request.day).map(|position| &store.notes()[position]);
+    let notes = journals.on(day).map(|position| &store.notes()[position]);
     let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    Report::new(super::head(store, ReportKind::Journal { day: request.day }, true, entries.len()), entries)
+    Report::new(super::head(store, ReportKind::Journal { day }, true, entries.len()), entries)
 }

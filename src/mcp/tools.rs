@@ -8,7 +8,7 @@ use crate::env::Today;
 use crate::error::Error;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
-    ListRequest, NewFields, NewNote, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors,
+    ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -145,11 +145,12 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
     let fields = NewFields {
         body: Some(text),
         kind: arguments.text("type")?,
+        title: arguments.text("title")?,
         tags,
         custom: vec![(GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())],
         ..NewFields::default()
     };
-    Ok(Action::Create(NewNote { title: arguments.text("title")?, fields, is_generated: true }))
+    Ok(Action::Create { fields, is_generated: true, is_opened: false })
 }
 
 fn link(arguments: &mut Arguments) -> Result<Action, Error> {
@@ -166,6 +167,6 @@ fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let now = date.map_or_else(|| seconds.to_string(), str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    let change = ChangeRequest { action, is_dry_run: false, now, random, opens_editor: false };
+    let change = ChangeRequest { action, is_dry_run: false, now, random };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
 }

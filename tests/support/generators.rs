@@ -7,9 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, JournalRequest,
-    LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest,
-    SearchRequest, Selectors, ShowRequest, Sort,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, LinkRequest,
+    LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest, SearchRequest,
+    Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -255,7 +255,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     }));
     let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
     commands.push(Command::Graph { selection, saved: None });
-    commands.push(Command::Journal(JournalRequest { day: TODAY }));
+    commands.push(Command::Journal(TODAY));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;

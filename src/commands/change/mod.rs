@@ -18,7 +18,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
-use crate::request::{self, Action};
+use crate::request::{Action, ChangeRequest};
 use crate::store::NoteHandle;
 use crate::store::{self, Location, Store};
 
@@ -36,7 +36,7 @@ struct ChangePlan {
 }
 
 /// Plans an action, makes the changes unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = Store::open(location, &env.current_dir)?;
         let (store, plan) = plan_with_retry(store, request, location, env)?;
@@ -47,9 +47,7 @@ pub(super) fn run(request: &request::ChangeRequest, location: &Location, env: &E
     store.apply(&changes_of(&plan.changes), &lock)?;
     // The lock must not be held while the editor is open.
     drop(lock);
-    if let [created] = plan.changes.as_slice()
-        && request.opens_editor
-    {
+    if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
         let edited = edit::open(&store, &created.path, location, &request.now, env);
         // The note exists, so its id is reported even if the editor failed.
         let (findings, verdict) = match edited {
@@ -63,17 +61,17 @@ pub(super) fn run(request: &request::ChangeRequest, location: &Location, env: &E
 }
 
 /// Opens a note in the user's editor and reports its change.
-pub(super) fn edit(request: &request::EditRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
     let store = Store::open(location, &env.current_dir)?;
-    let path = &store.notes()[store.resolve(&request.id)?].path;
-    let plan = edit::open(&store, path, location, &request.now, env)?;
+    let path = &store.notes()[store.resolve(id)?].path;
+    let plan = edit::open(&store, path, location, now, env)?;
     Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 /// Plans an action; if the index turns out to be corrupt, plans it again from the files.
 fn plan_with_retry(
     store: Store,
-    request: &request::ChangeRequest,
+    request: &ChangeRequest,
     location: &Location,
     env: &Env,
 ) -> Result<(Store, ChangePlan), Error> {
@@ -81,7 +79,7 @@ fn plan_with_retry(
     Ok((store, plan?))
 }
 
-fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, Error> {
+fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -98,7 +96,7 @@ fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, E
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
-        Action::Create(note) => create::plan(store, request, note),
+        Action::Create { fields, is_generated, .. } => create::plan(store, request, fields, *is_generated),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
@@ -113,7 +111,7 @@ fn needs_all_notes(action: &Action) -> bool {
         Action::Merge { .. } | Action::Rename { .. } | Action::RenameTag { .. } => true,
         Action::Compact { is_undone, .. } => !is_undone,
         Action::Update { .. }
-        | Action::Create(_)
+        | Action::Create { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,
@@ -168,7 +166,7 @@ fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
-fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
+fn report(store: &Store, request: &ChangeRequest, plan: ChangePlan) -> Report {
     report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
 }
 
