@@ -175,9 +175,14 @@ fn calendar_day() -> Date {
     jiff::Timestamp::now().to_zoned(TimeZone::system()).date()
 }
 
-/// Returns the current time, for a process that stays open.
-pub fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
+/// Returns the current time, for a process that stays open, as [`in_seconds`] formats it.
+pub fn now() -> String {
+    in_seconds(jiff::Timestamp::now())
+}
+
+/// Formats a time in whole seconds, as notes store it (RFC 3339).
+pub fn in_seconds(time: jiff::Timestamp) -> String {
+    jiff::Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
 /// Returns the user's folder for caches.

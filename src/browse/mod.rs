@@ -149,7 +149,7 @@ impl App<'_> {
 
     /// Opens a note in the user's editor, as `qipu edit` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
-        let now = self.today.map_or_else(now_in_seconds, str::to_owned);
+        let now = self.today.map_or_else(env::now, str::to_owned);
         let edit = Command::Edit { id: id.to_string(), now };
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.location, self.env);
@@ -169,12 +169,6 @@ impl App<'_> {
 fn stop_process_group() {
     #[cfg(unix)]
     let _ = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
-}
-
-/// Returns the current time, in whole seconds, as notes store it (RFC 3339).
-fn now_in_seconds() -> String {
-    let now = env::now();
-    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
 /// Returns the changes and diagnostics of a report in one line.

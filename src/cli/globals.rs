@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use crate::env::{Env, Today};
+use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
 use crate::request::{Action, Budget, ChangeRequest, Command, Format};
 use crate::store::Location;
@@ -100,8 +100,7 @@ impl Invocation<'_> {
 
     /// Returns what `created` and `updated` become: today's date if it is given, else this second.
     pub(super) fn now(&self) -> String {
-        let seconds = || jiff::Timestamp::from_second(self.env.now.as_second()).unwrap_or(self.env.now);
-        self.today.clone().unwrap_or_else(|| seconds().to_string())
+        self.today.clone().unwrap_or_else(|| in_seconds(self.env.now))
     }
 
     pub(super) fn change(&self, action: Action) -> Command {

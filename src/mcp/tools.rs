@@ -4,7 +4,7 @@ use jiff::civil::Date;
 use rmcp::model::JsonObject;
 
 use super::arguments::{Arguments, argument_error, parse_choice};
-use crate::env::Today;
+use crate::env::{self, Today};
 use crate::error::Error;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
@@ -162,9 +162,7 @@ fn link(arguments: &mut Arguments) -> Result<Action, Error> {
 }
 
 fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
-    let now = jiff::Timestamp::now();
-    let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let now = date.map_or_else(|| seconds.to_string(), str::to_owned);
+    let now = date.map_or_else(env::now, str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
     let change = ChangeRequest { action, is_dry_run: false, now, random };
