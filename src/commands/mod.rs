@@ -34,7 +34,7 @@ use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, NoteEntry, Report, ReportHead, ReportKind, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, Location, NoteHandle, NoteIdx, Store, TextIndexBuilder};
+use crate::store::{Config, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -69,23 +69,9 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        Command::Context(_)
-        | Command::Expand(_)
-        | Command::Link(_)
-        | Command::Graph { .. }
-        | Command::List(_)
-        | Command::Search(_)
-        | Command::Related(_)
-        | Command::Show(_)
-        | Command::Journal(_)
-        | Command::Status
-        | Command::Tags => {
+        _ => {
             (env.lend_thread)();
-            let store = if reads_text_index(command) {
-                open_to_search(location, current_dir)?
-            } else {
-                Store::open(location, current_dir)?
-            };
+            let store = Store::open_with(location, current_dir, reads_text_index(command).then_some(gathering))?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
         }
     }
@@ -193,6 +179,20 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     // Sending fails if the receiver has given up.
     let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
+}
+
+/// Opens a store, and locks it unless this is a dry run.
+fn open_to_change(is_dry_run: bool, location: &Location, current_dir: &Path) -> Result<(Store, Option<Lock>), Error> {
+    if is_dry_run {
+        return Ok((Store::open(location, current_dir)?, None));
+    }
+    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    Ok((store, Some(lock)))
+}
+
+/// Returns the diagnostics of a note.
+fn note_findings(store: &Store, note: &NoteHandle) -> impl Iterator<Item = DiagnosticEntry> {
+    note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding))
 }
 
 /// Returns a warning about a note.

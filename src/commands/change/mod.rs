@@ -13,14 +13,15 @@ pub(super) mod repair;
 mod tags;
 mod update;
 
+use super::open_to_change;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::edit::{Edit, apply};
-use crate::note::{MAX_BYTES, NoteId};
+use crate::graph::NameIndex;
+use crate::note::edit::{Edit, apply, relink};
+use crate::note::{InlineLink, MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, ReportKind};
 use crate::request::{Action, ChangeRequest};
-use crate::store::NoteHandle;
-use crate::store::{self, Location, Store};
+use crate::store::{self, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -35,29 +36,26 @@ struct ChangePlan {
     findings: Vec<DiagnosticEntry>,
 }
 
-/// Plans an action, makes the changes unless this is a dry run, and reports every file.
+/// Plans an action, makes the changes unless this is a dry run, and reports every file. If the index turns out to be
+/// corrupt, plans again from the files.
 pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
-    if request.is_dry_run {
-        let store = Store::open(location, &env.current_dir)?;
-        let (store, plan) = plan_with_retry(store, request, location, env)?;
-        return Ok(report(&store, request, plan));
+    let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir)?;
+    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
+    let (mut plan, mut verdict) = (plan?, None);
+    if let Some(lock) = lock {
+        store.apply(&changes_of(&plan.changes), &lock)?;
+        // The lock must not be held while the editor is open.
+        drop(lock);
+        if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
+            match edit::open(&store, &created.path, location, &request.now, env) {
+                Ok(edited) => plan.findings = edited.findings,
+                // The note exists, so its id is reported even if the editor failed.
+                Err(error) => verdict = Some(error),
+            }
+        }
     }
-    let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
-    let (store, mut plan) = plan_with_retry(store, request, location, env)?;
-    store.apply(&changes_of(&plan.changes), &lock)?;
-    // The lock must not be held while the editor is open.
-    drop(lock);
-    if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
-        let edited = edit::open(&store, &created.path, location, &request.now, env);
-        // The note exists, so its id is reported even if the editor failed.
-        let (findings, verdict) = match edited {
-            Ok(edited) => (edited.findings, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        plan.findings = findings;
-        return Ok(Report { verdict, ..report(&store, request, plan) });
-    }
-    Ok(report(&store, request, plan))
+    let kind = ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run };
+    Ok(Report { verdict, ..report(&store, kind, plan) })
 }
 
 /// Opens a note in the user's editor and reports its change.
@@ -65,18 +63,7 @@ pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Resul
     let store = Store::open(location, &env.current_dir)?;
     let path = &store.notes()[store.resolve(id)?].path;
     let plan = edit::open(&store, path, location, now, env)?;
-    Ok(report_as(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
-}
-
-/// Plans an action; if the index turns out to be corrupt, plans it again from the files.
-fn plan_with_retry(
-    store: Store,
-    request: &ChangeRequest,
-    location: &Location,
-    env: &Env,
-) -> Result<(Store, ChangePlan), Error> {
-    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
-    Ok((store, plan?))
+    Ok(report(&store, ReportKind::Change { command: "edit", is_dry_run: false }, plan))
 }
 
 fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
@@ -127,14 +114,39 @@ fn plan_edits(store: &Store, note: &NoteHandle, edits: &[Edit], now: &str) -> Re
     })
 }
 
-/// Plans a rewrite of a note's text, and then edits. Leaves `updated` as it is.
-fn plan_rewritten(
+/// Returns the notes that replace the one at `position` as digests, by any of its names.
+fn digests_of(store: &Store, names: &NameIndex<'_>, position: NoteIdx) -> impl Iterator<Item = NoteIdx> {
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.has_compacts());
+    let is_digest =
+        move |note: &NoteHandle| note.relations().compacts.iter().any(|name| names.resolve(name) == Some(position));
+    notes.filter(move |(_, note)| is_digest(note)).map(|(digest, _)| digest)
+}
+
+/// Plans new targets for the inline links of a note, and new names in its fields; leaves `updated` as it is. `None` if all
+/// stay as they are.
+fn plan_linking(
     store: &Store,
     note: &NoteHandle,
-    rewrite: impl FnOnce(&str) -> Result<String, String>,
-    edits: &[Edit],
-) -> Result<PlannedChange, Error> {
-    plan_text(store, note, |old| apply(&rewrite(old)?, edits))
+    new_target: impl Fn(&InlineLink) -> Option<String>,
+    renamed: impl Fn(&str) -> Option<String>,
+) -> Result<Option<PlannedChange>, Error> {
+    let edits = retargets(note, renamed);
+    let planned = plan_text(store, note, |old| apply(&relink(old, new_target)?, &edits))?;
+    Ok(planned.change.is_some().then_some(planned))
+}
+
+/// Returns the edits by which the fields of a note refer to new names.
+fn retargets(note: &NoteHandle, renamed: impl Fn(&str) -> Option<String>) -> Vec<Edit> {
+    let retarget = |key, entries, name: &str| renamed(name).map(|to| Edit::Retarget { key, entries, to });
+    let links = note.link_fields().typed.into_iter();
+    let links = links.filter_map(|(kind, target)| retarget("links", link_entry(kind, target), target));
+    let compacts = note.relations().compacts.into_iter();
+    links.chain(compacts.filter_map(|name| retarget("compacts", vec![("id", name.to_owned())], name))).collect()
+}
+
+/// Returns the fields of a typed link.
+fn link_entry(kind: &str, target: &str) -> Vec<(&'static str, String)> {
+    vec![("type", kind.to_owned()), ("id", target.to_owned())]
 }
 
 /// Plans a new text for a note.
@@ -166,12 +178,8 @@ fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
-fn report(store: &Store, request: &ChangeRequest, plan: ChangePlan) -> Report {
-    report_as(store, ReportKind::Change { command: request.action.name(), is_dry_run: request.is_dry_run }, plan)
-}
-
 /// Reports a plan as an answer of this kind, with a diff of each file in a dry run.
-fn report_as(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
+fn report(store: &Store, mode: ReportKind, plan: ChangePlan) -> Report {
     let shows_diffs = matches!(mode, ReportKind::Change { is_dry_run: true, .. });
     let head = ReportHead::new(mode, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, shows_diffs)).collect();

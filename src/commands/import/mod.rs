@@ -9,6 +9,7 @@ mod links;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use super::open_to_change;
 use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ImportedPage, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
@@ -28,15 +29,10 @@ const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    if request.is_dry_run {
-        let store = Store::open(location, current_dir)?;
-        let source = SourceFolder::read(request, &store, current_dir)?;
-        return Ok(ImportPlan::of(&store, &source, request)?.into_report());
-    }
-    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
-    store.apply(&plan.changes, &lock)?;
+    lock.map_or(Ok(()), |lock| store.apply(&plan.changes, &lock))?;
     Ok(plan.into_report())
 }
 
