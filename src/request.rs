@@ -859,18 +859,14 @@ pub struct SetupRequest {
 pub enum SetupAction {
     /// List the recipes and their state in the project.
     List,
-    /// Install a recipe.
-    Install(String),
     /// Print the text of a recipe.
     Print(String),
     /// Check whether a recipe is installed and current.
     Check(String),
-    /// Remove a recipe.
-    Remove(String),
-    /// Remove all installed recipes.
-    RemoveAll,
-    /// Install the recipes that fit the project.
-    InstallFitting,
+    /// Install a recipe; `None` for those that fit the project.
+    Install(Option<String>),
+    /// Remove a recipe; `None` for all that are installed.
+    Remove(Option<String>),
 }
 
 impl SetupAction {
