@@ -65,7 +65,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
             entry.summary = EntrySummary::Excerpt;
         }
     }
-    let passage_chars = request.passage_chars(&selection);
+    let shows_passages = request.with_body != Some(false) && request.blocks.is_none() && selection.scorer.is_some();
+    let passage_chars = request.passages_within.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(store, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room);
@@ -73,7 +74,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
     }
-    let named = named(store, &selection);
+    // These are shown even without a block.
+    let named = selection.named.iter().map(|position| store.notes()[*position].id.clone()).collect();
     let blocks = request.blocks.map(|blocks| add_blocks(&content, &named, (blocks, limits), &mut notes));
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
@@ -101,14 +103,6 @@ fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: boo
         has_passages,
         usual_confidence: usual_confidence(notes),
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
-    }
-}
-
-impl ContextRequest {
-    /// Returns the most characters of an answer with passages; `None` if it has none.
-    fn passage_chars(&self, selection: &Selection) -> Option<usize> {
-        let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
-        self.passages_within.filter(|_| is_wanted)
     }
 }
 
@@ -221,12 +215,6 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_BLOCK_NOTES));
     }
     request
-}
-
-/// Returns the notes that flags or the question name, which are shown even without a block.
-fn named(store: &Store, selection: &Selection) -> HashSet<NoteId> {
-    let notes = selection.named.iter().map(|position| &store.notes()[*position]);
-    notes.map(|note| note.id.clone()).collect()
 }
 
 /// The effect of a choice of blocks on the notes.

@@ -35,20 +35,16 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
-    let entry = |edge: &crate::graph::Edge<'_>| Entry::Link {
+    let edges = walk.reached.iter().flat_map(|step| &step.edges).map(|edge| Entry::Link {
         edge: edge_entry(store, edge, entry_index),
         title: notes[edge.to].title().to_owned(),
-    };
-    let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
-    let from = &notes[position].id;
-    edges
-        .into_iter()
-        .chain(graph.unresolved(position).iter().map(|target| Entry::Unresolved {
-            from: from.clone(),
-            target: target.clone(),
-            under: entry_index,
-        }))
-        .collect()
+    });
+    let unresolved = graph.unresolved(position).iter().map(|target| Entry::Unresolved {
+        from: notes[position].id.clone(),
+        target: target.clone(),
+        under: entry_index,
+    });
+    edges.chain(unresolved).collect()
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
