@@ -94,7 +94,7 @@ fn answer_from(
         }
         is_first = false;
         let answer = match tools::parse_task(&call.tool, &call.arguments, location.today, date) {
-            Ok(task) if task.is_write => {
+            Ok(task) if task.command.changes_files() => {
                 if calls.run_write(task, call.reply, env) {
                     return calls.next(env);
                 }
@@ -137,7 +137,7 @@ fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Answer, Err
 /// Fits a report into the budget of a task, as text and as structured content.
 fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
     let mut report = report?;
-    if !task.is_write {
+    if !task.command.changes_files() {
         report.head.banner = Some(true);
     }
     let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);

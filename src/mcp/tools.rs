@@ -31,8 +31,6 @@ pub(super) struct Task {
     pub(super) command: Command,
     pub(super) budget: Budget,
     pub(super) format: Format,
-    /// Whether the command changes notes.
-    pub(super) is_write: bool,
 }
 
 /// The values of `abstraction`.
@@ -101,7 +99,7 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     };
-    Ok(Task { command: Command::Context(context), budget, format: Format::Prompt, is_write: false })
+    Ok(Task { command: Command::Context(context), budget, format: Format::Prompt })
 }
 
 fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
@@ -113,7 +111,7 @@ fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
     let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
-    Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt, is_write: false })
+    Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt })
 }
 
 fn search(arguments: &mut Arguments) -> Result<Task, Error> {
@@ -125,7 +123,7 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
     let search = SearchRequest { query: arguments.required_text("query")?, only, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
-    Ok(Task { command: Command::Search(search), budget, format: Format::Human, is_write: false })
+    Ok(Task { command: Command::Search(search), budget, format: Format::Human })
 }
 
 /// Splits a comma-separated list of tags.
@@ -166,5 +164,5 @@ fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
     let change = ChangeRequest { action, is_dry_run: false, now, random };
-    Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
+    Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human })
 }
