@@ -10,9 +10,6 @@ use std::time::Duration;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// Opens a file in the user's editor and waits until it is closed.
-pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
-
 /// How a command waits for another program, and how it reports that. A test passes functions that do not sleep.
 #[derive(Debug, Clone, Copy)]
 pub struct WaitPolicy {
@@ -52,7 +49,7 @@ pub struct Env {
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Opens a file in the user's editor and waits until it is closed.
-    pub editor: Editor,
+    pub editor: Box<dyn Fn(&Path) -> io::Result<()>>,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
     /// Whether standard output has colour: on a terminal, unless `NO_COLOR` is set, `CLICOLOR` is 0 or the terminal is
@@ -135,6 +132,9 @@ impl Env {
     /// If the machine has no source of random numbers.
     pub fn of_process() -> io::Result<Self> {
         let is_terminal = io::IsTerminal::is_terminal(&io::stdout());
+        let is_mac = cfg!(target_os = "macos");
+        let (caches, settings) =
+            if is_mac { ("Library/Caches", "Library/Application Support") } else { (".cache", ".config") };
         Ok(Self {
             // A current directory that was deleted has no store; the command reports that.
             current_dir: std::env::current_dir().unwrap_or_default(),
@@ -142,8 +142,8 @@ impl Env {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
-            cache_dir: cache_dir(),
-            settings_dir: settings_dir(),
+            cache_dir: user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], caches),
+            settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
             stdin: Box::new(read_stdin),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
@@ -183,18 +183,6 @@ pub fn now() -> String {
 /// Formats a time in whole seconds, as notes store it (RFC 3339).
 pub fn in_seconds(time: jiff::Timestamp) -> String {
     jiff::Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
-}
-
-/// Returns the user's folder for caches.
-fn cache_dir() -> Option<PathBuf> {
-    let home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], home)
-}
-
-/// Returns the user's folder for settings.
-fn settings_dir() -> Option<PathBuf> {
-    let home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
-    user_dir(["XDG_CONFIG_HOME", "APPDATA"], home)
 }
 
 /// Returns the folder that one of the variables names, else the one in the user's home.
