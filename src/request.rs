@@ -810,17 +810,21 @@ pub enum Strategy {
 }
 
 /// A call of `import`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ImportRequest {
     /// The app.
+    #[arg(skip = ImportFrom::Logseq)]
     pub from: ImportFrom,
-    /// Its folder.
+    /// The folder of the graph or vault
     pub dir: PathBuf,
-    /// The name of the folder in notes; `None` takes its own.
+    /// The name of the folder in the imported notes (default: its own name)
+    #[arg(long)]
     pub name: Option<String>,
-    /// Whether a folder that contains the store is imported even if it is not marked as a vault.
+    /// Import a folder that contains this store, even if it has no .obsidian folder
+    #[arg(long = "force")]
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.
+    #[arg(skip)]
     pub is_dry_run: bool,
 }
 
