@@ -10,6 +10,9 @@ use std::time::Duration;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+/// Opens a file in the user's editor and waits until it is closed.
+pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
+
 /// How a command waits for another program, and how it reports that. A test passes functions that do not sleep.
 #[derive(Debug, Clone, Copy)]
 pub struct WaitPolicy {
@@ -49,7 +52,7 @@ pub struct Env {
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Opens a file in the user's editor and waits until it is closed.
-    pub editor: Box<dyn Fn(&Path) -> io::Result<()>>,
+    pub editor: Editor,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
     /// Whether standard output has colour: on a terminal, unless `NO_COLOR` is set, `CLICOLOR` is 0 or the terminal is
