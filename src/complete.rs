@@ -151,20 +151,16 @@ impl Values {
                 notes.map(|note| (note.id.to_string(), Some(one_line(note.title())))).collect()
             }
             Self::Tags => {
-                let tags: BTreeSet<String> =
-                    notes().flat_map(|note| note.relations().tags).map(str::to_owned).collect();
-                tags.iter().map(|tag| one(tag)).collect()
+                notes().flat_map(|note| note.relations().tags).collect::<BTreeSet<_>>().into_iter().map(one).collect()
             }
             Self::Kinds => {
-                let kinds: BTreeSet<&str> = notes().map(|note| note.list_fields().kind).collect();
-                kinds.into_iter().map(one).collect()
+                notes().map(|note| note.list_fields().kind).collect::<BTreeSet<_>>().into_iter().map(one).collect()
             }
             Self::LinkTypes => {
-                let types = context.store().map(|store| store.config.link_types.names().map(one).collect());
-                types.unwrap_or_default()
+                context.store().iter().flat_map(|store| store.config.link_types.names()).map(one).collect()
             }
             Self::Commands => context.commands(),
-            Self::Recipes => setup::RECIPES.iter().map(|recipe| (recipe.name.to_owned(), None)).collect(),
+            Self::Recipes => setup::RECIPES.iter().map(|recipe| one(recipe.name)).collect(),
         };
         let fitting = all.into_iter().filter(|(value, _)| value.starts_with(text) && is_plain(value));
         fitting.map(|(value, help)| CompletionCandidate::new(value).help(help.map(Into::into))).collect()

@@ -135,6 +135,9 @@ impl Env {
     /// If the machine has no source of random numbers.
     pub fn of_process() -> io::Result<Self> {
         let is_terminal = io::IsTerminal::is_terminal(&io::stdout());
+        let is_mac = cfg!(target_os = "macos");
+        let (caches, settings) =
+            if is_mac { ("Library/Caches", "Library/Application Support") } else { (".cache", ".config") };
         Ok(Self {
             // A current directory that was deleted has no store; the command reports that.
             current_dir: std::env::current_dir().unwrap_or_default(),
@@ -142,8 +145,8 @@ impl Env {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
                 .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
                 .collect(),
-            cache_dir: cache_dir(),
-            settings_dir: settings_dir(),
+            cache_dir: user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], caches),
+            settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
             stdin: Box::new(read_stdin),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
@@ -175,21 +178,14 @@ fn calendar_day() -> Date {
     jiff::Timestamp::now().to_zoned(TimeZone::system()).date()
 }
 
-/// Returns the current time, for a process that stays open.
-pub fn now() -> jiff::Timestamp {
-    jiff::Timestamp::now()
+/// Returns the current time, for a process that stays open, as [`in_seconds`] formats it.
+pub fn now() -> String {
+    in_seconds(jiff::Timestamp::now())
 }
 
-/// Returns the user's folder for caches.
-fn cache_dir() -> Option<PathBuf> {
-    let home = if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" };
-    user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], home)
-}
-
-/// Returns the user's folder for settings.
-fn settings_dir() -> Option<PathBuf> {
-    let home = if cfg!(target_os = "macos") { "Library/Application Support" } else { ".config" };
-    user_dir(["XDG_CONFIG_HOME", "APPDATA"], home)
+/// Formats a time in whole seconds, as notes store it (RFC 3339).
+pub fn in_seconds(time: jiff::Timestamp) -> String {
+    jiff::Timestamp::from_second(time.as_second()).unwrap_or(time).to_string()
 }
 
 /// Returns the folder that one of the variables names, else the one in the user's home.

@@ -49,7 +49,7 @@ use cli::ParsedCli;
 use env::Env;
 use error::Error;
 use report::Report;
-use request::{BrowseRequest, Command, GraphRequest, McpRequest, OutputFile, Request};
+use request::{Command, OutputFile, Request};
 
 /// Runs one call of the program and writes its answer to `out`.
 ///
@@ -63,37 +63,14 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         ParsedCli::Request(request) => request,
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
-    match Frontend::of(&request) {
-        Frontend::OneShot => answer_once(&request, env, out),
-        Frontend::Browse(browse) => browse::run(browse, &request.location, env),
-        Frontend::Mcp(mcp) => mcp::serve(mcp, &request.location, env),
+    // A session of `browse` has no timings: it lasts as long as the user keeps it open.
+    if request.is_verbose && !matches!(request.command, Command::Browse { .. }) {
+        timings::begin();
     }
-}
-
-/// What answers a request.
-enum Frontend<'a> {
-    /// Writes one answer and ends.
-    OneShot,
-    /// Shows the store on a terminal until the user leaves.
-    Browse(&'a BrowseRequest),
-    /// Answers agent tools until they close standard input.
-    Mcp(&'a McpRequest),
-}
-
-impl<'a> Frontend<'a> {
-    /// Returns the frontend of a request, and starts the timings for `--verbose`. A session of `browse` has none: it
-    /// lasts as long as the user keeps it open.
-    fn of(request: &'a Request) -> Self {
-        if let Command::Browse(browse) = &request.command {
-            return Self::Browse(browse);
-        }
-        if request.is_verbose {
-            timings::begin();
-        }
-        match &request.command {
-            Command::Mcp(mcp) => Self::Mcp(mcp),
-            _ => Self::OneShot,
-        }
+    match &request.command {
+        Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
+        Command::Mcp { today } => mcp::serve(today.as_deref(), &request.location, env),
+        _ => answer_once(&request, env, out),
     }
 }
 
@@ -109,10 +86,10 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     };
     timings::end("fit");
     let text = match &request.command {
-        Command::Graph(GraphRequest { saved: Some(file), .. }) => save(&text, file, &report, request, env)?,
+        Command::Graph { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
         _ => text,
     };
-    let is_paged = request.show.is_paged && pager::show(&text, env);
+    let is_paged = request.is_paged && pager::show(&text, env);
     let written = if is_paged { Ok(()) } else { out.write_all(text.as_bytes()).and_then(|()| out.flush()) };
     // A failed check fails the call, even if the reader closed the pipe early.
     report.verdict.map_or_else(|| Ok(written?), Err)
@@ -144,8 +121,8 @@ fn save(text: &str, file: &OutputFile, graph: &Report, request: &Request, env: &
 fn screen(request: &Request, env: &Env) -> Screen {
     Screen {
         is_terminal: env.is_terminal,
-        has_color: request.show.color.unwrap_or(env.has_color),
+        has_color: request.color.unwrap_or(env.has_color),
         columns: env.size.map(|size| size.columns),
-        today: request.show.today.filter(|_| env.size.is_some()),
+        today: request.today.filter(|_| env.size.is_some()),
     }
 }

@@ -10,7 +10,7 @@ use jiff::civil::Date;
 
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
-pub use crate::report::{DetailLevel, Format, GraphFormat, Score};
+pub use crate::report::{Format, GraphFormat, Score};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
@@ -32,31 +32,29 @@ pub struct Request {
     pub budget: Budget,
     /// Whether the phases of the call are timed on standard error.
     pub is_verbose: bool,
-    /// The appearance on a terminal.
-    pub show: OutputOptions,
-}
-
-/// The appearance of an answer on a terminal.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct OutputOptions {
-    /// Whether it has colours; `None` leaves it to the environment.
+    /// Whether the answer has colours; `None` leaves it to the environment.
     pub color: Option<bool>,
-    /// Whether it goes through a pager if it is longer than the screen.
+    /// Whether the answer goes through a pager if it is longer than the screen.
     pub is_paged: bool,
     /// The day relative to which dates are described in words; `None` for no words.
     pub today: Option<Date>,
 }
 
 /// The limits of an answer's length; if both are given, both apply.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
 pub struct Budget {
-    /// The most Unicode scalar values, final newline included.
+    /// Maximum number of characters to print
+    // Unicode scalar values, final newline included.
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub max_chars: Option<usize>,
-    /// The most tokens.
+    /// Maximum number of tokens to print, as counted by --tokenizer
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
     pub max_tokens: Option<usize>,
     /// The tokens at which selection by purpose stops; the last note may exceed it.
+    #[arg(skip)]
     pub target_tokens: Option<usize>,
-    /// What counts tokens.
+    /// How tokens are counted (default: estimate)
+    #[arg(long, global = true, value_name = "ENCODING", default_value = "estimate", hide_default_value = true)]
     pub tokenizer: Tokenizer,
 }
 
@@ -91,7 +89,12 @@ pub enum Command {
     /// Show links.
     Link(LinkRequest),
     /// Draw notes and the links between them.
-    Graph(GraphRequest),
+    Graph {
+        /// Which notes, the whole store if nothing selects any; and which links.
+        selection: Selectors,
+        /// The file of the graph; `None` for standard output.
+        saved: Option<OutputFile>,
+    },
     /// Search for notes.
     Search(SearchRequest),
     /// Show the notes that are similar to one.
@@ -101,7 +104,7 @@ pub enum Command {
     /// Show notes in full.
     Show(ShowRequest),
     /// Show the journals of a day.
-    Journal(JournalRequest),
+    Journal(Date),
     /// Show the tags in use.
     Tags,
     /// Count what is in the store.
@@ -111,15 +114,28 @@ pub enum Command {
     /// Measure how many questions are answered.
     Eval(EvalRequest),
     /// Report the state of the index, or rebuild it.
-    Index(IndexRequest),
+    Index {
+        /// Whether it is rebuilt.
+        is_rebuilt: bool,
+    },
     /// Create a store.
     Init(InitRequest),
     /// Change notes.
     Change(ChangeRequest),
     /// Open a note in the user's editor.
-    Edit(EditRequest),
+    Edit {
+        /// The note.
+        id: String,
+        /// The new value of `updated`, if the note was changed.
+        now: String,
+    },
     /// Write notes and attachments into a pack.
-    Dump(DumpRequest),
+    Dump {
+        /// Which notes; `None` for the whole store.
+        selection: Option<Selectors>,
+        /// The pack's file; `None` for standard output.
+        file: Option<PathBuf>,
+    },
     /// Load a pack into the store.
     Load(LoadRequest),
     /// Import the notes of another app.
@@ -131,9 +147,17 @@ pub enum Command {
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriverRequest),
     /// Serve agent tools over MCP.
-    Mcp(McpRequest),
+    Mcp {
+        /// The date that counts as today; `None` takes that of the calendar at each call.
+        today: Option<String>,
+    },
     /// Browse the store on a terminal.
-    Browse(BrowseRequest),
+    Browse {
+        /// The initial query.
+        query: String,
+        /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
+        today: Option<String>,
+    },
 }
 
 impl Command {
@@ -181,10 +205,6 @@ pub struct PrimeRequest {
 pub struct ContextRequest {
     /// The selection of notes.
     pub selection: Selectors,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
-    pub max_hits: Option<usize>,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
     /// Whether bodies are shown; `None` leaves it to the format.
@@ -231,33 +251,42 @@ pub enum TextSource {
 }
 
 /// The purpose of an answer, and the requirements on its notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Ranking by purpose")]
 pub struct AssessmentOptions {
-    /// The task; `None` keeps the order of relevance.
+    /// Rank notes by their utility for this task, and show each at its own level of detail
+    // `None` keeps the order of relevance.
+    #[arg(long, value_name = "TASK")]
     pub purpose: Option<Purpose>,
-    /// The level of detail of each note.
-    pub abstraction: Abstraction,
-    /// The least confidence.
-    pub min_confidence: Score,
-    /// The least trust.
-    pub min_trust: Score,
-    /// The highest novelty at which a note is left out as redundant; `None` for the default.
+    /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
+    /// whole notes)
+    // `None` in a request: full notes if everything fits, else passages.
+    #[arg(long, value_name = "LEVEL")]
+    pub abstraction: Option<Abstraction>,
+    /// Stop after this many tokens; the last note may exceed it
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub target_tokens: Option<usize>,
+    /// Only notes with at least this confidence, 0 to 1
+    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
+    pub min_confidence: Option<Score>,
+    /// Only notes whose source is trusted at least this much, 0 to 1
+    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
+    pub min_trust: Option<Score>,
+    /// Omit a note if no more than this share of it is new, 0 to 1 (default: 0.2)
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
     pub novelty_threshold: Option<Score>,
-    /// Whether each note is followed by those that it is derived from.
+    /// After each note, show what it is derived from
+    #[arg(long = "include-derivations")]
     pub with_derivations: bool,
-    /// Whether each note is followed by those that contradict it.
+    /// After each note, show what contradicts it
+    #[arg(long = "include-contradictions")]
     pub with_contradictions: bool,
-    /// Whether the components of utility and confidence are shown.
+    /// Show how confidence and utility were computed
+    #[arg(long = "explain")]
     pub explains: bool,
     /// The day that counts as today; `None` without a purpose.
+    #[arg(skip)]
     pub today: Option<Date>,
-}
-
-impl AssessmentOptions {
-    /// Returns the options for passages in the order of relevance.
-    pub fn passages() -> Self {
-        Self::default()
-    }
 }
 
 /// The tasks that an answer is for.
@@ -291,31 +320,45 @@ impl Purpose {
     }
 }
 
-/// The level of detail of notes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The levels of detail that can be named, and the choice of one for each note.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Abstraction {
-    /// Full notes if everything fits, else passages.
-    #[default]
-    Passages,
-    /// The level that the importance of each note and the budget allow.
+    /// The body, and what it is derived from
+    Detailed,
+    /// The blocks that contain words of the query
+    Extract,
+    /// The summary
+    Summary,
+    /// One sentence
+    Essence,
+    /// As much as importance and budget allow
     Adaptive,
-    /// One level for all notes.
-    Fixed(DetailLevel),
 }
 
 /// A call of `context --expand`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Expanding notes")]
 pub struct ExpandRequest {
-    /// The notes.
+    /// Show the rest of notes that an earlier answer showed as a summary or an extract
+    #[arg(id = "expand", long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
     pub ids: Vec<String>,
-    /// Whether the notes that they are derived from are shown.
-    pub derivation: bool,
-    /// Whether the notes that support them are shown, and their sources.
-    pub evidence: bool,
-    /// Whether the notes that contradict them are shown.
-    pub contradictions: bool,
+    /// Also show what they are derived from, what supports them or what contradicts them (comma-separated)
+    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
+    pub include: Vec<RelatedKind>,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
+    #[arg(skip)]
     pub banner: Option<bool>,
+}
+
+/// What an expansion shows beside the notes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RelatedKind {
+    /// What they are derived from, up to three steps back
+    Derivation,
+    /// What supports them, and their sources
+    Evidence,
+    /// What contradicts them
+    Contradictions,
 }
 
 /// The blocks that are shown in place of bodies.
@@ -383,15 +426,9 @@ pub struct NamedSpan {
     pub span: DateRange,
 }
 
-/// A call of `journal` that shows a day's journals.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JournalRequest {
-    /// The day.
-    pub day: Date,
-}
-
 /// A selection of notes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(next_help_heading = "Which notes")]
 pub struct Selectors {
     /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
     #[arg(id = "note", long = "note", value_name = "ID")]
@@ -423,6 +460,15 @@ pub struct Selectors {
     /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
     #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
     pub custom_filters: Vec<String>,
+    /// Maximum number of notes
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
+    pub max_notes: Option<usize>,
+    /// Also show the notes that link to the selected ones
+    #[arg(long)]
+    pub backlinks: bool,
+    /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
+    #[arg(skip)]
+    pub max_hits: Option<usize>,
     /// Whether notes were read from standard input, possibly none.
     #[arg(skip)]
     pub reads_stdin: bool,
@@ -432,9 +478,6 @@ pub struct Selectors {
     /// Words that are ids if they name notes, else the query.
     #[arg(skip)]
     pub words: Vec<String>,
-    /// Whether the notes that link to the selected ones are selected too.
-    #[arg(skip)]
-    pub backlinks: bool,
     /// Whether notes are selected that a digest replaces.
     #[arg(skip)]
     pub no_compaction: bool,
@@ -446,31 +489,52 @@ pub struct Selectors {
     pub within_notes: bool,
 }
 
+impl Selectors {
+    /// Tells whether anything selects notes.
+    pub fn selects(&self) -> bool {
+        let Self { notes, tags, mocs, walks, custom_filters, .. } = self;
+        let lists = [notes, tags, mocs, walks, custom_filters];
+        lists.iter().any(|list| !list.is_empty())
+            || self.reads_stdin
+            || self.query.is_some()
+            || self.min_value.is_some()
+            || self.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
+    }
+}
+
 /// A call of `search`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct SearchRequest {
     /// The words.
+    #[arg(skip)]
     pub query: String,
     /// The filters; the order does not count.
+    #[arg(skip)]
     pub only: ListRequest,
-    /// The most notes; `None` for no limit.
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
-    /// The least relevance.
-    pub min_relevance: Score,
-    /// Whether the components of scores are shown.
+    /// Only notes with at least this relevance, 0 to 1
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
+    pub min_relevance: Option<Score>,
+    /// Show how the scores were computed
+    #[arg(long = "explain")]
     pub explains: bool,
-    /// Whether links and sequences are ignored.
+    /// Rank by words only, ignoring links and sequences
+    #[arg(long)]
     pub no_graph: bool,
-    /// Whether notes are shown that a digest replaces.
+    /// Ignore digests: show the notes that they replace
+    #[arg(long)]
     pub no_compaction: bool,
 }
 
 /// A call of `related`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct RelatedRequest {
-    /// The note.
+    /// The note
     pub id: String,
-    /// The most notes; `None` for no limit.
+    /// Maximum number of notes (default: 10; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
 }
 
@@ -485,23 +549,6 @@ pub struct LinkRequest {
     pub limits: WalkLimits,
     /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
-}
-
-/// A call of `graph`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct GraphRequest {
-    /// Which notes; `None` for the whole store.
-    pub selection: Option<Selectors>,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects; `None` for no limit.
-    pub max_hits: Option<usize>,
-    /// Which links are drawn.
-    pub follow: Follow,
-    /// Whether notes are shown that a digest replaces.
-    pub no_compaction: bool,
-    /// The file of the graph; `None` for standard output.
-    pub saved: Option<OutputFile>,
 }
 
 /// A file that an answer is written to.
@@ -564,13 +611,16 @@ pub enum Sort {
 }
 
 /// A call of `show`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ShowRequest {
-    /// The notes.
+    /// The notes
+    #[arg(required = true, value_name = "ID")]
     pub ids: Vec<String>,
-    /// Whether their links are shown too.
+    /// Also show their links
+    #[arg(long = "links", conflicts_with = "is_raw")]
     pub with_links: bool,
-    /// Whether the files are shown as they are.
+    /// Show the files as they are
+    #[arg(long = "raw")]
     pub is_raw: bool,
 }
 
@@ -586,13 +636,6 @@ pub struct DoctorRequest {
     /// Whether the repairs are only shown.
     #[arg(skip)]
     pub is_dry_run: bool,
-}
-
-/// A call of `index`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct IndexRequest {
-    /// Whether it is rebuilt.
-    pub is_rebuilt: bool,
 }
 
 /// A call of `init`.
@@ -612,15 +655,6 @@ pub struct InitRequest {
     pub is_dry_run: bool,
 }
 
-/// A call of `edit`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct EditRequest {
-    /// The note.
-    pub id: String,
-    /// The new value of `updated`, if the note was changed.
-    pub now: String,
-}
-
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChangeRequest {
@@ -632,8 +666,6 @@ pub struct ChangeRequest {
     pub now: String,
     /// The random number for the id of a new note.
     pub random: u64,
-    /// Whether a new note is opened in the user's editor.
-    pub opens_editor: bool,
 }
 
 /// The changes of notes.
@@ -642,7 +674,14 @@ pub struct ChangeRequest {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Create a note.
-    Create(NewNote),
+    Create {
+        /// Its fields and body. Without a title, it takes the first line of the body.
+        fields: NewFields,
+        /// Whether a program creates it. Fields of the template that vouch for the note are then left out.
+        is_generated: bool,
+        /// Whether it is opened in the user's editor.
+        is_opened: bool,
+    },
     /// Change fields of notes.
     Update { ids: Vec<String>, fields: NewFields },
     /// Add to the journal of a day.
@@ -694,7 +733,7 @@ impl Action {
     /// Returns the name of the command in answers.
     pub fn name(&self) -> &'static str {
         match self {
-            Self::Create(_) => "create",
+            Self::Create { .. } => "create",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
@@ -706,17 +745,6 @@ impl Action {
             Self::RemoveLink { .. } => "link.remove",
         }
     }
-}
-
-/// A note to create.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct NewNote {
-    /// The title; `None` takes the first line of the body.
-    pub title: Option<String>,
-    /// Its fields and body.
-    pub fields: NewFields,
-    /// Whether a program creates it. Fields of the template that vouch for the note are then left out.
-    pub is_generated: bool,
 }
 
 /// New values of fields; absent ones stay as they are.
@@ -757,28 +785,6 @@ pub struct NewFields {
     pub body: Option<String>,
 }
 
-/// A call of `browse`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BrowseRequest {
-    /// The initial query.
-    pub query: String,
-    /// The new value of `updated` in notes that are edited; `None` for the time of the edit.
-    pub today: Option<String>,
-}
-
-/// A call of `dump`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct DumpRequest {
-    /// Which notes; `None` for the whole store.
-    pub selection: Option<Selectors>,
-    /// The most notes; `None` for no limit.
-    pub max_notes: Option<usize>,
-    /// The most notes that a query selects; `None` for no limit.
-    pub max_hits: Option<usize>,
-    /// The pack's file; `None` for standard output.
-    pub file: Option<PathBuf>,
-}
-
 /// A call of `load`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
@@ -804,17 +810,21 @@ pub enum Strategy {
 }
 
 /// A call of `import`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct ImportRequest {
     /// The app.
+    #[arg(skip = ImportFrom::Logseq)]
     pub from: ImportFrom,
-    /// Its folder.
+    /// The folder of the graph or vault
     pub dir: PathBuf,
-    /// The name of the folder in notes; `None` takes its own.
+    /// The name of the folder in the imported notes (default: its own name)
+    #[arg(long)]
     pub name: Option<String>,
-    /// Whether a folder that contains the store is imported even if it is not marked as a vault.
+    /// Import a folder that contains this store, even if it has no .obsidian folder
+    #[arg(long = "force")]
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.
+    #[arg(skip)]
     pub is_dry_run: bool,
 }
 
@@ -853,18 +863,14 @@ pub struct SetupRequest {
 pub enum SetupAction {
     /// List the recipes and their state in the project.
     List,
-    /// Install a recipe.
-    Install(String),
     /// Print the text of a recipe.
     Print(String),
     /// Check whether a recipe is installed and current.
     Check(String),
-    /// Remove a recipe.
-    Remove(String),
-    /// Remove all installed recipes.
-    RemoveAll,
-    /// Install the recipes that fit the project.
-    InstallFitting,
+    /// Install a recipe; `None` for those that fit the project.
+    Install(Option<String>),
+    /// Remove a recipe; `None` for all that are installed.
+    Remove(Option<String>),
 }
 
 impl SetupAction {
@@ -872,13 +878,6 @@ impl SetupAction {
     pub fn changes_files(&self) -> bool {
         !matches!(self, Self::List | Self::Print(_) | Self::Check(_))
     }
-}
-
-/// A call of `mcp`.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct McpRequest {
-    /// The date that counts as today; `None` takes that of the calendar at each call.
-    pub today: Option<String>,
 }
 
 /// A call of `merge-driver`, which writes the result to `ours`.

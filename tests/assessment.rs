@@ -13,8 +13,8 @@ use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::Report;
 use qipu::request::{
-    Abstraction, AssessmentOptions, Budget, Command, ContextRequest, DetailLevel, ExpandRequest, Format, Purpose,
-    QuestionOptions, Score, Selectors,
+    Abstraction, AssessmentOptions, Budget, Command, ContextRequest, ExpandRequest, Format, Purpose, QuestionOptions,
+    RelatedKind, Score, Selectors,
 };
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
@@ -32,7 +32,7 @@ fn store(notes: &[(&str, &str)]) -> Store {
 
 fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> AssessmentOptions {
     let today = purpose.map(|_| "2025-03-05".parse().unwrap());
-    AssessmentOptions { purpose, abstraction, today, ..AssessmentOptions::default() }
+    AssessmentOptions { purpose, abstraction: Some(abstraction), today, ..AssessmentOptions::default() }
 }
 
 fn asked(query: &str, need: AssessmentOptions) -> Command {
@@ -139,7 +139,7 @@ fn traps_do_not_win() {
     // Without a purpose, time plays no part.
     let command = asked("cache crash write buffer", need(None, ADAPTIVE));
     assert!(ids(&json(&store, &command, tokens(4000))).contains(&"outdated"));
-    let strict = AssessmentOptions { min_confidence: Score::new(0.6), ..need(Some(Purpose::Verify), ADAPTIVE) };
+    let strict = AssessmentOptions { min_confidence: Some(Score::new(0.6)), ..need(Some(Purpose::Verify), ADAPTIVE) };
     assert_eq!(ids(&json(&store, &asked("cache crash", strict), tokens(4000))), ["good"]);
 }
 
@@ -244,7 +244,7 @@ fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for(
         ("b", "type: permanent\n\nFrom here.".to_owned()),
     ];
     let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (*id, text.as_str())).collect();
-    let expand = ExpandRequest { ids: vec!["a".to_owned()], derivation: true, ..ExpandRequest::default() };
+    let expand = ExpandRequest { ids: vec!["a".to_owned()], include: vec![RelatedKind::Derivation], banner: None };
     let answer = json(&store(&notes), &Command::Expand(expand), tokens(500));
     assert_eq!((ids(&answer)[0], &note(&answer, "a")["level"]), ("a", &Value::from("extract")), "{answer}");
     assert!(note(&answer, "a")["content"].as_str().unwrap().starts_with("Paragraph 0 tells"), "{answer}");
@@ -278,13 +278,10 @@ fn an_expansion_shows_only_what_is_new() {
     ];
     let store = store(&notes);
     let expand = |ids: &[&str], kinds: [bool; 3]| {
-        let [derivation, evidence, contradictions] = kinds;
+        let all = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
+        let include = all.into_iter().zip(kinds).filter(|(_, is_shown)| *is_shown).map(|(kind, _)| kind).collect();
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        json(
-            &store,
-            &Command::Expand(ExpandRequest { ids, derivation, evidence, contradictions, ..ExpandRequest::default() }),
-            tokens(500),
-        )
+        json(&store, &Command::Expand(ExpandRequest { ids, include, banner: None }), tokens(500))
     };
     let shown = |answer: &Value| ids(answer).join(" ");
     assert_eq!(shown(&expand(&["a"], [false; 3])), "a");
@@ -384,10 +381,10 @@ fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
     let looked_at = [const { Cell::new(0) }; 3];
     runner(150)
         .run(&cases(), |(store, budgets)| {
-            let at = |level| json(&store, &asked(Abstraction::Fixed(level)), Budget::default());
+            let at = |level| json(&store, &asked(level), Budget::default());
             let (essences, summaries, details) =
-                (at(DetailLevel::Essence), at(DetailLevel::Summary), at(DetailLevel::Detailed));
-            let extracts = at(DetailLevel::Extract);
+                (at(Abstraction::Essence), at(Abstraction::Summary), at(Abstraction::Detailed));
+            let extracts = at(Abstraction::Extract);
             for id in ids(&essences) {
                 let chars = [&essences, &summaries, &extracts, &details]
                     .map(|answer| note(answer, id)["content"].as_str().unwrap().chars().count());
@@ -464,7 +461,7 @@ fn no_tokenizer_is_exceeded_in_any_format() {
     runner(12)
         .run(&(generators::stores(), 60_usize..900), |(store, max_tokens)| {
             let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
-            let detailed = need(None, Abstraction::Fixed(DetailLevel::Detailed));
+            let detailed = need(None, Abstraction::Detailed);
             let plain = Command::Context(ContextRequest {
                 selection: selected("fsync word 日本語"),
                 ..ContextRequest::default()
@@ -494,9 +491,7 @@ fn selected(query: &str) -> Selectors {
 fn no_note_forges_a_heading_in_a_prompt() {
     runner(60)
         .run(&(generators::stores(), 200_usize..4000), |(store, max_chars)| {
-            let report =
-                run_on(&asked("fsync word item", need(None, Abstraction::Fixed(DetailLevel::Detailed))), &store)
-                    .unwrap();
+            let report = run_on(&asked("fsync word item", need(None, Abstraction::Detailed)), &store).unwrap();
             let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
             let text = fit(&report, budget, Format::Prompt, Screen::default()).unwrap();
             prop_assert!(text.chars().count() <= max_chars);

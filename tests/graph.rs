@@ -14,7 +14,7 @@ use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::report::{Format, GraphFormat, Report};
-use qipu::request::{Budget, Command, GraphRequest};
+use qipu::request::{Budget, Command, Selectors};
 use serde_json::Value;
 use support::generators::{runner, stores};
 use support::process::call;
@@ -199,7 +199,7 @@ fn every_picture_of_hostile_notes_is_sound_and_complete() {
     let strategy = (stores(), prop::collection::vec(0_usize..3000, 3));
     runner(60)
         .run(&strategy, |(store, budgets)| {
-            let report = run_on(&Command::Graph(GraphRequest::default()), &store).unwrap();
+            let report = run_on(&Command::Graph { selection: Selectors::default(), saved: None }, &store).unwrap();
             let notes = report.count_notes();
             let links: usize = report.entries.iter().map(|entry| entry.note().unwrap().edges.len()).sum();
             prop_assert_eq!(notes, store.notes().len() - hidden(&store));

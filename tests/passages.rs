@@ -102,7 +102,7 @@ fn passages_are_parts_of_their_notes_in_their_order() {
     runner(150)
         .run(&(documents(), 250_usize..4_000, any::<bool>()), |(store, budget, is_weighed)| {
             let report =
-                run_on(&passages("cache lock retry", is_weighed.then(AssessmentOptions::passages)), &store).unwrap();
+                run_on(&passages("cache lock retry", is_weighed.then(AssessmentOptions::default)), &store).unwrap();
             for format in formats {
                 let Some(text) = written(&report, budget, format) else { continue };
                 prop_assert!(text.chars().count() <= budget, "{format:?}");

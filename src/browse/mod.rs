@@ -33,7 +33,7 @@ use crate::env::{self, Env};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::{BrowseRequest, Command, EditRequest};
+use crate::request::Command;
 use crate::store::{Location, Store};
 use browser::Browser;
 use store_client::StoreClient;
@@ -46,22 +46,23 @@ const LINKS_DELAY: Duration = Duration::from_millis(40);
 /// The interval between two checks for a reopened store.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// Runs the browser until the user quits.
+/// Runs the browser, with an initial query, until the user quits. Notes that are edited get the date `today`, else the
+/// current second.
 ///
 /// # Errors
 /// `Usage` without a terminal; the errors of [`Store::open`]; I/O errors of the terminal.
-pub(crate) fn run(request: &BrowseRequest, location: &Location, env: &Env) -> Result<(), Error> {
+pub(crate) fn run(query: &str, today: Option<&str>, location: &Location, env: &Env) -> Result<(), Error> {
     if !env.is_terminal || !io::stdin().is_terminal() {
         return Err(Error::usage("`qipu browse` needs a terminal as its standard input and output")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
     }
     let client = StoreClient::open(location, &env.current_dir)?;
     let theme = Theme { has_color: env.has_color };
-    let mut browser = Browser::new(client, Size::default(), theme, &request.query)?;
+    let mut browser = Browser::new(client, Size::default(), theme, query)?;
     let reopened_stores = watch::watch(location.clone(), env.current_dir.clone());
     // `try_init` first installs a hook that restores the terminal on a panic.
     let terminal = ratatui::try_init().inspect_err(|_| ratatui::restore())?;
-    let result = App { browser: &mut browser, request, location, env, terminal, reopened_stores }.run();
+    let result = App { browser: &mut browser, today, location, env, terminal, reopened_stores }.run();
     let restored = ratatui::try_restore();
     result?;
     Ok(restored?)
@@ -69,7 +70,7 @@ pub(crate) fn run(request: &BrowseRequest, location: &Location, env: &Env) -> Re
 
 struct App<'a> {
     browser: &'a mut Browser,
-    request: &'a BrowseRequest,
+    today: Option<&'a str>,
     location: &'a Location,
     env: &'a Env,
     terminal: DefaultTerminal,
@@ -150,8 +151,8 @@ impl App<'_> {
 
     /// Opens a note in the user's editor, as `qipu edit` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
-        let now = self.request.today.clone().unwrap_or_else(now_in_seconds);
-        let edit = Command::Edit(EditRequest { id: id.to_string(), now });
+        let now = self.today.map_or_else(env::now, str::to_owned);
+        let edit = Command::Edit { id: id.to_string(), now };
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.location, self.env);
         self.reopen_terminal()?;
@@ -163,12 +164,6 @@ impl App<'_> {
         self.browser.set_status(&status);
         Ok(())
     }
-}
-
-/// Returns the current time, in whole seconds, as notes store it (RFC 3339).
-fn now_in_seconds() -> String {
-    let now = env::now();
-    jiff::Timestamp::from_second(now.as_second()).unwrap_or(now).to_string()
 }
 
 /// Returns the changes and diagnostics of a report in one line.

@@ -46,7 +46,7 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
         passages_within: budget.most_chars(),
-        assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::passages),
+        assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::default),
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     }

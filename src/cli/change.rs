@@ -2,11 +2,11 @@
 
 use clap::{Args, Subcommand};
 
-use super::examples;
+use super::examples::examples;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::error::Error;
-use crate::request::{Action, ChangeRequest, Command, NewFields, NewNote, trimmed};
+use crate::request::{Action, Command, NewFields, trimmed};
 
 /// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
@@ -67,10 +67,8 @@ impl CreateArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
         let body = text_or_stdin(self.body, invocation.env)?;
-        let fields = NewFields { links: links?, body, ..self.fields.into_fields()? };
-        let action = Action::Create(NewNote { title: Some(self.title), fields, is_generated: false });
-        let request = invocation.change_request(action);
-        Ok(Command::Change(ChangeRequest { opens_editor: self.open, ..request }))
+        let fields = NewFields { title: Some(self.title), links: links?, body, ..self.fields.into_fields()? };
+        Ok(invocation.change(Action::Create { fields, is_generated: false, is_opened: self.open }))
     }
 }
 
@@ -88,9 +86,8 @@ pub(super) struct CaptureArgs {
 impl CaptureArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let body = text_or_stdin(Some(self.text.unwrap_or_else(|| "-".to_owned())), invocation.env)?;
-        let fields = NewFields { body, ..self.fields.into_fields()? };
-        let note = NewNote { title: self.title, fields, is_generated: false };
-        Ok(invocation.change(Action::Create(note)))
+        let fields = NewFields { title: self.title, body, ..self.fields.into_fields()? };
+        Ok(invocation.change(Action::Create { fields, is_generated: false, is_opened: false }))
     }
 }
 
@@ -139,7 +136,7 @@ fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Er
 #[derive(Debug, Subcommand)]
 pub(super) enum TagsSub {
     /// Rename a tag in every note
-    #[command(after_help = examples::TAGS_RENAME)]
+    #[command(after_help = examples(&["qipu tags rename TAG NEW", "qipu tags rename TAG NEW --dry-run"]))]
     Rename {
         /// The tag
         from: String,

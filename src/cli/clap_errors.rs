@@ -53,7 +53,7 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
         }
         ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command),
         ErrorKind::UnknownArgument => argument_hint(error, command, words),
-        ErrorKind::InvalidValue => suggested(error, ContextKind::SuggestedValue).map(|value| meant(&value)),
+        ErrorKind::InvalidValue => text_of(error, ContextKind::SuggestedValue).map(|value| meant(&value)),
         _ => None,
     };
     let message = text.split_once("\n\n").map_or(text, |(message, _)| message);
@@ -124,7 +124,7 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option
 /// to search for the word.
 fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
     let given = text_of(error, ContextKind::InvalidArg)?;
-    let similar = suggested(error, ContextKind::SuggestedArg);
+    let similar = text_of(error, ContextKind::SuggestedArg);
     if command.get_positionals().any(|arg| arg.get_id() == "words") {
         let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
         return Some(similar.map_or(search.clone(), |flag| format!("{} {search}", meant(&flag))));
@@ -158,19 +158,11 @@ fn value_of(flag: &str, words: &[OsString]) -> Option<String> {
     (!value.is_empty() && value.chars().all(is_plain)).then(|| value.to_owned())
 }
 
-/// Returns a text that clap attached to an error.
+/// Returns a text that clap attached to an error; of several suggestions the best, which is the last.
 fn text_of(error: &clap::Error, kind: ContextKind) -> Option<String> {
     match error.get(kind)? {
         ContextValue::String(text) => Some(text.clone()),
         ContextValue::StyledStr(text) => Some(text.to_string()),
-        _ => None,
-    }
-}
-
-/// Returns the best of clap's suggestions, which are in ascending order of similarity.
-fn suggested(error: &clap::Error, kind: ContextKind) -> Option<String> {
-    match error.get(kind)? {
-        ContextValue::String(text) => Some(text.clone()),
         ContextValue::Strings(texts) => texts.last().cloned(),
         _ => None,
     }

@@ -1,64 +1,32 @@
-//! The arguments of `qipu context`, and of selections of notes.
+//! The arguments of `qipu context`.
 
 use clap::Args;
 
-use super::assessment::{AssessmentArgs, ExpandArgs};
+use super::assessment::{complete_options, expansion_budget, target_budget};
 use super::days::{sides, window};
 use super::globals::Invocation;
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
-    Abstraction, BlockOptions, Command, ContextRequest, QuestionOptions, Score, Selectors, count, share,
+    AssessmentOptions, BlockOptions, Command, ContextRequest, ExpandRequest, QuestionOptions, Score, Selectors, count,
+    share, whole,
 };
 
 /// The most notes that a query selects without a budget and another limit.
 const DEFAULT_MAX_HITS: usize = 10;
 
-/// The selection of notes, for every command that takes one.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Which notes")]
-pub(super) struct SelectorArgs {
-    #[command(flatten)]
-    pub(super) selectors: Selectors,
-    /// Maximum number of notes
-    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
-    max_notes: Option<usize>,
-    /// Also show the notes that link to the selected ones
-    #[arg(long)]
-    backlinks: bool,
+/// Completes the selection of a command: `-` among the notes reads further ones from standard input.
+pub(super) fn completed(selectors: Selectors, has_budget: bool, env: &Env) -> Result<Selectors, Error> {
+    let reads_stdin = selectors.notes.iter().any(|id| id == "-");
+    let max_hits = (!has_budget && selectors.max_notes.is_none()).then_some(DEFAULT_MAX_HITS);
+    let notes = named_notes(selectors.notes, env)?;
+    Ok(Selectors { notes, reads_stdin, max_hits, ..selectors })
 }
 
-impl SelectorArgs {
-    /// Tells whether neither a selection is given nor a flag that narrows or widens one.
-    pub(super) fn is_empty(&self) -> bool {
-        !self.selects() && !self.selectors.transitive && !self.backlinks && self.max_notes.is_none()
-    }
-
-    /// Tells whether a flag is given that selects notes.
-    pub(super) fn selects(&self) -> bool {
-        let Selectors { notes, tags, mocs, walks, custom_filters, query, min_value, .. } = &self.selectors;
-        let lists = [notes, tags, mocs, walks, custom_filters];
-        lists.iter().any(|list| !list.is_empty()) || query.is_some() || min_value.is_some()
-    }
-
-    /// Tells whether the query is for passages of the named notes: nothing else selects notes.
-    fn is_query_within_notes(&self) -> bool {
-        let Selectors { notes, tags, mocs, walks, query, .. } = &self.selectors;
-        !notes.is_empty() && query.is_some() && [tags, mocs, walks].iter().all(|list| list.is_empty())
-    }
-
-    /// Returns the most notes, and the most that a query selects; `None` for no limit.
-    pub(super) fn limits(&self, has_budget: bool) -> (Option<usize>, Option<usize>) {
-        (self.max_notes, (!has_budget && self.max_notes.is_none()).then_some(DEFAULT_MAX_HITS))
-    }
-
-    /// Returns the selection; `-` among the notes reads further ones from standard input.
-    pub(super) fn into_selectors(self, env: &Env) -> Result<Selectors, Error> {
-        let Selectors { notes, .. } = self.selectors;
-        let reads_stdin = notes.iter().any(|id| id == "-");
-        let notes = named_notes(notes, env)?;
-        Ok(Selectors { notes, reads_stdin, backlinks: self.backlinks, ..self.selectors })
-    }
+/// Tells whether the query is for passages of the named notes: nothing else selects notes.
+fn is_query_within_notes(selectors: &Selectors) -> bool {
+    let Selectors { notes, tags, mocs, walks, query, .. } = selectors;
+    !notes.is_empty() && query.is_some() && [tags, mocs, walks].iter().all(|list| list.is_empty())
 }
 
 #[derive(Debug, Args)]
@@ -67,7 +35,7 @@ pub(super) struct ContextArgs {
     #[arg(value_name = "ID or WORDS")]
     words: Vec<String>,
     #[command(flatten)]
-    selectors: SelectorArgs,
+    selectors: Selectors,
     /// Show bodies (default in human and json)
     #[arg(long, overrides_with = "without_body")]
     with_body: bool,
@@ -94,9 +62,12 @@ pub(super) struct ContextArgs {
     #[command(flatten)]
     blocks: BlockOptions,
     #[command(flatten)]
-    options: AssessmentArgs,
+    options: AssessmentOptions,
     #[command(flatten)]
-    expansion: ExpandArgs,
+    expansion: ExpandRequest,
+    /// Maximum number of tokens of the expansion (default: 500)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand", help_heading = "Expanding notes")]
+    max_additional_tokens: Option<usize>,
 }
 
 /// How a question is understood, and which of its hits count.
@@ -158,10 +129,11 @@ fn requested_blocks(blocks: BlockOptions, has_budget: bool) -> Option<BlockOptio
 
 impl ContextArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        invocation.budget = self.expansion.budget(self.options.budget(invocation.budget)?)?;
-        if self.expansion.is_given() {
+        let budget = target_budget(&self.options, invocation.budget)?;
+        invocation.budget = expansion_budget(&self.expansion, self.max_additional_tokens, budget)?;
+        if !self.expansion.ids.is_empty() {
             let banner = choice(self.banner, self.no_banner);
-            return Ok(Command::Expand(self.expansion.into_request(banner)));
+            return Ok(Command::Expand(ExpandRequest { banner, ..self.expansion }));
         }
         Ok(Command::Context(self.into_request(invocation)?))
     }
@@ -169,27 +141,24 @@ impl ContextArgs {
     fn into_request(self, invocation: &Invocation<'_>) -> Result<ContextRequest, Error> {
         let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
-        let (max_notes, max_hits) = self.selectors.limits(has_budget);
-        let has_text = self.selectors.selectors.query.is_some() || !self.words.is_empty();
-        let assessment = self.options.into_options(has_text, has_budget && !self.whole, invocation.format, today)?;
-        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction == Abstraction::Passages);
+        let has_text = self.selectors.query.is_some() || !self.words.is_empty();
+        let assessment = complete_options(self.options, has_text, has_budget && !self.whole, invocation.format, today)?;
+        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
         if self.blocks.choice.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
         }
         let needs_day = has_text || self.question.compare.is_some() || self.question.patterns;
-        let within_notes = has_budget && self.selectors.is_query_within_notes();
+        let within_notes = has_budget && is_query_within_notes(&self.selectors);
         let selection = Selectors {
             within_notes,
             words: self.words,
             no_compaction: self.no_compaction,
             asking: Some(self.question.into_options(needs_day, today)?),
-            ..self.selectors.into_selectors(invocation.env)?
+            ..completed(self.selectors, has_budget, invocation.env)?
         };
         Ok(ContextRequest {
             selection,
-            max_notes,
-            max_hits,
             banner: choice(self.banner, self.no_banner),
             with_body: choice(self.with_body, self.without_body),
             with_custom: self.custom,

@@ -5,11 +5,10 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
-use crate::env::{Env, Today};
+use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format, OutputOptions, whole};
+use crate::request::{Action, Budget, ChangeRequest, Command, Format};
 use crate::store::Location;
-use crate::tokens::Tokenizer;
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -30,15 +29,8 @@ pub(super) struct GlobalArgs {
     /// The version of the records format; only 1 exists
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
-    /// Maximum number of characters to print
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    max_chars: Option<usize>,
-    /// Maximum number of tokens to print, as counted by --tokenizer
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    max_tokens: Option<usize>,
-    /// How tokens are counted (default: estimate)
-    #[arg(long, global = true, value_name = "ENCODING")]
-    tokenizer: Option<Tokenizer>,
+    #[command(flatten)]
+    budget: Budget,
     /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder)
     #[arg(long, global = true, value_name = "PATH")]
     store: Option<PathBuf>,
@@ -50,7 +42,7 @@ pub(super) struct GlobalArgs {
     no_index: bool,
     /// Print timings to standard error
     #[arg(long, global = true)]
-    verbose: bool,
+    pub(super) verbose: bool,
     /// The date to use as today (default: QIPU_TODAY, else the current date)
     #[arg(long, global = true, value_name = "YYYY-MM-DD")]
     today: Option<String>,
@@ -59,10 +51,10 @@ pub(super) struct GlobalArgs {
     dry_run: bool,
     /// When to use colour (default: auto)
     #[arg(long, global = true, value_name = "WHEN")]
-    color: Option<ColorWhen>,
+    pub(super) color: Option<ColorWhen>,
     /// Do not page long output through $QIPU_PAGER, $PAGER or less
     #[arg(long, global = true)]
-    no_pager: bool,
+    pub(super) no_pager: bool,
 }
 
 /// When an answer has colours.
@@ -108,23 +100,12 @@ impl Invocation<'_> {
 
     /// Returns what `created` and `updated` become: today's date if it is given, else this second.
     pub(super) fn now(&self) -> String {
-        let seconds = || jiff::Timestamp::from_second(self.env.now.as_second()).unwrap_or(self.env.now);
-        self.today.clone().unwrap_or_else(|| seconds().to_string())
+        self.today.clone().unwrap_or_else(|| in_seconds(self.env.now))
     }
 
     pub(super) fn change(&self, action: Action) -> Command {
-        Command::Change(self.change_request(action))
-    }
-
-    /// Returns the request for a change of notes.
-    pub(super) fn change_request(&self, action: Action) -> ChangeRequest {
-        ChangeRequest {
-            action,
-            is_dry_run: self.is_dry_run,
-            now: self.now(),
-            random: self.env.random,
-            opens_editor: false,
-        }
+        let (now, random) = (self.now(), self.env.random);
+        Command::Change(ChangeRequest { action, is_dry_run: self.is_dry_run, now, random })
     }
 }
 
@@ -139,24 +120,10 @@ impl GlobalArgs {
             location: Location { today: Today::new(given_day, env.today), ..self.location(env) },
             format,
             is_format_named: self.format.is_some() || self.json || self.records || self.token,
-            budget: self.budget(),
+            budget: self.budget,
             today,
             is_dry_run: self.dry_run,
         })
-    }
-
-    /// Returns the appearance of an answer on a terminal. `today`: the day relative to which dates are described in words.
-    pub(super) fn output_options(&self, today: Option<Date>, may_be_paged: bool) -> OutputOptions {
-        OutputOptions {
-            color: self.color.and_then(ColorWhen::has_color),
-            is_paged: may_be_paged && !self.no_pager,
-            today,
-        }
-    }
-
-    /// Tells whether the phases of the call are timed.
-    pub(super) fn is_verbose(&self) -> bool {
-        self.verbose
     }
 
     fn format(&self) -> Result<Format, Error> {
@@ -173,15 +140,6 @@ impl GlobalArgs {
             );
         }
         Ok(format)
-    }
-
-    fn budget(&self) -> Budget {
-        Budget {
-            max_chars: self.max_chars,
-            max_tokens: self.max_tokens,
-            target_tokens: None,
-            tokenizer: self.tokenizer.unwrap_or_default(),
-        }
     }
 
     fn location(&self, env: &Env) -> Location {

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
 
-use super::context::SelectorArgs;
+use super::context::completed;
 use super::globals::Invocation;
-use super::link::FollowArgs;
 use crate::error::Error;
-use crate::request::{Command, Format, GraphFormat, GraphRequest, OutputFile, Selectors};
+use crate::graph::Follow;
+use crate::request::{Command, Format, GraphFormat, OutputFile, Selectors};
 
 pub(super) const EXAMPLES: &str = "Examples:
   The whole store as a page for a browser:
@@ -27,9 +27,9 @@ pub(super) struct GraphArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
-    selectors: SelectorArgs,
+    selectors: Selectors,
     #[command(flatten)]
-    follow: FollowArgs,
+    follow: Follow,
     /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
@@ -83,15 +83,9 @@ impl GraphArgs {
         if !is_format_given {
             invocation.format = Format::Graph(self.graph_format()?);
         }
-        let (follow, no_compaction) = (self.follow.into_follow(), self.no_compaction);
-        let (max_notes, max_hits) = self.selectors.limits(invocation.budget.is_limited());
-        let selection = if self.selectors.selects() {
-            let selectors = self.selectors.into_selectors(invocation.env)?;
-            Some(Selectors { no_compaction, follow: follow.clone(), ..selectors })
-        } else {
-            None
-        };
-        Ok(Command::Graph(GraphRequest { selection, max_notes, max_hits, follow, no_compaction, saved }))
+        let selectors = completed(self.selectors, invocation.budget.is_limited(), invocation.env)?;
+        let selection = Selectors { no_compaction: self.no_compaction, follow: self.follow, ..selectors };
+        Ok(Command::Graph { selection, saved })
     }
 
     /// Returns the form that is named, else that of the file's extension.

@@ -1,41 +1,30 @@
 //! The arguments of `qipu import`.
 
-use std::path::PathBuf;
+use clap::Subcommand;
 
-use clap::{Args, Subcommand};
-
-use super::examples;
+use super::examples::examples;
 use crate::request::{ImportFrom, ImportRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
     /// Import the pages and journals of a Logseq graph
-    #[command(after_help = examples::IMPORT_LOGSEQ)]
-    Logseq(ImportArgs),
+    #[command(after_help = examples(&["qipu import logseq ../graph", "qipu import logseq ../graph --dry-run"]))]
+    Logseq(ImportRequest),
     /// Import the notes of an Obsidian vault
-    #[command(after_help = examples::IMPORT_OBSIDIAN)]
-    Obsidian(ImportArgs),
-}
-
-#[derive(Debug, Args)]
-pub(super) struct ImportArgs {
-    /// The folder of the graph or vault
-    dir: PathBuf,
-    /// The name of the folder in the imported notes (default: its own name)
-    #[arg(long)]
-    name: Option<String>,
-    /// Import a folder that contains this store, even if it has no .obsidian folder
-    #[arg(long)]
-    force: bool,
+    #[command(after_help = examples(&[
+        "qipu import obsidian ../vault",
+        "qipu import obsidian ../vault --name notes --dry-run",
+    ]))]
+    Obsidian(ImportRequest),
 }
 
 impl ImportSub {
     pub(super) fn into_request(self, is_dry_run: bool) -> ImportRequest {
-        let (from, args) = match self {
-            Self::Logseq(args) => (ImportFrom::Logseq, args),
-            Self::Obsidian(args) => (ImportFrom::Obsidian, args),
+        let (from, given) = match self {
+            Self::Logseq(given) => (ImportFrom::Logseq, given),
+            Self::Obsidian(given) => (ImportFrom::Obsidian, given),
         };
-        let name = args.name.filter(|name| !name.is_empty());
-        ImportRequest { from, dir: args.dir, name, is_forced: args.force, is_dry_run }
+        let name = given.name.filter(|name| !name.is_empty());
+        ImportRequest { from, name, is_dry_run, ..given }
     }
 }

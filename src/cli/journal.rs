@@ -6,7 +6,7 @@ use super::days::day;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::error::Error;
-use crate::request::{Action, Command, JournalRequest};
+use crate::request::{Action, Command};
 
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
@@ -23,7 +23,7 @@ impl JournalArgs {
         let today = invocation.day();
         let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
         Ok(match text_or_stdin(self.text, invocation.env)? {
-            None => Command::Journal(JournalRequest { day }),
+            None => Command::Journal(day),
             Some(text) => invocation.change(Action::Journal { day, text }),
         })
     }

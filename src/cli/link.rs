@@ -2,9 +2,9 @@
 
 use clap::{Args, Subcommand};
 
-use super::examples;
+use super::examples::examples;
 use super::globals::Invocation;
-use crate::graph::{Direction, Follow, WalkLimits};
+use crate::graph::{Follow, WalkLimits};
 use crate::request::{Action, Command, LinkRequest, LinkView, count, value, whole};
 
 /// The most hops of a tree and of a path by default.
@@ -14,7 +14,7 @@ const PATH_HOPS: usize = 10;
 #[derive(Debug, Subcommand)]
 pub(super) enum LinkSub {
     /// Show the links of a note
-    #[command(after_help = examples::LINK_LIST)]
+    #[command(after_help = examples(&["qipu link list ID", "qipu link list ID --direction in --typed-only"]))]
     List {
         /// The note
         id: String,
@@ -22,7 +22,11 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show the notes around a note as a tree
-    #[command(after_help = examples::LINK_TREE)]
+    #[command(after_help = examples(&[
+        "qipu link tree ID",
+        "qipu link tree ID --max-hops 2 --max-fanout 5",
+        "qipu link tree ID --type supports",
+    ]))]
     Tree {
         /// The root of the tree
         id: String,
@@ -33,7 +37,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show a shortest path between two notes
-    #[command(after_help = examples::LINK_PATH)]
+    #[command(after_help = examples(&["qipu link path ID ID", "qipu link path ID ID --typed-only"]))]
     Path {
         /// The first note of the path
         from: String,
@@ -46,7 +50,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Add a typed link to a note's frontmatter
-    #[command(after_help = examples::LINK_ADD)]
+    #[command(after_help = examples(&["qipu link add ID ID", "qipu link add ID ID --type supports"]))]
     Add {
         /// The note that gets the link
         from: String,
@@ -58,7 +62,7 @@ pub(super) enum LinkSub {
         kind: String,
     },
     /// Remove typed links from one note to another
-    #[command(after_help = examples::LINK_REMOVE)]
+    #[command(after_help = examples(&["qipu link remove ID ID", "qipu link remove ID ID --type supports"]))]
     Remove {
         /// The note that has the link
         from: String,
@@ -70,45 +74,12 @@ pub(super) enum LinkSub {
     },
 }
 
-/// Which links are followed, by any command.
-#[derive(Debug, Args)]
-pub(super) struct FollowArgs {
-    /// The direction in which links are followed
-    #[arg(long, value_name = "WAY", default_value = "both")]
-    direction: Direction,
-    /// Only links of this type, as shown (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
-    kinds: Vec<String>,
-    /// Exclude links of this type, as shown (repeatable)
-    #[arg(long = "exclude-type", value_name = "TYPE")]
-    except_kinds: Vec<String>,
-    /// Only links in frontmatter
-    #[arg(long, conflicts_with = "inline_only")]
-    typed_only: bool,
-    /// Only links in bodies
-    #[arg(long)]
-    inline_only: bool,
-}
-
-impl FollowArgs {
-    pub(super) fn into_follow(self) -> Follow {
-        Follow {
-            direction: self.direction,
-            kinds: self.kinds,
-            except_kinds: self.except_kinds,
-            is_typed_only: self.typed_only,
-            is_inline_only: self.inline_only,
-            is_raw: false,
-        }
-    }
-}
-
 /// Which links are followed, and how far.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Which links")]
 pub(super) struct LinkArgs {
     #[command(flatten)]
-    follow: FollowArgs,
+    follow: Follow,
     /// Show incoming links as they are written, not under their inverse type
     #[arg(long)]
     no_inversion: bool,
@@ -156,7 +127,7 @@ impl LinkSub {
                 min_value: links.min_value,
             },
             no_compaction: links.no_compaction,
-            follow: Follow { is_raw: links.no_inversion, ..links.follow.into_follow() },
+            follow: Follow { is_raw: links.no_inversion, ..links.follow },
         })
     }
 }

@@ -12,26 +12,19 @@ use crate::request::{Command, ListRequest, ShowRequest, Sort, count, trimmed, va
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
-    /// The notes
-    #[arg(required = true, value_name = "ID")]
-    ids: Vec<String>,
-    /// Also show their links
-    #[arg(long, conflicts_with = "raw")]
-    links: bool,
-    /// Show the files as they are
-    #[arg(long)]
-    raw: bool,
+    #[command(flatten)]
+    show: ShowRequest,
     /// Show the passages that answer this instead of whole notes
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, conflicts_with_all = ["links", "raw"])]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true, conflicts_with_all = ["with_links", "is_raw"])]
     query: Option<String>,
 }
 
 impl ShowArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Command {
-        if let Some(query) = self.query {
-            return Command::Context(ask::passages(invocation, query, self.ids));
+        match self.query {
+            Some(query) => Command::Context(ask::passages(invocation, query, self.show.ids)),
+            None => Command::Show(self.show),
         }
-        Command::Show(ShowRequest { ids: self.ids, with_links: self.links, is_raw: self.raw })
     }
 }
 

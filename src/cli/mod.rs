@@ -87,10 +87,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     check_format(&command, invocation.format)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
-    let show = cli.global.output_options(today, invocation.format == Format::Human && is_read);
     let Invocation { location, format, budget, .. } = invocation;
-    let is_verbose = cli.global.is_verbose();
-    Ok(ParsedCli::Request(Box::new(Request { command, location, format, budget, is_verbose, show })))
+    let GlobalArgs { verbose: is_verbose, color, no_pager, .. } = cli.global;
+    let is_paged = format == Format::Human && is_read && !no_pager;
+    let color = color.and_then(ColorWhen::has_color);
+    Ok(ParsedCli::Request(Box::new(Request { command, location, format, budget, is_verbose, color, is_paged, today })))
 }
 
 /// Matches the arguments against the command line. Returns them with the properties about their command.
@@ -146,7 +147,7 @@ fn check_format(command: &Command, format: Format) -> Result<(), Error> {
         return Err(Error::usage("--format prompt works only with context, ask and show --query")
             .hint("use --format human, json or records"));
     }
-    if matches!(command, Command::Browse(_)) && format != Format::default() {
+    if matches!(command, Command::Browse { .. }) && format != Format::default() {
         return Err(Error::usage("`qipu browse` is full-screen and has no --format"));
     }
     Ok(())

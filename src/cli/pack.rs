@@ -4,18 +4,18 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::context::SelectorArgs;
+use super::context::completed;
 use super::globals::Invocation;
 use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Command, DumpRequest, Format, LoadRequest, Selectors, Strategy};
+use crate::request::{Command, Format, LoadRequest, Selectors, Strategy};
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
     /// The pack's file; `-` for standard output
     file: PathBuf,
     #[command(flatten)]
-    selectors: SelectorArgs,
+    selectors: Selectors,
 }
 
 impl DumpArgs {
@@ -24,14 +24,11 @@ impl DumpArgs {
         if file.is_none() && invocation.format != Format::Human {
             return Err(Error::usage("a pack has its own format").hint("name a file, or omit the format"));
         }
-        let (max_notes, max_hits) = self.selectors.limits(false);
-        let selection = if self.selectors.is_empty() {
-            None
-        } else {
-            // A pack contains the notes themselves, not the digests in their place.
-            Some(Selectors { no_compaction: true, ..self.selectors.into_selectors(invocation.env)? })
-        };
-        Ok(Command::Dump(DumpRequest { selection, max_notes, max_hits, file }))
+        let given = self.selectors;
+        let is_partial = given.selects() || given.transitive || given.backlinks || given.max_notes.is_some();
+        // A pack contains the notes themselves, not the digests in their place.
+        let selectors = Selectors { no_compaction: true, ..completed(given, false, invocation.env)? };
+        Ok(Command::Dump { selection: is_partial.then_some(selectors), file })
     }
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::globals::Invocation;
 use super::list::FilterArgs;
 use crate::error::Error;
-use crate::request::{Command, RelatedRequest, Score, SearchRequest, count, share};
+use crate::request::{Command, RelatedRequest, SearchRequest};
 
 /// The most notes that are found without a budget and a given limit.
 const DEFAULT_LIMIT: usize = 10;
@@ -17,53 +17,23 @@ pub(super) struct SearchArgs {
     words: Vec<String>,
     #[command(flatten)]
     only: FilterArgs,
-    /// Maximum number of notes (default: 10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    limit: Option<usize>,
-    /// Only notes with at least this relevance, 0 to 1
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
-    min_relevance: Option<Score>,
-    /// Show how the scores were computed
-    #[arg(long)]
-    explain: bool,
-    /// Rank by words only, ignoring links and sequences
-    #[arg(long)]
-    no_graph: bool,
-    /// Ignore digests: show the notes that they replace
-    #[arg(long)]
-    no_compaction: bool,
+    #[command(flatten)]
+    search: SearchRequest,
 }
 
-#[derive(Debug, Args)]
-pub(super) struct RelatedArgs {
-    /// The note
-    id: String,
-    /// Maximum number of notes (default: 10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    limit: Option<usize>,
+impl SearchArgs {
+    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let (query, only) = (self.words.join(" "), self.only.into_list(invocation.location.today)?);
+        Ok(Command::Search(SearchRequest { query, only, limit: limit(self.search.limit, invocation), ..self.search }))
+    }
+}
+
+/// Returns the request for the notes that are similar to one.
+pub(super) fn related(given: RelatedRequest, invocation: &Invocation<'_>) -> Command {
+    Command::Related(RelatedRequest { limit: limit(given.limit, invocation), ..given })
 }
 
 /// Returns the most notes that are found; `None` leaves it to the budget.
 fn limit(given: Option<usize>, invocation: &Invocation<'_>) -> Option<usize> {
     given.or((!invocation.budget.is_limited()).then_some(DEFAULT_LIMIT))
-}
-
-impl SearchArgs {
-    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        Ok(Command::Search(SearchRequest {
-            query: self.words.join(" "),
-            only: self.only.into_list(invocation.location.today)?,
-            limit: limit(self.limit, invocation),
-            min_relevance: self.min_relevance.unwrap_or_default(),
-            explains: self.explain,
-            no_graph: self.no_graph,
-            no_compaction: self.no_compaction,
-        }))
-    }
-}
-
-impl RelatedArgs {
-    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
-        Command::Related(RelatedRequest { id: self.id, limit: limit(self.limit, invocation) })
-    }
 }

@@ -35,10 +35,10 @@ impl SetupArgs {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
-            (Some(recipe), _, _, true) => SetupAction::Remove(recipe),
-            (Some(recipe), ..) => SetupAction::Install(recipe),
-            (None, false, false, false) if self.all_detected => SetupAction::InstallFitting,
-            (None, false, false, true) => SetupAction::RemoveAll,
+            (Some(recipe), _, _, true) => SetupAction::Remove(Some(recipe)),
+            (Some(recipe), ..) => SetupAction::Install(Some(recipe)),
+            (None, false, false, false) if self.all_detected => SetupAction::Install(None),
+            (None, false, false, true) => SetupAction::Remove(None),
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
         };

@@ -2,76 +2,93 @@
 
 use clap::Subcommand;
 
+use super::examples::{ASK, COMPLETIONS, EVAL, examples};
 use super::globals::Invocation;
-use super::{
-    ask, change, context, eval, examples, graph, import, journal, link, list, pack, prime, search, setup, shell,
-};
+use super::{ask, change, context, eval, graph, import, journal, link, list, pack, prime, search, setup, shell};
 use crate::error::Error;
-use crate::request::{
-    Action, BrowseRequest, Command, DoctorRequest, EditRequest, IndexRequest, InitRequest, McpRequest,
-    MergeDriverRequest,
-};
+use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
     /// Show what an agent should know when a session starts
-    #[command(after_help = examples::PRIME)]
+    #[command(after_help = examples(&[
+        "qipu prime",
+        "qipu prime --hook claude",
+        "qipu prime --records --max-chars 4000",
+    ]))]
     Prime(prime::PrimeArgs),
     /// Get the passages that answer a question, within a budget
-    #[command(after_help = examples::ASK)]
+    #[command(after_help = ASK)]
     Ask(ask::AskArgs),
     /// Show a bundle of notes, selected by name, tag, query or link
-    #[command(after_help = examples::CONTEXT)]
+    #[command(after_help = examples(&[
+        "qipu context --query \"WORDS\" --format records --max-chars 8000",
+        "qipu context --query \"what did we decide last week?\"",
+        "qipu context --note ID --with-body",
+        "qipu context --moc ID --transitive",
+        "qipu context --walk ID --max-hops 2 --min-value 60",
+        "qipu context --tag TAG --json",
+        "qipu context --query \"WORDS\" --purpose decide --max-tokens 2000 --format prompt",
+        "qipu context --expand ID --include derivation,evidence",
+    ]))]
     Context(Box<context::ContextArgs>),
     /// Search for notes: best match first
-    #[command(after_help = examples::SEARCH)]
+    #[command(after_help = examples(&[
+        "qipu search \"WORDS\"",
+        "qipu search checksum -drives --tag TAG",
+        "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
+    ]))]
     Search(search::SearchArgs),
     /// Show similar notes that are not linked yet
-    #[command(after_help = examples::RELATED)]
-    Related(search::RelatedArgs),
+    #[command(after_help = examples(&["qipu related ID", "qipu related ID --limit 3"]))]
+    Related(RelatedRequest),
     /// Show how notes are linked
-    #[command(after_help = examples::LINK)]
+    #[command(after_help = examples(&["qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"]))]
     #[command(subcommand)]
     Link(link::LinkSub),
     /// Export notes and their links as a web page, or for Graphviz, Mermaid and GraphML tools
     #[command(after_help = graph::EXAMPLES, mut_args = graph::reword)]
     Graph(graph::GraphArgs),
     /// Read notes
-    #[command(after_help = examples::SHOW)]
+    #[command(after_help = examples(&["qipu show ID", "qipu show ID --links", "qipu show ID --raw"]))]
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
-    #[command(after_help = examples::JOURNAL)]
+    #[command(after_help = examples(&["qipu journal", "qipu journal \"TEXT\"", "qipu journal --date yesterday"]))]
     Journal(journal::JournalArgs),
     /// Browse the store full-screen: find, read, follow links (? shows the keys)
-    #[command(after_help = examples::BROWSE)]
+    #[command(after_help = examples(&["qipu browse", "qipu browse WORDS"]))]
     Browse {
         /// Words to find when it opens
         #[arg(value_name = "QUERY")]
         query: Vec<String>,
     },
     /// List notes
-    #[command(after_help = examples::LIST)]
+    #[command(after_help = examples(&[
+        "qipu list --type permanent --sort value",
+        "qipu list --tag TAG --since 2025-01-01",
+        "qipu list --orphans",
+    ]))]
     List(list::ListArgs),
     /// List fleeting notes, newest first: the ones still to be processed
-    #[command(after_help = examples::INBOX)]
+    #[command(after_help = examples(&["qipu inbox", "qipu inbox --json"]))]
     Inbox(list::LimitArgs),
     /// List the tags in use and the number of notes with each
-    #[command(after_help = examples::TAGS)]
+    #[command(after_help = examples(&["qipu tags", "qipu tags rename TAG NEW"]))]
     Tags {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
     /// Count the notes, the findings, and the notes of each type
-    #[command(after_help = examples::STATUS)]
+    #[command(after_help = examples(&["qipu status"]))]
     Status,
     /// Check the store for problems; exit code 3 if there are errors
-    #[command(after_help = examples::DOCTOR)]
+    #[command(after_help = examples(&["qipu doctor", "qipu doctor --fix --dry-run"]))]
     Doctor(DoctorRequest),
     /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
-    #[command(after_help = examples::EVAL)]
+    #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
     /// Show the state of the index (it is maintained automatically)
-    #[command(after_help = examples::INDEX)]
+    #[command(after_help = examples(&["qipu index", "qipu index --rebuild"]))]
     Index {
         /// Rebuild it
         #[arg(long, conflicts_with = "status")]
@@ -81,26 +98,38 @@ pub(super) enum Subcommands {
         status: bool,
     },
     /// Create a store
-    #[command(after_help = examples::INIT)]
+    #[command(after_help = examples(&["qipu init"]))]
     Init(InitRequest),
     /// Save text as a note
-    #[command(after_help = examples::CAPTURE)]
+    #[command(after_help = examples(&[
+        "qipu capture \"TEXT\"",
+        "qipu capture \"TEXT\" --tag idea,draft --title \"A better name\"",
+        "qipu capture --tag TAG <<'EOF'",
+        "git log -1 --format=%B | qipu capture",
+    ]))]
     Capture(change::CaptureArgs),
     /// Create a note
-    #[command(after_help = examples::CREATE)]
+    #[command(after_help = examples(&[
+        "qipu create \"Retries hide bugs\" --type permanent --tag TAG",
+        "qipu create \"Retries hide bugs\" --link supports:ID --body \"TEXT\"",
+    ]))]
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
     /// Open a note in your editor ($VISUAL, else $EDITOR)
-    #[command(after_help = examples::EDIT)]
+    #[command(after_help = examples(&["qipu edit ID"]))]
     Edit {
         /// The note
         id: String,
     },
     /// Change fields of notes, or replace their text
-    #[command(after_help = examples::UPDATE)]
+    #[command(after_help = examples(&[
+        "qipu update ID --type permanent --value 80",
+        "qipu update ID --tag reviewed --untag TAG",
+        "qipu update ID --set status=accepted --dry-run",
+    ]))]
     Update(change::UpdateArgs),
     /// Change a note's title, rename its file and update the links to it
-    #[command(after_help = examples::RENAME)]
+    #[command(after_help = examples(&["qipu rename ID \"A better title\""]))]
     Rename {
         /// The note
         id: String,
@@ -108,7 +137,7 @@ pub(super) enum Subcommands {
         title: String,
     },
     /// Merge FROM into INTO: FROM's id and title become aliases, and links to it are updated
-    #[command(after_help = examples::MERGE)]
+    #[command(after_help = examples(&["qipu merge ID ID", "qipu merge ID ID --dry-run"]))]
     Merge {
         /// The note to keep
         into: String,
@@ -116,7 +145,7 @@ pub(super) enum Subcommands {
         from: String,
     },
     /// Replace notes with a digest in the output of context, prime and link
-    #[command(after_help = examples::COMPACT)]
+    #[command(after_help = examples(&["qipu compact ID ID"]))]
     Compact {
         /// The digest
         digest: String,
@@ -128,7 +157,7 @@ pub(super) enum Subcommands {
         undo: bool,
     },
     /// Delete notes that no other note links to
-    #[command(after_help = examples::DELETE)]
+    #[command(after_help = examples(&["qipu delete ID ID", "qipu delete ID --force"]))]
     Delete {
         /// The notes
         #[arg(required = true, value_name = "ID")]
@@ -138,26 +167,40 @@ pub(super) enum Subcommands {
         force: bool,
     },
     /// Write notes and attachments to one file (a pack), to load them elsewhere
-    #[command(after_help = examples::DUMP)]
+    #[command(after_help = examples(&["qipu dump notes.pack", "qipu dump - --note ID"]))]
     Dump(pack::DumpArgs),
     /// Load the notes and attachments of a pack into the store: all of them or none
-    #[command(after_help = examples::LOAD)]
+    #[command(after_help = examples(&["qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"]))]
     Load(pack::LoadArgs),
     /// Import notes from Logseq or Obsidian; the source folder is never modified
-    #[command(after_help = examples::IMPORT)]
+    #[command(after_help = examples(&[
+        "qipu import logseq ../graph --dry-run",
+        "qipu import obsidian ../vault --name notes",
+    ]))]
     #[command(subcommand)]
     Import(import::ImportSub),
     /// Set up agent tools and git to use qipu
-    #[command(after_help = examples::SETUP)]
+    #[command(after_help = examples(&[
+        "qipu setup",
+        "qipu setup --all-detected",
+        "qipu setup claude",
+        "qipu setup mcp",
+        "qipu setup agents-md --print",
+    ]))]
     Setup(setup::SetupArgs),
     /// Serve agent tools over MCP, on standard input and output
-    #[command(after_help = examples::MCP)]
+    #[command(after_help = examples(&["qipu mcp"]))]
     Mcp,
     /// Print a script that lets a shell complete commands, ids, tags and types
-    #[command(after_help = examples::COMPLETIONS)]
+    #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
     /// Print a manual page, or write all of them to a folder
-    #[command(after_help = examples::MAN)]
+    #[command(after_help = examples(&[
+        "qipu man",
+        "qipu man link tree",
+        "qipu man --dir man1",
+        "qipu man context | man -l -",
+    ]))]
     Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
     #[command(hide = true)]
@@ -182,14 +225,12 @@ impl Subcommands {
             Self::Ask(args) => args.into_command(invocation)?,
             Self::Context(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
-            Self::Related(args) => args.into_command(invocation),
+            Self::Related(given) => search::related(given, invocation),
             Self::Link(sub) => sub.into_command(invocation),
             Self::Graph(args) => args.into_command(invocation)?,
             Self::Show(args) => args.into_command(invocation),
             Self::Journal(args) => args.into_command(invocation)?,
-            Self::Browse { query } => {
-                Command::Browse(BrowseRequest { query: query.join(" "), today: invocation.today.take() })
-            }
+            Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
             Self::List(args) => args.into_command(invocation)?,
             Self::Inbox(limit) => Command::List(list::inbox(limit)),
             Self::Tags { action: None } => Command::Tags,
@@ -199,11 +240,11 @@ impl Subcommands {
             Self::Status => Command::Status,
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
-            Self::Index { rebuild, status: _ } => Command::Index(IndexRequest { is_rebuilt: rebuild }),
+            Self::Index { rebuild, status: _ } => Command::Index { is_rebuilt: rebuild },
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Create(args) => args.into_command(invocation)?,
-            Self::Edit { id } => Command::Edit(EditRequest { id, now: invocation.now() }),
+            Self::Edit { id } => Command::Edit { id, now: invocation.now() },
             Self::Update(args) => args.into_command(invocation)?,
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
@@ -213,7 +254,7 @@ impl Subcommands {
             Self::Load(args) => args.into_command(invocation)?,
             Self::Import(sub) => Command::Import(sub.into_request(is_dry_run)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
-            Self::Mcp => Command::Mcp(McpRequest { today: invocation.today.take() }),
+            Self::Mcp => Command::Mcp { today: invocation.today.take() },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

@@ -1,13 +1,9 @@
-//! Reads the values of flags from standard input, and names values of lower layers.
+//! Reads the values of flags from standard input.
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
-
 use crate::env::Env;
 use crate::error::Error;
-use crate::graph::Direction;
 use crate::request::TextSource;
 
 /// Returns a text, read from standard input if it is `-`.
@@ -30,14 +26,4 @@ pub(super) fn file_or_stdin(
         return (env.stdin)().map(TextSource::Text).map_err(unreadable);
     }
     Ok(TextSource::File(file))
-}
-
-impl ValueEnum for Direction {
-    fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Out, Self::In, Self::Both]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(PossibleValue::new(self.name()))
-    }
 }

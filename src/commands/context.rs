@@ -16,7 +16,7 @@ use crate::report::{
     Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, PATTERNS, Passages,
     PeriodEntry, Report, ReportHead, ShownFields, layout,
 };
-use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Score};
+use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, RelatedKind, Score};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
 
@@ -41,13 +41,10 @@ const NO_MATCH: &str = "these notes contain no word of the question; their begin
 /// Selects notes and reports them in their order, after the comparison and the patterns.
 pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
-    let request = &with_settings(request, &store.config.context);
+    let request = &mut with_settings(request, &store.config.context);
     // Limits apply after the assessment, so that notes of no use do not replace useful ones.
-    let limits = request.assessment.as_ref().map(|_| CandidateLimits::of(request));
-    let mut selection = match limits {
-        Some(_) => select(session, &request.selection, None, None)?,
-        None => select(session, &request.selection, request.max_hits, request.max_notes)?,
-    };
+    let limits = request.assessment.is_some().then(|| CandidateLimits::take(request));
+    let mut selection = select(session, &request.selection)?;
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
     let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
@@ -68,7 +65,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
             entry.summary = EntrySummary::Excerpt;
         }
     }
-    let passage_chars = request.passage_chars(&selection);
+    let shows_passages = request.with_body != Some(false) && request.blocks.is_none() && selection.scorer.is_some();
+    let passage_chars = request.passages_within.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(store, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room);
@@ -76,7 +74,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
     }
-    let named = named(store, &selection);
+    // These are shown even without a block.
+    let named = selection.named.iter().map(|position| store.notes()[*position].id.clone()).collect();
     let blocks = request.blocks.map(|blocks| add_blocks(&content, &named, (blocks, limits), &mut notes));
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
@@ -104,14 +103,6 @@ fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: boo
         has_passages,
         usual_confidence: usual_confidence(notes),
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
-    }
-}
-
-impl ContextRequest {
-    /// Returns the most characters of an answer with passages; `None` if it has none.
-    fn passage_chars(&self, selection: &Selection) -> Option<usize> {
-        let is_wanted = self.with_body != Some(false) && self.blocks.is_none() && selection.scorer.is_some();
-        self.passages_within.filter(|_| is_wanted)
     }
 }
 
@@ -148,16 +139,12 @@ fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
 }
 
 impl CandidateLimits {
-    /// Returns the limits of a request. Several times as many hits are assessed as are shown.
-    fn of(request: &ContextRequest) -> Self {
-        let max_hits = request.max_hits;
-        let shown = max_hits.or(request.max_notes);
+    /// Takes the limits out of a request. Several times as many hits are assessed as are shown.
+    fn take(request: &mut ContextRequest) -> Self {
+        let (answers, notes) = (request.selection.max_hits.take(), request.selection.max_notes.take());
+        let shown = answers.or(notes);
         let assessed = || shown.map_or(usize::MAX, |most| most.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES));
-        Self {
-            candidates: request.max_candidates.unwrap_or_else(assessed),
-            answers: max_hits,
-            notes: request.max_notes,
-        }
+        Self { candidates: request.max_candidates.unwrap_or_else(assessed), answers, notes }
     }
 }
 
@@ -168,7 +155,7 @@ pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Resu
     entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
         banner: request.banner,
-        show: ShownFields { has_sources: request.evidence, ..ShownFields::default() },
+        show: ShownFields { has_sources: request.include.contains(&RelatedKind::Evidence), ..ShownFields::default() },
         matched: entries.len(),
         ..ReportHead::new(&layout::EXPANSION, Some(&session.store.shown_path))
     };
@@ -199,7 +186,8 @@ fn derived(store: &Store, selection: &Selection, question: &mut Question) -> Vec
 /// Returns a request with the settings of the store for all flags that are not given.
 fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextRequest {
     let mut request = request.clone();
-    request.max_hits = request.max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
+    let max_hits = &mut request.selection.max_hits;
+    *max_hits = max_hits.map(|usual| config.max_notes.map_or(usual, Into::into));
     let setting = config.blocks.map(|setting| match setting {
         BlocksSetting::All => BlockChoice::All,
         BlocksSetting::Matched => BlockChoice::Matched,
@@ -227,12 +215,6 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_BLOCK_NOTES));
     }
     request
-}
-
-/// Returns the notes that flags or the question name, which are shown even without a block.
-fn named(store: &Store, selection: &Selection) -> HashSet<NoteId> {
-    let notes = selection.named.iter().map(|position| &store.notes()[*position]);
-    notes.map(|note| note.id.clone()).collect()
 }
 
 /// The effect of a choice of blocks on the notes.

@@ -2,9 +2,10 @@
 
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::change::{self, repair};
-use super::note_warning;
+use super::{note_findings, note_warning};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -13,8 +14,7 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, cou
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Location, Store, UnknownKey, relative_to};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{self, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -30,8 +30,9 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
         let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
         let removed_paths = store.foreign_redo_log(location).into_iter().chain(store.stale_temp_files());
-        entries.extend(removed_paths.map(|path| removed_file(&store, &path)));
-        entries.extend(stale_project_files(&store, location).iter().map(|path| removed_project_file(&store, path)));
+        entries.extend(removed_paths.map(|path| removed(store.shown(&path))));
+        entries
+            .extend(stale_project_files(&store, location).iter().map(|path| removed(shown_project_path(&store, path))));
         return Ok(report(request, location, &store, entries));
     }
     let without_index = Location { no_index: true, ..location.clone() };
@@ -41,10 +42,10 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
     removed_paths.extend(store.remove_stale_temp_files(&lock)?);
-    entries.extend(removed_paths.iter().map(|path| removed_file(&store, path)));
+    entries.extend(removed_paths.iter().map(|path| removed(store.shown(path))));
     for path in stale_project_files(&store, location) {
         store::remove_stale_file(&path)?;
-        entries.push(removed_project_file(&store, &path));
+        entries.push(removed(shown_project_path(&store, &path)));
     }
     Ok(report(request, location, &open(location, current_dir)?, entries))
 }
@@ -54,19 +55,15 @@ fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..location.clone() }, current_dir)
 }
 
-fn removed_file(store: &Store, path: &str) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: "deleted", path: store.shown(path), diff: None })
+/// Reports that a file is removed. `path`: relative to the current directory.
+fn removed(path: String) -> Entry {
+    Entry::Change(ChangeEntry { id: None, action: "deleted", path, diff: None })
 }
 
 /// Lists the temporary files of killed processes in those folders of the project that `setup` writes to.
 fn stale_project_files(store: &Store, location: &Location) -> Vec<PathBuf> {
     let place = Project::find(location, store.current_dir(), false);
     setup::target_folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
-}
-
-/// Reports that a file outside the store is removed.
-fn removed_project_file(store: &Store, path: &Path) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: "deleted", path: shown_project_path(store, path), diff: None })
 }
 
 /// Returns the path of a file outside the store, relative to the current directory.
@@ -76,7 +73,7 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
 
 /// Returns the report of the diagnostics, behind the entries of repairs.
 fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
-    let mut findings = note_diagnostics(store);
+    let mut findings: Vec<_> = store.notes().iter().flat_map(|note| note_findings(store, note)).collect();
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
     findings.extend(duplicate_diagnostics(store));
@@ -134,24 +131,14 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
 }
 
-fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let of_note = |note: &std::sync::Arc<NoteHandle>| {
-        let findings = note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding));
-        findings.collect::<Vec<_>>()
-    };
-    store.notes().iter().flat_map(of_note).collect()
-}
-
 /// Returns diagnostics about invalid values in the fields that state how trustworthy a note is.
 fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let of_note = |note: &std::sync::Arc<NoteHandle>| {
-        let invalid = invalid_fields(note).into_iter().map(|(field, expected)| {
-            let message = format!("`{field}` is ignored: expected {expected}");
-            note_warning(store, note, "odd-belief", message)
-        });
-        invalid.collect::<Vec<_>>()
+    let invalid =
+        store.notes().iter().flat_map(|note| invalid_fields(note).into_iter().map(move |field| (note, field)));
+    let finding = |(note, (field, expected)): (&Arc<NoteHandle>, (_, &str))| {
+        note_warning(store, note, "odd-belief", format!("`{field}` is ignored: expected {expected}"))
     };
-    store.notes().iter().flat_map(of_note).collect()
+    invalid.map(finding).collect()
 }
 
 /// Returns diagnostics about links, and about digests that contradict one another.

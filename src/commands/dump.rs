@@ -11,24 +11,29 @@ use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::DumpRequest;
+use crate::request::Selectors;
 use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 
 /// Packs the selected notes, or the whole store, into a file or into the answer.
-pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(
+    selection: Option<&Selectors>,
+    file: Option<&Path>,
+    location: &Location,
+    current_dir: &Path,
+) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
-    let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, request))?;
+    let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     let text = pack::write(&pack);
     let head = ReportHead::of_change("dump", false, Some(&store.shown_path));
-    let Some(file) = &request.file else {
+    let Some(file) = file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
     let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::MAGIC.as_bytes());
     let action = store::export(location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
-    let ignored = if request.selection.is_none() { store.ignored_entries() } else { Vec::new() };
+    let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
     entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
     Ok(Report::new(head, entries))
 }
@@ -40,15 +45,13 @@ fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
 }
 
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
-fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<IgnoredEntry>), Error> {
-    if request.selection.is_none() {
+fn pack_selection(store: &Store, selection: Option<&Selectors>) -> Result<(Pack, Vec<IgnoredEntry>), Error> {
+    if selection.is_none() {
         store.expect_all_readable()?;
     }
-    let positions: BTreeSet<NoteIdx> = match &request.selection {
+    let positions: BTreeSet<NoteIdx> = match selection {
         None => NoteIdx::all(store.notes().len()).collect(),
-        Some(selectors) => {
-            select(&Session::new(store), selectors, request.max_hits, request.max_notes)?.notes.into_iter().collect()
-        }
+        Some(selectors) => select(&Session::new(store), selectors)?.notes.into_iter().collect(),
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let work = progress::begin("packing notes", positions.len());
@@ -56,7 +59,7 @@ fn pack_selection(store: &Store, request: &DumpRequest) -> Result<(Pack, Vec<Ign
         positions.iter().map(|position| pack_note(store, &graph, *position)).collect();
     drop(work);
     let (mut wanted, mut skipped) = (store.attachments()?, store.ignored_attachments());
-    if request.selection.is_some() {
+    if selection.is_some() {
         let linked: BTreeSet<String> =
             positions.iter().flat_map(|position| linked_files(store.notes()[*position].parsed_or_empty())).collect();
         wanted.retain(|path| linked.contains(path));

@@ -7,16 +7,13 @@ use crate::context::{Selection, Session, edge_entry, select};
 use crate::error::Error;
 use crate::graph::{Compactions, Edge, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
-use crate::request::{GraphRequest as Request, OutputFile};
+use crate::request::{OutputFile, Selectors};
 use crate::store::{NoteIdx, Store};
 
 /// Reports the selected notes, or all notes by value, each with its links to the notes before it. Takes O(notes + links).
-pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Error> {
+pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
-    let selection = match &request.selection {
-        Some(selectors) => select(session, selectors, request.max_hits, request.max_notes)?,
-        None => all_notes(request, store),
-    };
+    let selection = if selectors.selects() { select(session, selectors)? } else { all_notes(selectors, store) };
     let Selection { notes: positions, digests, matched, spellings, .. } = selection;
     let graph = session.graph().compacted(&digests);
     let entry_of: HashMap<NoteIdx, usize> =
@@ -25,7 +22,7 @@ pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Er
         let before =
             |edge: &Edge<'_>| entry_of.get(&other_end(edge, *position)).is_some_and(|other| *other < entry_index);
         let edges = graph.outgoing(*position).chain(graph.incoming(*position));
-        let edges = edges.filter(before).filter(|edge| graph.is_followed(edge, &request.follow));
+        let edges = edges.filter(before).filter(|edge| graph.is_followed(edge, &selectors.follow));
         let mut edges: Vec<EdgeEntry> =
             edges.map(|edge| edge_entry(store, &edge, entry_of[&other_end(&edge, *position)])).collect();
         edges.sort_by(|a, b| (&a.from, &a.to, &a.kind).cmp(&(&b.from, &b.to, &b.kind)));
@@ -42,13 +39,13 @@ pub(super) fn run(request: &Request, session: &Session<'_>) -> Result<Report, Er
 }
 
 /// Selects the notes that no digest replaces, the most valuable first.
-fn all_notes(request: &Request, store: &Store) -> Selection {
-    let digests = Compactions::for_answer(store.notes(), request.no_compaction);
+fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
+    let digests = Compactions::for_answer(store.notes(), selectors.no_compaction);
     let mut notes: Vec<NoteIdx> =
         NoteIdx::all(store.notes().len()).filter(|position| digests.representative(*position) == *position).collect();
     notes.sort_by_key(|position| (Reverse(store.notes()[*position].value_or_default()), *position));
     let matched = notes.len();
-    notes.truncate(request.max_notes.unwrap_or(usize::MAX));
+    notes.truncate(selectors.max_notes.unwrap_or(usize::MAX));
     Selection { notes, matched, digests, ..Selection::default() }
 }
 

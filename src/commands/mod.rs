@@ -34,7 +34,7 @@ use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, Location, NoteHandle, NoteIdx, Store, TextIndexBuilder};
+use crate::store::{Config, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -52,8 +52,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
         Command::Init(request) => init::run(request, location, current_dir).map(Some),
         Command::Change(request) => change::run(request, location, env).map(Some),
-        Command::Edit(request) => change::edit(request, location, env).map(Some),
-        Command::Index(request) => index::run(request, location, current_dir).map(Some),
+        Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
+        Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
         Command::Doctor(request) => {
             (env.lend_thread)();
@@ -61,29 +61,17 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
+        Command::Dump { selection, file } => {
+            dump::run(selection.as_ref(), file.as_deref(), location, current_dir).map(Some)
+        }
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),
-        Command::Mcp(_) | Command::Browse(_) | Command::Eval(_) => {
+        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        Command::Context(_)
-        | Command::Expand(_)
-        | Command::Link(_)
-        | Command::Graph(_)
-        | Command::List(_)
-        | Command::Search(_)
-        | Command::Related(_)
-        | Command::Show(_)
-        | Command::Journal(_)
-        | Command::Status
-        | Command::Tags => {
+        _ => {
             (env.lend_thread)();
-            let store = if reads_text_index(command) {
-                open_to_search(location, current_dir)?
-            } else {
-                Store::open(location, current_dir)?
-            };
+            let store = Store::open_with(location, current_dir, reads_text_index(command).then_some(gathering))?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
         }
     }
@@ -95,7 +83,7 @@ fn reads_text_index(command: &Command) -> bool {
         Command::Context(context) => {
             context.assessment.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
         }
-        Command::Graph(graph) => graph.selection.as_ref().is_some_and(|selection| selection.query.is_some()),
+        Command::Graph { selection, .. } => selection.query.is_some(),
         Command::Search(_) | Command::Related(_) => true,
         _ => false,
     }
@@ -140,12 +128,12 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Context(request) => context::run(request, session),
         Command::Expand(request) => context::run_expand(request, session),
         Command::Link(request) => link::run(request, session),
-        Command::Graph(request) => graph::run(request, session),
+        Command::Graph { selection, .. } => graph::run(selection, session),
         Command::List(request) => list::run(request, session),
         Command::Search(request) => search::run(request, session),
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
-        Command::Journal(request) => Ok(show::run_journal(request, store)),
+        Command::Journal(day) => Ok(show::run_journal(*day, store)),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
@@ -153,15 +141,15 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)
-        | Command::Edit(_)
-        | Command::Index(_)
+        | Command::Edit { .. }
+        | Command::Index { .. }
         | Command::MergeDriver(_)
-        | Command::Mcp(_)
+        | Command::Mcp { .. }
         | Command::Eval(_)
-        | Command::Dump(_)
+        | Command::Dump { .. }
         | Command::Load(_)
         | Command::Import(_)
-        | Command::Browse(_) => Err(Error::usage("internal error: this command does not read an open store")),
+        | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }
 }
 
@@ -191,6 +179,20 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     // Sending fails if the receiver has given up.
     let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
+}
+
+/// Opens a store, and locks it unless this is a dry run.
+fn open_to_change(is_dry_run: bool, location: &Location, current_dir: &Path) -> Result<(Store, Option<Lock>), Error> {
+    if is_dry_run {
+        return Ok((Store::open(location, current_dir)?, None));
+    }
+    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    Ok((store, Some(lock)))
+}
+
+/// Returns the diagnostics of a note.
+fn note_findings(store: &Store, note: &NoteHandle) -> impl Iterator<Item = DiagnosticEntry> {
+    note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding))
 }
 
 /// Returns a warning about a note.

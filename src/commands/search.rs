@@ -11,7 +11,7 @@ use crate::graph::Compactions;
 use crate::report::{
     Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, RowValue, UnknownWord, layout,
 };
-use crate::request::{RelatedRequest, SearchRequest};
+use crate::request::{RelatedRequest, Score, SearchRequest};
 use crate::search::{self, Hit, Query};
 
 /// Reports the notes that the query finds, the best first.
@@ -22,7 +22,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
     let digests = Compactions::for_answer(notes, request.no_compaction);
-    let least = request.min_relevance.get();
+    let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| {
         let note = &notes[hit.note];

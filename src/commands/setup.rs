@@ -17,22 +17,25 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
     match &request.action {
         SetupAction::List => list(&project),
         SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text())])),
-        SetupAction::Install(name) if request.is_dry_run => preview(&[find_recipe(name)?], &project, false),
-        SetupAction::Remove(name) if request.is_dry_run => preview(&[find_recipe(name)?], &project, true),
-        SetupAction::InstallFitting if request.is_dry_run => preview(&fitting_recipes(&project), &project, false),
-        SetupAction::RemoveAll if request.is_dry_run => preview(&RECIPES.iter().collect::<Vec<_>>(), &project, true),
-        SetupAction::Install(name) => install(&[find_recipe(name)?], &project),
-        SetupAction::InstallFitting => {
-            let fitting = fitting_recipes(&project);
-            let mut report = install(&fitting, &project)?;
-            if !fitting.iter().any(|recipe| recipe.has_instructions()) {
+        SetupAction::Check(name) => check(find_recipe(name)?, &project),
+        SetupAction::Install(name) => {
+            let recipes = match name {
+                Some(name) => vec![find_recipe(name)?],
+                None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
+            };
+            if request.is_dry_run {
+                return preview(&recipes, &project, false);
+            }
+            let mut report = install(&recipes, &project)?;
+            if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
             Ok(report)
         }
-        SetupAction::Check(name) => check(find_recipe(name)?, &project),
-        SetupAction::Remove(name) => remove(&[find_recipe(name)?], &project),
-        SetupAction::RemoveAll => remove_all(&project),
+        SetupAction::Remove(Some(name)) if !request.is_dry_run => remove(&[find_recipe(name)?], &project),
+        SetupAction::Remove(Some(name)) => preview(&[find_recipe(name)?], &project, true),
+        SetupAction::Remove(None) if !request.is_dry_run => remove_all(&project),
+        SetupAction::Remove(None) => preview(&RECIPES.iter().collect::<Vec<_>>(), &project, true),
     }
 }
 
@@ -50,16 +53,11 @@ fn find_recipe(name: &str) -> Result<&'static Recipe, Error> {
 
 /// Reports each recipe, its state, and whether it fits the project.
 fn list(project: &Project<'_>) -> Result<Report, Error> {
-    let entry = |recipe: &'static Recipe| match recipe_entry(recipe, project, recipe.state(project)?.name()) {
-        Entry::Recipe(entry) => Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), ..entry })),
-        other => Ok(other),
+    let entry = |recipe: &'static Recipe| {
+        let entry = recipe_entry(recipe, project, recipe.state(project)?.name());
+        Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), ..entry }))
     };
-    let entries: Result<Vec<Entry>, Error> = RECIPES.iter().map(entry).collect();
-    Ok(report(entries?))
-}
-
-fn fitting_recipes(project: &Project<'_>) -> Vec<&'static Recipe> {
-    RECIPES.iter().filter(|recipe| recipe.is_applicable(project)).collect()
+    Ok(report(RECIPES.iter().map(entry).collect::<Result<_, Error>>()?))
 }
 
 /// Installs recipes: all of them, or none if one can't be.
@@ -74,7 +72,7 @@ fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report,
             RecipeState::Stale | RecipeState::Edited => "updated",
             RecipeState::Current => "current",
         };
-        entries.push(recipe_entry(recipe, project, done));
+        entries.push(Entry::Recipe(recipe_entry(recipe, project, done)));
         entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
@@ -82,7 +80,7 @@ fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report,
 
 /// Reports the state of a recipe; the verdict is an error unless it is installed and current.
 fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error> {
-    let mut report = report(vec![recipe_entry(recipe, project, recipe.state(project)?.name())]);
+    let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, recipe.state(project)?.name()))]);
     if let Some(message) = recipe.flaw(project)? {
         let force = if recipe.state(project)? == RecipeState::Edited { " --force" } else { "" };
         let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
@@ -108,7 +106,7 @@ fn remove(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, 
     for recipe in recipes {
         let changes = recipe.remove(project)?;
         let done = if changes.is_empty() { "missing" } else { "removed" };
-        entries.push(recipe_entry(recipe, project, done));
+        entries.push(Entry::Recipe(recipe_entry(recipe, project, done)));
         entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
@@ -133,8 +131,8 @@ fn change_entry(change: FileChange) -> Entry {
     Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff })
 }
 
-fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> Entry {
-    Entry::Recipe(RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(project), state, fits: None })
+fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> RecipeEntry {
+    RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(project), state, fits: None }
 }
 
 fn report(entries: Vec<Entry>) -> Report {

@@ -1,10 +1,12 @@
 //! `qipu show` and `qipu journal`: report notes in full.
 
+use jiff::civil::Date;
+
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Edge, Follow, Graph, WalkLimits};
 use crate::report::{Entry, EntryRole, NoteEntry, Report, RowValue, layout};
-use crate::request::{JournalRequest, ShowRequest};
+use crate::request::ShowRequest;
 use crate::store::{NoteIdx, Store};
 
 /// Reports the named notes, with their links if these are requested; or their files as they are.
@@ -33,18 +35,14 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
-    let title = |edge: &Edge<'_>| notes[edge.to].title().to_owned();
-    let entry = |edge: &Edge<'_>| Entry::Link(edge_entry(store, edge, entry_index), title(edge));
-    let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry).collect::<Vec<_>>();
-    let from = &notes[position].id;
-    edges
-        .into_iter()
-        .chain(graph.unresolved(position).iter().map(|target| Entry::Unresolved {
-            from: from.clone(),
-            target: target.clone(),
-            under: entry_index,
-        }))
-        .collect()
+    let entry = |edge: &Edge<'_>| Entry::Link(edge_entry(store, edge, entry_index), notes[edge.to].title().to_owned());
+    let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry);
+    let unresolved = graph.unresolved(position).iter().map(|target| Entry::Unresolved {
+        from: notes[position].id.clone(),
+        target: target.clone(),
+        under: entry_index,
+    });
+    edges.chain(unresolved).collect()
 }
 
 fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
@@ -52,11 +50,11 @@ fn report(store: &Store, entries: Vec<Entry>, matched: usize) -> Report {
 }
 
 /// Reports the journals of a day in full.
-pub(super) fn run_journal(request: &JournalRequest, store: &Store) -> Report {
+pub(super) fn run_journal(day: Date, store: &Store) -> Report {
     let journals = Journals::new(store.notes());
-    let notes = journals.on(request.day).map(|position| &store.notes()[position]);
+    let notes = journals.on(day).map(|position| &store.notes()[position]);
     let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
     let mut head = super::head(store, &layout::JOURNAL, true, entries.len());
-    head.facts.push(("date", RowValue::Name(request.day.to_string())));
+    head.facts.push(("date", RowValue::Name(day.to_string())));
     Report::new(head, entries)
 }

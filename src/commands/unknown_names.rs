@@ -1,7 +1,7 @@
 //! Suggests tags and types if an answer is empty because no note has those of the request.
 
 use crate::report::{Entry, Report, UnknownName};
-use crate::request::{Command, ContextRequest, GraphRequest, ListRequest, SearchRequest};
+use crate::request::{Command, ContextRequest, ListRequest, SearchRequest};
 use crate::store::Store;
 
 /// Adds the tags and types of a request that no note has to a report without notes. Takes O(notes).
@@ -24,8 +24,7 @@ fn names(command: &Command) -> (&[String], &[String]) {
     match command {
         Command::List(ListRequest { tags, kinds, .. })
         | Command::Search(SearchRequest { only: ListRequest { tags, kinds, .. }, .. }) => (tags, kinds),
-        Command::Context(ContextRequest { selection, .. })
-        | Command::Graph(GraphRequest { selection: Some(selection), .. }) => (&selection.tags, &[]),
+        Command::Context(ContextRequest { selection, .. }) | Command::Graph { selection, .. } => (&selection.tags, &[]),
         _ => (&[], &[]),
     }
 }

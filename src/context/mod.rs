@@ -76,20 +76,13 @@ pub struct Selection {
 /// Selects notes: named ones, maps of content with their members, walks, the notes of a query, tags and filters by value,
 /// and last the backlinks of all these. Each note occurs once, at its first position.
 ///
-/// `max_hits` limits what the query selects; `max_notes` limits everything.
-///
 /// # Errors
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
-pub fn select(
-    session: &Session<'_>,
-    selectors: &Selectors,
-    max_hits: Option<usize>,
-    max_notes: Option<usize>,
-) -> Result<Selection, Error> {
+pub fn select(session: &Session<'_>, selectors: &Selectors) -> Result<Selection, Error> {
     let store = session.store;
     let selectors = with_words(store, selectors);
-    if !selects(&selectors) {
+    if !selectors.selects() {
         return Err(Error::usage("no notes are selected")
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
@@ -110,11 +103,11 @@ pub fn select(
         },
         excluded: Namespaces::new(of_config.iter().chain(asked)),
     };
-    selector.run(max_hits)?;
+    selector.run(selectors.max_hits)?;
     let Selector { chosen: mut notes, over_limit, result, .. } = selector;
     let insufficient = result.insufficient.filter(|_| notes.is_empty());
     let matched = notes.len() + over_limit;
-    notes.truncate(max_notes.unwrap_or(usize::MAX));
+    notes.truncate(selectors.max_notes.unwrap_or(usize::MAX));
     Ok(Selection { notes, matched, insufficient, ..result })
 }
 
@@ -129,17 +122,6 @@ fn with_words(store: &Store, selectors: &Selectors) -> Selectors {
         selectors.query = Some(query.collect::<Vec<_>>().join(" "));
     }
     selectors
-}
-
-fn selects(selectors: &Selectors) -> bool {
-    !selectors.notes.is_empty()
-        || selectors.reads_stdin
-        || !selectors.tags.is_empty()
-        || !selectors.mocs.is_empty()
-        || !selectors.walks.is_empty()
-        || selectors.query.is_some()
-        || selectors.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
-        || filters_select(selectors)
 }
 
 fn filters_select(selectors: &Selectors) -> bool {
@@ -247,7 +229,7 @@ impl<'a, 's> Selector<'a, 's> {
     fn choose_by_value(&mut self) {
         let selectors = self.selectors;
         let only_filters = filters_select(selectors)
-            && !selects(&Selectors { min_value: None, custom_filters: Vec::new(), ..selectors.clone() });
+            && !Selectors { min_value: None, custom_filters: Vec::new(), ..selectors.clone() }.selects();
         if !only_filters && selectors.tags.is_empty() {
             return;
         }

@@ -56,17 +56,8 @@ impl ExpectedPassage {
     }
 }
 
-/// An error in a question file, and its line, from 1.
-struct QuestionFileError {
-    line: usize,
-    message: String,
-}
-
-impl QuestionFileError {
-    fn new(line: usize, message: impl Into<String>) -> Self {
-        Self { line, message: message.into() }
-    }
-}
+/// The line of an error in a question file, from 1, and its message.
+type QuestionFileError = (usize, String);
 
 /// Parses a question file; errors call it `name`.
 ///
@@ -82,7 +73,7 @@ pub(super) fn parse(name: &str, bytes: &[u8]) -> Result<Vec<JudgedQuestion>, Err
         let mut patterns_left = MAX_PATTERNS;
         values.into_iter().map(|(line, value)| parse_question(line, value, &mut patterns_left)).collect()
     });
-    let questions: Vec<JudgedQuestion> = questions.map_err(|QuestionFileError { line, message }| {
+    let questions: Vec<JudgedQuestion> = questions.map_err(|(line, message)| {
         Error::usage(format!("{name}:{line}: {message}"))
             .hint("a line is {\"question\": \"…\", \"answers\": {\"sentences\": [\"…\"]}}; see `qipu eval --help`")
     })?;
@@ -129,13 +120,13 @@ fn parse_json_array(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError
         match rest.strip_prefix(',') {
             Some(after) => rest = after.trim_start(),
             None if rest.starts_with(']') => is_open = false,
-            None => return Err(QuestionFileError::new(line_of(rest), "not JSON: expected `,` or `]`")),
+            None => return Err((line_of(rest), "not JSON: expected `,` or `]`".to_owned())),
         }
     }
     match rest.strip_prefix(']').map(str::trim) {
         Some("") => Ok(values),
-        Some(_) => Err(QuestionFileError::new(line_of(rest), "not JSON: unexpected text after the list")),
-        None => Err(QuestionFileError::new(line_of(rest), "not JSON: the list is not closed")),
+        Some(_) => Err((line_of(rest), "not JSON: unexpected text after the list".to_owned())),
+        None => Err((line_of(rest), "not JSON: the list is not closed".to_owned())),
     }
 }
 
@@ -146,20 +137,20 @@ fn count_newlines(text: &str) -> usize {
 fn not_json(line: usize, error: &serde_json::Error) -> QuestionFileError {
     let message = error.to_string();
     let reason = message.split(" at line ").next().unwrap_or_default();
-    QuestionFileError::new(line, format!("not JSON: {reason} at column {}", error.column()))
+    (line, format!("not JSON: {reason} at column {}", error.column()))
 }
 
 fn parse_yaml_list(text: &str) -> Result<Vec<(usize, Value)>, QuestionFileError> {
-    let root = parse_long_yaml(text, MAX_BYTES)
-        .map_err(|broken| QuestionFileError::new(broken.line, format!("not YAML: {}", broken.reason)))?;
+    let root =
+        parse_long_yaml(text, MAX_BYTES).map_err(|broken| (broken.line, format!("not YAML: {}", broken.reason)))?;
     let YamlKind::List(items) = &root.kind else {
-        return Err(QuestionFileError::new(root.line, "expected a list of questions, each after `- `, or JSON"));
+        return Err((root.line, "expected a list of questions, each after `- `, or JSON".to_owned()));
     };
     Ok(items.iter().map(|item| (item.line, YamlValue::from_yaml(item).to_json())).collect())
 }
 
 fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Result<JudgedQuestion, QuestionFileError> {
-    let error = |message: String| QuestionFileError { line, message };
+    let error = |message: String| (line, message);
     let Value::Object(mut object) = value else {
         return Err(error("expected an object with `question` and `answers` or `silent`".to_owned()));
     };

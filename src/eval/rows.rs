@@ -18,16 +18,6 @@ impl Loss {
             Self::WrongPassage => "wrong-passage",
         }
     }
-
-    /// Returns the name in the human format.
-    fn words(self) -> &'static str {
-        match self {
-            Self::NotFound => "not found",
-            Self::RankedLow => "ranked low",
-            Self::NotPacked => "not packed",
-            Self::WrongPassage => "wrong passage",
-        }
-    }
 }
 
 /// Returns the report of the questions of a file. Its verdict is an error if the share of hits is too low.
@@ -127,7 +117,11 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
         (None, None) => "no note contains the answer".to_owned(),
     };
     let JudgedQuestion { line, text, .. } = outcome.question;
-    let shown = format!("{file}:{line}: {} in {}: {text} ({position})", loss.words(), joined_budgets(&budgets));
+    let shown = format!(
+        "{file}:{line}: {} in {}: {text} ({position})",
+        loss.name().replace('-', " "),
+        joined_budgets(&budgets)
+    );
     let mut fields = vec![("step", RowValue::Name(loss.name().to_owned()))];
     fields.extend(question_fields(file, outcome.question, budgets));
     fields.push(("note", note.map_or(RowValue::Nothing, |id| RowValue::Name(id.as_str().to_owned()))));

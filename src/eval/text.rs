@@ -1,6 +1,6 @@
 //! Text normalised for matching with the sentences, headings and patterns of a question file.
 
-use std::sync::OnceLock;
+use std::sync::LazyLock;
 
 use regex::Regex;
 use unicode_normalization::UnicodeNormalization;
@@ -77,10 +77,9 @@ fn to_plain_line(text: &str) -> String {
 }
 
 fn replace_links(text: &str) -> String {
-    static PATTERN: OnceLock<Option<Regex>> = OnceLock::new();
-    let pattern = PATTERN.get_or_init(|| Regex::new(LINK_PATTERN).ok());
-    debug_assert!(pattern.is_some(), "the link pattern is valid");
-    match pattern {
+    static PATTERN: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(LINK_PATTERN).ok());
+    debug_assert!(PATTERN.is_some(), "the link pattern is valid");
+    match &*PATTERN {
         Some(pattern) if text.contains('[') => pattern.replace_all(text, "$1$2").into_owned(),
         _ => text.to_owned(),
     }

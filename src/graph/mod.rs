@@ -12,6 +12,8 @@ mod walk;
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
 
+use clap::{Args, ValueEnum};
+
 pub use compactions::Compactions;
 pub use walk::{Reached, Walk, WalkLimits};
 
@@ -53,14 +55,13 @@ impl EdgeSources {
     }
 }
 
-/// The direction in which links are followed.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+/// The direction in which links are followed: from a note to what it links to, to what links to it, or both.
+// A doc comment of a variant would become help.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Direction {
-    /// From a note to what it links to.
     Out,
-    /// From a note to what links to it.
     In,
-    /// Both.
     #[default]
     Both,
 }
@@ -76,20 +77,27 @@ impl Direction {
     }
 }
 
-/// Selects the links that a query follows. Types are compared as seen from the note at which the link is found.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Selects the links that a query follows. Types are compared as seen from the note at which the link is found. The doc
+/// comments of the fields are the help of the flags.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Follow {
-    /// The direction.
+    /// The direction in which links are followed
+    #[arg(long, value_name = "WAY", default_value = "both")]
     pub direction: Direction,
-    /// The only types to follow; empty for all.
+    /// Only links of this type, as shown (repeatable)
+    #[arg(long = "type", value_name = "TYPE")]
     pub kinds: Vec<String>,
-    /// Types not to follow.
+    /// Exclude links of this type, as shown (repeatable)
+    #[arg(long = "exclude-type", value_name = "TYPE")]
     pub except_kinds: Vec<String>,
-    /// Whether only links in frontmatter are followed.
+    /// Only links in frontmatter
+    #[arg(long = "typed-only", conflicts_with = "is_inline_only")]
     pub is_typed_only: bool,
-    /// Whether only links in bodies are followed.
+    /// Only links in bodies
+    #[arg(long = "inline-only")]
     pub is_inline_only: bool,
     /// Whether incoming links keep their stored direction and type instead of appearing under the inverse type.
+    #[arg(skip)]
     pub is_raw: bool,
 }
 

@@ -7,22 +7,16 @@ use crate::error::Error;
 use crate::request::Score;
 
 /// The arguments that are not parsed yet.
-pub(super) struct Arguments {
-    remaining: JsonObject,
-}
+pub(super) struct Arguments(JsonObject);
 
 impl Arguments {
     pub(super) fn new(arguments: &JsonObject) -> Self {
         let present = arguments.iter().filter(|(_, value)| !value.is_null());
-        Self { remaining: present.map(|(name, value)| (name.clone(), value.clone())).collect() }
-    }
-
-    fn take(&mut self, name: &str) -> Option<Value> {
-        self.remaining.remove(name)
+        Self(present.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
-        match self.take(name) {
+        match self.0.remove(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
             Some(_) => Err(argument_error(name, "expected a string")),
@@ -37,7 +31,7 @@ impl Arguments {
 
     /// Parses a whole number, 1 to 10¹².
     pub(super) fn count(&mut self, name: &str) -> Result<Option<usize>, Error> {
-        let Some(value) = self.take(name) else { return Ok(None) };
+        let Some(value) = self.0.remove(name) else { return Ok(None) };
         // Some clients encode every number with a decimal point.
         let whole = value.as_f64().filter(|number| number.fract() == 0.0 && (1.0..=1e12).contains(number));
         whole
@@ -47,13 +41,13 @@ impl Arguments {
 
     /// Parses a number from 0 to 1.
     pub(super) fn share(&mut self, name: &str) -> Result<Option<Score>, Error> {
-        let Some(value) = self.take(name) else { return Ok(None) };
+        let Some(value) = self.0.remove(name) else { return Ok(None) };
         let share = value.as_f64().filter(|number| (0.0..=1.0).contains(number));
         share.map(|share| Some(Score::new(share))).ok_or_else(|| argument_error(name, "expected a number from 0 to 1"))
     }
 
     pub(super) fn is_set(&mut self, name: &str) -> Result<bool, Error> {
-        match self.take(name) {
+        match self.0.remove(name) {
             None => Ok(false),
             Some(Value::Bool(is_set)) => Ok(is_set),
             Some(_) => Err(argument_error(name, "expected true or false")),
@@ -69,7 +63,7 @@ impl Arguments {
     /// Parses a list of texts, or a single text.
     pub(super) fn texts(&mut self, name: &str) -> Result<Vec<String>, Error> {
         let expected = || argument_error(name, "expected a list of strings");
-        match self.take(name) {
+        match self.0.remove(name) {
             None => Ok(Vec::new()),
             Some(Value::String(text)) => Ok(vec![text]),
             Some(Value::Array(items)) => {
@@ -82,7 +76,7 @@ impl Arguments {
 
     /// Checks that all arguments were parsed.
     pub(super) fn finish(self) -> Result<(), Error> {
-        match self.remaining.keys().next() {
+        match self.0.keys().next() {
             None => Ok(()),
             Some(name) => Err(argument_error(name, "this tool has no such argument")),
         }

@@ -24,7 +24,7 @@ use crate::error::Error;
 use crate::escape::escape_json_texts;
 use crate::fit;
 use crate::report::Report;
-use crate::request::{Command, Format, McpRequest};
+use crate::request::{Command, Format};
 use crate::store::{ChangeWatcher, Location, Store};
 use call_queue::CallQueue;
 use tools::Task;
@@ -44,16 +44,17 @@ struct Answer {
     structured: Option<Value>,
 }
 
-/// Runs the server until the client disconnects.
-pub(crate) fn serve(request: &McpRequest, location: &Location, env: &Env) -> Result<(), Error> {
+/// Runs the server until the client disconnects. Notes get `date` as their time of creation or change, else the current
+/// second.
+pub(crate) fn serve(date: Option<&str>, location: &Location, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
-    answer_calls(request, location, env, CallQueue::new(calls, location));
+    answer_calls(date, location, env, CallQueue::new(calls, location));
     protocol_thread.join().map_err(|_| Error::failure("the server stopped unexpectedly"))?
 }
 
 /// Answers calls until the client disconnects, and reopens the store whenever it has changed.
-fn answer_calls(request: &McpRequest, location: &Location, env: &Env, mut calls: CallQueue) {
+fn answer_calls(date: Option<&str>, location: &Location, env: &Env, mut calls: CallQueue) {
     let mut pending = None;
     let mut watcher = ChangeWatcher::new(location, &env.current_dir);
     while let Some(call) = pending.take().or_else(|| calls.next(env)) {
@@ -68,7 +69,7 @@ fn answer_calls(request: &McpRequest, location: &Location, env: &Env, mut calls:
                 continue;
             }
         };
-        pending = answer_from(&store, request, location, env, call, &mut calls, &mut watcher);
+        pending = answer_from(&store, date, location, env, call, &mut calls, &mut watcher);
     }
 }
 
@@ -76,7 +77,7 @@ fn answer_calls(request: &McpRequest, location: &Location, env: &Env, mut calls:
 /// reopened store; `None` if the client has disconnected.
 fn answer_from(
     store: &Store,
-    request: &McpRequest,
+    date: Option<&str>,
     location: &Location,
     env: &Env,
     first: Call,
@@ -92,9 +93,8 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let date = request.today.as_deref();
         let answer = match tools::parse_task(&call.tool, &call.arguments, location.today, date) {
-            Ok(task) if task.is_write => {
+            Ok(task) if task.command.changes_files() => {
                 if calls.run_write(task, call.reply, env) {
                     return calls.next(env);
                 }
@@ -137,7 +137,7 @@ fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Answer, Err
 /// Fits a report into the budget of a task, as text and as structured content.
 fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
     let mut report = report?;
-    if !task.is_write {
+    if !task.command.changes_files() {
         report.head.banner = Some(true);
     }
     let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);

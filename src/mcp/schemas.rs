@@ -35,11 +35,11 @@ fn get_context() -> Tool {
     let about = "Get the passages of the project's notes that answer a question, best notes first, in at most \
          max_tokens. Use the words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
          days and periods.";
-    read_only("get_context", about, properties, &["topic"])
+    tool("get_context", true, about, properties, &["topic"])
 }
 
 fn expand() -> Tool {
-    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS}, "description":
+    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS.map(|(name, _)| name)}, "description":
         "What else to show: what the notes are derived from, what supports them, what contradicts them"});
     let properties = json!({
         "ids": texts("Ids of notes"),
@@ -47,7 +47,7 @@ fn expand() -> Tool {
         "max_additional_tokens": count("Maximum number of tokens in the answer", DEFAULT_ADDITIONAL_TOKENS),
     });
     let about = "Show more of notes that get_context returned: their full text, and what supports or contradicts them.";
-    read_only("expand", about, properties, &["ids"])
+    tool("expand", true, about, properties, &["ids"])
 }
 
 fn search() -> Tool {
@@ -58,7 +58,7 @@ fn search() -> Tool {
         "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal"),
     });
     let about = "Find notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
-    read_only("search", about, properties, &["query"])
+    tool("search", true, about, properties, &["query"])
 }
 
 fn capture() -> Tool {
@@ -70,7 +70,7 @@ fn capture() -> Tool {
     });
     let about = "Save something worth knowing later as a note: a decision and its reasons, the cause of a problem, a \
          convention. One subject per note.";
-    writing("capture", about, properties, &["text"])
+    tool("capture", false, about, properties, &["text"])
 }
 
 fn link() -> Tool {
@@ -79,7 +79,7 @@ fn link() -> Tool {
         "to": text("The id of the note that it links to"),
         "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines, …"),
     });
-    writing("link", "Add a typed link from one note to another.", properties, &["from", "to", "type"])
+    tool("link", false, "Add a typed link from one note to another.", properties, &["from", "to", "type"])
 }
 
 fn text(about: &str) -> Value {
@@ -106,24 +106,13 @@ fn boolean(about: &str) -> Value {
     json!({"type": "boolean", "default": false, "description": about})
 }
 
-fn read_only(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
-    tool(name, about, properties, required).annotate(annotations().read_only(true))
-}
-
-fn writing(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
-    tool(name, about, properties, required).annotate(annotations().read_only(false))
-}
-
-fn annotations() -> ToolAnnotations {
-    ToolAnnotations::new().destructive(false).open_world(false)
-}
-
-fn tool(name: &'static str, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+fn tool(name: &'static str, is_read_only: bool, about: &'static str, properties: Value, required: &[&str]) -> Tool {
     let schema = json!({
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": false,
     });
-    Tool::new(name, about, Arc::new(schema.as_object().cloned().unwrap_or_default()))
+    let annotations = ToolAnnotations::new().destructive(false).open_world(false).read_only(is_read_only);
+    Tool::new(name, about, Arc::new(schema.as_object().cloned().unwrap_or_default())).annotate(annotations)
 }

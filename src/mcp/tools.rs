@@ -4,11 +4,11 @@ use jiff::civil::Date;
 use rmcp::model::JsonObject;
 
 use super::arguments::{Arguments, argument_error, parse_choice};
-use crate::env::Today;
+use crate::env::{self, Today};
 use crate::error::Error;
 use crate::request::{
-    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, DetailLevel, ExpandRequest,
-    Format, ListRequest, NewFields, NewNote, Purpose, QuestionOptions, SearchRequest, Selectors,
+    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
+    ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -31,22 +31,24 @@ pub(super) struct Task {
     pub(super) command: Command,
     pub(super) budget: Budget,
     pub(super) format: Format,
-    /// Whether the command changes notes.
-    pub(super) is_write: bool,
 }
 
 /// The values of `abstraction`.
-pub(super) const LEVELS: [(&str, Abstraction); 6] = [
-    ("passages", Abstraction::Passages),
-    ("detailed", Abstraction::Fixed(DetailLevel::Detailed)),
-    ("extract", Abstraction::Fixed(DetailLevel::Extract)),
-    ("summary", Abstraction::Fixed(DetailLevel::Summary)),
-    ("essence", Abstraction::Fixed(DetailLevel::Essence)),
-    ("adaptive", Abstraction::Adaptive),
+pub(super) const LEVELS: [(&str, Option<Abstraction>); 6] = [
+    ("passages", None),
+    ("detailed", Some(Abstraction::Detailed)),
+    ("extract", Some(Abstraction::Extract)),
+    ("summary", Some(Abstraction::Summary)),
+    ("essence", Some(Abstraction::Essence)),
+    ("adaptive", Some(Abstraction::Adaptive)),
 ];
 
 /// The values of `include`.
-pub(super) const RELATED_KINDS: [&str; 3] = ["derivation", "evidence", "contradictions"];
+pub(super) const RELATED_KINDS: [(&str, RelatedKind); 3] = [
+    ("derivation", RelatedKind::Derivation),
+    ("evidence", RelatedKind::Evidence),
+    ("contradictions", RelatedKind::Contradictions),
+];
 
 /// Parses a call of a tool.
 ///
@@ -82,8 +84,8 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let assessment = AssessmentOptions {
         purpose: Some(purpose),
         abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
-        min_confidence: arguments.share("min_confidence")?.unwrap_or_default(),
-        min_trust: arguments.share("min_trust")?.unwrap_or_default(),
+        min_confidence: arguments.share("min_confidence")?,
+        min_trust: arguments.share("min_trust")?,
         with_derivations: arguments.is_set("include_derivations")?,
         with_contradictions: arguments.is_set("include_contradictions")?,
         today: Some(today),
@@ -92,12 +94,12 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
-        passages_within: budget.most_chars().filter(|_| assessment.abstraction == Abstraction::Passages),
+        passages_within: budget.most_chars().filter(|_| assessment.abstraction.is_none()),
         assessment: Some(assessment),
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     };
-    Ok(Task { command: Command::Context(context), budget, format: Format::Prompt, is_write: false })
+    Ok(Task { command: Command::Context(context), budget, format: Format::Prompt })
 }
 
 fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
@@ -105,18 +107,11 @@ fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
     if ids.is_empty() {
         return Err(argument_error("ids", "expected the ids of notes"));
     }
-    let mut expand = ExpandRequest { ids, ..ExpandRequest::default() };
-    for kind in arguments.texts("include")? {
-        let kinds = RELATED_KINDS.map(|kind| (kind, kind));
-        match parse_choice("include", &kind, &kinds)? {
-            "derivation" => expand.derivation = true,
-            "evidence" => expand.evidence = true,
-            _ => expand.contradictions = true,
-        }
-    }
+    let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind, &RELATED_KINDS));
+    let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
-    Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt, is_write: false })
+    Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt })
 }
 
 fn search(arguments: &mut Arguments) -> Result<Task, Error> {
@@ -128,7 +123,7 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
     let search = SearchRequest { query: arguments.required_text("query")?, only, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
-    Ok(Task { command: Command::Search(search), budget, format: Format::Human, is_write: false })
+    Ok(Task { command: Command::Search(search), budget, format: Format::Human })
 }
 
 /// Splits a comma-separated list of tags.
@@ -148,11 +143,12 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
     let fields = NewFields {
         body: Some(text),
         kind: arguments.text("type")?,
+        title: arguments.text("title")?,
         tags,
         custom: vec![(GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())],
         ..NewFields::default()
     };
-    Ok(Action::Create(NewNote { title: arguments.text("title")?, fields, is_generated: true }))
+    Ok(Action::Create { fields, is_generated: true, is_opened: false })
 }
 
 fn link(arguments: &mut Arguments) -> Result<Action, Error> {
@@ -164,11 +160,9 @@ fn link(arguments: &mut Arguments) -> Result<Action, Error> {
 }
 
 fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
-    let now = jiff::Timestamp::now();
-    let seconds = jiff::Timestamp::from_second(now.as_second()).unwrap_or(now);
-    let now = date.map_or_else(|| seconds.to_string(), str::to_owned);
+    let now = date.map_or_else(env::now, str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    let change = ChangeRequest { action, is_dry_run: false, now, random, opens_editor: false };
-    Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human, is_write: true })
+    let change = ChangeRequest { action, is_dry_run: false, now, random };
+    Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human })
 }

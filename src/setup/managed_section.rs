@@ -136,7 +136,8 @@ fn checksum(text: &str) -> String {
 /// A section in a file, and the text around it.
 #[derive(Debug)]
 pub(super) struct ManagedSection<'a> {
-    file: &'a str,
+    /// The text of the file.
+    pub(super) file: &'a str,
     style: &'static MarkerStyle,
     before: &'a str,
     /// The opening marker.
@@ -203,10 +204,6 @@ impl<'a> ManagedSection<'a> {
             bail!("there is text after `{end}` on its line");
         }
         Ok(Some(section))
-    }
-
-    pub(super) fn file_text(&self) -> String {
-        self.file.to_owned()
     }
 
     /// Tells whether the section has this text, whatever its line ends.

@@ -89,8 +89,9 @@ fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usi
     }
     let top = path.split_inclusive('/').next().unwrap_or_default();
     let mut is_ours = false;
-    for step in RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| step.is_below(top, project)) {
-        is_ours |= step.has_made_top_folder(project)?;
+    for step in RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| !step.is_in_store()) {
+        let path = step.path(project);
+        is_ours |= path.starts_with(top) && step.folders_made(project)? >= path.matches('/').count();
     }
     Ok(missing + usize::from(is_ours))
 }
@@ -130,8 +131,8 @@ impl Recipe {
         for step in self.applicable_steps(project) {
             states.push((step, step.state(project)?));
         }
-        let first = |wanted: RecipeState| states.iter().find(|(_, state)| *state == wanted).copied();
-        Ok(first(RecipeState::Missing).or_else(|| first(RecipeState::Edited)).or_else(|| first(RecipeState::Stale)))
+        let flaws = [RecipeState::Missing, RecipeState::Edited, RecipeState::Stale];
+        Ok(flaws.iter().find_map(|flaw| states.iter().find(|(_, state)| state == flaw).copied()))
     }
 
     /// Installs or updates every step. Returns the state before, and the files that changed.
@@ -160,9 +161,7 @@ impl Recipe {
             self.applicable_steps(project).try_for_each(|step| step.expect_possible(project))?;
         }
         let steps = self.steps.iter().filter(|step| is_removal || step.is_applicable(project));
-        let previews: Result<Vec<Option<FileChange>>, Error> =
-            steps.map(|step| step.preview(project, is_removal)).collect();
-        Ok(previews?.into_iter().flatten().collect())
+        steps.filter_map(|step| step.preview(project, is_removal).transpose()).collect()
     }
 
     /// Removes every step. Returns the files that changed.

@@ -132,7 +132,7 @@ impl SectionStep {
         let marker = self.noted(marker, project)?;
         // An up-to-date section keeps every byte, whatever the version that wrote it.
         let is_current = has_text && marker == section.marker;
-        Ok(if is_current { section.file_text() } else { section.with_text(self.text, &marker) })
+        Ok(if is_current { section.file.to_owned() } else { section.with_text(self.text, &marker) })
     }
 
     /// Adds the recipe to the users of a marker, and what exists before its hook is installed.

@@ -118,18 +118,8 @@ impl RecipeStep {
         }
     }
 
-    /// Tells whether the file of the step is below a folder of the project; `folder` ends in `/`.
-    pub(super) fn is_below(&self, folder: &str, project: &Project<'_>) -> bool {
-        !self.is_in_store() && self.path(project).starts_with(folder)
-    }
-
-    /// Tells whether the topmost folder above the step's file was created for it.
-    pub(super) fn has_made_top_folder(&self, project: &Project<'_>) -> Result<bool, Error> {
-        Ok(self.folders_made(project)? >= self.path(project).matches('/').count())
-    }
-
     /// Returns the number of folders that were created for the step's file, and are deleted with it.
-    fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
+    pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
         match self {
             Self::Section(section) => Ok(section.marker(project)?.map_or(0, |marker| marker.folders)),
             Self::Hook(hook) => hook.folders_made(project),

@@ -7,9 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, DetailLevel, ExpandRequest,
-    GraphRequest, JournalRequest, LinkRequest, LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions,
-    RelatedRequest, SearchRequest, Selectors, ShowRequest, Sort,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, LinkRequest,
+    LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest, SearchRequest,
+    Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -240,23 +240,22 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     for (query, abstraction, purpose) in [
         ("fsync 日本語 word item", Abstraction::Adaptive, Some(Purpose::Decide)),
         ("word Title", Abstraction::Adaptive, None),
-        ("fsync item", Abstraction::Fixed(DetailLevel::Extract), Some(Purpose::Explore)),
-        ("fsync item", Abstraction::Fixed(DetailLevel::Essence), None),
+        ("fsync item", Abstraction::Extract, Some(Purpose::Explore)),
+        ("fsync item", Abstraction::Essence, None),
     ] {
         commands.push(needed(query, abstraction, purpose));
     }
-    for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::passages()))] {
+    for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::default()))] {
         commands.push(passages(query, assessment));
     }
     commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
-        derivation: true,
-        evidence: true,
-        contradictions: true,
-        ..ExpandRequest::default()
+        include: vec![RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions],
+        banner: None,
     }));
-    commands.push(Command::Graph(GraphRequest { max_notes: Some(5), ..GraphRequest::default() }));
-    commands.push(Command::Journal(JournalRequest { day: TODAY }));
+    let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
+    commands.push(Command::Graph { selection, saved: None });
+    commands.push(Command::Journal(TODAY));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
@@ -293,7 +292,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
     let assessment = AssessmentOptions {
         purpose,
-        abstraction,
+        abstraction: Some(abstraction),
         with_derivations: true,
         with_contradictions: purpose.is_some(),
         explains: true,
@@ -311,15 +310,9 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
 }
 
 fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {
-    let mut selection = Selectors::default();
+    let mut selection = Selectors { max_notes, ..Selectors::default() };
     choose(&mut selection);
-    Command::Context(ContextRequest {
-        selection,
-        max_notes,
-        with_custom: true,
-        banner: Some(true),
-        ..ContextRequest::default()
-    })
+    Command::Context(ContextRequest { selection, with_custom: true, banner: Some(true), ..ContextRequest::default() })
 }
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {

@@ -5,7 +5,7 @@ use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
-use crate::request::{ChangeRequest, NewFields, NewNote};
+use crate::request::{ChangeRequest, NewFields};
 use crate::store::{self, Store};
 
 /// The fields that state who vouches for a note and how trustworthy it is.
@@ -18,13 +18,18 @@ const MAX_TITLE: usize = 100;
 const MAX_SLUG: usize = 60;
 
 /// Plans a note from the template of its type and the given fields.
-pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Result<Vec<PlannedChange>, Error> {
-    let body = note.fields.body.as_deref().unwrap_or_default().trim_end();
-    let given = note.title.clone().filter(|title| !title.trim().is_empty());
+pub(super) fn plan(
+    store: &Store,
+    request: &ChangeRequest,
+    fields: &NewFields,
+    is_generated: bool,
+) -> Result<Vec<PlannedChange>, Error> {
+    let body = fields.body.as_deref().unwrap_or_default().trim_end();
+    let given = fields.title.clone().filter(|title| !title.trim().is_empty());
     let title = given.or_else(|| title_from(body)).ok_or_else(|| {
         Error::usage("the note would be empty").hint("give a title, or a text with --body or on standard input")
     })?;
-    let kind = note.fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
+    let kind = fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
     if kind.is_empty() {
         return Err(Error::usage("the type is empty"));
     }
@@ -33,7 +38,7 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Re
     let template = store.template(kind)?.unwrap_or_default();
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
-    if note.is_generated {
+    if is_generated {
         all_edits.extend(CLAIMS.iter().flat_map(|key| [Edit::RemoveField(key), Edit::RemoveCustom(key)]));
     }
     all_edits.extend([
@@ -42,8 +47,8 @@ pub(super) fn plan(store: &Store, request: &ChangeRequest, note: &NewNote) -> Re
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
     ]);
-    let fields = NewFields { kind: None, title: None, body: None, ..note.fields.clone() };
-    all_edits.extend(edits(store, &fields)?);
+    let others = NewFields { kind: None, title: None, body: None, ..fields.clone() };
+    all_edits.extend(edits(store, &others)?);
     if !body.is_empty() {
         all_edits.push(Edit::SetBody(format!("{body}\n")));
     }
@@ -131,8 +136,8 @@ pub(super) fn slug(title: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Location;
-    use crate::store::NoteHandle;
+    use crate::request::Action;
+    use crate::store::{Location, NoteHandle};
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
@@ -141,19 +146,13 @@ mod tests {
         std::fs::create_dir_all(root.join("notes")).unwrap();
         std::fs::create_dir_all(root.join("templates")).unwrap();
         let store = Store::open(&Location { store: Some(root.clone()), ..Location::default() }, dir.path()).unwrap();
-        let request = |note: NewNote| ChangeRequest {
-            action: crate::request::Action::Create(note),
-            is_dry_run: false,
-            now: "2025-03-31".to_owned(),
-            random: 1,
-            opens_editor: false,
-        };
         let created = |template: &str, is_generated: bool| {
             std::fs::write(root.join("templates/fleeting.md"), template).unwrap();
             let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
             let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
-            let note = NewNote { title: None, fields, is_generated };
-            let planned = plan(&store, &request(note.clone()), &note)?;
+            let action = Action::Create { fields: fields.clone(), is_generated, is_opened: false };
+            let request = ChangeRequest { action, is_dry_run: false, now: "2025-03-31".to_owned(), random: 1 };
+            let planned = plan(&store, &request, &fields, is_generated)?;
             let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
             else {
                 panic!("a new note");

@@ -4,33 +4,30 @@
 //! is closed, `updated` is set and the note's diagnostics are reported.
 
 use super::{ChangePlan, PlannedChange};
+use crate::commands::note_findings;
 use crate::env::Env;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::note::Diagnostic;
 use crate::note::edit::{Edit, apply};
 use crate::report::DiagnosticEntry;
-use crate::store::NoteHandle;
-use crate::store::{Change, Location, Store};
+use crate::store::{Change, Location, NoteHandle, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
     let before = store.read_bytes(path)?;
     (env.editor)(&store.real_path(path)).map_err(|error| {
         let message = format!("can't edit {}: {error}", store.shown(path));
-        Error::new(ErrorKind::Failure, message).hint("VISUAL, or else EDITOR, must contain the command of your editor")
+        Error::failure(message).hint("VISUAL, or else EDITOR, must contain the command of your editor")
     })?;
     let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
     let after = store.read_bytes(path)?;
-    let note = store
-        .notes()
-        .iter()
-        .find(|note| note.path == path)
-        .ok_or_else(|| Error::new(ErrorKind::Failure, format!("{} is no longer a note", store.shown(path))))?;
+    let note = store.notes().iter().find(|note| note.path == path);
+    let note = note.ok_or_else(|| Error::failure(format!("{} is no longer a note", store.shown(path))))?;
     let updated_text = with_updated(&before, &after, path, now);
     if let Some(new) = &updated_text {
         store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
     }
-    let mut findings = diagnostics_of(&store, note);
+    let mut findings: Vec<DiagnosticEntry> = note_findings(&store, note).collect();
     let old_id = &NoteHandle::parse(path, before.clone()).id;
     if note.id != *old_id {
         let message =
@@ -53,8 +50,4 @@ fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Ve
     }
     let text = std::str::from_utf8(after).ok()?;
     apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
-}
-
-fn diagnostics_of(store: &Store, note: &NoteHandle) -> Vec<DiagnosticEntry> {
-    note.findings().map(|finding| DiagnosticEntry::of_note(store.shown(&note.path), note, finding)).collect()
 }

@@ -7,7 +7,7 @@ use crate::context::Journals;
 use crate::error::{Error, ErrorKind};
 use crate::note::JOURNAL;
 use crate::note::edit::{self, Edit};
-use crate::request::{ChangeRequest, NewFields, NewNote};
+use crate::request::{ChangeRequest, NewFields};
 use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
@@ -41,9 +41,9 @@ fn continues_list(line: &str) -> bool {
 
 /// Plans a new journal with the bullet.
 fn plan_new(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
-    let fields = NewFields { kind: Some(JOURNAL.to_owned()), body: Some(bullet), ..NewFields::default() };
-    let journal = NewNote { title: Some(day.to_string()), fields, is_generated: false };
-    let mut planned = create::plan(store, request, &journal)?;
+    let (title, kind) = (Some(day.to_string()), Some(JOURNAL.to_owned()));
+    let fields = NewFields { title, kind, body: Some(bullet), ..NewFields::default() };
+    let mut planned = create::plan(store, request, &fields, false)?;
     // The field keeps the day when the title changes.
     let date = Edit::SetPlain { key: "date", text: day.to_string() };
     for planned in &mut planned {

@@ -1,6 +1,6 @@
 //! `qipu link add` and `qipu link remove`: change typed links.
 
-use super::{PlannedChange, plan_edits};
+use super::{PlannedChange, link_entry, plan_edits};
 use crate::error::Error;
 use crate::graph::NameIndex;
 use crate::note::edit::Edit;
@@ -25,7 +25,7 @@ pub(super) fn plan_add(
     }
     store.expect_own_id(to)?;
     let (note, target) = (&store.notes()[from], &store.notes()[to]);
-    let entries = vec![("type", kind.to_owned()), ("id", target.id.to_string())];
+    let entries = link_entry(kind, target.id.as_str());
     let is_there = links_to(store, note, to).any(|(link_kind, _)| link_kind == kind);
     let edits = if is_there { Vec::new() } else { vec![Edit::AddMap { key: "links", entries }] };
     Ok(vec![plan_edits(store, note, &edits, now)?])

@@ -5,14 +5,14 @@
 
 use std::collections::BTreeSet;
 
-use super::{ChangePlan, PlannedChange, changes_of, plan_rewritten, plan_text, refuse_change};
+use super::{ChangePlan, PlannedChange, changes_of, digests_of, link_entry, plan_linking, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, rebase_path, relative_path};
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
 use crate::report::DiagnosticEntry;
-use crate::store::{self, NoteHandle, NoteIdx, Store};
+use crate::store::{self, NoteIdx, Store};
 
 /// Plans the note that stays, the notes that link to the other, and the deletion of the other.
 pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<ChangePlan, Error> {
@@ -79,14 +79,12 @@ impl MergePlanner<'_> {
         let section = self.section()?;
         let mut planned = vec![self.plan_into(section.as_ref())?];
         let mut linking: BTreeSet<NoteIdx> = graph.backlinks(self.from.position).collect();
-        let is_digest = |note: &NoteHandle| {
-            note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.from.position))
-        };
-        let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.has_compacts());
-        linking.extend(notes.filter(|(_, note)| is_digest(note)).map(|(position, _)| position));
+        linking.extend(digests_of(store, &self.names, self.from.position));
         let both = [self.from.position, self.into.position];
         for position in linking.into_iter().filter(|position| !both.contains(position)) {
-            planned.extend(self.plan_linking(&store.notes()[position])?);
+            let note = &store.notes()[position];
+            let new_target = |link: &InlineLink| self.new_target(&note.path, link);
+            planned.extend(plan_linking(store, note, new_target, |name| self.renamed(name))?);
         }
         let change =
             Some(store::Change::Delete { path: deleted.path.clone(), old: self.from.text.clone().into_bytes() });
@@ -127,7 +125,7 @@ impl MergePlanner<'_> {
         edits.extend(sources.edits);
         let is_deleted = |name: &str| self.names.resolve(name) == Some(self.from.position);
         let own = into.links.iter().filter(|link| is_deleted(&link.target));
-        edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: entries(&link.kind, &link.target) }));
+        edits.extend(own.map(|link| Edit::RemoveMap { key: "links", entries: link_entry(&link.kind, &link.target) }));
         let links_of = |note: &Note, is_meant: &dyn Fn(&str) -> bool| -> Vec<Value> {
             let links = note.links.iter().zip(note.link_values());
             links.filter(|(link, _)| is_meant(&link.target)).map(|(_, value)| value).collect()
@@ -154,23 +152,6 @@ impl MergePlanner<'_> {
         let text = relinked(from.body(), |link| self.moved_target(link));
         let text = text.map_err(|reason| refuse_change(&self.store.notes()[self.from.position], &reason))?;
         Ok(Section::new(&from.title, from.summary_field.as_deref().unwrap_or_default(), &text))
-    }
-
-    /// Plans a note that links to the deleted one; `None` if it stays as it is.
-    fn plan_linking(&self, note: &NoteHandle) -> Result<Option<PlannedChange>, Error> {
-        let mut edits = Vec::new();
-        for (kind, target) in note.link_fields().typed {
-            let to = self.renamed(target);
-            let entries = entries(kind, target);
-            edits.extend(to.map(|to| Edit::Retarget { key: "links", entries, to }));
-        }
-        for name in note.relations().compacts {
-            let entries = vec![("id", name.to_owned())];
-            edits.extend(self.renamed(name).map(|to| Edit::Retarget { key: "compacts", entries, to }));
-        }
-        let relinked = |text: &str| relink(text, |link| self.new_target(&note.path, link));
-        let planned = plan_rewritten(self.store, note, relinked, &edits)?;
-        Ok(planned.change.is_some().then_some(planned))
     }
 
     /// Returns the new target of an inline link; `None` if it stays.
@@ -293,11 +274,6 @@ fn new_aliases(into: &Note, from: &Note) -> Vec<String> {
         into.title.to_lowercase() == lower || into.aliases.iter().any(|alias| alias.to_lowercase() == lower)
     };
     names.filter(|name| !is_known(name)).collect()
-}
-
-/// Returns the fields of a typed link.
-fn entries(kind: &str, target: &str) -> Vec<(&'static str, String)> {
-    vec![("type", kind.to_owned()), ("id", target.to_owned())]
 }
 
 /// Reports the fields of the deleted note that are not carried over.

@@ -13,14 +13,15 @@ pub(super) mod repair;
 mod tags;
 mod update;
 
+use super::open_to_change;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::edit::{Edit, apply};
-use crate::note::{MAX_BYTES, NoteId};
+use crate::graph::NameIndex;
+use crate::note::edit::{Edit, apply, relink};
+use crate::note::{InlineLink, MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::{self, Action};
-use crate::store::NoteHandle;
-use crate::store::{self, Location, Store};
+use crate::request::{Action, ChangeRequest};
+use crate::store::{self, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -35,53 +36,36 @@ struct ChangePlan {
     findings: Vec<DiagnosticEntry>,
 }
 
-/// Plans an action, makes the changes unless this is a dry run, and reports every file.
-pub(super) fn run(request: &request::ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
-    if request.is_dry_run {
-        let store = Store::open(location, &env.current_dir)?;
-        let (store, plan) = plan_with_retry(store, request, location, env)?;
-        return Ok(report(&store, request, plan));
+/// Plans an action, makes the changes unless this is a dry run, and reports every file. If the index turns out to be
+/// corrupt, plans again from the files.
+pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir)?;
+    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
+    let (mut plan, mut verdict) = (plan?, None);
+    if let Some(lock) = lock {
+        store.apply(&changes_of(&plan.changes), &lock)?;
+        // The lock must not be held while the editor is open.
+        drop(lock);
+        if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
+            match edit::open(&store, &created.path, location, &request.now, env) {
+                Ok(edited) => plan.findings = edited.findings,
+                // The note exists, so its id is reported even if the editor failed.
+                Err(error) => verdict = Some(error),
+            }
+        }
     }
-    let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
-    let (store, mut plan) = plan_with_retry(store, request, location, env)?;
-    store.apply(&changes_of(&plan.changes), &lock)?;
-    // The lock must not be held while the editor is open.
-    drop(lock);
-    if let [created] = plan.changes.as_slice()
-        && request.opens_editor
-    {
-        let edited = edit::open(&store, &created.path, location, &request.now, env);
-        // The note exists, so its id is reported even if the editor failed.
-        let (findings, verdict) = match edited {
-            Ok(edited) => (edited.findings, None),
-            Err(error) => (Vec::new(), Some(error)),
-        };
-        plan.findings = findings;
-        return Ok(Report { verdict, ..report(&store, request, plan) });
-    }
-    Ok(report(&store, request, plan))
+    Ok(Report { verdict, ..report(&store, request.action.name(), request.is_dry_run, plan) })
 }
 
 /// Opens a note in the user's editor and reports its change.
-pub(super) fn edit(request: &request::EditRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
     let store = Store::open(location, &env.current_dir)?;
-    let path = &store.notes()[store.resolve(&request.id)?].path;
-    let plan = edit::open(&store, path, location, &request.now, env)?;
-    Ok(report_as(&store, "edit", false, plan))
+    let path = &store.notes()[store.resolve(id)?].path;
+    let plan = edit::open(&store, path, location, now, env)?;
+    Ok(report(&store, "edit", false, plan))
 }
 
-/// Plans an action; if the index turns out to be corrupt, plans it again from the files.
-fn plan_with_retry(
-    store: Store,
-    request: &request::ChangeRequest,
-    location: &Location,
-    env: &Env,
-) -> Result<(Store, ChangePlan), Error> {
-    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
-    Ok((store, plan?))
-}
-
-fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, Error> {
+fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -98,7 +82,7 @@ fn plan(store: &Store, request: &request::ChangeRequest) -> Result<ChangePlan, E
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
-        Action::Create(note) => create::plan(store, request, note),
+        Action::Create { fields, is_generated, .. } => create::plan(store, request, fields, *is_generated),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
@@ -113,7 +97,7 @@ fn needs_all_notes(action: &Action) -> bool {
         Action::Merge { .. } | Action::Rename { .. } | Action::RenameTag { .. } => true,
         Action::Compact { is_undone, .. } => !is_undone,
         Action::Update { .. }
-        | Action::Create(_)
+        | Action::Create { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,
@@ -129,14 +113,39 @@ fn plan_edits(store: &Store, note: &NoteHandle, edits: &[Edit], now: &str) -> Re
     })
 }
 
-/// Plans a rewrite of a note's text, and then edits. Leaves `updated` as it is.
-fn plan_rewritten(
+/// Returns the notes that replace the one at `position` as digests, by any of its names.
+fn digests_of(store: &Store, names: &NameIndex<'_>, position: NoteIdx) -> impl Iterator<Item = NoteIdx> {
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.has_compacts());
+    let is_digest =
+        move |note: &NoteHandle| note.relations().compacts.iter().any(|name| names.resolve(name) == Some(position));
+    notes.filter(move |(_, note)| is_digest(note)).map(|(digest, _)| digest)
+}
+
+/// Plans new targets for the inline links of a note, and new names in its fields; leaves `updated` as it is. `None` if all
+/// stay as they are.
+fn plan_linking(
     store: &Store,
     note: &NoteHandle,
-    rewrite: impl FnOnce(&str) -> Result<String, String>,
-    edits: &[Edit],
-) -> Result<PlannedChange, Error> {
-    plan_text(store, note, |old| apply(&rewrite(old)?, edits))
+    new_target: impl Fn(&InlineLink) -> Option<String>,
+    renamed: impl Fn(&str) -> Option<String>,
+) -> Result<Option<PlannedChange>, Error> {
+    let edits = retargets(note, renamed);
+    let planned = plan_text(store, note, |old| apply(&relink(old, new_target)?, &edits))?;
+    Ok(planned.change.is_some().then_some(planned))
+}
+
+/// Returns the edits by which the fields of a note refer to new names.
+fn retargets(note: &NoteHandle, renamed: impl Fn(&str) -> Option<String>) -> Vec<Edit> {
+    let retarget = |key, entries, name: &str| renamed(name).map(|to| Edit::Retarget { key, entries, to });
+    let links = note.link_fields().typed.into_iter();
+    let links = links.filter_map(|(kind, target)| retarget("links", link_entry(kind, target), target));
+    let compacts = note.relations().compacts.into_iter();
+    links.chain(compacts.filter_map(|name| retarget("compacts", vec![("id", name.to_owned())], name))).collect()
+}
+
+/// Returns the fields of a typed link.
+fn link_entry(kind: &str, target: &str) -> Vec<(&'static str, String)> {
+    vec![("type", kind.to_owned()), ("id", target.to_owned())]
 }
 
 /// Plans a new text for a note.
@@ -168,12 +177,8 @@ fn refuse_change(note: &NoteHandle, reason: &str) -> Error {
     Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
 }
 
-fn report(store: &Store, request: &request::ChangeRequest, plan: ChangePlan) -> Report {
-    report_as(store, request.action.name(), request.is_dry_run, plan)
-}
-
 /// Reports the plan of a command, with a diff of each file in a dry run.
-fn report_as(store: &Store, command: &'static str, is_dry_run: bool, plan: ChangePlan) -> Report {
+fn report(store: &Store, command: &'static str, is_dry_run: bool, plan: ChangePlan) -> Report {
     let head = ReportHead::of_change(command, is_dry_run, Some(&store.shown_path));
     let mut entries: Vec<Entry> = plan.changes.iter().map(|planned| entry(store, planned, is_dry_run)).collect();
     entries.extend(finished(store).into_iter().chain(plan.findings).map(Entry::Finding));

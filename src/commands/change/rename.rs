@@ -5,13 +5,12 @@
 use std::collections::BTreeSet;
 
 use super::create::slug;
-use super::{PlannedChange, changes_of, plan_edits, plan_rewritten, refuse_change};
+use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, refuse_change, retargets};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
-use crate::store::{self, Store};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
 pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
@@ -31,9 +30,11 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
     };
     let mut planned = vec![renaming.plan_note(now)?];
     let mut linking: BTreeSet<NoteIdx> = graph.backlinks(position).collect();
-    linking.extend(renaming.digests_of_it());
+    linking.extend(digests_of(store, &renaming.names, position));
     for from in linking.into_iter().filter(|from| *from != position) {
-        planned.extend(renaming.plan_linking(&store.notes()[from])?);
+        let note = &store.notes()[from];
+        let new_target = |link: &InlineLink| renaming.new_target(note, link);
+        planned.extend(plan_linking(store, note, new_target, |name| renaming.new_id(name))?);
     }
     renaming.check_links(&planned)?;
     Ok(planned)
@@ -73,7 +74,7 @@ impl RenamePlanner<'_> {
             Edit::SetText { key: "id".into(), text: note.id.to_string() },
             Edit::SetText { key: "title".into(), text: self.title.to_owned() },
         ];
-        edits.extend(self.typed_edits(note));
+        edits.extend(retargets(note, |name| self.new_id(name)));
         let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),
@@ -99,37 +100,9 @@ impl RenamePlanner<'_> {
         Ok(PlannedChange { change: Some(change), ..planned })
     }
 
-    /// Returns the notes that replace it as digests, by any of its names.
-    fn digests_of_it(&self) -> impl Iterator<Item = NoteIdx> {
-        let notes = NoteIdx::enumerate(self.store.notes()).filter(|(_, note)| note.has_compacts());
-        let is_digest = |note: &NoteHandle| {
-            note.relations().compacts.iter().any(|name| self.names.resolve(name) == Some(self.position))
-        };
-        notes.filter(move |(_, note)| is_digest(note)).map(|(position, _)| position)
-    }
-
-    /// Plans a note that links to it; only the bytes of these links change. `None` if no link has to.
-    fn plan_linking(&self, note: &NoteHandle) -> Result<Option<PlannedChange>, Error> {
-        let relinked = |text: &str| relink(text, |link| self.new_target(note, link));
-        let planned = plan_rewritten(self.store, note, relinked, &self.typed_edits(note))?;
-        Ok(planned.change.is_some().then_some(planned))
-    }
-
-    /// Returns the edits by which fields with an old name refer to the id.
-    fn typed_edits(&self, note: &NoteHandle) -> Vec<Edit> {
-        let id = self.note().id.as_str();
-        let links = note.link_fields().typed.into_iter().filter_map(|(kind, target)| {
-            let entries = vec![("type", kind.to_owned()), ("id", target.to_owned())];
-            Some(Edit::Retarget { key: "links", entries, to: self.renamed(target, id)? })
-        });
-        let compacts = note.relations().compacts.into_iter().filter_map(|name| {
-            Some(Edit::Retarget {
-                key: "compacts",
-                entries: vec![("id", name.to_owned())],
-                to: self.renamed(name, id)?,
-            })
-        });
-        links.chain(compacts).collect()
+    /// Returns the id for a field that uses an old name.
+    fn new_id(&self, name: &str) -> Option<String> {
+        self.renamed(name, self.note().id.as_str())
     }
 
     /// Returns the new target of an inline link; `None` if it stays.

@@ -1,7 +1,7 @@
 //! `qipu update`: changes fields of notes.
 
 use super::links::check_kind;
-use super::{ChangePlan, PlannedChange, changes_of, plan_edits};
+use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
 use crate::error::Error;
 use crate::graph::Graph;
@@ -64,8 +64,8 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
         check_kind(store, kind)?;
         let position = store.resolve(target)?;
         store.expect_own_id(position)?;
-        let id = store.notes()[position].id.to_string();
-        edits.push(Edit::AddMap { key: "links", entries: vec![("type", kind.clone()), ("id", id)] });
+        let entries = link_entry(kind, store.notes()[position].id.as_str());
+        edits.push(Edit::AddMap { key: "links", entries });
     }
     edits.extend(fields.custom.iter().map(|(key, text)| Edit::SetCustom { key: key.clone(), text: text.clone() }));
     edits.extend(fields.body.as_ref().map(|body| Edit::SetBody(format!("{}\n", body.trim_end()))));

@@ -11,8 +11,7 @@ use crate::import::{
 use crate::note::NoteId;
 use crate::progress;
 use crate::request::ImportRequest;
-use crate::store::NoteHandle;
-use crate::store::Store;
+use crate::store::{NoteHandle, Store};
 
 /// A page, and the note that it becomes.
 pub(super) struct Draft<'a> {
@@ -91,28 +90,15 @@ fn folders(path: &str) -> impl Iterator<Item = &str> {
     path.match_indices('/').filter_map(|(offset, _)| path.get(..offset))
 }
 
-/// The notes imported from an app, as their indices and provenance, by the paths of their pages.
-struct ImportedNotes {
-    by_path: HashMap<String, Vec<(usize, Provenance)>>,
-}
-
-impl ImportedNotes {
-    fn find(store: &Store, request: &ImportRequest) -> Self {
-        let mut by_path: HashMap<String, Vec<(usize, Provenance)>> = HashMap::new();
-        for (index, note) in store.notes().iter().enumerate() {
-            if let Some(stamp) = Provenance::of(note.extra_fields()).filter(|stamp| stamp.from == request.from.name()) {
-                by_path.entry(stamp.path.clone()).or_default().push((index, stamp));
-            }
+/// Returns the notes imported from an app, as their indices and provenance, by the paths of their pages.
+fn imported_notes(store: &Store, request: &ImportRequest) -> HashMap<String, Vec<(usize, Provenance)>> {
+    let mut by_path: HashMap<String, Vec<(usize, Provenance)>> = HashMap::new();
+    for (index, note) in store.notes().iter().enumerate() {
+        if let Some(stamp) = Provenance::of(note.extra_fields()).filter(|stamp| stamp.from == request.from.name()) {
+            by_path.entry(stamp.path.clone()).or_default().push((index, stamp));
         }
-        Self { by_path }
     }
-
-    /// Returns the note that a page was imported as: one from a folder with this name, else one with the same text.
-    fn of(&self, page: &ImportedPage, name: &str) -> Option<&(usize, Provenance)> {
-        let all = self.by_path.get(&page.source)?;
-        let read = page.digest();
-        all.iter().find(|(_, stamp)| stamp.name == name).or_else(|| all.iter().find(|(_, stamp)| stamp.read == read))
-    }
+    by_path
 }
 
 /// Creates a draft for every page, with its path in the store.
@@ -121,9 +107,15 @@ pub(super) fn create<'a>(
     source: &'a SourceFolder,
     request: &ImportRequest,
 ) -> Result<Vec<Draft<'a>>, Error> {
-    let imported = ImportedNotes::find(store, request);
+    let imported = imported_notes(store, request);
     let pages = &source.vault.pages;
-    let known: Vec<_> = pages.iter().map(|page| imported.of(page, &source.name)).collect();
+    // A page was imported as the note from a folder with this name, else as one with the same text.
+    let known = |page: &ImportedPage| {
+        let (all, read) = (imported.get(&page.source)?, page.digest());
+        let named = all.iter().find(|(_, stamp)| stamp.name == source.name);
+        named.or_else(|| all.iter().find(|(_, stamp)| stamp.read == read))
+    };
+    let known: Vec<_> = pages.iter().map(known).collect();
     let ours: HashSet<usize> = known.iter().flatten().map(|(index, _)| *index).collect();
     let mut maker = DraftMaker::new(store, source, request, &ours);
     let mut drafts = Vec::with_capacity(pages.len());
@@ -205,20 +197,17 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
     /// folder.
     fn id(&self, page: &ImportedPage, remarks: &mut Vec<(&'static str, String)>) -> NoteId {
         if let Some(own) = &page.own_id {
-            let names_other = match self.source.vault.resolve("", &ReferenceTarget::Wiki(own.clone())) {
-                Some(ResolvedName::Page(index)) => {
-                    self.source.vault.pages.get(index).is_some_and(|other| other.source != page.source)
-                }
-                _ => false,
-            };
+            let vault = &self.source.vault;
+            let names_other = matches!(
+                vault.resolve("", &ReferenceTarget::Wiki(own.clone())),
+                Some(ResolvedName::Page(index)) if vault.pages[index].source != page.source
+            );
             let is_free = self.claimed.get(own.as_str()) == Some(&1) && !self.ids.contains(own) && !names_other;
-            match NoteId::parse(own).filter(|_| is_free) {
-                Some(id) => return id,
-                None => remarks.push((
-                    "id-taken",
-                    format!("the id `{own}` can't be kept: it is invalid or in use; the note gets another id"),
-                )),
+            if let Some(id) = NoteId::parse(own).filter(|_| is_free) {
+                return id;
             }
+            let message = format!("the id `{own}` can't be kept: it is invalid or in use; the note gets another id");
+            remarks.push(("id-taken", message));
         }
         let mut random = page_hash(self.request.from, &self.source.name, &page.source);
         loop {

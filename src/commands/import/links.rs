@@ -37,11 +37,7 @@ pub(super) fn import_links(
     }
     let store = after(store, drafts);
     let mut linker = Linker::new(&store, source, drafts);
-    let missing = |draft: &Draft<'_>| {
-        progress::advance();
-        linker.missing_links(draft)
-    };
-    let links: Vec<LinkSet> = drafts.iter().map(missing).collect();
+    let links: Vec<LinkSet> = drafts.iter().map(|draft| linker.missing_links(draft)).collect();
     let remarks = linker.remarks();
     for (index, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
         add_fields(source, request, drafts, index, |extra| extra.links = links);
@@ -58,24 +54,22 @@ fn add_fields(
     index: usize,
     add: impl FnOnce(&mut AddedFields),
 ) {
-    let Some(draft) = drafts.get_mut(index) else { return };
-    add(&mut draft.extra);
+    add(&mut drafts[index].extra);
     recompose(source, request, drafts, index);
-    let Some(draft) = drafts.get_mut(index) else { return };
-    if draft.composed.as_text.is_some() && draft.extra.as_text.is_none() {
-        (draft.extra.as_text, draft.extra.replacements) = (draft.composed.as_text.clone(), None);
+    let Draft { extra, composed, .. } = &mut drafts[index];
+    if composed.as_text.is_some() && extra.as_text.is_none() {
+        (extra.as_text, extra.replacements) = (composed.as_text.clone(), None);
         recompose(source, request, drafts, index);
     }
 }
 
 fn recompose(source: &SourceFolder, request: &ImportRequest, drafts: &mut [Draft<'_>], index: usize) {
-    let Some(draft) = drafts.get(index) else { return };
-    let is_whole_file = draft.extra.as_text.is_some();
-    let new = || replacements(source, drafts, index, &draft.page.targets(is_whole_file));
-    let replacements = draft.extra.replacements.clone().unwrap_or_else(new);
-    let Some(draft) = drafts.get_mut(index) else { return };
-    draft.extra.replacements = Some(replacements);
-    draft.compose_again(request);
+    let draft = &drafts[index];
+    if draft.extra.replacements.is_none() {
+        let references = draft.page.targets(draft.extra.as_text.is_some());
+        drafts[index].extra.replacements = Some(replacements(source, drafts, draft, &references));
+    }
+    drafts[index].compose_again(request);
 }
 
 fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
@@ -94,10 +88,9 @@ fn after(store: &Store, drafts: &[Draft<'_>]) -> Store {
 fn replacements(
     source: &SourceFolder,
     drafts: &[Draft<'_>],
-    index: usize,
+    draft: &Draft<'_>,
     references: &[TextReference],
 ) -> Vec<(Range<usize>, String)> {
-    let Some(draft) = drafts.get(index) else { return Vec::new() };
     let mut replacements = Vec::new();
     // References inside a link that is replaced as a whole are skipped.
     let mut whole = 0..0;
@@ -165,9 +158,8 @@ fn missing_names(after: &Store, source: &SourceFolder, drafts: &[Draft<'_>]) -> 
     for draft in drafts {
         for reference in &draft.page.scan.references {
             let ReferenceTarget::Wiki(target) = &reference.target else { continue };
-            let Some(ResolvedName::Page(index)) = source.vault.resolve(&draft.page.source, &reference.target) else {
-                continue;
-            };
+            let found = source.vault.resolve(&draft.page.source, &reference.target);
+            let Some(ResolvedName::Page(index)) = found else { continue };
             let name = target.split('#').next().unwrap_or_default().trim();
             if name.is_empty() || names.resolve(target).is_some() {
                 continue;
@@ -204,6 +196,7 @@ impl<'a> Linker<'a> {
     /// Returns the links of a page that its note lacks: those in properties, to blocks, or by a name that belongs to
     /// another note.
     fn missing_links(&mut self, draft: &Draft<'_>) -> LinkSet {
+        progress::advance();
         let mut known = self.linked(draft);
         let mut links = Vec::new();
         for reference in &draft.page.scan.references {
@@ -218,11 +211,8 @@ impl<'a> Linker<'a> {
             links.push((RELATED.to_owned(), to.id.clone(), block));
         }
         for (property, name) in &draft.page.property_links {
-            let Some(ResolvedName::Page(to)) =
-                self.source.vault.resolve(&draft.page.source, &ReferenceTarget::Wiki(name.clone()))
-            else {
-                continue;
-            };
+            let found = self.source.vault.resolve(&draft.page.source, &ReferenceTarget::Wiki(name.clone()));
+            let Some(ResolvedName::Page(to)) = found else { continue };
             let Some(to) = self.drafts.get(to).filter(|to| to.id != draft.id) else { continue };
             let is_kind = property != RELATED && self.after.config.link_types.knows(property);
             let kind = if is_kind { property.as_str() } else { RELATED };
@@ -237,9 +227,7 @@ impl<'a> Linker<'a> {
     /// Returns the note itself and the notes to which it links.
     fn linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
         let notes = self.after.notes();
-        let Some(note) = self.after.position(&draft.id).map(|index| &notes[index]) else {
-            return HashSet::new();
-        };
+        let Some(note) = self.after.position(&draft.id).map(|index| &notes[index]) else { return HashSet::new() };
         let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {
             PathTarget::Note(to) => Some(to),
             PathTarget::Nothing | PathTarget::Outside => None,

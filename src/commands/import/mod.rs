@@ -7,10 +7,11 @@ mod drafts;
 mod links;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use super::open_to_change;
 use crate::error::Error;
-use crate::import::{AppSettings, FileRole, ImportedPage, ResolvedName, Vault, attachment_path};
+use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
@@ -28,15 +29,10 @@ const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    if request.is_dry_run {
-        let store = Store::open(location, current_dir)?;
-        let source = SourceFolder::read(request, &store, current_dir)?;
-        return Ok(ImportPlan::of(&store, &source, request)?.into_report());
-    }
-    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
-    store.apply(&plan.changes, &lock)?;
+    lock.map_or(Ok(()), |lock| store.apply(&plan.changes, &lock))?;
     Ok(plan.into_report())
 }
 
@@ -87,10 +83,9 @@ impl SourceFolder {
         let (files, others): (Vec<String>, Vec<String>) =
             files.into_iter().partition(|path| settings.is_media(path) || linked.contains(path));
         if let Some(first) = others.first() {
-            let reason = format!(
-                "files that no page links to were not imported; there are {}, and this is the first",
-                others.len()
-            );
+            let count = others.len();
+            let reason =
+                format!("files that no page links to were not imported; there are {count}, and this is the first");
             unsupported.push((first.clone(), "not-imported", reason));
         }
         let attachments = attachment_paths(&settings, &files);
@@ -105,15 +100,11 @@ impl SourceFolder {
 
 /// Returns the files that pages link to. A folder may contain many other files.
 fn linked_files(vault: &Vault) -> HashSet<String> {
-    let of_page = |page: &ImportedPage| {
-        let found = page.scan.references.iter().filter_map(|reference| vault.resolve(&page.source, &reference.target));
-        let files = found.filter_map(|found| match found {
-            ResolvedName::File(path) => Some(path),
-            ResolvedName::Page(_) => None,
-        });
-        files.collect::<Vec<_>>()
-    };
-    vault.pages.iter().flat_map(of_page).collect()
+    let references =
+        vault.pages.iter().flat_map(|page| page.scan.references.iter().map(move |reference| (page, reference)));
+    let found = references.filter_map(|(page, reference)| vault.resolve(&page.source, &reference.target));
+    let file = |found| if let ResolvedName::File(path) = found { Some(path) } else { None };
+    found.filter_map(file).collect()
 }
 
 /// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault.
@@ -282,7 +273,7 @@ impl<'a> ImportPlan<'a> {
 
     /// Adds a diagnostic about a file of the folder.
     fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
-        let path = shown(&self.request.dir, path);
+        let path = self.request.dir.join(path).to_string_lossy().into_owned();
         self.findings.push(DiagnosticEntry { id: id.cloned(), ..DiagnosticEntry::warning(code, path, message) });
     }
 
@@ -312,27 +303,19 @@ fn totals(entries: &[Entry]) -> Vec<Entry> {
 }
 
 /// Drops all but the first diagnostics of each repeated code, and adds one with the number dropped.
-fn shortened(findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
+fn shortened(mut findings: Vec<DiagnosticEntry>) -> Vec<DiagnosticEntry> {
     let mut counts: BTreeMap<&'static str, usize> = BTreeMap::new();
-    let mut is_kept = |finding: &DiagnosticEntry| {
+    findings.retain(|finding| {
         let count = counts.entry(finding.code).or_default();
         *count += 1;
         *count <= MAX_REPEATED || !REPEATED.contains(&finding.code)
-    };
-    let mut kept: Vec<DiagnosticEntry> = findings;
-    kept.retain(&mut is_kept);
+    });
     for code in REPEATED {
         let more = counts.get(code).copied().unwrap_or_default().saturating_sub(MAX_REPEATED);
-        let Some(last) = kept.iter().rposition(|finding| finding.code == code).filter(|_| more > 0) else { continue };
+        let last = findings.iter().rposition(|finding| finding.code == code).filter(|_| more > 0);
+        let Some(last) = last else { continue };
         let message = format!("{more} more findings like these; `qipu doctor` lists broken links");
-        let path = kept.get(last).map(|finding| finding.path.clone()).unwrap_or_default();
-        kept.insert(last + 1, DiagnosticEntry::warning(code, path, message));
+        findings.insert(last + 1, DiagnosticEntry::warning(code, findings[last].path.clone(), message));
     }
-    kept
-}
-
-/// Returns the path of a file in the folder, below the folder's path as the user gave it.
-fn shown(dir: &Path, path: &str) -> String {
-    let shown: PathBuf = dir.join(path);
-    shown.to_string_lossy().into_owned()
+    findings
 }

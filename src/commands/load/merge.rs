@@ -56,15 +56,8 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
     edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
     let left = |field: &'static str| move |key: String| format!("`{field}.{key}`");
-    (
-        edits,
-        sources
-            .not_taken
-            .into_iter()
-            .map(left("sources"))
-            .chain(links.not_taken.into_iter().map(left("links")))
-            .collect(),
-    )
+    let kept = sources.not_taken.into_iter().map(left("sources"));
+    (edits, kept.chain(links.not_taken.into_iter().map(left("links"))).collect())
 }
 
 /// Returns the edits that set the fields of a later note; fields that it lacks stay.
@@ -78,11 +71,8 @@ fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     if theirs.kind != ours.kind {
         edits.push(text("type", &theirs.kind));
     }
-    if let Some(summary) =
-        theirs.summary_field.as_deref().filter(|summary| ours.summary_field.as_deref() != Some(*summary))
-    {
-        edits.push(text("summary", summary));
-    }
+    let summary = theirs.summary_field.as_deref().filter(|summary| ours.summary_field.as_deref() != Some(*summary));
+    edits.extend(summary.map(|summary| text("summary", summary)));
     let plain = |key, text: String| Edit::SetPlain { key, text };
     let value = theirs.value.filter(|value| ours.value != Some(*value));
     edits.extend(value.map(|value| plain("value", value.to_string())));

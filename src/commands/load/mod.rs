@@ -9,6 +9,7 @@ mod merge;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::open_to_change;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
@@ -22,14 +23,9 @@ use merge::merge;
 /// Loads a pack, or reports what that would change.
 pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let pack = read(&request.pack, current_dir)?;
-    if request.is_dry_run {
-        let store = Store::open(location, current_dir)?;
-        let plan = LoadPlan::of(&store, &pack, request)?;
-        return Ok(plan.into_report());
-    }
-    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
-    store.apply(&plan.changes, &lock)?;
+    lock.map_or(Ok(()), |lock| store.apply(&plan.changes, &lock))?;
     Ok(plan.into_report())
 }
 

@@ -9,7 +9,7 @@ use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
 use crate::error::Error;
 use crate::report::{Candidate, Candidates, DetailLevel, EntryRole, NoteEntry};
-use crate::request::ExpandRequest;
+use crate::request::{ExpandRequest, RelatedKind};
 use crate::store::{NoteHandle, NoteIdx};
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
@@ -25,7 +25,8 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
     for (index, related) in requested.iter().zip(&related) {
         let note = &session.store.notes()[*index];
         // A note without more content is listed if its sources or its links to other notes are shown.
-        let has_context = !related.is_empty() || (request.evidence && !note.sources().is_empty());
+        let has_context =
+            !related.is_empty() || (request.include.contains(&RelatedKind::Evidence) && !note.sources().is_empty());
         if has_more_than_summary(note) {
             chosen.push((*index, DetailLevel::Detailed));
         } else if has_context {
@@ -49,13 +50,13 @@ fn has_more_than_summary(note: &NoteHandle) -> bool {
 /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
 fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
     let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
-    if request.derivation {
+    if request.include.contains(&RelatedKind::Derivation) {
         related.extend(assessor.origins(index));
     }
-    if request.evidence {
+    if request.include.contains(&RelatedKind::Evidence) {
         related.extend(assessor.linked(index, SUPPORTED_BY));
     }
-    if request.contradictions {
+    if request.include.contains(&RelatedKind::Contradictions) {
         related.extend(assessor.opponents(index));
     }
     let mut related: Vec<(f64, NoteIdx)> =
@@ -71,7 +72,8 @@ fn ranked_notes(
 ) -> RankedNotes {
     let session = assessor.session;
     let ordinals: Ordinals = chosen.iter().enumerate().map(|(ordinal, (index, _))| (*index, ordinal)).collect();
-    let ExpandRequest { derivation, evidence, contradictions, .. } = *request;
+    let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
+    let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
     let filter = LinkFilter { derivation, evidence, contradictions };
     let (mut entries, mut all) = (Vec::new(), Vec::new());
     for (index, level) in chosen {

@@ -105,15 +105,16 @@ impl SelectionAssessor<'_, '_> {
     /// Returns the reason why a note is excluded; `None` if it is valid and reliable enough, or named.
     fn exclusion(&self, assessed: &AssessedNote) -> Option<&'static str> {
         let AssessmentOptions { min_confidence, min_trust, today, .. } = *self.options;
+        let [min_confidence, min_trust] = [min_confidence, min_trust].map(|least| least.map_or(0.0, Score::get));
         let note = &self.assessor.session.store.notes()[assessed.index];
         if assessed.is_named {
             None
         } else if self.is_hit(assessed.index) && today.is_some_and(|today| !fields::is_valid(note, today)) {
             Some(NOT_VALID)
-        } else if assessed.assessment.confidence.overall < min_confidence.get() {
+        } else if assessed.assessment.confidence.overall < min_confidence {
             Some(UNSURE)
         } else {
-            (assessed.assessment.trust < min_trust.get()).then_some(UNTRUSTED)
+            (assessed.assessment.trust < min_trust).then_some(UNTRUSTED)
         }
     }
 
@@ -171,9 +172,9 @@ impl SelectionAssessor<'_, '_> {
         Candidates {
             before,
             chosen,
-            is_adaptive: options.abstraction == Abstraction::Adaptive,
+            is_adaptive: options.abstraction == Some(Abstraction::Adaptive),
             // A passage of a note may have content that another note has only in other passages.
-            compares_texts: options.abstraction != Abstraction::Passages || options.novelty_threshold.is_some(),
+            compares_texts: options.abstraction.is_some() || options.novelty_threshold.is_some(),
             threshold: options.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
             aim: options.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: [NOT_VALID, UNSURE, UNTRUSTED].map(count).to_vec(),

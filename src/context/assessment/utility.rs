@@ -17,14 +17,16 @@ pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, 
 }
 
 /// Returns the level of detail of a note by its relevance, 0 to 1, and its value, 0 to 100, independent of the budget.
-pub(super) fn deserved(abstraction: Abstraction, relevance: f64, value: u8) -> DetailLevel {
+pub(super) fn deserved(abstraction: Option<Abstraction>, relevance: f64, value: u8) -> DetailLevel {
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
-        Abstraction::Fixed(level) => level,
-        Abstraction::Passages => DetailLevel::Detailed,
-        Abstraction::Adaptive if importance >= 0.75 => DetailLevel::Detailed,
-        Abstraction::Adaptive if importance >= 0.4 => DetailLevel::Summary,
-        Abstraction::Adaptive => DetailLevel::Essence,
+        None | Some(Abstraction::Detailed) => DetailLevel::Detailed,
+        Some(Abstraction::Extract) => DetailLevel::Extract,
+        Some(Abstraction::Summary) => DetailLevel::Summary,
+        Some(Abstraction::Essence) => DetailLevel::Essence,
+        Some(Abstraction::Adaptive) if importance >= 0.75 => DetailLevel::Detailed,
+        Some(Abstraction::Adaptive) if importance >= 0.4 => DetailLevel::Summary,
+        Some(Abstraction::Adaptive) => DetailLevel::Essence,
     }
 }
 
@@ -34,11 +36,11 @@ mod tests {
 
     #[test]
     fn importance_gives_the_level() {
-        let level = |relevance, value| deserved(Abstraction::Adaptive, relevance, value);
+        let level = |relevance, value| deserved(Some(Abstraction::Adaptive), relevance, value);
         assert_eq!(
             [level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)],
             [DetailLevel::Detailed, DetailLevel::Summary, DetailLevel::Summary, DetailLevel::Essence]
         );
-        assert_eq!(deserved(Abstraction::Fixed(DetailLevel::Essence), 1.0, 100), DetailLevel::Essence);
+        assert_eq!(deserved(Some(Abstraction::Essence), 1.0, 100), DetailLevel::Essence);
     }
 }
