@@ -14,13 +14,13 @@ use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
+use super::score::bm25f::k1;
 use super::score::duplicates::{self, NearDuplicate};
 use super::score::hit::Hit;
 use super::score::neighbourhood::Neighbourhood;
 use super::score::proximity::contains_sequence;
 use super::score::query_performance::QueryPerformance;
 use super::score::ranking::Ranker;
-use super::score::ranking_params::RankingParams;
 use super::score::related::{self, SimilarNote};
 use super::score::vectors::{VectorCache, Vectors};
 use crate::note::Language;
@@ -41,7 +41,6 @@ pub struct Engine<'a> {
     notes: &'a [Arc<NoteHandle>],
     language: Language,
     index: CompositeIndex,
-    weights: RankingParams,
     vector_cache: VectorCache,
 }
 
@@ -69,9 +68,8 @@ impl<'a> Engine<'a> {
     /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
     pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
-        let weights = RankingParams::for_index(&index);
         timings::end("text index opened");
-        Self { notes, language, index, weights, vector_cache: VectorCache::default() }
+        Self { notes, language, index, vector_cache: VectorCache::default() }
     }
 
     /// Returns the notes that answer a query. Scores are propagated along the links and sequences of `neighbourhood`, if
@@ -84,11 +82,11 @@ impl<'a> Engine<'a> {
         let mut plan = Plan::new(query, &self.index, self.language, &known);
         self.drop_missing_phrases(&mut plan);
         timings::end("query understood");
-        let (index, notes, weights) = (&self.index, self.notes, &self.weights);
+        let (index, notes) = (&self.index, self.notes);
         let excluded = self.excluded_notes(&plan);
         let passes = |note| self.passes(note, &plan, &excluded);
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
-            Ranker { index, notes, neighbourhood, plan: &plan, weights, vectors: self.vectors() }.rank(&passes)
+            Ranker { index, notes, neighbourhood, plan: &plan, k1: k1(index), vectors: self.vectors() }.rank(&passes)
         } else if plan.has_filters() {
             (self.all_by_value(&passes), QueryPerformance::CERTAIN)
         } else {
@@ -126,7 +124,7 @@ impl<'a> Engine<'a> {
     }
 
     fn vectors(&self) -> Vectors<'_> {
-        Vectors::new(&self.index, &self.weights, &self.vector_cache)
+        Vectors::new(&self.index, &self.vector_cache)
     }
 
     /// Returns the near-duplicates among the notes, each with the first note that it is similar to.

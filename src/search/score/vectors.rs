@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::bm25f::idf;
-use super::ranking_params::RankingParams;
+use super::bm25f::{LengthNorms, WeightedFreqs, idf, k1, saturate};
 use crate::search::ids::TermId;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
@@ -30,7 +29,7 @@ pub(crate) struct VectorCache {
 /// The document vectors of a store, each computed on first use.
 pub(crate) struct Vectors<'a> {
     index: &'a CompositeIndex,
-    weights: &'a RankingParams,
+    k1: f64,
     idf: &'a [f64],
     vectors: &'a [OnceLock<Box<Vector>>],
 }
@@ -43,11 +42,11 @@ pub(crate) struct Vector {
 }
 
 impl<'a> Vectors<'a> {
-    /// Returns the vectors of an index. `cache` was used for the same index and weights only.
-    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a RankingParams, cache: &'a VectorCache) -> Self {
+    /// Returns the vectors of an index. `cache` was used for the same index only.
+    pub(crate) fn new(index: &'a CompositeIndex, cache: &'a VectorCache) -> Self {
         let idf = cache.idf.get_or_init(|| term_idf(index));
         let vectors = cache.vectors.get_or_init(|| (0..index.note_count()).map(|_| OnceLock::new()).collect());
-        Self { index, weights, idf, vectors }
+        Self { index, k1: k1(index), idf, vectors }
     }
 
     /// Returns the vector of a note; an empty one if there is no such note.
@@ -66,11 +65,11 @@ impl<'a> Vectors<'a> {
             positions.resize(self.index.term_count().max(positions.len()), 0);
             self.index.term_freqs(note, positions)
         });
-        let norms = self.weights.length_norms(self.index.norms(note), self.index);
+        let norms = LengthNorms::of(self.index.norms(note), self.index);
         let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
             let idf = self.idf.get(term.index()).copied().unwrap_or_default();
-            let x = self.weights.weigh(freqs, &norms).total();
-            (*term, self.weights.saturate(SCALE * idf, x).round() as u32)
+            let x = WeightedFreqs::new(freqs, &norms).total();
+            (*term, saturate(SCALE * idf, x, self.k1).round() as u32)
         };
         let weights: Box<[(TermId, u32)]> = freqs.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
         let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
