@@ -249,13 +249,12 @@ impl Planner<'_> {
         if corrected >= MAX_CORRECTED {
             return;
         }
-        let corrections = expansion::corrections(self.index, &term.written, &term.term);
-        if corrections.is_empty() {
+        let terms = expansion::corrections(self.index, &term.written, &term.term);
+        if terms.is_empty() {
             return;
         }
-        let shown = corrections.iter().map(|expansion| expansion.word.clone()).collect();
+        let shown = terms.iter().map(|term| expansion::shown_word(self.index, *term)).collect();
         self.plan.spellings.push(Spelling { word: term.written.clone(), shown, is_phrase: false });
-        let terms = corrections.into_iter().map(|expansion| expansion.term).collect();
         self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: true });
     }
 

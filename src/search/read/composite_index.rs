@@ -138,25 +138,20 @@ impl CompositeIndex {
         self.doc_freqs.get(id.index()).copied().unwrap_or_default()
     }
 
-    pub(crate) fn for_each_term<'a>(&'a self, mut visit: impl FnMut(TermId, TermEntry<'a>)) {
+    /// Yields the terms that notes contain.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (TermId, TermEntry<'_>)> {
         let ids = TermId::all(self.term_count()).filter(|id| self.doc_freq(*id) > 0);
-        ids.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| visit(id, term));
+        ids.filter_map(|id| Some((id, self.term(id)?)))
     }
 
-    /// Calls `visit` with each word that notes contain and that differs from its term.
-    pub(crate) fn for_each_spelling<'a>(&'a self, mut visit: impl FnMut(&'a str, TermId)) {
-        for segment in &self.segments {
-            segment.for_each_word(WordKind::Other, |term, text| visit(text, term));
-        }
+    /// Yields each word that notes contain and that differs from its term.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = (&str, TermId)> {
+        self.segments.iter().flat_map(|segment| segment.words(WordKind::Other))
     }
 
     /// Returns whether notes contain a term in its own spelling, as a word.
     pub(crate) fn is_word(&self, id: TermId) -> bool {
-        let mut is_word = false;
-        for segment in &self.segments {
-            segment.for_each_word(WordKind::AsTerm, |term, _| is_word |= term == id);
-        }
-        is_word
+        self.segments.iter().flat_map(|segment| segment.words(WordKind::AsTerm)).any(|(_, term)| term == id)
     }
 
     /// Returns the matches of query terms, sorted by note, query term and term. `query_term_of` has the query term of

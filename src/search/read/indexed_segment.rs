@@ -63,7 +63,7 @@ impl IndexedSegment {
     /// Returns the number of notes that contain each word, without deleted ones.
     fn word_doc_freqs(&self) -> &[u32] {
         self.word_doc_freqs.get_or_init(|| {
-            let mut doc_freqs = self.segment.word_doc_freqs().to_vec();
+            let mut doc_freqs = self.segment.spellings().doc_freqs.clone();
             self.deleted_docs().for_each(|doc| {
                 let words = self.segment.text(doc).all();
                 decrement_counts(&mut doc_freqs, words.into_iter().map(WordId::index));
@@ -83,14 +83,14 @@ impl IndexedSegment {
         self.segment.text(doc).map(|word| self.term_id(self.segment.term_of(word)))
     }
 
-    /// Calls `visit` with the term and the text of each word of a kind that notes contain.
-    pub(super) fn for_each_word<'a>(&'a self, kind: WordKind, mut visit: impl FnMut(TermId, &'a str)) {
+    /// Yields the text and the term of each word of a kind that notes contain.
+    pub(super) fn words(&self, kind: WordKind) -> impl Iterator<Item = (&str, TermId)> {
         let doc_freqs = self.word_doc_freqs();
         let words = WordId::all(doc_freqs.len()).zip(doc_freqs).filter(|(_, doc_freq)| **doc_freq > 0);
-        let words = words.filter_map(|(word, _)| self.segment.word(word));
-        for word in words.filter(|word| word.kind == kind) {
-            visit(self.term_id(word.term), word.text);
-        }
+        words.filter_map(move |(word, _)| {
+            let text = self.segment.spellings().text(word, kind)?;
+            Some((text, self.term_id(self.segment.term_of(word))))
+        })
     }
 
     /// Returns the matches of query terms in this segment, unsorted. `query_term_of` has the query term of each term of
