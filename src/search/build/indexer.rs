@@ -62,11 +62,11 @@ impl TextIndexer {
     }
 
     fn add(&mut self, mut batch: InvertedBatch) {
-        for document in &batch.documents {
-            varint::write(&mut self.documents, document.forward_len as u32);
-            let flags = document.questions << 1 | u32::from(document.has_time);
-            varint::write(&mut self.documents, document.body_len << BODY_FLAG_BITS | flags);
-            varint::write(&mut self.documents, document.title_len);
+        for (norms, forward_len) in &batch.documents {
+            varint::write(&mut self.documents, *forward_len as u32);
+            let flags = norms.questions << 1 | u32::from(norms.has_time);
+            varint::write(&mut self.documents, norms.body << BODY_FLAG_BITS | flags);
+            varint::write(&mut self.documents, norms.title);
         }
         self.forward.push(batch.forward);
         self.totals.add(batch.totals);

@@ -163,14 +163,10 @@ impl IndexedSegment {
         for paragraph in text.paragraphs().chain([rest]) {
             decrement_counts(paragraph_freqs, paragraph.iter().map(index_of));
         }
-        let norms = self.segment.norms(doc);
         Totals {
-            documents: 1,
-            title: u64::from(norms.title),
-            body: u64::from(norms.body),
-            bodies: u64::from(norms.body > 0),
             paragraphs: text.paragraphs.row_count() as u64,
             paragraph_words: own.iter().filter(|term| !self.segment.dictionary.is_stop(**term)).count() as u64,
+            ..Totals::of(self.segment.norms(doc))
         }
     }
 }

@@ -16,7 +16,7 @@ use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 use crate::codec::varint::VarintReader;
 use crate::search::analysis::questions::QUESTION_UNITS;
-use crate::search::format::{BODY_FLAG_BITS, IndexPart, SegmentCounts, Totals};
+use crate::search::format::{BODY_FLAG_BITS, FieldNorms, IndexPart, SegmentCounts, Totals};
 use crate::search::ids::{DocId, TermOrd, WordId};
 use crate::search::postings::{self, FieldTermFreqs, TextField};
 
@@ -38,17 +38,6 @@ pub(crate) struct Segment {
     term_of: Vec<u32>,
     /// Decoded on first use: few queries need them.
     spellings: OnceLock<Spellings>,
-}
-
-/// The field norms of a document: lengths in content terms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct FieldNorms {
-    pub(crate) title: u32,
-    pub(crate) body: u32,
-    /// Whether the body names a time.
-    pub(crate) has_time: bool,
-    /// The share of questions among the sentences of the body, in [`QUESTION_UNITS`].
-    pub(crate) questions: u32,
 }
 
 impl Default for Segment {

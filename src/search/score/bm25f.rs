@@ -1,8 +1,8 @@
 //! BM25F, the parts of the ranking formula that several scores share; specs/ranking.md explains it.
 
+use crate::search::format::FieldNorms;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
-use crate::search::read::segment::FieldNorms;
 
 /// BM25's `b` for bodies and for titles, 0 to 1.
 pub(super) const B_BODY: f64 = 0.5;
