@@ -40,7 +40,7 @@ impl IndexPart {
 }
 
 /// How the text of a word is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum WordKind {
     /// It has none: the term is no word by itself.
     NoWord,

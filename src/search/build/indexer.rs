@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
 use super::token_stream::{TextEnds, TokenStream};
-use super::vocabulary::{SurfaceForm, VocabularyBuilder};
+use super::vocabulary::VocabularyBuilder;
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::varint;
@@ -136,17 +136,13 @@ impl TextIndexer {
     }
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
-        for ((form, term), doc_freq) in self.vocabulary.words.iter().zip(&self.vocabulary.term_of).zip(doc_freqs) {
-            let (kind, text) = match form {
-                SurfaceForm::NoWord => (WordKind::NoWord, ""),
-                SurfaceForm::AsTerm => (WordKind::AsTerm, ""),
-                SurfaceForm::Other(text) => (WordKind::Other, &**text),
-            };
+        let words = self.vocabulary.words.iter().zip(&self.vocabulary.term_of);
+        for (((kind, text), term), doc_freq) in words.zip(doc_freqs) {
             let ordinal = ordinals.get(term.index()).copied().unwrap_or_default();
             varint::write(&mut parts[IndexPart::Words as usize], ordinal.0);
             let rows = &mut parts[IndexPart::WordRows as usize];
-            varint::write(rows, doc_freq << 2 | kind as u32);
-            if kind == WordKind::Other {
+            varint::write(rows, doc_freq << 2 | *kind as u32);
+            if *kind == WordKind::Other {
                 varint::write(rows, text.len() as u32);
             }
             parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
