@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
@@ -14,7 +14,6 @@ use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
-use super::score::bm25f::k1;
 use super::score::duplicates::{self, NearDuplicate};
 use super::score::hit::Hit;
 use super::score::neighbourhood::Neighbourhood;
@@ -22,7 +21,7 @@ use super::score::proximity::contains_sequence;
 use super::score::query_performance::QueryPerformance;
 use super::score::ranking::Ranker;
 use super::score::related::{self, SimilarNote};
-use super::score::vectors::{VectorCache, Vectors};
+use super::score::vectors::Vectors;
 use crate::note::Language;
 use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
@@ -41,7 +40,7 @@ pub struct Engine<'a> {
     notes: &'a [Arc<NoteHandle>],
     language: Language,
     index: CompositeIndex,
-    vector_cache: VectorCache,
+    vectors: OnceLock<Vectors>,
 }
 
 /// The hits of a query, and what later steps need.
@@ -69,7 +68,7 @@ impl<'a> Engine<'a> {
     pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
         timings::end("text index opened");
-        Self { notes, language, index, vector_cache: VectorCache::default() }
+        Self { notes, language, index, vectors: OnceLock::new() }
     }
 
     /// Returns the notes that answer a query. Scores are propagated along the links and sequences of `neighbourhood`, if
@@ -86,7 +85,7 @@ impl<'a> Engine<'a> {
         let excluded = self.excluded_notes(&plan);
         let passes = |note| self.passes(note, &plan, &excluded);
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
-            Ranker { index, notes, neighbourhood, plan: &plan, k1: k1(index), vectors: self.vectors() }.rank(&passes)
+            Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes)
         } else if plan.has_filters() {
             (self.all_by_value(&passes), QueryPerformance::CERTAIN)
         } else {
@@ -120,11 +119,11 @@ impl<'a> Engine<'a> {
         is_last: &dyn Fn(NoteIdx) -> bool,
         limit: usize,
     ) -> (Vec<SimilarNote>, usize) {
-        related::related(&self.index, &self.vectors(), neighbourhood, note, is_last, limit)
+        related::related(&self.index, self.vectors(), neighbourhood, note, is_last, limit)
     }
 
-    fn vectors(&self) -> Vectors<'_> {
-        Vectors::new(&self.index, &self.vector_cache)
+    fn vectors(&self) -> &Vectors {
+        self.vectors.get_or_init(|| Vectors::new(&self.index))
     }
 
     /// Returns the near-duplicates among the notes, each with the first note that it is similar to.

@@ -37,16 +37,11 @@ pub struct Snippet {
 }
 
 /// Finds and marks the words of a query in texts. Holds no reference to the index.
+#[derive(Debug)]
 pub struct Highlighter {
     stems: Arc<Stems>,
     /// The inverse document frequency of each term of the query.
     idf: HashMap<String, f64>,
-}
-
-impl std::fmt::Debug for Highlighter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Highlighter").field("terms", &self.idf.len()).finish_non_exhaustive()
-    }
 }
 
 /// An occurrence of a query term in a text.

@@ -30,6 +30,12 @@ pub(crate) struct Stems {
     irregular: HashMap<&'static str, &'static str, RandomState>,
 }
 
+impl std::fmt::Debug for Stems {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Stems").field(&self.language).finish()
+    }
+}
+
 impl Stems {
     pub(crate) fn new(language: Language) -> Self {
         let is_english = language == Language::English;

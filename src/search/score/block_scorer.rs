@@ -41,6 +41,7 @@ pub struct BlockText<'a, 'h> {
 }
 
 /// Scores the blocks of notes for one query. Holds no reference to the index.
+#[derive(Debug)]
 pub struct BlockScorer {
     stems: Arc<Stems>,
     /// The query term of each term of the query.
@@ -51,12 +52,6 @@ pub struct BlockScorer {
     average: f64,
     /// The terms that name a time, if the query asks for one.
     time_terms: Option<Vec<String>>,
-}
-
-impl std::fmt::Debug for BlockScorer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BlockScorer").field("terms", &self.query_term_of.len()).finish_non_exhaustive()
-    }
 }
 
 /// The query terms of a block.

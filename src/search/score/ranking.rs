@@ -54,9 +54,7 @@ pub(crate) struct Ranker<'a> {
     pub(crate) notes: &'a [Arc<NoteHandle>],
     pub(crate) neighbourhood: Option<&'a Neighbourhood<'a>>,
     pub(crate) plan: &'a Plan,
-    /// BM25's `k1`.
-    pub(crate) k1: f64,
-    pub(crate) vectors: Vectors<'a>,
+    pub(crate) vectors: &'a Vectors,
 }
 
 impl Ranker<'_> {
@@ -83,7 +81,7 @@ impl Ranker<'_> {
         timings::end("top hits reranked");
         self.sort(&mut hits);
         let smoothed = self.count_affordable(&hits, SMOOTHED);
-        smooth(&mut hits, smoothed, self.index, &self.vectors);
+        smooth(&mut hits, smoothed, self.index, self.vectors);
         timings::end("hits compared");
         let tag_boost = TagBoost::new(&matches, self.plan, &idf);
         for hit in &mut hits {
@@ -209,7 +207,7 @@ impl Ranker<'_> {
         matches: &QueryMatches,
         scratch: &mut Scratch,
     ) -> bool {
-        let own = || self.vectors.of(note);
+        let own = || self.vectors.of(note, self.index);
         let linked = (neighbourhood.linked)(note);
         let share = LINKED / (linked.len() as f64 + 1.0);
         let mut has_matches = false;
@@ -221,7 +219,7 @@ impl Ranker<'_> {
             if !has_matches {
                 scratch.set_dense(own());
             }
-            let similarity = scratch.cosine(own(), self.vectors.of(other));
+            let similarity = scratch.cosine(own(), self.vectors.of(other, self.index));
             let gate = (similarity / FULL_SIMILARITY).min(1.0);
             for term in terms {
                 scratch.add(term.query_term, share * gate * term.freqs.fields);
@@ -240,7 +238,7 @@ impl Ranker<'_> {
         for (query_term, amount) in scratch.amounts() {
             let position = query_term.index();
             if let (Some(query_term), Some(idf)) = (self.plan.query_terms.get(position), idf.get(position)) {
-                score += saturate(query_term.weight * idf, amount, self.k1);
+                score += saturate(query_term.weight * idf, amount, self.vectors.k1);
             }
         }
         score
@@ -263,8 +261,8 @@ impl Ranker<'_> {
         hits.par_iter_mut().take(count).for_each(|hit| {
             let text = self.index.text(hit.note);
             let body_len = self.index.norms(hit.note).body;
-            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, self.k1);
-            let paragraph = best_paragraph_score(self.index, &text, self.plan, self.k1);
+            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, self.vectors.k1);
+            let paragraph = best_paragraph_score(self.index, &text, self.plan, self.vectors.k1);
             hit.breakdown.paragraph = PARAGRAPH * paragraph;
             hit.score += hit.breakdown.proximity + hit.breakdown.paragraph;
         });
@@ -284,7 +282,7 @@ impl Ranker<'_> {
     /// Returns the score of a note that is saturated with every term of the query: `Σ q · idf · (k1 + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
         let words = self.plan.query_terms.iter().zip(idf).filter(|(query_term, _)| !query_term.is_correction);
-        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (self.k1 + 1.0)).sum();
+        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (self.vectors.k1 + 1.0)).sum();
         sum.max(f64::MIN_POSITIVE)
     }
 }

@@ -17,11 +17,11 @@ const NEIGHBOURS: usize = 8;
 
 /// Draws the scores of the first `count` hits towards those of similar notes among them. Hits behind them get at most
 /// the lowest of their scores.
-pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vectors: &Vectors<'_>) {
+pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vectors: &Vectors) {
     let size = index.note_count() as f64;
     let share = SMOOTHING * size / (size + HALF_SMOOTHING_NOTES);
     let (best, rest) = hits.split_at_mut(count);
-    let best_vectors: Vec<_> = best.iter().map(|hit| vectors.of(hit.note)).collect();
+    let best_vectors: Vec<_> = best.iter().map(|hit| vectors.of(hit.note, index)).collect();
     let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
     let similarities = similarities(&best_vectors, index.term_count());
     for (rank, hit) in best.iter_mut().enumerate() {
