@@ -39,6 +39,7 @@ const NOTES_PER_BATCH: usize = 10_240;
 pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// The notes of a store in byte order of their paths, and their text index.
+#[derive(Default)]
 pub(super) struct Loaded {
     pub(super) notes: Vec<Arc<NoteHandle>>,
     /// The text index, if one was asked for and is in the index or was built along the way. Its positions are those of
@@ -190,7 +191,7 @@ impl ReusePlan {
         let sidecar = sidecar.for_delta(&read, unused.collect());
         let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents });
         let unreadable = merged(unreadable, more_unreadable);
-        Loaded { notes, text_index, errors, unreadable, is_written: false, sidecar, recent: Vec::new() }
+        Loaded { notes, text_index, errors, unreadable, sidecar, ..Loaded::default() }
     }
 }
 
@@ -213,15 +214,8 @@ fn read_all(
     };
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     timings::end("notes read");
-    Loaded {
-        notes,
-        text_index: None,
-        errors: Arc::default(),
-        unreadable: merged(scanned.unreadable, unreadable),
-        is_written: false,
-        sidecar: None,
-        recent: recent(location, &scanned.files),
-    }
+    let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &scanned.files));
+    Loaded { notes, unreadable, recent, ..Loaded::default() }
 }
 
 /// Reads all notes in runs of [`NOTES_PER_BATCH`], and keeps the record of each, without its text.
@@ -274,7 +268,7 @@ fn rebuild_index(
     let documents = (0..notes.len()).map(Some).collect();
     let text_index = text_index.map(|(_, parts)| TextIndex { blobs: Arc::new(MemoryBlobs(parts)), notes: documents });
     let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &files));
-    Loaded { notes, text_index, errors, unreadable, is_written, sidecar: None, recent }
+    Loaded { notes, text_index, errors, unreadable, is_written, recent, sidecar: None }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.

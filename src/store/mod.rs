@@ -79,7 +79,7 @@ const MAX_TEMPLATE: u64 = 256 * 1024;
 const MAX_CANDIDATES: usize = 10;
 
 /// An open store: its notes, sorted by id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Store {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
@@ -178,9 +178,8 @@ impl Store {
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, text_index);
         timings::end("notes sorted");
-        let settings = location.settings.clone();
-        let opened = Self { root, dir: Some(dir), settings, current_dir, today: location.today, ..store };
-        let store = Self { errors, sidecar, unreadable, ..opened };
+        let (dir, settings, today) = (Some(dir), location.settings.clone(), location.today);
+        let store = Self { root, dir, settings, current_dir, today, errors, sidecar, unreadable, ..store };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         Ok((store, recent))
     }
@@ -277,22 +276,7 @@ impl Store {
             order.iter().enumerate().for_each(|(position, before)| sorted_position[*before] = position);
             text_index.notes.iter_mut().flatten().for_each(|position| *position = sorted_position[*position]);
         }
-        Self {
-            shown_path,
-            config,
-            today: Today::default(),
-            root: PathBuf::new(),
-            dir: None,
-            settings: None,
-            current_dir: PathBuf::new(),
-            notes: sorted,
-            unreadable: Vec::new(),
-            recovered: 0,
-            by_path: OnceLock::new(),
-            text_index,
-            errors: Arc::default(),
-            sidecar: None,
-        }
+        Self { shown_path, config, notes: sorted, text_index, ..Self::default() }
     }
 
     /// Whether the user trusts what the notes and the config of the store state about the reliability of its notes. A store
