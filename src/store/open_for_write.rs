@@ -76,7 +76,7 @@ impl Store {
     /// `Store` if the file is not UTF-8 or too long, so that it can't be changed without loss.
     pub fn text_of(&self, note: &NoteHandle) -> Result<String, Error> {
         let shown = format!("{}{}", self.shown_path, note.path);
-        let bytes = self.bytes_of(note)?;
+        let bytes = self.read_bytes(&note.path)?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::new(ErrorKind::Store, format!("{shown} is longer than {MAX_BYTES} bytes")));
         }
@@ -85,11 +85,6 @@ impl Store {
             Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 (first invalid byte: {offset})"))
                 .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
         })
-    }
-
-    /// Reads the bytes of a note's file.
-    pub fn bytes_of(&self, note: &NoteHandle) -> Result<Vec<u8>, Error> {
-        self.read_bytes(&note.path)
     }
 
     /// Reads a file of the store, by its path in the store.
@@ -121,18 +116,13 @@ impl Store {
     pub(crate) fn after(&self, changes: &[Change]) -> Self {
         let (mut removed, mut added) = (HashSet::new(), Vec::new());
         for change in changes {
-            let (old, new) = match change {
-                Change::Create { path, new } => (None, Some((path, new))),
-                Change::Replace { path, new, .. } => (Some(path), Some((path, new))),
-                Change::Move { from, to, new, .. } => (Some(from), Some((to, new))),
-                Change::Delete { path, .. } => (Some(path), None),
-            };
-            removed.extend(old);
-            added.extend(new);
+            let [before, after] = change.files();
+            removed.extend(before.map(|(path, _)| path));
+            added.extend(after);
         }
         let mut notes = self.notes.clone();
-        notes.retain(|note| !removed.contains(&note.path));
-        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.clone()))));
+        notes.retain(|note| !removed.contains(&*note.path));
+        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.to_vec()))));
         Self::from_shared(self.shown_path.clone(), self.config.clone(), notes, None)
     }
 

@@ -276,10 +276,8 @@ impl<'a> StagedChange<'a> {
     where
         'a: 's,
     {
-        let bytes = match self.change {
-            Change::Create { .. } => [].as_slice(),
-            Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => old,
-        };
+        let [before, _] = self.change.files();
+        let bytes = before.map(|(_, bytes)| bytes).unwrap_or_default();
         ExpectedFile { bytes, is_racy, shown: self.change.source() }
     }
 
