@@ -71,14 +71,12 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIn
     timings::end("index opened");
     if let Some(index) = index {
         let cache = DirCache::open(location.dir, &index);
-        let Scanned { files, dirs, unreadable } = scan::notes(location.dir, cache.as_ref())?;
+        let Scanned { files, dirs, unreadable } = scan::notes(location.dir, Some(&cache))?;
         let is_listed = dirs.iter().any(|dir| !dir.is_cached);
         timings::end(if is_listed { "folders listed, files checked" } else { "files checked" });
         if let Some(plan) = ReusePlan::new(location.dir, &index, &files, builder.as_deref()) {
             timings::end("files compared");
-            if let Some(cache) = cache {
-                cache.update(dirs, &files);
-            }
+            cache.update(dirs, &files);
             // Frees its paths before the notes get theirs.
             drop(index);
             let recent = recent(location, &files);

@@ -93,11 +93,11 @@ impl Index {
 
     /// Returns the length in bytes, sidecar files included.
     pub(crate) fn len(&self) -> u64 {
-        self.container.file_len() + sidecar::len(&self.dir)
+        self.container.file_len + sidecar::len(&self.dir)
     }
 
     pub(crate) fn sidecar(&self, file: &'static str) -> SidecarFile {
-        let fingerprint = (self.header.begun, self.container.file_len(), self.container.footer_crc());
+        let fingerprint = (self.header.begun, self.container.file_len, self.container.footer_crc);
         SidecarFile::new(Arc::clone(&self.dir), file, fingerprint)
     }
 

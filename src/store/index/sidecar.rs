@@ -54,7 +54,7 @@ impl SidecarFile {
     pub(crate) fn write(&self, key: &str, compute: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
         // Another process may have replaced the index.
         let index = Container::open(&self.dir, INDEX)?;
-        if self.index != (self.index.0, index.file_len(), index.footer_crc()) {
+        if self.index != (self.index.0, index.file_len, index.footer_crc) {
             return None;
         }
         let mut staged = TempFile::new(Arc::clone(&self.dir)).ok()?;

@@ -16,9 +16,6 @@ use super::stat::{DirStat, FileEntry};
 use crate::store::index::file_table::FileCursor;
 use crate::store::index::{Index, racy_timestamps, sidecar};
 
-/// The switch of the cache. Without it every directory is listed by every command.
-const IS_ENABLED: bool = true;
-
 /// The key of the sidecar file, with the version of its format.
 const CACHE_KEY: &str = "folders 2";
 
@@ -84,14 +81,12 @@ pub(crate) struct DirCache<'a> {
 }
 
 impl<'a> DirCache<'a> {
-    /// Reads the cache of an index; `None` if the cache is switched off.
-    pub(crate) fn open(root: &'a Arc<DirHandle>, index: &'a Index) -> Option<Self> {
+    /// Reads the cache of an index.
+    pub(crate) fn open(root: &'a Arc<DirHandle>, index: &'a Index) -> Self {
         let read = || postcard::from_bytes(&index.sidecar(sidecar::FOLDERS).read(CACHE_KEY)?).ok();
-        IS_ENABLED.then(|| {
-            let mut dirs: Vec<CachedDir> = read().unwrap_or_default();
-            dirs.retain(CachedDir::has_plain_names);
-            Self { root, index, dirs, begun: OnceLock::new() }
-        })
+        let mut dirs: Vec<CachedDir> = read().unwrap_or_default();
+        dirs.retain(CachedDir::has_plain_names);
+        Self { root, index, dirs, begun: OnceLock::new() }
     }
 
     /// Returns a cached directory whose stat has not changed. One stat of the directory.
