@@ -41,6 +41,7 @@ const SWEDISH: &str = "\
     över mellan att som också";
 
 /// The stop words of a language: words that occur in texts whatever these are about.
+#[derive(Debug)]
 pub struct StopWords(HashSet<&'static str, RandomState>);
 
 impl StopWords {

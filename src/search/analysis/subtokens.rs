@@ -34,9 +34,8 @@ pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&st
         return stems.for_each_term(word, |term| emit(term, 0..word.len(), SubtokenKind::Word));
     }
     let mut words = Vec::new();
-    let mut runs = Runs { token, offset: 0 };
     let mut end_of_last = 0;
-    while let Some((class, range)) = runs.next_run() {
+    while let Some((class, range)) = next_run(token, end_of_last) {
         let joiner = token.get(end_of_last..range.start).unwrap_or_default();
         if !words.is_empty() && (class != CharClass::Word || !is_joiner(joiner)) {
             emit_joined_words(token, &words, stems, &mut emit);
@@ -77,39 +76,24 @@ enum CharClass {
     Symbol,
 }
 
-/// Iterates over the runs of one character class in a raw token.
-struct Runs<'a> {
-    token: &'a str,
-    offset: usize,
-}
-
-impl Runs<'_> {
-    fn next_run(&mut self) -> Option<(CharClass, Range<usize>)> {
-        let rest = self.token.get(self.offset..)?;
-        let (distance, first) = rest.char_indices().find(|(_, c)| char_class(*c).is_some())?;
-        let start = self.offset + distance;
-        let class = char_class(first)?;
-        let mut end = start + first.len_utf8();
-        if class != CharClass::Symbol {
-            let mut chars = self.token.get(end..)?.char_indices().peekable();
-            let behind_first = end;
-            while let Some((distance, c)) = chars.next() {
-                let mut next_is_word =
-                    || chars.peek().is_some_and(|(_, next)| char_class(*next) == Some(CharClass::Word));
-                let continues = match class {
-                    _ if is_mark(c) => true,
-                    CharClass::Word if matches!(c, '\'' | '’') => next_is_word(),
-                    _ => char_class(c) == Some(class),
-                };
-                if !continues {
-                    break;
-                }
-                end = behind_first + distance + c.len_utf8();
-            }
+/// Returns the first run of one character class in a raw token from an offset on.
+fn next_run(token: &str, offset: usize) -> Option<(CharClass, Range<usize>)> {
+    let mut chars = token.get(offset..)?.char_indices().peekable();
+    let (start, class, first) = chars.find_map(|(start, c)| Some((start, char_class(c)?, c)))?;
+    let mut end = start + first.len_utf8();
+    while let Some((start, c)) = chars.next().filter(|_| class != CharClass::Symbol) {
+        let mut next_is_word = || chars.peek().is_some_and(|(_, next)| char_class(*next) == Some(CharClass::Word));
+        let continues = match class {
+            _ if is_mark(c) => true,
+            CharClass::Word if matches!(c, '\'' | '’') => next_is_word(),
+            _ => char_class(c) == Some(class),
+        };
+        if !continues {
+            break;
         }
-        self.offset = end;
-        Some((class, start..end))
+        end = start + c.len_utf8();
     }
+    Some((class, offset + start..offset + end))
 }
 
 fn char_class(c: char) -> Option<CharClass> {
