@@ -43,14 +43,8 @@ enum NoteSource {
 struct IndexedNote {
     record: RecordRef,
     cold: OnceLock<Box<ColdFields>>,
-    file: OnceLock<Box<ReadNote>>,
-}
-
-/// The note in a file that was read; an empty one if that failed.
-#[derive(Debug, Clone)]
-struct ReadNote {
-    note: Note,
-    failure: Option<Error>,
+    /// The note in the file; if that can't be read, an empty one with the reason.
+    file: OnceLock<Box<(Note, Option<Error>)>>,
 }
 
 impl From<Note> for NoteHandle {
@@ -100,7 +94,7 @@ impl NoteHandle {
     pub fn parsed_or_empty(&self) -> &Note {
         match &self.source {
             NoteSource::Parsed(note) => note,
-            NoteSource::Indexed(indexed) => &indexed.file(&self.path).note,
+            NoteSource::Indexed(indexed) => &indexed.file(&self.path).0,
         }
     }
 
@@ -108,7 +102,7 @@ impl NoteHandle {
     pub fn read_failure(&self) -> Option<&Error> {
         match &self.source {
             NoteSource::Parsed(_) => None,
-            NoteSource::Indexed(indexed) => indexed.file.get()?.failure.as_ref(),
+            NoteSource::Indexed(indexed) => indexed.file.get()?.1.as_ref(),
         }
     }
 
@@ -272,7 +266,7 @@ impl NoteHandle {
 }
 
 impl IndexedNote {
-    fn file(&self, path: &str) -> &ReadNote {
+    fn file(&self, path: &str) -> &(Note, Option<Error>) {
         self.file.get_or_init(|| {
             let (columns, mut bytes) = (&self.record.columns, Vec::new());
             let read = note_file::read_into(&columns.dir, Path::new(path), &mut bytes);
@@ -280,7 +274,7 @@ impl IndexedNote {
             if failure.is_some() {
                 bytes.clear();
             }
-            Box::new(ReadNote { note: Note::parse(path, bytes), failure })
+            Box::new((Note::parse(path, bytes), failure))
         })
     }
 
@@ -291,6 +285,6 @@ impl IndexedNote {
             // Another thread may have decoded the same bytes first.
             let _ = self.cold.set(Box::new(cold));
         }
-        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).note), |cold| cold.borrowed())
+        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).0), |cold| cold.borrowed())
     }
 }
