@@ -71,8 +71,7 @@ impl<'a> Engine<'a> {
         Self { notes, language, index, vectors: OnceLock::new() }
     }
 
-    /// Returns the notes that answer a query. Scores are propagated along the links and sequences of `neighbourhood`, if
-    /// it is given.
+    /// Returns the notes that answer a query. Scores are propagated along `neighbourhood`, if it is given.
     pub fn search(&self, query: &Query, neighbourhood: Option<&Neighbourhood<'_>>) -> SearchResults {
         let known = KnownNames {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
@@ -154,8 +153,7 @@ impl<'a> Engine<'a> {
         });
     }
 
-    /// Returns whether terms are adjacent in a note: in its title, one of its aliases, its body, or a summary in its
-    /// frontmatter.
+    /// Returns whether terms are adjacent in a note: its title, an alias, its body, or a summary in its frontmatter.
     fn contains_phrase(&self, note: &NoteHandle, text: &DocText<TermId>, terms: &[TermId]) -> bool {
         let (body, summary) = text.body.split_at_checked(text.body_len).unwrap_or((&text.body, &[]));
         contains_sequence(body, terms)

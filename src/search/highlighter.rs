@@ -121,8 +121,7 @@ fn best_start(matches: &[Match]) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// Cuts a snippet around a byte offset: at the beginning of a sentence or line that is not far before it, else at white
-/// space.
+/// Cuts a snippet around a byte offset: from the beginning of a near sentence or line, else from white space.
 fn cut_around(text: &str, offset: usize, matches: &[Match]) -> Snippet {
     let before = text.get(..offset).unwrap_or_default();
     let earliest = before.grapheme_indices(true).rev().take(BEFORE).last().map_or(offset, |(start, _)| start);

@@ -42,8 +42,7 @@ pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 #[derive(Default)]
 pub(super) struct Loaded {
     pub(super) notes: Vec<Arc<NoteHandle>>,
-    /// The text index, if one was asked for and is in the index or was built along the way. Its positions are those of
-    /// `notes`.
+    /// The text index, if one was asked for and is in the index or was built, with positions in `notes`.
     pub(super) text_index: Option<TextIndex>,
     /// Where failed reads of the notes and of the index are recorded.
     pub(super) errors: Arc<ReadErrors>,
@@ -193,8 +192,7 @@ impl ReusePlan {
     }
 }
 
-/// Reads all notes, and writes the index if there is a writer. Without one, and if the notes are few, they stay parsed and
-/// no text index is built.
+/// Reads all notes, and writes the index if there is a writer. Without one, few notes stay parsed, without text index.
 fn read_all(
     location: &IndexLocation<'_>,
     mut scanned: Scanned,
@@ -279,8 +277,7 @@ struct WorkerBatch {
     non_utf8: Vec<(usize, Note)>,
 }
 
-/// Reads a run of files, divided among the workers; `first` is the position of the first file. Each worker drops a note
-/// before it reads the next one.
+/// Reads a run of files, divided among the workers, each one note at a time. `first` is the position of the first file.
 fn read_run(
     dir: &DirHandle,
     unreadable: &Unreadable,
@@ -371,8 +368,7 @@ pub(super) fn stale_temp_files(dir: &DirHandle) -> Vec<String> {
     all.into_iter().filter(is_ours).map(|item| item.shown()).collect()
 }
 
-/// Reads and parses a note, and sets the stat of its entry to that from before the read; `None` if it can't be read.
-/// `buffer` is reused.
+/// Reads and parses a note, and sets the stat of its entry; `None` if it can't be read. `buffer` is reused.
 fn read_note(dir: &DirHandle, entry: &mut FileEntry, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
     progress::advance();
     match note_file::read_into(dir, entry.real_path(), buffer) {

@@ -121,8 +121,7 @@ fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
     opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
 }
 
-/// Returns the shown path of a store and facts about its index, which is first rebuilt with the text index of a builder if
-/// there is one.
+/// Returns the shown path of a store and facts about its index, which a builder rebuilds first if there is one.
 ///
 /// # Errors
 /// As [`Store::open`]; `Failure` if the index is to be rebuilt and can't be written.
@@ -159,8 +158,7 @@ impl Store {
         Ok(Self::open_since(location, current_dir, builder, None)?.0)
     }
 
-    /// Opens the store. Returns also the files of notes that were modified at the time `since` or later, with their stats
-    /// from before they were read.
+    /// Opens the store. Returns also the files of notes that were modified since a time, with their stats from before.
     fn open_since(
         location: &Location,
         current_dir: &Path,
@@ -193,8 +191,7 @@ impl Store {
         self.sidecar.as_ref()?.read(key)
     }
 
-    /// Computes data that is derived from these notes and caches it under a key, if there is an index. The cache has room
-    /// for one key. Returns whether it was written.
+    /// Computes data that is derived from these notes and caches it under one key. Returns whether it was written.
     pub fn put_cached(&self, key: &str, compute: impl FnOnce() -> Vec<u8>) -> bool {
         // The index may turn out to be damaged only while the data is computed.
         let compute = || Some(compute()).filter(|_| !self.is_index_corrupt());
@@ -278,8 +275,7 @@ impl Store {
         Self { shown_path, config, notes: sorted, text_index, ..Self::default() }
     }
 
-    /// Whether the user trusts what the notes and the config of the store state about the reliability of its notes. A store
-    /// that is only in memory is trusted.
+    /// Whether the user trusts what notes and config state about reliability. A store in memory is trusted.
     pub fn is_trusted(&self) -> bool {
         self.root.as_os_str().is_empty() || claim_trust::is_trusted(&self.root, self.settings.as_deref())
     }

@@ -31,8 +31,7 @@ impl Store {
     /// Opens a store to change it: takes the lock, applies a redo log, and loads the notes.
     ///
     /// # Errors
-    /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken, as on a
-    /// read-only disk.
+    /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken.
     pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
         let root = find_root(location, current_dir)?;
         Config::load(&*open_root(&root)?)?;
@@ -43,8 +42,7 @@ impl Store {
         Ok((Self { recovered, ..store }, lock))
     }
 
-    /// Opens a store as [`Store::open_to_write`] does, but first removes a redo log that is not this user's. Returns the names
-    /// of removed files.
+    /// Opens a store to write, but first removes a redo log that is not this user's. Returns the names of such files.
     ///
     /// # Errors
     /// As there; `Failure` if such a log can't be removed.
@@ -126,12 +124,10 @@ impl Store {
         Self::from_shared(self.shown_path.clone(), self.config.clone(), notes, None)
     }
 
-    /// Applies changes in their order, all or none. At any time each file is the old one or the new one; after a crash the
-    /// next command that writes applies the rest.
+    /// Applies changes in their order, all or none. After a crash the next command that writes applies the rest.
     ///
     /// # Errors
-    /// `Failure`, naming the file that could not be written, or `Store`, naming a note that could not be read for the
-    /// plan; nothing is changed then.
+    /// `Failure`, naming a file that could not be written; `Store`, naming a note that could not be read for the plan.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
         self.expect_read_notes()?;
         Ok(redo_log::apply(&self.root, changes, lock)?)

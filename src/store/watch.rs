@@ -1,9 +1,7 @@
 //! Detection of changes of a store since it was read.
 //!
-//! On Linux the kernel reports changes of the folders that hold notes (inotify(7)). It queues a report before the
-//! system call that makes the change returns, so an empty queue means that nothing has changed: no
-//! cookie file is needed. Elsewhere, and where not every change passes through this kernel (network file systems), the
-//! stats of all files are compared.
+//! On Linux the kernel queues a report of a change (inotify(7)) before the system call that makes it returns: an empty
+//! queue means that nothing has changed. Elsewhere, and on network file systems, the stats of all files are compared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};

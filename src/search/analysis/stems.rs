@@ -17,8 +17,7 @@ const MAX_CHARS: usize = 64;
 /// The first character of the term of a stop word, so that it differs from every other term.
 pub(crate) const STOP_MARK: char = ' ';
 
-/// Stems the words of a language. Words in a script that the language does not use are stemmed by the most frequent
-/// language of that script.
+/// Stems words in a language; those of a script that it does not use, in the most frequent language of that script.
 #[derive(Debug)]
 pub(crate) struct Stems {
     language: Language,

@@ -1,5 +1,4 @@
-//! Stop words: articles, pronouns, prepositions, auxiliaries and question words. Only the most frequent languages have a
-//! list.
+//! Stop words of the most frequent languages: articles, pronouns, prepositions, auxiliaries and question words.
 
 use std::collections::HashSet;
 

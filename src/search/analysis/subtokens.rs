@@ -27,8 +27,7 @@ pub(crate) enum SubtokenKind {
     Whole,
 }
 
-/// Calls `emit` with each term of a raw token, its byte range in the token, and its kind. A whole comes before its
-/// parts.
+/// Calls `emit` with each term of a raw token, its byte range and its kind. A whole comes before its parts.
 pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&str, Range<usize>, SubtokenKind)) {
     if let Some(word) = plain_word(token) {
         return stems.for_each_term(word, |term| emit(term, 0..word.len(), SubtokenKind::Word));
@@ -53,8 +52,7 @@ pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&st
     }
 }
 
-/// Returns the only word of a token without trailing full stops and the like, if it consists of ASCII letters that are
-/// lower-case, except possibly the first one.
+/// Returns the only word of a token: ASCII letters that are lower-case, except possibly the first one.
 fn plain_word(token: &str) -> Option<&str> {
     let word = token.trim_end_matches(|c| u8::try_from(c).is_ok_and(is_trailing));
     let (first, rest) = word.as_bytes().split_first()?;
@@ -115,8 +113,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Returns whether a character belongs to a script that is written without spaces: Thai, Lao, Burmese, Khmer, Kana and
-/// Han; and Hangul, for its particles.
+/// Whether a character is of a script without spaces (Thai, Lao, Burmese, Khmer, Kana, Han), or Hangul, for particles.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
         | '\u{3005}'..='\u{30ff}' | '\u{3131}'..='\u{318e}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'

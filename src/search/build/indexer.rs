@@ -124,8 +124,7 @@ impl TextIndexer {
         (ordinals, lists)
     }
 
-    /// Encodes the postings lists of all terms, [`LISTS_PER_TASK`] together, in the order of the term ids: that in which
-    /// the postings are sorted.
+    /// Encodes all postings lists, [`LISTS_PER_TASK`] together, in the order of the term ids, as postings are sorted.
     fn encode_postings(&self, doc_freq: &(impl Fn(TermId) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
         let terms: Vec<TermId> = TermId::all(self.vocabulary.terms.len()).collect();
         let encode = |terms: &[TermId]| {

@@ -22,8 +22,7 @@ pub(crate) struct InvertedBatch {
     pub(crate) totals: Totals,
 }
 
-/// Accumulates the document frequencies of one thread. It is reused for many batches, since it takes as much memory as
-/// there are words.
+/// Accumulates the document frequencies of one thread; reused for many batches, since it is as large as the vocabulary.
 #[derive(Default)]
 pub(crate) struct TermStatsAccumulator {
     terms: Vec<TermStats>,

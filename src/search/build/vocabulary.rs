@@ -23,8 +23,7 @@ const BATCH: usize = 512;
 #[derive(Default)]
 pub(crate) struct VocabularyBuilder {
     pub(crate) terms: Vec<VocabularyTerm>,
-    /// The words: the surface forms of terms. Texts are stored as words, so that the spellings that remain are known
-    /// when notes change.
+    /// The words, the surface forms of terms. Texts are stored as words, to know which spellings remain after changes.
     pub(crate) words: Vec<SurfaceForm>,
     /// The term of each word: apart from `words`, since it is looked up so often.
     pub(crate) term_of: Vec<TermId>,
@@ -67,8 +66,7 @@ struct TokenTerm {
 }
 
 impl VocabularyBuilder {
-    /// Adds the new tokens of a batch, and appends the words of each to its stream. Frequent tokens are added first, so
-    /// that their words get small ids.
+    /// Adds the new tokens of a batch, frequent ones first for small ids, and appends the words of each to its stream.
     pub(crate) fn add_batch(&mut self, streams: &mut [TokenStream], stems: &Stems) {
         let first = self.interner.token_count();
         let merged: Vec<Vec<u32>> = streams.iter().map(|stream| self.merge_tokens(stream)).collect();
@@ -174,8 +172,7 @@ impl TermBatch {
     }
 }
 
-/// Sorts the merged tokens from `first` to `end` by descending frequency, then by id. `merged` has the merged ids of the
-/// new tokens of each stream.
+/// Sorts the tokens from `first` to `end` by descending frequency, then by id; `merged` has their ids by stream.
 fn by_frequency(streams: &[TokenStream], merged: &[Vec<u32>], first: u32, end: u32) -> Vec<u32> {
     let count = |(stream, merged): (&TokenStream, &Vec<u32>)| {
         let (known, mut counts) = (stream.words.len() as u32, vec![0_u32; merged.len()]);

@@ -85,8 +85,7 @@ fn max_distance(chars: usize) -> usize {
     }
 }
 
-/// Returns the terms of the words at the least edit distance (optimal string alignment) within [`max_distance`] that
-/// share the first character or the last two.
+/// Returns the terms of the words nearest by optimal string alignment that share the first character or the last two.
 fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     let length = word.chars().count();
     let max = max_distance(length);
@@ -113,8 +112,7 @@ fn most_frequent(index: &CompositeIndex, terms: Vec<TermId>) -> Vec<TermId> {
     entries.into_iter().take(MAX_CORRECTIONS).map(|(id, _)| id).collect()
 }
 
-/// Returns a word for a term: the term itself if notes contain it as a word, else its shortest spelling, the
-/// alphabetically first one of these.
+/// Returns a word for a term: the term itself if notes contain it, else its shortest spelling, the first of these.
 pub(crate) fn shown_word(index: &CompositeIndex, term: TermId) -> String {
     let text = index.term(term).map(|term| term.text).unwrap_or_default();
     if index.is_word(term) {

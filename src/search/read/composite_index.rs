@@ -1,8 +1,7 @@
 //! The segments of a store as one index.
 //!
-//! The first segment is the stored one; its deleted documents are subtracted from the statistics. The second is built
-//! in memory from the notes that are not in the first, or have changed. All statistics are integers and equal those of
-//! one segment with all notes.
+//! The first segment is the stored one without its deleted documents, the second is built from the notes not in it.
+//! All statistics are integers and equal those of one segment with all notes.
 
 use std::sync::Arc;
 
@@ -20,8 +19,7 @@ use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
 use crate::search::postings::FieldTermFreqs;
 use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
 
-/// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
-/// call.
+/// The stored segment of a store without deleted notes, and one of notes read in this call, seen as one index.
 pub struct CompositeIndex {
     pub(crate) stems: Arc<Stems>,
     /// The stored segment, and the one in memory.
@@ -153,8 +151,7 @@ impl CompositeIndex {
         self.segments.iter().flat_map(|segment| segment.words(WordKind::AsTerm)).any(|(_, term)| term == id)
     }
 
-    /// Returns the matches of query terms, sorted by note, query term and term. `query_term_of` has the query term of
-    /// each term, or [`QueryTermIdx::NONE`].
+    /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
         let mut matches: Vec<TermMatch> =
             self.segments.iter().flat_map(|segment| segment.find(query_term_of)).collect();

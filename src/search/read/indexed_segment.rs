@@ -133,8 +133,7 @@ impl IndexedSegment {
         Some(TermMatch { note, query_term, term: self.term_id(term), freqs })
     }
 
-    /// Finds stop words, which have no postings, in the forward index. Only a query of stop words needs it. `terms` are
-    /// in ascending order.
+    /// Finds stop words, which have no postings, in the forward index. `terms` are in ascending order.
     fn scan_stop_words(&self, terms: &[(TermOrd, QueryTermIdx)]) -> Vec<TermMatch> {
         self.segment.scan(|entry, matches| {
             let mut counts = vec![FieldTermFreqs::default(); terms.len()];
@@ -152,8 +151,7 @@ impl IndexedSegment {
         })
     }
 
-    /// Subtracts a deleted document from the document frequencies of terms, which are those of this segment. Returns its
-    /// share of the totals.
+    /// Subtracts a deleted document from the frequencies of this segment's terms. Returns its share of the totals.
     pub(super) fn subtract_document(&self, doc: DocId, doc_freqs: &mut [u32], paragraph_freqs: &mut [u32]) -> Totals {
         let text = self.segment.text(doc).map(|word| self.segment.term_of(word));
         let index_of = |term: &TermOrd| term.index();

@@ -1,5 +1,4 @@
-//! Scores the blocks of a note for a query. specs/passages.md, section "Worth", has the formula and the effect of each
-//! part.
+//! Scores the blocks of a note for a query; specs/passages.md, section "Worth", has the formula.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -95,8 +94,7 @@ impl BlockScorer {
         Self { stems, query_term_of, weights, average: index.average_paragraph_len(), time_terms }
     }
 
-    /// Returns the score of each block of a note, in order: 0 for one without a term of the query. `cache` must be used
-    /// with one scorer only.
+    /// Returns the score of each block of a note; 0 without a term of the query. `cache` is that of this scorer only.
     pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], cache: &mut TokenCache<'t>) -> Vec<f64> {
         let counts: Vec<BlockTerms> = blocks.iter().map(|block| self.count(block.text, cache)).collect();
         let mut amounts = TermAmounts::new(self.weights.len());
@@ -160,8 +158,7 @@ impl BlockScorer {
     }
 }
 
-/// Accumulates the amount of each query term in a block: its own, of the headings above it, and shares of the blocks
-/// around it.
+/// Accumulates the amount of each query term in a block: its own, and shares of headings and blocks around it.
 struct TermAmounts {
     amounts: Vec<TermAmount>,
     /// The query terms with an amount, in any order.

@@ -73,9 +73,8 @@ pub(crate) fn length_norm(b: f64, len: u32, average: f64) -> f64 {
     1.0 - b + b * f64::from(len) / average
 }
 
-/// Returns the inverse document frequency of a term that `doc_freq` of `total` texts contain,
-/// `ln(1 + (total − doc_freq + ½) / (doc_freq + ½))`: above 0 (Robertson and Zaragoza, *The Probabilistic Relevance
-/// Framework: BM25 and Beyond*, 2009).
+/// Returns `ln(1 + (total − doc_freq + ½) / (doc_freq + ½))`, the inverse document frequency: above 0 (Robertson and
+/// Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond*, 2009).
 pub(crate) fn idf(total: f64, doc_freq: f64) -> f64 {
     (1.0 + (total - doc_freq + 0.5).max(0.0) / (doc_freq + 0.5)).ln()
 }

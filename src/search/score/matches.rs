@@ -64,8 +64,7 @@ impl QueryMatches {
         NoteIdx::all(self.by_note.row_count()).filter(|note| !self.of(*note).is_empty()).collect()
     }
 
-    /// Returns the inverse document frequency of each query term; of one that no note contains, that of a term that one
-    /// note contains.
+    /// Returns the inverse document frequency of each query term; one that no note contains counts as in one note.
     pub(super) fn idf(&self, index: &CompositeIndex, plan: &Plan) -> Vec<f64> {
         let mut doc_freqs = vec![0_u32; plan.query_terms.len()];
         for found in &self.matches {

@@ -1,7 +1,6 @@
 //! Ranks notes for a query. specs/ranking.md has the formula, its sources and the effect of each part.
 //!
-//! Scores are the same on every machine and in every run: sums run in the order of the query, and similarities of notes
-//! are computed from integers.
+//! Scores are the same on every machine: sums run in the order of the query, similarities are computed from integers.
 
 use std::sync::Arc;
 
@@ -198,8 +197,7 @@ impl Ranker<'_> {
         has_matches
     }
 
-    /// Adds shares of linked notes, in proportion to their similarity to the note. Returns whether there are any matches
-    /// in them.
+    /// Adds shares of linked notes by their similarity. Returns whether there are any matches in them.
     fn propagate_along_links(
         &self,
         note: NoteIdx,

@@ -15,8 +15,7 @@ const HALF_SMOOTHING_NOTES: f64 = 20.0;
 /// The number of similar notes by which a score is smoothed.
 const NEIGHBOURS: usize = 8;
 
-/// Draws the scores of the first `count` hits towards those of similar notes among them. Hits behind them get at most
-/// the lowest of their scores.
+/// Draws the scores of the first `count` hits towards those of similar ones. The others get at most the lowest.
 pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vectors: &Vectors) {
     let size = index.note_count() as f64;
     let share = SMOOTHING * size / (size + HALF_SMOOTHING_NOTES);

@@ -1,6 +1,5 @@
-//! The codec of the first three column groups of records. Every command decodes the first one of all notes, so the layout
-//! is made for speed: a row is the length of its numbers, the numbers as varints, then all texts, whose UTF-8 is checked at
-//! once.
+//! The codec of the first three column groups. Every command decodes the first one of all notes, so rows are made for
+//! speed: the length of the numbers, the numbers as varints, then all texts, whose UTF-8 is checked at once.
 
 use std::array;
 

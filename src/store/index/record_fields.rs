@@ -1,5 +1,4 @@
-//! The fields of a record, in five column groups by how often they are read. The values borrow from a parsed note or from
-//! a decompressed chunk of the index.
+//! The fields of a record, in five column groups by how often they are read; borrowed from a note or a chunk.
 
 use jiff::civil::{Date, DateTime};
 use serde::de::Error;
@@ -101,8 +100,7 @@ pub struct RelationFields<'a> {
     /// The notes that this digest replaces in answers, as written.
     #[serde(borrow)]
     pub compacts: Vec<&'a str>,
-    /// The ordered lists of a map of content, each as the links that its items begin with. Empty unless read from an
-    /// index.
+    /// The ordered lists of a map of content, each as the first links of its items. Empty unless from an index.
     #[serde(borrow)]
     pub(super) lists: Vec<Vec<EncodedTarget<'a>>>,
 }

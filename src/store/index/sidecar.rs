@@ -16,8 +16,7 @@ const FILES: [&str; 2] = [LINKS, FOLDERS];
 const KEY_SECTION: usize = 0;
 const PAYLOAD_SECTION: usize = 1;
 
-/// The identity of an index: the time at which it was begun, the length of its file, and the checksum of its footer, which
-/// covers all others.
+/// The identity of an index: the time at which it was begun, its length, and the checksum of its footer.
 type IndexFingerprint = (i64, u64, u32);
 
 #[derive(Debug)]
