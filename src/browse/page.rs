@@ -154,7 +154,7 @@ fn fields(note: &NoteHandle) -> Vec<LogicalLine> {
     let (fields, extra) = (note.list_fields(), note.extra_fields());
     let mut lines = vec![unstyled(LineKind::Title, one_line(note.title()))];
     let mut facts = vec![note.id.to_string(), one_line(fields.kind)];
-    facts.extend(fields.value.map(|value| format!("value {value}")));
+    facts.extend(note.identity().value.map(|value| format!("value {value}")));
     facts.extend(note.verified().map(|verified| if verified { "verified" } else { "not verified" }.to_owned()));
     facts.extend(fields.created_as_written().map(|stamp| format!("created {}", one_line(stamp.as_str()))));
     facts.extend(fields.updated_as_written().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));

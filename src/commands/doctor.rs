@@ -44,7 +44,7 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
     removed_paths.extend(store.remove_stale_temp_files(&lock)?);
     entries.extend(removed_paths.iter().map(|path| removed(store.shown(path))));
     for path in stale_project_files(&store, location) {
-        store::remove_stale_file(&path)?;
+        store::files::remove(&path)?;
         entries.push(removed(shown_project_path(&store, &path)));
     }
     Ok(report(request, location, &open(location, current_dir)?, entries))

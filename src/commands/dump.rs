@@ -76,7 +76,7 @@ fn pack_note(store: &Store, graph: &Graph<'_>, position: NoteIdx) -> Result<Pack
     progress::advance();
     let known = &store.notes()[position];
     expect_loadable_path(store, &known.path, true)?;
-    let bytes = store.bytes_of(known)?;
+    let bytes = store.read_bytes(&known.path)?;
     // The fields must be those of these bytes: an editor may have changed the file since it was opened.
     let note = Note::parse(&known.path, bytes.clone());
     if note.id.as_str() != known.id.claimed() {

@@ -25,11 +25,11 @@ pub(super) fn run(request: &MergeDriverRequest, current_dir: &Path) -> Result<()
         Some(texts) => (true, texts),
         None => (false, sides),
     };
-    let merged = git::merge_by_lines(current_dir, &texts, request.marker_size).map_err(broken)?;
-    atomic_write::replace_unconditionally(&path(&request.ours), &merged.bytes).map_err(broken)?;
+    let (merged, count) = git::merge_by_lines(current_dir, &texts, request.marker_size).map_err(broken)?;
+    atomic_write::replace_unconditionally(&path(&request.ours), &merged).map_err(broken)?;
     let conflicts = |what: &str| Err(Error::new(ErrorKind::Check, what));
-    match merged.conflicts {
-        0 if by_fields && !std::str::from_utf8(&merged.bytes).is_ok_and(is_sound) => {
+    match count {
+        0 if by_fields && !std::str::from_utf8(&merged).is_ok_and(is_sound) => {
             conflicts("a field was merged by lines, and the frontmatter is no longer valid YAML: check it by hand")
         }
         0 => Ok(()),

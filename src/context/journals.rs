@@ -75,7 +75,7 @@ pub fn journal_day(note: &NoteHandle) -> Option<Date> {
     // A journal may have a title with more than its date, such as `2025-03-05 at the lab`.
     let date_in = |text: &str| parse_day(text).or_else(|| find_numeric_day(text));
     let created = || head.created_day();
-    head.day().or_else(|| date_in(head.title)).or_else(|| date_in(note.stem())).or_else(created)
+    head.day().or_else(|| date_in(note.title())).or_else(|| date_in(note.stem())).or_else(created)
 }
 
 /// Returns the day of a note: of a journal its own, else that of the field `date` or of the last change.

@@ -97,9 +97,8 @@ impl<'a> TextNames<'a> {
     fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
         let mut texts = Self::default();
         for (index, note) in NoteIdx::enumerate(notes) {
-            let head = note.list_fields();
-            texts.titles.entry(head.title).or_insert(index);
-            texts.titles_any_case.entry(head.title.to_lowercase()).or_insert(index);
+            texts.titles.entry(note.title()).or_insert(index);
+            texts.titles_any_case.entry(note.title().to_lowercase()).or_insert(index);
             texts.stems.entry(note.stem()).or_insert(index);
             if note.has_aliases() {
                 for alias in note.relations().aliases {

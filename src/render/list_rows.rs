@@ -57,7 +57,7 @@ impl Screen {
         if self.columns.is_some() {
             column(As::Quiet, &self.changed(entry), widths.changed);
         }
-        self.add_column(&mut line, As::Title, &as_one_line(head.title), 0);
+        self.add_column(&mut line, As::Title, &as_one_line(entry.note.title()), 0);
         line.push_str(&self.retired(entry));
         if !tags.is_empty() {
             line.push_str(GAP);

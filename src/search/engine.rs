@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
@@ -20,9 +20,8 @@ use super::score::neighbourhood::Neighbourhood;
 use super::score::proximity::contains_sequence;
 use super::score::query_performance::QueryPerformance;
 use super::score::ranking::Ranker;
-use super::score::ranking_params::RankingParams;
 use super::score::related::{self, SimilarNote};
-use super::score::vectors::{VectorCache, Vectors};
+use super::score::vectors::Vectors;
 use crate::note::Language;
 use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
@@ -41,8 +40,7 @@ pub struct Engine<'a> {
     notes: &'a [Arc<NoteHandle>],
     language: Language,
     index: CompositeIndex,
-    weights: RankingParams,
-    vector_cache: VectorCache,
+    vectors: OnceLock<Vectors>,
 }
 
 /// The hits of a query, and what later steps need.
@@ -69,13 +67,11 @@ impl<'a> Engine<'a> {
     /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
     pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
-        let weights = RankingParams::for_index(&index);
         timings::end("text index opened");
-        Self { notes, language, index, weights, vector_cache: VectorCache::default() }
+        Self { notes, language, index, vectors: OnceLock::new() }
     }
 
-    /// Returns the notes that answer a query. Scores are propagated along the links and sequences of `neighbourhood`, if
-    /// it is given.
+    /// Returns the notes that answer a query. Scores are propagated along `neighbourhood`, if it is given.
     pub fn search(&self, query: &Query, neighbourhood: Option<&Neighbourhood<'_>>) -> SearchResults {
         let known = KnownNames {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
@@ -84,11 +80,11 @@ impl<'a> Engine<'a> {
         let mut plan = Plan::new(query, &self.index, self.language, &known);
         self.drop_missing_phrases(&mut plan);
         timings::end("query understood");
-        let (index, notes, weights) = (&self.index, self.notes, &self.weights);
+        let (index, notes) = (&self.index, self.notes);
         let excluded = self.excluded_notes(&plan);
         let passes = |note| self.passes(note, &plan, &excluded);
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
-            Ranker { index, notes, neighbourhood, plan: &plan, weights, vectors: self.vectors() }.rank(&passes)
+            Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes)
         } else if plan.has_filters() {
             (self.all_by_value(&passes), QueryPerformance::CERTAIN)
         } else {
@@ -122,11 +118,11 @@ impl<'a> Engine<'a> {
         is_last: &dyn Fn(NoteIdx) -> bool,
         limit: usize,
     ) -> (Vec<SimilarNote>, usize) {
-        related::related(&self.index, &self.vectors(), neighbourhood, note, is_last, limit)
+        related::related(&self.index, self.vectors(), neighbourhood, note, is_last, limit)
     }
 
-    fn vectors(&self) -> Vectors<'_> {
-        Vectors::new(&self.index, &self.weights, &self.vector_cache)
+    fn vectors(&self) -> &Vectors {
+        self.vectors.get_or_init(|| Vectors::new(&self.index))
     }
 
     /// Returns the near-duplicates among the notes, each with the first note that it is similar to.
@@ -157,8 +153,7 @@ impl<'a> Engine<'a> {
         });
     }
 
-    /// Returns whether terms are adjacent in a note: in its title, one of its aliases, its body, or a summary in its
-    /// frontmatter.
+    /// Returns whether terms are adjacent in a note: its title, an alias, its body, or a summary in its frontmatter.
     fn contains_phrase(&self, note: &NoteHandle, text: &DocText<TermId>, terms: &[TermId]) -> bool {
         let (body, summary) = text.body.split_at_checked(text.body_len).unwrap_or((&text.body, &[]));
         contains_sequence(body, terms)

@@ -40,7 +40,7 @@ impl IndexPart {
 }
 
 /// How the text of a word is stored.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum WordKind {
     /// It has none: the term is no word by itself.
     NoWord,
@@ -56,6 +56,17 @@ pub(crate) struct SegmentCounts {
     pub(crate) terms: usize,
     pub(crate) words: usize,
     pub(crate) totals: Totals,
+}
+
+/// The field norms of a document: lengths in content terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct FieldNorms {
+    pub(crate) title: u32,
+    pub(crate) body: u32,
+    /// Whether the body names a time.
+    pub(crate) has_time: bool,
+    /// The share of questions among the sentences of the body, in `QUESTION_UNITS`.
+    pub(crate) questions: u32,
 }
 
 /// Sums over documents; lengths are in content terms.
@@ -74,6 +85,12 @@ pub(crate) struct Totals {
 }
 
 impl Totals {
+    /// Returns the sums of one document without those of its paragraphs.
+    pub(crate) fn of(norms: FieldNorms) -> Self {
+        let FieldNorms { title, body, .. } = norms;
+        Self { documents: 1, title: title.into(), body: body.into(), bodies: (body > 0).into(), ..Self::default() }
+    }
+
     /// Adds the sums of other documents.
     pub(crate) fn add(&mut self, other: Self) {
         self.documents += other.documents;

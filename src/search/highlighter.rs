@@ -37,16 +37,11 @@ pub struct Snippet {
 }
 
 /// Finds and marks the words of a query in texts. Holds no reference to the index.
+#[derive(Debug)]
 pub struct Highlighter {
     stems: Arc<Stems>,
     /// The inverse document frequency of each term of the query.
     idf: HashMap<String, f64>,
-}
-
-impl std::fmt::Debug for Highlighter {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Highlighter").field("terms", &self.idf.len()).finish_non_exhaustive()
-    }
 }
 
 /// An occurrence of a query term in a text.
@@ -126,8 +121,7 @@ fn best_start(matches: &[Match]) -> Option<usize> {
     best.map(|(_, start)| start)
 }
 
-/// Cuts a snippet around a byte offset: at the beginning of a sentence or line that is not far before it, else at white
-/// space.
+/// Cuts a snippet around a byte offset: from the beginning of a near sentence or line, else from white space.
 fn cut_around(text: &str, offset: usize, matches: &[Match]) -> Snippet {
     let before = text.get(..offset).unwrap_or_default();
     let earliest = before.grapheme_indices(true).rev().take(BEFORE).last().map_or(offset, |(start, _)| start);

@@ -1,7 +1,6 @@
 //! Types for the integers that index notes, terms and words.
 //!
-//! A segment numbers its documents and terms by itself; the [composite index](super::read::composite_index) has ids of
-//! its own for the terms of all segments.
+//! A segment numbers its documents and terms by itself; the composite index has ids of its own for all terms.
 
 use crate::codec::index_type::index_type;
 

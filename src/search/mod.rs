@@ -26,4 +26,3 @@ pub use score::block_scorer::{BlockScorer, BlockText, TokenCache};
 pub use score::duplicates::NearDuplicate;
 pub use score::hit::{Hit, ScoreBreakdown};
 pub use score::neighbourhood::{Linked, Neighbourhood, Sequences, neighbour_in};
-pub use score::ranking_params::RankingParams;

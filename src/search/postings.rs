@@ -1,8 +1,7 @@
 //! Postings lists: the documents that contain a term, with its frequency in each of their fields.
 //!
-//! A list has for each document the gap from the one before it, in Rice's code, and a bit; if it is set, the frequencies
-//! follow, else the term occurs once in the body. Stop words have no list, since it would be as long as the store. The
-//! bits are described in specs/index-format.md.
+//! A list has for each document the gap from the one before it, in Rice's code, and a bit: without it the term occurs
+//! once, in the body, else frequencies follow (specs/index-format.md). Stop words have no list: it would be too long.
 //!
 //! While notes are indexed, the postings of each batch are sorted by term; the lists are encoded in the end.
 
@@ -110,8 +109,7 @@ fn shard(term: TermId) -> (usize, u32) {
 /// the document in its run), the high [`PACKED_BITS`] bits the packed frequencies.
 type PackedPosting = u32;
 
-/// The most documents of a run, and the most terms of a shard. A run has far fewer documents, and so many terms would
-/// exceed the memory.
+/// The most documents of a run, and the most terms of a shard; more terms would exceed the memory.
 const ID_LIMIT: u32 = 1 << (u32::BITS - PACKED_BITS);
 
 /// The frequencies that overflow a packed posting: the term in its shard, the document, and the frequencies.
@@ -172,8 +170,7 @@ impl SortedRun {
 }
 
 impl PostingsWriter {
-    /// Adds the postings of the next documents. `terms` is the size of the vocabulary, `buffers` are in order, each with
-    /// the id of its first document.
+    /// Adds postings: `terms` is the size of the vocabulary, `buffers` are in order, each with its first document.
     pub(crate) fn add(&mut self, terms: usize, buffers: &[(u32, &PostingsBuffer)]) {
         let Some((first, _)) = buffers.first() else { return };
         self.shards.par_iter_mut().enumerate().for_each(|(shard, runs)| {

@@ -1,5 +1,4 @@
-//! Atomic writes of files: a reader or a crash finds the old content or the new one. Every error names the file, which is
-//! then unchanged.
+//! Atomic writes: a reader or a crash finds the old content or the new one. Errors name the file, which is unchanged.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Write};
@@ -15,8 +14,7 @@ use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use super::walk::stat::FileStat;
 use crate::env::WaitPolicy;
 
-/// The precondition of replacing or removing a file: it has exactly the bytes that were read, and no other program is
-/// saving it.
+/// The precondition of replacing or removing a file: it has the bytes that were read, and no program is saving it.
 pub(super) struct ExpectedFile<'a> {
     pub(super) bytes: &'a [u8],
     /// Whether another program may still be saving a version.
@@ -188,8 +186,7 @@ fn rename_kept(kept: PathBuf) -> PathBuf {
     if rename_noreplace(&kept, &apart).is_ok() { apart } else { kept }
 }
 
-/// Exchanges an old version with the one that replaced it. Returns `false` without a change if another program replaced
-/// that one.
+/// Exchanges an old version with the one that replaced it; `false` without a change if that was replaced meanwhile.
 fn exchange_back(old: &Path, path: &Path, new: FileVersion) -> io::Result<bool> {
     match rename_noreplace::exchange(old, path) {
         Err(error) if error.kind() == ErrorKind::NotFound => rename_noreplace(old, path).map(|()| true),

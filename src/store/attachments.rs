@@ -31,8 +31,7 @@ impl Store {
         Ok(paths)
     }
 
-    /// Lists the entries of the attachments folder that are neither attachments nor hidden: paths in the store, with the
-    /// reason.
+    /// Lists what in the attachments folder is neither an attachment nor hidden: paths in the store, with the reason.
     pub fn ignored_attachments(&self) -> Vec<IgnoredEntry> {
         let reason = |item: &TreeItem| match item.kind {
             Some(FileType::File | FileType::Folder) => None,

@@ -45,19 +45,26 @@ pub enum Change {
 }
 
 impl Change {
-    /// Returns the file's path after the change.
-    pub fn path(&self) -> &str {
+    /// Returns the file's path and bytes before and after the change; `None` if there is no file.
+    pub(super) fn files(&self) -> [Option<(&str, &[u8])>; 2] {
         match self {
-            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
-            Self::Move { to, .. } => to,
+            Self::Create { path, new } => [None, Some((path, new))],
+            Self::Replace { path, old, new } => [Some((path, old)), Some((path, new))],
+            Self::Move { from, to, old, new } => [Some((from, old)), Some((to, new))],
+            Self::Delete { path, old } => [Some((path, old)), None],
         }
     }
 
+    /// Returns the file's path after the change; of a deletion that before.
+    pub fn path(&self) -> &str {
+        let [before, after] = self.files();
+        after.or(before).map_or("", |(path, _)| path)
+    }
+
+    /// Returns the file's path before the change; of a new file that after.
     pub(super) fn source(&self) -> &str {
-        match self {
-            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
-            Self::Move { from, .. } => from,
-        }
+        let [before, after] = self.files();
+        before.or(after).map_or("", |(path, _)| path)
     }
 
     /// Returns the word for the change in an answer.
@@ -72,14 +79,12 @@ impl Change {
 
     /// Returns the change as a unified diff; `store` is the shown path of the store.
     pub fn diff(&self, store: &str) -> String {
-        let (from, to, old, new) = match self {
-            Self::Create { path, new } => (None, Some(path), [].as_slice(), new.as_slice()),
-            Self::Replace { path, old, new } => (Some(path), Some(path), old.as_slice(), new.as_slice()),
-            Self::Move { from, to, old, new } => (Some(from), Some(to), old.as_slice(), new.as_slice()),
-            Self::Delete { path, old } => (Some(path), None, old.as_slice(), [].as_slice()),
-        };
-        let name = |path: Option<&String>| path.map_or("/dev/null".to_owned(), |path| format!("{store}{path}"));
-        unified(&name(from), &name(to), &String::from_utf8_lossy(old), &String::from_utf8_lossy(new))
+        let [before, after] = self.files().map(|file| {
+            file.map_or(("/dev/null".to_owned(), "".into()), |(path, bytes)| {
+                (format!("{store}{path}"), String::from_utf8_lossy(bytes))
+            })
+        });
+        unified(&before.0, &after.0, &before.1, &after.1)
     }
 }
 

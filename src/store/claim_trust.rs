@@ -1,5 +1,4 @@
-//! Trusted stores: what their notes and config state about reliability counts. The list is in the user's configuration
-//! folder, which no repository can write.
+//! Trusted stores, whose statements on reliability count. The list is in a folder that no repository can write.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

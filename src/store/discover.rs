@@ -71,8 +71,7 @@ fn no_store(message: &str) -> Error {
     Error::new(ErrorKind::NoStore, message).hint("create one with `qipu init`, or name one with --store PATH")
 }
 
-/// Returns the root of the project that contains a directory: the nearest one above with a mark or a store, else the
-/// directory itself.
+/// Returns the root of the project of a directory: the nearest one above with a mark or a store, else itself.
 pub fn project_root(dir: &Path) -> PathBuf {
     let root = dir.ancestors().find(|dir| is_project_root(dir) || store_in(dir).is_some());
     root.unwrap_or(dir).to_path_buf()

@@ -96,9 +96,15 @@ impl ExternalDir {
         store.root.starts_with(&self.root)
     }
 
-    /// Whether the folder is a store's folder or inside it.
-    pub fn is_in(&self, store: &Store) -> bool {
-        self.root.starts_with(&store.root)
+    /// Expects that the folder is neither the store nor inside it.
+    ///
+    /// # Errors
+    /// `Usage` if it is.
+    pub fn expect_apart(&self, store: &Store) -> Result<(), Error> {
+        if self.root.starts_with(&store.root) {
+            return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
+        }
+        Ok(())
     }
 }
 
@@ -120,15 +126,4 @@ impl ExternalFile {
 fn inside(path: &Path) -> Result<String, String> {
     let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
     names.map(|names| names.join("/")).ok_or_else(|| path.to_string_lossy().into_owned())
-}
-
-/// Expects that a folder to import is not in the store.
-///
-/// # Errors
-/// `Usage` if it is.
-pub fn expect_apart(foreign: &ExternalDir, store: &Store) -> Result<(), Error> {
-    if foreign.is_in(store) {
-        return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
-    }
-    Ok(())
 }

@@ -1,5 +1,4 @@
-//! Files and folders by their paths: reading, durable names, and the temporary files of crashed writes. Every error names
-//! the file.
+//! Files and folders by their paths: reading, durable names, stale temporary files. Every error names the file.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -96,8 +95,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
     result.with_context(|| format!("can't write {}", folder.display()))
 }
 
-/// Returns the result of an fsync; a file system without fsync (9p, some of FUSE and SMB) counts as success, since the
-/// caller can't do better.
+/// Returns the result of an fsync; a file system without fsync (9p, some of FUSE and SMB) counts as success.
 pub(super) fn synced(result: io::Result<()>) -> io::Result<()> {
     #[cfg(test)]
     let result = if CANT_SYNC.get() { Err(rustix::io::Errno::INVAL.into()) } else { result };
@@ -119,8 +117,7 @@ pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
     read(path, u64::MAX)
 }
 
-/// Reads a regular file; `None` if there is none. A symbolic link is not followed and a pipe is not waited for, even if it
-/// replaces the file while it is opened.
+/// Reads a regular file; `None` if there is none. No symbolic link is followed and no pipe waited for.
 fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     match open_plain(path).and_then(|file| read_whole(file, max_bytes)) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -11,16 +11,13 @@ use anyhow::{Context, Result, bail};
 /// The least exit code of `git merge-file` that means a failure; lower ones are the number of conflicts.
 const FAILED: i32 = 128;
 
-#[derive(Debug)]
-pub(crate) struct MergedFile {
-    /// The text, with markers around each conflict.
-    pub(crate) bytes: Vec<u8>,
-    /// The number of conflicts in it; 127 means 127 or more.
-    pub(crate) conflicts: i32,
-}
-
-/// Merges ours, base and theirs by lines, as git merges any text.
-pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], marker_size: u16) -> Result<MergedFile> {
+/// Merges ours, base and theirs by lines, as git merges any text. Returns the text, with markers around each conflict,
+/// and the number of conflicts in it; 127 means 127 or more.
+pub(crate) fn merge_by_lines(
+    dir: &Path,
+    [ours, base, theirs]: &[Vec<u8>; 3],
+    marker_size: u16,
+) -> Result<(Vec<u8>, i32)> {
     let folder = tempfile::tempdir().context("can't create a temporary folder")?;
     let write = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
@@ -32,7 +29,7 @@ pub(crate) fn merge_by_lines(dir: &Path, [ours, base, theirs]: &[Vec<u8>; 3], ma
     let words = words.iter().map(OsStr::new).chain(paths.iter().map(|path| path.as_os_str()));
     let output = run(dir, words)?;
     match output.status.code() {
-        Some(conflicts) if conflicts < FAILED => Ok(MergedFile { bytes: output.stdout, conflicts }),
+        Some(conflicts) if conflicts < FAILED => Ok((output.stdout, conflicts)),
         _ => bail!("git can't merge this: {}", error_line(&output)),
     }
 }

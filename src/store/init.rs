@@ -88,7 +88,7 @@ pub struct InitPlan<'a> {
 /// # Errors
 /// `Failure` if a folder or file can't be created; `Usage` if the store exists under another name.
 pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
-    let mut path = store_path(plan.store, plan.root, plan.is_visible, current_dir)?;
+    let mut path = store_path(plan, current_dir)?;
     // An existing one may have come with a repository.
     let is_own = path.symlink_metadata().is_err();
     if !plan.is_dry_run {
@@ -149,20 +149,15 @@ fn ensure_file(
     Ok((old, Some(text)))
 }
 
-fn store_path(
-    store: Option<&Path>,
-    root: Option<&Path>,
-    is_visible: bool,
-    current_dir: &Path,
-) -> Result<PathBuf, Error> {
-    if let Some(store) = store {
+fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error> {
+    if let Some(store) = plan.store {
         return Ok(current_dir.join(store));
     }
     let [hidden, visible] = STORE_NAMES;
-    let wanted = if is_visible { visible } else { hidden };
-    let location = Location { root: root.map(Path::to_path_buf), ..Location::default() };
+    let wanted = if plan.is_visible { visible } else { hidden };
+    let location = Location { root: plan.root.map(Path::to_path_buf), ..Location::default() };
     match find_root(&location, current_dir) {
-        Ok(found) if is_visible && !found.ends_with(visible) => {
+        Ok(found) if plan.is_visible && !found.ends_with(visible) => {
             let shown = relative_to(&found, current_dir);
             Err(Error::new(ErrorKind::Usage, format!("a store exists already: {shown}"))
                 .hint("rename its folder to `qipu` to make it visible"))
@@ -170,7 +165,7 @@ fn store_path(
         Ok(found) => Ok(found),
         Err(error) if error.kind != ErrorKind::NoStore => Err(error),
         Err(_) => {
-            let base = root.map_or_else(|| project_root(current_dir), |root| current_dir.join(root));
+            let base = plan.root.map_or_else(|| project_root(current_dir), |root| current_dir.join(root));
             Ok(base.join(wanted))
         }
     }

@@ -39,10 +39,10 @@ const NOTES_PER_BATCH: usize = 10_240;
 pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// The notes of a store in byte order of their paths, and their text index.
+#[derive(Default)]
 pub(super) struct Loaded {
     pub(super) notes: Vec<Arc<NoteHandle>>,
-    /// The text index, if one was asked for and is in the index or was built along the way. Its positions are those of
-    /// `notes`.
+    /// The text index, if one was asked for and is in the index or was built, with positions in `notes`.
     pub(super) text_index: Option<TextIndex>,
     /// Where failed reads of the notes and of the index are recorded.
     pub(super) errors: Arc<ReadErrors>,
@@ -190,12 +190,11 @@ impl ReusePlan {
         let sidecar = sidecar.for_delta(&read, unused.collect());
         let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents });
         let unreadable = merged(unreadable, more_unreadable);
-        Loaded { notes, text_index, errors, unreadable, is_written: false, sidecar, recent: Vec::new() }
+        Loaded { notes, text_index, errors, unreadable, sidecar, ..Loaded::default() }
     }
 }
 
-/// Reads all notes, and writes the index if there is a writer. Without one, and if the notes are few, they stay parsed and
-/// no text index is built.
+/// Reads all notes, and writes the index if there is a writer. Without one, few notes stay parsed, without text index.
 fn read_all(
     location: &IndexLocation<'_>,
     mut scanned: Scanned,
@@ -213,15 +212,8 @@ fn read_all(
     };
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     timings::end("notes read");
-    Loaded {
-        notes,
-        text_index: None,
-        errors: Arc::default(),
-        unreadable: merged(scanned.unreadable, unreadable),
-        is_written: false,
-        sidecar: None,
-        recent: recent(location, &scanned.files),
-    }
+    let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &scanned.files));
+    Loaded { notes, unreadable, recent, ..Loaded::default() }
 }
 
 /// Reads all notes in runs of [`NOTES_PER_BATCH`], and keeps the record of each, without its text.
@@ -274,7 +266,7 @@ fn rebuild_index(
     let documents = (0..notes.len()).map(Some).collect();
     let text_index = text_index.map(|(_, parts)| TextIndex { blobs: Arc::new(MemoryBlobs(parts)), notes: documents });
     let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &files));
-    Loaded { notes, text_index, errors, unreadable, is_written, sidecar: None, recent }
+    Loaded { notes, text_index, errors, unreadable, is_written, recent, sidecar: None }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.
@@ -287,8 +279,7 @@ struct WorkerBatch {
     non_utf8: Vec<(usize, Note)>,
 }
 
-/// Reads a run of files, divided among the workers; `first` is the position of the first file. Each worker drops a note
-/// before it reads the next one.
+/// Reads a run of files, divided among the workers, each one note at a time. `first` is the position of the first file.
 fn read_run(
     dir: &DirHandle,
     unreadable: &Unreadable,
@@ -379,8 +370,7 @@ pub(super) fn stale_temp_files(dir: &DirHandle) -> Vec<String> {
     all.into_iter().filter(is_ours).map(|item| item.shown()).collect()
 }
 
-/// Reads and parses a note, and sets the stat of its entry to that from before the read; `None` if it can't be read.
-/// `buffer` is reused.
+/// Reads and parses a note, and sets the stat of its entry; `None` if it can't be read. `buffer` is reused.
 fn read_note(dir: &DirHandle, entry: &mut FileEntry, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
     progress::advance();
     match note_file::read_into(dir, entry.real_path(), buffer) {

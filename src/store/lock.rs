@@ -48,13 +48,8 @@ impl Lock {
     /// # Errors
     /// `Busy` if another process holds it for too long; `Failure` if it can't be taken, as on a read-only disk.
     pub(super) fn take(root: &Path, shown: &str, location: &Location) -> Result<Self, Error> {
-        let mut attempt =
-            LockAttempt { root, shown, waits: location.waits, waited: Duration::ZERO, pause: Duration::ZERO };
-        let folder = File::open(root).ok();
-        let folder = match folder.as_ref().map(|folder| attempt.lock(folder)).transpose() {
-            Err(error) if error.kind == ErrorKind::Busy => return Err(error),
-            locked => locked.ok().flatten().and(folder),
-        };
+        let mut attempt = LockAttempt::new(root, shown, location.waits);
+        let folder = attempt.lock_folder()?;
         let mut file = loop {
             let file = open(root)?;
             attempt.lock(&file)?;
@@ -119,25 +114,13 @@ impl Drop for Lock {
     }
 }
 
-/// The exclusive right to change the files of a folder that is not a store. Writes no file.
-#[derive(Debug)]
-pub struct FolderLock {
-    _folder: File,
-}
-
-impl FolderLock {
-    /// Takes the lock; `shown` is the folder in messages. `None` if folders can't be locked.
-    ///
-    /// # Errors
-    /// `Busy` if another process holds it for too long.
-    pub(crate) fn take(folder: &Path, shown: &str, waits: WaitPolicy) -> Result<Option<Self>, Error> {
-        let mut attempt = LockAttempt { root: folder, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO };
-        let Ok(file) = File::open(folder) else { return Ok(None) };
-        match attempt.lock(&file) {
-            Err(error) if error.kind == ErrorKind::Busy => Err(error),
-            locked => Ok(locked.ok().map(|()| Self { _folder: file })),
-        }
-    }
+/// Locks a folder that is not a store until the returned file is closed; `shown` is the folder in messages. `None` if
+/// folders can't be locked.
+///
+/// # Errors
+/// `Busy` if another process holds the lock for too long.
+pub(crate) fn lock_folder(folder: &Path, shown: &str, waits: WaitPolicy) -> Result<Option<File>, Error> {
+    LockAttempt::new(folder, shown, waits).lock_folder()
 }
 
 fn version(line: &str) -> Option<FileVersion> {
@@ -179,7 +162,20 @@ struct LockAttempt<'a> {
     pause: Duration,
 }
 
-impl LockAttempt<'_> {
+impl<'a> LockAttempt<'a> {
+    fn new(root: &'a Path, shown: &'a str, waits: WaitPolicy) -> Self {
+        Self { root, shown, waits, waited: Duration::ZERO, pause: Duration::ZERO }
+    }
+
+    /// Locks the folder; `None` if folders can't be locked.
+    fn lock_folder(&mut self) -> Result<Option<File>, Error> {
+        let Ok(folder) = File::open(self.root) else { return Ok(None) };
+        match self.lock(&folder) {
+            Err(error) if error.kind == ErrorKind::Busy => Err(error),
+            locked => Ok(locked.ok().map(|()| folder)),
+        }
+    }
+
     fn lock(&mut self, file: &File) -> Result<(), Error> {
         loop {
             match file.try_lock() {

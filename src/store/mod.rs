@@ -39,17 +39,17 @@ pub(crate) use change::diff;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
-pub use external_dir::{ExternalDir, ExternalFile, expect_apart};
+pub use external_dir::{ExternalDir, ExternalFile};
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 use index::sidecar::SidecarFile;
 pub use init::{InitPlan, InitResult, MadeFile, init};
-pub use lock::{FolderLock, Lock};
+pub use lock::Lock;
+pub(crate) use lock::lock_folder;
 pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
-pub use unreadable_and_leftover::remove_stale_file;
 pub use user_file::{export, import};
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
@@ -78,7 +78,7 @@ const MAX_TEMPLATE: u64 = 256 * 1024;
 const MAX_CANDIDATES: usize = 10;
 
 /// An open store: its notes, sorted by id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Store {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
@@ -121,8 +121,7 @@ fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
     opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
 }
 
-/// Returns the shown path of a store and facts about its index, which is first rebuilt with the text index of a builder if
-/// there is one.
+/// Returns the shown path of a store and facts about its index, which a builder rebuilds first if there is one.
 ///
 /// # Errors
 /// As [`Store::open`]; `Failure` if the index is to be rebuilt and can't be written.
@@ -159,8 +158,7 @@ impl Store {
         Ok(Self::open_since(location, current_dir, builder, None)?.0)
     }
 
-    /// Opens the store. Returns also the files of notes that were modified at the time `since` or later, with their stats
-    /// from before they were read.
+    /// Opens the store. Returns also the files of notes that were modified since a time, with their stats from before.
     fn open_since(
         location: &Location,
         current_dir: &Path,
@@ -177,9 +175,8 @@ impl Store {
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, text_index);
         timings::end("notes sorted");
-        let settings = location.settings.clone();
-        let opened = Self { root, dir: Some(dir), settings, current_dir, today: location.today, ..store };
-        let store = Self { errors, sidecar, unreadable, ..opened };
+        let (dir, settings, today) = (Some(dir), location.settings.clone(), location.today);
+        let store = Self { root, dir, settings, current_dir, today, errors, sidecar, unreadable, ..store };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         Ok((store, recent))
     }
@@ -194,8 +191,7 @@ impl Store {
         self.sidecar.as_ref()?.read(key)
     }
 
-    /// Computes data that is derived from these notes and caches it under a key, if there is an index. The cache has room
-    /// for one key. Returns whether it was written.
+    /// Computes data that is derived from these notes and caches it under one key. Returns whether it was written.
     pub fn put_cached(&self, key: &str, compute: impl FnOnce() -> Vec<u8>) -> bool {
         // The index may turn out to be damaged only while the data is computed.
         let compute = || Some(compute()).filter(|_| !self.is_index_corrupt());
@@ -276,26 +272,10 @@ impl Store {
             order.iter().enumerate().for_each(|(position, before)| sorted_position[*before] = position);
             text_index.notes.iter_mut().flatten().for_each(|position| *position = sorted_position[*position]);
         }
-        Self {
-            shown_path,
-            config,
-            today: Today::default(),
-            root: PathBuf::new(),
-            dir: None,
-            settings: None,
-            current_dir: PathBuf::new(),
-            notes: sorted,
-            unreadable: Vec::new(),
-            recovered: 0,
-            by_path: OnceLock::new(),
-            text_index,
-            errors: Arc::default(),
-            sidecar: None,
-        }
+        Self { shown_path, config, notes: sorted, text_index, ..Self::default() }
     }
 
-    /// Whether the user trusts what the notes and the config of the store state about the reliability of its notes. A store
-    /// that is only in memory is trusted.
+    /// Whether the user trusts what notes and config state about reliability. A store in memory is trusted.
     pub fn is_trusted(&self) -> bool {
         self.root.as_os_str().is_empty() || claim_trust::is_trusted(&self.root, self.settings.as_deref())
     }

@@ -7,8 +7,7 @@ use super::walk::dir_handle::DirHandle;
 use super::walk::stat::FileStat;
 use crate::note::MAX_BYTES;
 
-/// Reads up to `MAX_BYTES + 1` bytes of a regular file into `buffer`; the extra byte reveals over-long files. Returns the
-/// stat from before the read.
+/// Reads a regular file up to `MAX_BYTES + 1` bytes, which reveals longer ones. Returns the stat from before the read.
 ///
 /// # Errors
 /// If the file can't be opened or read, or is not a regular file.

@@ -15,10 +15,8 @@ use crate::note::{ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, 
 
 /// A note of an open store.
 ///
-/// Fields are in memory. Methods that return fields of the frontmatter decode one column group of the index
-/// ([`NoteHandle::identity`], [`NoteHandle::list_fields`], [`NoteHandle::link_fields`], [`NoteHandle::relations`] and
-/// the others, which share one that is decoded once). Everything that takes the text reads the file at the first call:
-/// see [`NoteHandle::parsed`].
+/// Methods that return fields of the frontmatter decode one column group of the index, once if it is the last one. What
+/// takes the text reads the file at the first call: see [`NoteHandle::parsed`].
 #[derive(Debug, Clone)]
 pub struct NoteHandle {
     /// The id by which the store knows the note: that of its frontmatter or path, unless another note has it too.
@@ -43,14 +41,8 @@ enum NoteSource {
 struct IndexedNote {
     record: RecordRef,
     cold: OnceLock<Box<ColdFields>>,
-    file: OnceLock<Box<ReadNote>>,
-}
-
-/// The note in a file that was read; an empty one if that failed.
-#[derive(Debug, Clone)]
-struct ReadNote {
-    note: Note,
-    failure: Option<Error>,
+    /// The note in the file; if that can't be read, an empty one with the reason.
+    file: OnceLock<Box<(Note, Option<Error>)>>,
 }
 
 impl From<Note> for NoteHandle {
@@ -84,8 +76,7 @@ impl NoteHandle {
         self.duplicate_id = Some(Box::new(diagnostic));
     }
 
-    /// Returns the parsed note. Reads and parses the file of an indexed note at the first call, in time linear in its
-    /// length.
+    /// Returns the parsed note. Reads and parses the file of an indexed note at the first call, O(bytes).
     ///
     /// # Errors
     /// `Store`, naming the file, if it can't be read, for example since it was removed after the store was opened.
@@ -94,13 +85,12 @@ impl NoteHandle {
         self.read_failure().map_or(Ok(note), |error| Err(error.clone()))
     }
 
-    /// Returns the parsed note as [`NoteHandle::parsed`] does, or an empty one where that fails. The failure becomes the
-    /// error of the command, by [`super::Store::with_corruption_retry`] or [`NoteHandle::read_failure`]. For callers
-    /// that can't return an error.
+    /// Returns the parsed note, or an empty one if its file can't be read, for callers that can't return an error: that
+    /// becomes the error of the command, by [`super::Store::with_corruption_retry`] or [`NoteHandle::read_failure`].
     pub fn parsed_or_empty(&self) -> &Note {
         match &self.source {
             NoteSource::Parsed(note) => note,
-            NoteSource::Indexed(indexed) => &indexed.file(&self.path).note,
+            NoteSource::Indexed(indexed) => &indexed.file(&self.path).0,
         }
     }
 
@@ -108,7 +98,7 @@ impl NoteHandle {
     pub fn read_failure(&self) -> Option<&Error> {
         match &self.source {
             NoteSource::Parsed(_) => None,
-            NoteSource::Indexed(indexed) => indexed.file.get()?.failure.as_ref(),
+            NoteSource::Indexed(indexed) => indexed.file.get()?.1.as_ref(),
         }
     }
 
@@ -148,8 +138,7 @@ impl NoteHandle {
         self.column(RecordRef::relations, RelationFields::of)
     }
 
-    /// Returns the ordered lists of a map of content, each as the links that its items begin with; empty for any other
-    /// note.
+    /// Returns the ordered lists of a map of content, each as the links that its items begin with.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         match &self.source {
             _ if !self.is_moc() => Vec::new(),
@@ -211,8 +200,7 @@ impl NoteHandle {
         self.extra_fields().field(name)
     }
 
-    /// Returns why the note no longer holds on a day; `None` if it does. Decodes fields, and calls `today`, only for a
-    /// note that may be retired.
+    /// Returns why the note no longer holds on a day; `None` if it does. Calls `today` only if the note may be retired.
     pub fn retired(&self, today: impl FnOnce() -> Date) -> Option<Retired> {
         if self.flags.may_be_retired { self.extra_fields().retired(today) } else { None }
     }
@@ -222,8 +210,7 @@ impl NoteHandle {
         self.summary_from(SummarySource::Outline)
     }
 
-    /// Returns the summary from a source up to and including `last`: see [`Note::summary_from`]. Reads the file only if
-    /// no field gives a summary.
+    /// Returns the summary up to the source `last`: see [`Note::summary_from`]. Reads a file only if no field gives one.
     pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
         let of_fields = match &self.source {
             NoteSource::Parsed(_) => None,
@@ -272,7 +259,7 @@ impl NoteHandle {
 }
 
 impl IndexedNote {
-    fn file(&self, path: &str) -> &ReadNote {
+    fn file(&self, path: &str) -> &(Note, Option<Error>) {
         self.file.get_or_init(|| {
             let (columns, mut bytes) = (&self.record.columns, Vec::new());
             let read = note_file::read_into(&columns.dir, Path::new(path), &mut bytes);
@@ -280,7 +267,7 @@ impl IndexedNote {
             if failure.is_some() {
                 bytes.clear();
             }
-            Box::new(ReadNote { note: Note::parse(path, bytes), failure })
+            Box::new((Note::parse(path, bytes), failure))
         })
     }
 
@@ -291,6 +278,6 @@ impl IndexedNote {
             // Another thread may have decoded the same bytes first.
             let _ = self.cold.set(Box::new(cold));
         }
-        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).note), |cold| cold.borrowed())
+        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).0), |cold| cold.borrowed())
     }
 }

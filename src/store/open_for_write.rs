@@ -31,8 +31,7 @@ impl Store {
     /// Opens a store to change it: takes the lock, applies a redo log, and loads the notes.
     ///
     /// # Errors
-    /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken, as on a
-    /// read-only disk.
+    /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken.
     pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
         let root = find_root(location, current_dir)?;
         Config::load(&*open_root(&root)?)?;
@@ -43,8 +42,7 @@ impl Store {
         Ok((Self { recovered, ..store }, lock))
     }
 
-    /// Opens a store as [`Store::open_to_write`] does, but first removes a redo log that is not this user's. Returns the names
-    /// of removed files.
+    /// Opens a store to write, but first removes a redo log that is not this user's. Returns the names of such files.
     ///
     /// # Errors
     /// As there; `Failure` if such a log can't be removed.
@@ -76,7 +74,7 @@ impl Store {
     /// `Store` if the file is not UTF-8 or too long, so that it can't be changed without loss.
     pub fn text_of(&self, note: &NoteHandle) -> Result<String, Error> {
         let shown = format!("{}{}", self.shown_path, note.path);
-        let bytes = self.bytes_of(note)?;
+        let bytes = self.read_bytes(&note.path)?;
         if bytes.len() > MAX_BYTES {
             return Err(Error::new(ErrorKind::Store, format!("{shown} is longer than {MAX_BYTES} bytes")));
         }
@@ -85,11 +83,6 @@ impl Store {
             Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 (first invalid byte: {offset})"))
                 .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
         })
-    }
-
-    /// Reads the bytes of a note's file.
-    pub fn bytes_of(&self, note: &NoteHandle) -> Result<Vec<u8>, Error> {
-        self.read_bytes(&note.path)
     }
 
     /// Reads a file of the store, by its path in the store.
@@ -121,27 +114,20 @@ impl Store {
     pub(crate) fn after(&self, changes: &[Change]) -> Self {
         let (mut removed, mut added) = (HashSet::new(), Vec::new());
         for change in changes {
-            let (old, new) = match change {
-                Change::Create { path, new } => (None, Some((path, new))),
-                Change::Replace { path, new, .. } => (Some(path), Some((path, new))),
-                Change::Move { from, to, new, .. } => (Some(from), Some((to, new))),
-                Change::Delete { path, .. } => (Some(path), None),
-            };
-            removed.extend(old);
-            added.extend(new);
+            let [before, after] = change.files();
+            removed.extend(before.map(|(path, _)| path));
+            added.extend(after);
         }
         let mut notes = self.notes.clone();
-        notes.retain(|note| !removed.contains(&note.path));
-        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.clone()))));
+        notes.retain(|note| !removed.contains(&*note.path));
+        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.to_vec()))));
         Self::from_shared(self.shown_path.clone(), self.config.clone(), notes, None)
     }
 
-    /// Applies changes in their order, all or none. At any time each file is the old one or the new one; after a crash the
-    /// next command that writes applies the rest.
+    /// Applies changes in their order, all or none. After a crash the next command that writes applies the rest.
     ///
     /// # Errors
-    /// `Failure`, naming the file that could not be written, or `Store`, naming a note that could not be read for the
-    /// plan; nothing is changed then.
+    /// `Failure`, naming a file that could not be written; `Store`, naming a note that could not be read for the plan.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
         self.expect_read_notes()?;
         Ok(redo_log::apply(&self.root, changes, lock)?)

@@ -1,11 +1,9 @@
-//! The redo log: the changes of one command are written to it before the first file is changed, so that after a crash the
-//! next command that writes applies the rest.
+//! The redo log: the changes of one command, written before the first is made, so that a crash loses none of them.
 //!
 //! The log has the content of each file before its change. A file with another content was changed by another program
 //! since, and is left as it is. As long as no file has been changed, the log is discarded.
 //!
-//! A log is applied only if the user's cache folder, outside the store, has its hash: a log that came with a repository, or
-//! a copy of one, never is.
+//! A log is applied only if the user's cache folder has its hash: one that came with a repository or a copy never is.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -276,10 +274,8 @@ impl<'a> StagedChange<'a> {
     where
         'a: 's,
     {
-        let bytes = match self.change {
-            Change::Create { .. } => [].as_slice(),
-            Change::Replace { old, .. } | Change::Move { old, .. } | Change::Delete { old, .. } => old,
-        };
+        let [before, _] = self.change.files();
+        let bytes = before.map(|(_, bytes)| bytes).unwrap_or_default();
         ExpectedFile { bytes, is_racy, shown: self.change.source() }
     }
 

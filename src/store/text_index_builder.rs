@@ -10,8 +10,7 @@ pub trait TextIndexBuilder: Send {
     /// Returns the key of what is built. Blobs that were stored under another key are not read.
     fn key(&self) -> String;
 
-    /// Returns the workers for the next batch, one for each thread. Each reads consecutive notes, the first worker the
-    /// first ones.
+    /// Returns the workers for the next batch, one for each thread. They read consecutive notes in their order.
     fn workers(&mut self) -> Vec<&mut dyn TextIndexWorker>;
 
     /// Ends a batch: adds the notes that the workers have read since the last one.

@@ -8,14 +8,6 @@ use super::walk::stat::FileStat;
 use super::{IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, in_progress_writes, load, redo_log};
 use crate::error::{Error, ErrorKind};
 
-/// Removes a stale temporary file: see [`Store::stale_files`].
-///
-/// # Errors
-/// `Failure` if it can't be removed.
-pub fn remove_stale_file(path: &Path) -> Result<(), Error> {
-    Ok(files::remove(path)?)
-}
-
 impl Store {
     /// Returns a warning that lists the notes that could not be read; `None` if there are none.
     pub fn unreadable_warning(&self) -> Option<String> {

@@ -12,13 +12,11 @@ use crate::error::Error;
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
 
-/// Writes a file for the user atomically, anywhere but among the files of the store. An existing file is replaced only if
-/// `can_replace` accepts its content; `what` names in an error the kind of file that would be accepted. Returns the word
-/// for what was done.
+/// Writes a file for the user atomically, anywhere but among the files of the store, and returns the word for what was
+/// done. An existing file is replaced only if `can_replace` accepts its content; `what` names the kind of such files.
 ///
 /// # Errors
-/// `Usage` for a path in the store, or a file that must not be replaced; `Failure` if it can't be written; `NoStore` if
-/// there is no store.
+/// `Usage` for a path in the store or a file that must not be replaced; `Failure` if it can't be written; `NoStore`.
 pub fn export(
     location: &Location,
     current_dir: &Path,

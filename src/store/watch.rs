@@ -1,9 +1,7 @@
 //! Detection of changes of a store since it was read.
 //!
-//! On Linux the kernel reports changes of the folders that hold notes (inotify(7)). It queues a report before the
-//! system call that makes the change returns, so an empty queue means that nothing has changed: no
-//! cookie file is needed. Elsewhere, and where not every change passes through this kernel (network file systems), the
-//! stats of all files are compared.
+//! On Linux the kernel queues a report of a change (inotify(7)) before the system call that makes it returns: an empty
+//! queue means that nothing has changed. Elsewhere, and on network file systems, the stats of all files are compared.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
@@ -32,16 +30,11 @@ pub fn fingerprint(location: &Location, current_dir: &Path) -> Result<u64, Error
 pub struct ChangeWatcher {
     location: Location,
     current_dir: PathBuf,
-    source: ChangeSource,
-}
-
-#[derive(Debug)]
-enum ChangeSource {
-    /// The kernel's reports.
+    /// The kernel's reports; `None` where it gives none.
     #[cfg(target_os = "linux")]
-    Reports(reports::Reports),
-    /// The last fingerprint of the store; `None` if it could not be taken.
-    Fingerprint(Option<u64>),
+    reports: Option<reports::Reports>,
+    /// The last fingerprint of a store without reports; `None` if it could not be taken.
+    fingerprint: Option<u64>,
 }
 
 impl ChangeWatcher {
@@ -50,7 +43,9 @@ impl ChangeWatcher {
         Self {
             location: location.clone(),
             current_dir: current_dir.to_path_buf(),
-            source: ChangeSource::Fingerprint(None),
+            #[cfg(target_os = "linux")]
+            reports: None,
+            fingerprint: None,
         }
     }
 
@@ -58,30 +53,24 @@ impl ChangeWatcher {
     pub fn begin(&mut self) {
         #[cfg(target_os = "linux")]
         {
-            if let ChangeSource::Reports(reports) = &mut self.source
-                && reports.discard()
-            {
-                return;
+            if !self.reports.as_mut().is_some_and(reports::Reports::discard) {
+                let root = find_root(&self.location, &self.current_dir).ok();
+                self.reports = root.and_then(|root| reports::Reports::new(&root));
             }
-            let root = find_root(&self.location, &self.current_dir).ok();
-            if let Some(reports) = root.and_then(|root| reports::Reports::new(&root)) {
-                self.source = ChangeSource::Reports(reports);
+            if self.reports.is_some() {
                 return;
             }
         }
-        self.source = ChangeSource::Fingerprint(self.fingerprint());
+        self.fingerprint = self.fingerprint();
     }
 
     /// Whether something changed, or may have changed, since [`ChangeWatcher::begin`].
     pub fn has_changed(&mut self) -> bool {
-        match &mut self.source {
-            #[cfg(target_os = "linux")]
-            ChangeSource::Reports(reports) => reports.have_changes(&self.location, &self.current_dir),
-            ChangeSource::Fingerprint(before) => {
-                let before = *before;
-                before.is_none() || self.fingerprint() != before
-            }
+        #[cfg(target_os = "linux")]
+        if let Some(reports) = &mut self.reports {
+            return reports.have_changes(&self.location, &self.current_dir);
         }
+        self.fingerprint.is_none() || self.fingerprint() != self.fingerprint
     }
 
     fn fingerprint(&self) -> Option<u64> {
@@ -336,7 +325,7 @@ mod tests {
         let mut watcher = ChangeWatcher::new(&Location::default(), dir.path());
         watcher.begin();
         assert!(!watcher.has_changed());
-        assert!(matches!(watcher.source, ChangeSource::Fingerprint(Some(_))));
+        assert!(watcher.fingerprint.is_some());
         fs::write(notes.join("7/a.md"), "").unwrap();
         assert!(watcher.has_changed());
     }

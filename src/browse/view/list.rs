@@ -73,7 +73,7 @@ fn draw_note(
         put_text(buffer, area, start, &tags, model.theme.tag());
         room = room.saturating_sub(width(&tags) + 1);
     }
-    let title = one_line(truncated_name(head.title));
+    let title = one_line(truncated_name(note.title()));
     if let Some(retired) = note.retired(|| model.today.day()) {
         let words = retired.words();
         let words = truncated(&words, room / 2);

@@ -26,7 +26,7 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Cha
         if !is_forced {
             expect_unused(store, note, digests.digest_of(*position).filter(stays), &linking)?;
         }
-        let change = Change::Delete { path: note.path.clone(), old: store.bytes_of(note)? };
+        let change = Change::Delete { path: note.path.clone(), old: store.read_bytes(&note.path)? };
         plan.changes.push(PlannedChange { id: note.id.clone(), path: note.path.clone(), change: Some(change) });
         let message = format!("its link to `{}` is now broken", note.id);
         let broken_link = |from: NoteIdx| note_warning(store, &notes[from], "broken-link", message.clone());

@@ -53,7 +53,7 @@ impl SourceFolder {
     fn read(request: &ImportRequest, store: &Store, current_dir: &Path) -> Result<Self, Error> {
         store.expect_all_readable()?;
         let folder = ExternalDir::open(&request.dir, current_dir)?;
-        store::expect_apart(&folder, store)?;
+        folder.expect_apart(store)?;
         expect_vault(request, &folder, store)?;
         let settings = AppSettings::parse(request.from, &folder.settings(AppSettings::file(request.from)));
         let (mut pages, mut files, mut unsupported) = (Vec::new(), Vec::new(), Vec::new());

@@ -27,7 +27,7 @@ pub(super) fn find(store: &Store, packed: &[PackedNote]) -> Result<HashMap<NoteI
     for (index, note) in store.notes().iter().enumerate() {
         let id = note.id.claimed();
         if wanted.contains(id) {
-            candidates.entry(id).or_default().push(Counterpart { index, bytes: store.bytes_of(note)? });
+            candidates.entry(id).or_default().push(Counterpart { index, bytes: store.read_bytes(&note.path)? });
         }
     }
     // The strictest rule first.

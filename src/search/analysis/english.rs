@@ -11,8 +11,7 @@ pub(super) const STOP_WORDS: &str = "\
     yourselves also ever tell know either neither rather etc without within upon via per among along although though \
     however thus hence since therefore yet still quite many us let one eg ie";
 
-/// Irregular forms: the base form, then the forms that are mapped to it. Forms that are as often another word (`bound`,
-/// `ground`, `better`, `media`) are not listed.
+/// Irregular forms behind their base forms, without those that are as often another word (`bound`, `better`, `media`).
 const IRREGULAR: &str = "\
     go went gone|buy bought|child children|man men|woman women|foot feet|tooth teeth|mouse mice|goose geese|\
     person people persons|eat ate eaten|see saw seen|take took taken|make made|come came|give gave given|find found|\

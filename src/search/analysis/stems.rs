@@ -17,15 +17,11 @@ const MAX_CHARS: usize = 64;
 /// The first character of the term of a stop word, so that it differs from every other term.
 pub(crate) const STOP_MARK: char = ' ';
 
-/// Stems the words of a language. Words in a script that the language does not use are stemmed by the most frequent
-/// language of that script.
+/// Stems words in a language; those of a script that it does not use, in the most frequent language of that script.
+#[derive(Debug)]
 pub(crate) struct Stems {
     language: Language,
-    own: Option<Stemmer>,
-    arabic: Stemmer,
-    cyrillic: Stemmer,
-    greek: Stemmer,
-    devanagari: Stemmer,
+    own: Option<Algorithm>,
     stop_words: StopWords,
     irregular: HashMap<&'static str, &'static str, RandomState>,
 }
@@ -35,11 +31,7 @@ impl Stems {
         let is_english = language == Language::English;
         Self {
             language,
-            own: algorithm(language).map(Stemmer::create),
-            arabic: Stemmer::create(Algorithm::Arabic),
-            cyrillic: Stemmer::create(Algorithm::Russian),
-            greek: Stemmer::create(Algorithm::Greek),
-            devanagari: Stemmer::create(Algorithm::Hindi),
+            own: algorithm(language),
             stop_words: StopWords::new(language),
             irregular: if is_english { english::irregular_forms().collect() } else { HashMap::default() },
         }
@@ -79,40 +71,25 @@ impl Stems {
     }
 
     fn stem(&self, word: &str) -> String {
-        let stemmer = match (self.language, word.chars().next().map(script)) {
+        let algorithm = match (self.language, word.chars().next().and_then(of_script)) {
             (Language::None, _) => None,
-            (Language::Arabic | Language::Persian, _) | (_, None) => self.own.as_ref(),
-            (_, Some(Script::Arabic)) => Some(&self.arabic),
-            (Language::Ukrainian | Language::Serbian, Some(Script::Cyrillic)) => self.own.as_ref(),
-            (_, Some(Script::Cyrillic)) => Some(&self.cyrillic),
-            (_, Some(Script::Greek)) => Some(&self.greek),
-            (Language::Nepali, Some(Script::Devanagari)) => self.own.as_ref(),
-            (_, Some(Script::Devanagari)) => Some(&self.devanagari),
-            (_, Some(Script::Other)) => self.own.as_ref(),
+            (Language::Arabic | Language::Persian, _)
+            | (Language::Ukrainian | Language::Serbian, Some(Algorithm::Russian))
+            | (Language::Nepali, Some(Algorithm::Hindi)) => self.own,
+            (_, of_script) => of_script.or(self.own),
         };
-        match stemmer {
-            Some(stemmer) => stemmer.stem(word).into_owned(),
-            None => word.to_owned(),
-        }
+        algorithm.map_or_else(|| word.to_owned(), |algorithm| Stemmer::create(algorithm).stem(word).into_owned())
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Script {
-    Arabic,
-    Cyrillic,
-    Greek,
-    Devanagari,
-    Other,
-}
-
-fn script(c: char) -> Script {
+/// Returns the algorithm of the most frequent language of a script that few languages use.
+fn of_script(c: char) -> Option<Algorithm> {
     match c {
-        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' => Script::Arabic,
-        '\u{400}'..='\u{52f}' => Script::Cyrillic,
-        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Script::Greek,
-        '\u{900}'..='\u{97f}' => Script::Devanagari,
-        _ => Script::Other,
+        '\u{600}'..='\u{6ff}' | '\u{750}'..='\u{77f}' => Some(Algorithm::Arabic),
+        '\u{400}'..='\u{52f}' => Some(Algorithm::Russian),
+        '\u{370}'..='\u{3ff}' | '\u{1f00}'..='\u{1fff}' => Some(Algorithm::Greek),
+        '\u{900}'..='\u{97f}' => Some(Algorithm::Hindi),
+        _ => None,
     }
 }
 

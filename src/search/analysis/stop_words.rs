@@ -1,5 +1,4 @@
-//! Stop words: articles, pronouns, prepositions, auxiliaries and question words. Only the most frequent languages have a
-//! list.
+//! Stop words of the most frequent languages: articles, pronouns, prepositions, auxiliaries and question words.
 
 use std::collections::HashSet;
 
@@ -41,6 +40,7 @@ const SWEDISH: &str = "\
     över mellan att som också";
 
 /// The stop words of a language: words that occur in texts whatever these are about.
+#[derive(Debug)]
 pub struct StopWords(HashSet<&'static str, RandomState>);
 
 impl StopWords {

@@ -27,16 +27,14 @@ pub(crate) enum SubtokenKind {
     Whole,
 }
 
-/// Calls `emit` with each term of a raw token, its byte range in the token, and its kind. A whole comes before its
-/// parts.
+/// Calls `emit` with each term of a raw token, its byte range and its kind. A whole comes before its parts.
 pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&str, Range<usize>, SubtokenKind)) {
     if let Some(word) = plain_word(token) {
         return stems.for_each_term(word, |term| emit(term, 0..word.len(), SubtokenKind::Word));
     }
     let mut words = Vec::new();
-    let mut runs = Runs { token, offset: 0 };
     let mut end_of_last = 0;
-    while let Some((class, range)) = runs.next_run() {
+    while let Some((class, range)) = next_run(token, end_of_last) {
         let joiner = token.get(end_of_last..range.start).unwrap_or_default();
         if !words.is_empty() && (class != CharClass::Word || !is_joiner(joiner)) {
             emit_joined_words(token, &words, stems, &mut emit);
@@ -54,8 +52,7 @@ pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&st
     }
 }
 
-/// Returns the only word of a token without trailing full stops and the like, if it consists of ASCII letters that are
-/// lower-case, except possibly the first one.
+/// Returns the only word of a token: ASCII letters that are lower-case, except possibly the first one.
 fn plain_word(token: &str) -> Option<&str> {
     let word = token.trim_end_matches(|c| u8::try_from(c).is_ok_and(is_trailing));
     let (first, rest) = word.as_bytes().split_first()?;
@@ -77,39 +74,24 @@ enum CharClass {
     Symbol,
 }
 
-/// Iterates over the runs of one character class in a raw token.
-struct Runs<'a> {
-    token: &'a str,
-    offset: usize,
-}
-
-impl Runs<'_> {
-    fn next_run(&mut self) -> Option<(CharClass, Range<usize>)> {
-        let rest = self.token.get(self.offset..)?;
-        let (distance, first) = rest.char_indices().find(|(_, c)| char_class(*c).is_some())?;
-        let start = self.offset + distance;
-        let class = char_class(first)?;
-        let mut end = start + first.len_utf8();
-        if class != CharClass::Symbol {
-            let mut chars = self.token.get(end..)?.char_indices().peekable();
-            let behind_first = end;
-            while let Some((distance, c)) = chars.next() {
-                let mut next_is_word =
-                    || chars.peek().is_some_and(|(_, next)| char_class(*next) == Some(CharClass::Word));
-                let continues = match class {
-                    _ if is_mark(c) => true,
-                    CharClass::Word if matches!(c, '\'' | '’') => next_is_word(),
-                    _ => char_class(c) == Some(class),
-                };
-                if !continues {
-                    break;
-                }
-                end = behind_first + distance + c.len_utf8();
-            }
+/// Returns the first run of one character class in a raw token from an offset on.
+fn next_run(token: &str, offset: usize) -> Option<(CharClass, Range<usize>)> {
+    let mut chars = token.get(offset..)?.char_indices().peekable();
+    let (start, class, first) = chars.find_map(|(start, c)| Some((start, char_class(c)?, c)))?;
+    let mut end = start + first.len_utf8();
+    while let Some((start, c)) = chars.next().filter(|_| class != CharClass::Symbol) {
+        let mut next_is_word = || chars.peek().is_some_and(|(_, next)| char_class(*next) == Some(CharClass::Word));
+        let continues = match class {
+            _ if is_mark(c) => true,
+            CharClass::Word if matches!(c, '\'' | '’') => next_is_word(),
+            _ => char_class(c) == Some(class),
+        };
+        if !continues {
+            break;
         }
-        self.offset = end;
-        Some((class, start..end))
+        end = start + c.len_utf8();
     }
+    Some((class, offset + start..offset + end))
 }
 
 fn char_class(c: char) -> Option<CharClass> {
@@ -131,8 +113,7 @@ fn is_invisible(c: char) -> bool {
     matches!(c, '\u{ad}' | '\u{200c}' | '\u{200d}' | '\u{2060}' | '\u{fe00}'..='\u{fe0f}')
 }
 
-/// Returns whether a character belongs to a script that is written without spaces: Thai, Lao, Burmese, Khmer, Kana and
-/// Han; and Hangul, for its particles.
+/// Whether a character is of a script without spaces (Thai, Lao, Burmese, Khmer, Kana, Han), or Hangul, for particles.
 fn is_unspaced(c: char) -> bool {
     matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17ff}'
         | '\u{3005}'..='\u{30ff}' | '\u{3131}'..='\u{318e}' | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}'

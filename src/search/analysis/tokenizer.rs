@@ -1,7 +1,6 @@
 //! Splits markdown into raw tokens and marks of structure.
 //!
-//! A *raw token* is a run of characters between white space, brackets and the like; the module `subtokens` splits it
-//! into terms.
+//! A *raw token* is a run of characters between white space, brackets and the like; `subtokens` splits it into terms.
 
 /// A token of markdown: a raw token, or a mark of structure.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
 use super::token_stream::{TextEnds, TokenStream};
-use super::vocabulary::{SurfaceForm, VocabularyBuilder};
+use super::vocabulary::VocabularyBuilder;
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::varint;
@@ -62,11 +62,11 @@ impl TextIndexer {
     }
 
     fn add(&mut self, mut batch: InvertedBatch) {
-        for document in &batch.documents {
-            varint::write(&mut self.documents, document.forward_len as u32);
-            let flags = document.questions << 1 | u32::from(document.has_time);
-            varint::write(&mut self.documents, document.body_len << BODY_FLAG_BITS | flags);
-            varint::write(&mut self.documents, document.title_len);
+        for (norms, forward_len) in &batch.documents {
+            varint::write(&mut self.documents, *forward_len as u32);
+            let flags = norms.questions << 1 | u32::from(norms.has_time);
+            varint::write(&mut self.documents, norms.body << BODY_FLAG_BITS | flags);
+            varint::write(&mut self.documents, norms.title);
         }
         self.forward.push(batch.forward);
         self.totals.add(batch.totals);
@@ -124,8 +124,7 @@ impl TextIndexer {
         (ordinals, lists)
     }
 
-    /// Encodes the postings lists of all terms, [`LISTS_PER_TASK`] together, in the order of the term ids: that in which
-    /// the postings are sorted.
+    /// Encodes all postings lists, [`LISTS_PER_TASK`] together, in the order of the term ids, as postings are sorted.
     fn encode_postings(&self, doc_freq: &(impl Fn(TermId) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
         let terms: Vec<TermId> = TermId::all(self.vocabulary.terms.len()).collect();
         let encode = |terms: &[TermId]| {
@@ -136,17 +135,13 @@ impl TextIndexer {
     }
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
-        for ((form, term), doc_freq) in self.vocabulary.words.iter().zip(&self.vocabulary.term_of).zip(doc_freqs) {
-            let (kind, text) = match form {
-                SurfaceForm::NoWord => (WordKind::NoWord, ""),
-                SurfaceForm::AsTerm => (WordKind::AsTerm, ""),
-                SurfaceForm::Other(text) => (WordKind::Other, &**text),
-            };
+        let words = self.vocabulary.words.iter().zip(&self.vocabulary.term_of);
+        for (((kind, text), term), doc_freq) in words.zip(doc_freqs) {
             let ordinal = ordinals.get(term.index()).copied().unwrap_or_default();
             varint::write(&mut parts[IndexPart::Words as usize], ordinal.0);
             let rows = &mut parts[IndexPart::WordRows as usize];
-            varint::write(rows, doc_freq << 2 | kind as u32);
-            if kind == WordKind::Other {
+            varint::write(rows, doc_freq << 2 | *kind as u32);
+            if *kind == WordKind::Other {
                 varint::write(rows, text.len() as u32);
             }
             parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());

@@ -1,7 +1,6 @@
 //! Interns raw tokens: equal tokens get equal ids.
 //!
-//! Each token of each note is looked up once. Most tokens are short and lie in the table itself, so that one memory
-//! access finds them.
+//! Each token of each note is looked up once. Most are short and lie in the table itself: one memory access finds them.
 
 use std::hash::BuildHasher;
 
@@ -23,8 +22,7 @@ const INITIAL_SLOTS: usize = 1 << 12;
 /// The number of tokens that are looked up at once.
 const BATCH: usize = 32;
 
-/// The lookup key of a token: the bytes of an inline token in the low [`ID_SHIFT`] bits. If these are 0, the high bits
-/// contain an id that is already known.
+/// The lookup key of a token: its bytes in the low [`ID_SHIFT`] bits; if these are 0, the high bits are a known id.
 #[derive(Clone, Copy)]
 pub(crate) struct InternKey(u128);
 
@@ -120,8 +118,7 @@ impl TokenInterner {
     }
 }
 
-/// The ids of tokens of at most [`MAX_INLINE`] bytes, stored with their bytes. Open addressing with linear probing; at
-/// most half of the slots are occupied.
+/// The ids of tokens of at most [`MAX_INLINE`] bytes, with their bytes: open addressing, at most half of it occupied.
 struct InlineTable {
     /// The bytes of a token and its id; 0 if the slot is free.
     slots: Vec<u128>,

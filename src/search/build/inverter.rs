@@ -6,14 +6,15 @@ use super::token_stream::{BLANK_LINE, HEADING_END, HEADING_START, TAG_END, TextE
 use super::token_words::{FlaggedWord, TokenWords};
 use super::vocabulary::VocabularyBuilder;
 use crate::codec::bits::BitWriter;
-use crate::search::format::Totals;
+use crate::search::format::{FieldNorms, Totals};
 use crate::search::ids::TermId;
 use crate::search::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 
 /// The inverted form of a batch of notes.
 #[derive(Default)]
 pub(crate) struct InvertedBatch {
-    pub(crate) documents: Vec<InvertedDocument>,
+    /// The norms of each document, and the length of its forward entry in bytes.
+    pub(crate) documents: Vec<(FieldNorms, usize)>,
     /// The forward entries, one after another; see [`DocumentWords::write`].
     pub(crate) forward: Vec<u8>,
     /// The postings of content terms; documents are numbered from the first one of the batch.
@@ -21,23 +22,7 @@ pub(crate) struct InvertedBatch {
     pub(crate) totals: Totals,
 }
 
-/// The sizes of an inverted document.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct InvertedDocument {
-    /// The length of the title, in content terms.
-    pub(crate) title_len: u32,
-    /// The length of the body, in content terms.
-    pub(crate) body_len: u32,
-    /// Whether the body names a time.
-    pub(crate) has_time: bool,
-    /// See [`TextEnds::questions`].
-    pub(crate) questions: u32,
-    /// The length of the forward entry, in bytes.
-    pub(crate) forward_len: usize,
-}
-
-/// Accumulates the document frequencies of one thread. It is reused for many batches, since it takes as much memory as
-/// there are words.
+/// Accumulates the document frequencies of one thread; reused for many batches, since it is as large as the vocabulary.
 #[derive(Default)]
 pub(crate) struct TermStatsAccumulator {
     terms: Vec<TermStats>,
@@ -226,27 +211,22 @@ impl<'a> Inverter<'a> {
     fn add(&mut self, ends: &TextEnds) {
         self.stats.doc += 1;
         self.words.clear();
-        let mut document = InvertedDocument { questions: ends.questions, ..InvertedDocument::default() };
+        let mut norms = FieldNorms { questions: ends.questions, ..FieldNorms::default() };
         let title = self.slice(ends.start, ends.title);
         self.vocabulary.expand_tokens(title, self.words_of_token, &mut self.words.title);
-        document.title_len = self.stats.count(&self.words.title, TextField::Title);
+        norms.title = self.stats.count(&self.words.title, TextField::Title);
         for tag in self.slice(ends.title, ends.tags).split_inclusive(|element| *element == TAG_END) {
             self.add_tag(tag.strip_suffix(&[TAG_END]).unwrap_or(tag));
         }
-        self.add_body(self.slice(ends.tags, ends.body), &mut document);
+        self.add_body(self.slice(ends.tags, ends.body), &mut norms);
         let summary = self.slice(ends.body, ends.summary);
         self.vocabulary.expand_tokens(summary, self.words_of_token, &mut self.words.summary);
-        document.body_len += self.stats.count(&self.words.summary, TextField::Body);
+        norms.body += self.stats.count(&self.words.summary, TextField::Body);
         self.stats.end_document(&mut self.batch.postings);
         let before = self.batch.forward.len();
         self.words.write(&mut self.batch.forward);
-        document.forward_len = self.batch.forward.len() - before;
-        let totals = &mut self.batch.totals;
-        totals.documents += 1;
-        totals.title += u64::from(document.title_len);
-        totals.body += u64::from(document.body_len);
-        totals.bodies += u64::from(document.body_len > 0);
-        self.batch.documents.push(document);
+        self.batch.totals.add(Totals::of(norms));
+        self.batch.documents.push((norms, self.batch.forward.len() - before));
     }
 
     fn slice(&self, start: usize, end: usize) -> &'a [u32] {
@@ -262,7 +242,7 @@ impl<'a> Inverter<'a> {
         self.stats.count(tag, TextField::Tag { is_whole: tag.len() == 1 });
     }
 
-    fn add_body(&mut self, elements: &[u32], document: &mut InvertedDocument) {
+    fn add_body(&mut self, elements: &[u32], norms: &mut FieldNorms) {
         let Self { stats, words, batch: InvertedBatch { totals, .. }, .. } = self;
         let mut heading_start = None;
         // The content words of the paragraph, without and with its headings.
@@ -277,8 +257,8 @@ impl<'a> Inverter<'a> {
             self.vocabulary.expand_tokens(tokens, self.words_of_token, &mut words.body);
             let new = words.body.get(start..).unwrap_or_default();
             let content_words = stats.count_in_paragraph(new);
-            document.body_len += content_words;
-            document.has_time |= new.iter().fold(false, |has_time, word| has_time | word.is_time());
+            norms.body += content_words;
+            norms.has_time |= new.iter().fold(false, |has_time, word| has_time | word.is_time());
             text_words += if heading_start.is_none() { content_words } else { 0 };
             paragraph_words += content_words;
             match mark {

@@ -13,6 +13,7 @@ use super::token_words::{FlaggedWord, TokenWords, WordLists};
 use crate::search::analysis::stems::{STOP_MARK, Stems, fold};
 use crate::search::analysis::subtokens::{SubtokenKind, for_each_term};
 use crate::search::analysis::time_words::{is_time, time_terms};
+use crate::search::format::WordKind;
 use crate::search::ids::{TermId, WordId};
 
 /// The number of tokens that one task analyses.
@@ -22,8 +23,7 @@ const BATCH: usize = 512;
 #[derive(Default)]
 pub(crate) struct VocabularyBuilder {
     pub(crate) terms: Vec<VocabularyTerm>,
-    /// The words: the surface forms of terms. Texts are stored as words, so that the spellings that remain are known
-    /// when notes change.
+    /// The words, the surface forms of terms. Texts are stored as words, to know which spellings remain after changes.
     pub(crate) words: Vec<SurfaceForm>,
     /// The term of each word: apart from `words`, since it is looked up so often.
     pub(crate) term_of: Vec<TermId>,
@@ -42,16 +42,8 @@ pub(crate) struct VocabularyTerm {
     pub(crate) is_stop: bool,
 }
 
-/// How a surface form is spelled, relative to its term.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) enum SurfaceForm {
-    /// It is no word by itself.
-    NoWord,
-    /// It equals its term.
-    AsTerm,
-    /// It differs from its term; in lower case, without accents.
-    Other(Box<str>),
-}
+/// How a surface form is spelled, and its text if it differs from its term: in lower case, without accents.
+pub(crate) type SurfaceForm = (WordKind, Box<str>);
 
 /// The terms of a batch of tokens.
 #[derive(Default)]
@@ -74,8 +66,7 @@ struct TokenTerm {
 }
 
 impl VocabularyBuilder {
-    /// Adds the new tokens of a batch, and appends the words of each to its stream. Frequent tokens are added first, so
-    /// that their words get small ids.
+    /// Adds the new tokens of a batch, frequent ones first for small ids, and appends the words of each to its stream.
     pub(crate) fn add_batch(&mut self, streams: &mut [TokenStream], stems: &Stems) {
         let first = self.interner.token_count();
         let merged: Vec<Vec<u32>> = streams.iter().map(|stream| self.merge_tokens(stream)).collect();
@@ -129,9 +120,9 @@ impl VocabularyBuilder {
         let Self { words, term_of, word_table, random, .. } = self;
         let word = |id: &WordId| (term_of.get(id.index()), words.get(id.index()));
         let matches = |id: &WordId| word(id) == (Some(&term), Some(&form));
-        let hash = |id: &WordId| word_hash(random, word(id));
+        let hash = |id: &WordId| random.hash_one(word(id));
         let next = WordId(words.len() as u32);
-        match word_table.entry(word_hash(random, (Some(&term), Some(&form))), matches, hash) {
+        match word_table.entry(random.hash_one((Some(&term), Some(&form))), matches, hash) {
             Entry::Occupied(id) => return *id.get(),
             Entry::Vacant(slot) => slot.insert(next),
         };
@@ -153,10 +144,6 @@ impl VocabularyBuilder {
     }
 }
 
-fn word_hash(random: &RandomState, word: (Option<&TermId>, Option<&SurfaceForm>)) -> u64 {
-    random.hash_one(word)
-}
-
 impl TermBatch {
     fn new<'a>(
         tokens: impl Iterator<Item = &'a str>,
@@ -176,7 +163,7 @@ impl TermBatch {
                     hash: random.hash_one(term),
                     is_stop,
                     is_time: is_time(term, time_terms),
-                    form: word.map_or(SurfaceForm::NoWord, |word| surface_form(word, term)),
+                    form: word.map_or((WordKind::NoWord, "".into()), |word| surface_form(word, term)),
                 });
             });
             batch.counts.push(batch.terms.len() - before);
@@ -185,8 +172,7 @@ impl TermBatch {
     }
 }
 
-/// Sorts the merged tokens from `first` to `end` by descending frequency, then by id. `merged` has the merged ids of the
-/// new tokens of each stream.
+/// Sorts the tokens from `first` to `end` by descending frequency, then by id; `merged` has their ids by stream.
 fn by_frequency(streams: &[TokenStream], merged: &[Vec<u32>], first: u32, end: u32) -> Vec<u32> {
     let count = |(stream, merged): (&TokenStream, &Vec<u32>)| {
         let (known, mut counts) = (stream.words.len() as u32, vec![0_u32; merged.len()]);
@@ -210,8 +196,8 @@ fn by_frequency(streams: &[TokenStream], merged: &[Vec<u32>], first: u32, end: u
 /// Returns how a word is spelled relative to its term, in lower case and without accents.
 fn surface_form(word: &str, term: &str) -> SurfaceForm {
     if word.eq_ignore_ascii_case(term) && word.is_ascii() {
-        return SurfaceForm::AsTerm;
+        return (WordKind::AsTerm, "".into());
     }
     let word = fold(&word.to_lowercase());
-    if *word == *term { SurfaceForm::AsTerm } else { SurfaceForm::Other(word.into()) }
+    if *word == *term { (WordKind::AsTerm, "".into()) } else { (WordKind::Other, word.into()) }
 }

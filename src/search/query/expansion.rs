@@ -12,24 +12,10 @@ const MIN_IN_COMPOUND: usize = 5;
 /// The least length of the parts of a compound, in characters.
 const MIN_COMPOUND_PART: usize = 4;
 
-/// A term that replaces one of the query.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct TermExpansion {
-    /// A word that is written as the term.
-    pub(crate) word: String,
-    pub(crate) term: TermId,
-}
-
 /// Returns the spellings of all content terms, each with its term: the terms themselves, then other surface forms.
 fn spellings(index: &CompositeIndex) -> impl Iterator<Item = (&str, TermId)> {
-    let mut spellings = Vec::with_capacity(index.term_count() * 2);
-    index.for_each_term(|id, term| {
-        if !term.is_stop {
-            spellings.push((term.text, id));
-        }
-    });
-    index.for_each_spelling(|text, term| spellings.push((text, term)));
-    spellings.into_iter()
+    let terms = index.terms().filter(|(_, term)| !term.is_stop).map(|(id, term)| (term.text, id));
+    terms.chain(index.spellings())
 }
 
 fn sorted(mut terms: Vec<TermId>) -> Vec<TermId> {
@@ -52,13 +38,7 @@ pub(crate) fn bigrams_with(index: &CompositeIndex, character: &str) -> Vec<TermI
         return Vec::new();
     }
     let is_bigram = |text: &str| text.chars().count() == 2 && text.contains(only);
-    let mut bigrams = Vec::new();
-    index.for_each_term(|id, term| {
-        if is_bigram(term.text) {
-            bigrams.push(id);
-        }
-    });
-    bigrams
+    index.terms().filter(|(_, term)| is_bigram(term.text)).map(|(id, _)| id).collect()
 }
 
 /// Returns whether a language writes compounds as one word.
@@ -80,7 +60,7 @@ pub(crate) fn compounds_with(index: &CompositeIndex, word: &str) -> Vec<TermId> 
 
 /// Returns corrections of a word that no note contains: words at the least edit distance; else compounds with it; else
 /// its parts, if it is a compound. `term` is its term.
-pub(crate) fn corrections(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermExpansion> {
+pub(crate) fn corrections(index: &CompositeIndex, word: &str, term: &str) -> Vec<TermId> {
     let word = fold(&word.to_lowercase());
     if !word.chars().all(char::is_alphabetic) {
         return Vec::new();
@@ -105,8 +85,7 @@ fn max_distance(chars: usize) -> usize {
     }
 }
 
-/// Returns the terms of the words at the least edit distance (optimal string alignment) within [`max_distance`] that
-/// share the first character or the last two.
+/// Returns the terms of the words nearest by optimal string alignment that share the first character or the last two.
 fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     let length = word.chars().count();
     let max = max_distance(length);
@@ -127,32 +106,24 @@ fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
 }
 
 /// Returns the [`MAX_CORRECTIONS`] terms with the highest document frequency.
-fn most_frequent(index: &CompositeIndex, terms: Vec<TermId>) -> Vec<TermExpansion> {
+fn most_frequent(index: &CompositeIndex, terms: Vec<TermId>) -> Vec<TermId> {
     let mut entries: Vec<_> = sorted(terms).into_iter().filter_map(|id| Some((id, index.term(id)?))).collect();
     entries.sort_by(|(_, a), (_, b)| b.doc_freq.cmp(&a.doc_freq).then_with(|| a.text.cmp(b.text)));
-    entries.truncate(MAX_CORRECTIONS);
-    entries.into_iter().map(|(id, _)| TermExpansion { word: shown_word(index, id), term: id }).collect()
+    entries.into_iter().take(MAX_CORRECTIONS).map(|(id, _)| id).collect()
 }
 
-/// Returns a word for a term: the term itself if notes contain it as a word, else its shortest spelling, the
-/// alphabetically first one of these.
+/// Returns a word for a term: the term itself if notes contain it, else its shortest spelling, the first of these.
 pub(crate) fn shown_word(index: &CompositeIndex, term: TermId) -> String {
     let text = index.term(term).map(|term| term.text).unwrap_or_default();
     if index.is_word(term) {
         return text.to_owned();
     }
-    let mut spellings = Vec::new();
-    index.for_each_spelling(|word, of| {
-        if of == term {
-            spellings.push(word);
-        }
-    });
-    let shortest = spellings.into_iter().min_by(|a, b| a.len().cmp(&b.len()).then_with(|| a.cmp(b)));
-    shortest.unwrap_or(text).to_owned()
+    let spellings = index.spellings().filter(|(_, of)| *of == term).map(|(word, _)| word);
+    spellings.min_by_key(|word| (word.len(), *word)).unwrap_or(text).to_owned()
 }
 
 /// Splits a compound into two words that notes contain, with or without a linking s.
-fn compound_parts(index: &CompositeIndex, word: &str) -> Vec<TermExpansion> {
+fn compound_parts(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     let term_of = |text: &str| {
         let mut found = None;
         index.stems.for_each_term(text, |term| found = found.or_else(|| index.term_id(term)));
@@ -166,6 +137,5 @@ fn compound_parts(index: &CompositeIndex, word: &str) -> Vec<TermExpansion> {
         Some((head_term, term_of(tail)?))
     });
     let least_doc_freq = |(a, b): &(TermId, TermId)| index.doc_freq(*a).min(index.doc_freq(*b));
-    let Some((head, tail)) = splits.max_by_key(least_doc_freq) else { return Vec::new() };
-    [head, tail].into_iter().map(|term| TermExpansion { word: shown_word(index, term), term }).collect()
+    splits.max_by_key(least_doc_freq).map_or_else(Vec::new, |(head, tail)| vec![head, tail])
 }

@@ -129,8 +129,7 @@ struct Planner<'a> {
     stream: Vec<QueryTermIdx>,
     /// The stop words, for a query without other words.
     stop_words: Vec<String>,
-    /// Whether there are stop words outside of quotes, as in sentences. Quotes are punctuation there, and no note has to
-    /// contain their words.
+    /// Whether there are stop words outside of quotes, as in sentences, where quotes are punctuation.
     is_prose: bool,
 }
 
@@ -152,8 +151,7 @@ fn written_terms(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
     terms
 }
 
-/// Returns the words that are spelled like names: a capital followed by lower-case letters, not at the beginning of a
-/// sentence.
+/// Returns words like names: a capital, then lower-case letters, not at the beginning of a sentence.
 pub(crate) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
     let mut begins_sentence = true;
     text.split_whitespace().filter_map(move |word| {
@@ -249,13 +247,12 @@ impl Planner<'_> {
         if corrected >= MAX_CORRECTED {
             return;
         }
-        let corrections = expansion::corrections(self.index, &term.written, &term.term);
-        if corrections.is_empty() {
+        let terms = expansion::corrections(self.index, &term.written, &term.term);
+        if terms.is_empty() {
             return;
         }
-        let shown = corrections.iter().map(|expansion| expansion.word.clone()).collect();
+        let shown = terms.iter().map(|term| expansion::shown_word(self.index, *term)).collect();
         self.plan.spellings.push(Spelling { word: term.written.clone(), shown, is_phrase: false });
-        let terms = corrections.into_iter().map(|expansion| expansion.term).collect();
         self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: true });
     }
 

@@ -1,8 +1,7 @@
 //! The segments of a store as one index.
 //!
-//! The first segment is the stored one; its deleted documents are subtracted from the statistics. The second is built
-//! in memory from the notes that are not in the first, or have changed. All statistics are integers and equal those of
-//! one segment with all notes.
+//! The first segment is the stored one without its deleted documents, the second is built from the notes not in it.
+//! All statistics are integers and equal those of one segment with all notes.
 
 use std::sync::Arc;
 
@@ -11,18 +10,16 @@ use rayon::prelude::*;
 use super::dictionary::TermEntry;
 use super::forward::DocText;
 use super::indexed_segment::{IndexedSegment, TermMatch};
-use super::segment::FieldNorms;
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
-use crate::search::format::{Totals, WordKind};
+use crate::search::format::{FieldNorms, Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
 use crate::search::postings::FieldTermFreqs;
 use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
 
-/// The segments of a store seen as one index: the stored segment without deleted notes, and one of notes read in this
-/// call.
+/// The stored segment of a store without deleted notes, and one of notes read in this call, seen as one index.
 pub struct CompositeIndex {
     pub(crate) stems: Arc<Stems>,
     /// The stored segment, and the one in memory.
@@ -138,29 +135,23 @@ impl CompositeIndex {
         self.doc_freqs.get(id.index()).copied().unwrap_or_default()
     }
 
-    pub(crate) fn for_each_term<'a>(&'a self, mut visit: impl FnMut(TermId, TermEntry<'a>)) {
+    /// Yields the terms that notes contain.
+    pub(crate) fn terms(&self) -> impl Iterator<Item = (TermId, TermEntry<'_>)> {
         let ids = TermId::all(self.term_count()).filter(|id| self.doc_freq(*id) > 0);
-        ids.filter_map(|id| Some((id, self.term(id)?))).for_each(|(id, term)| visit(id, term));
+        ids.filter_map(|id| Some((id, self.term(id)?)))
     }
 
-    /// Calls `visit` with each word that notes contain and that differs from its term.
-    pub(crate) fn for_each_spelling<'a>(&'a self, mut visit: impl FnMut(&'a str, TermId)) {
-        for segment in &self.segments {
-            segment.for_each_word(WordKind::Other, |term, text| visit(text, term));
-        }
+    /// Yields each word that notes contain and that differs from its term.
+    pub(crate) fn spellings(&self) -> impl Iterator<Item = (&str, TermId)> {
+        self.segments.iter().flat_map(|segment| segment.words(WordKind::Other))
     }
 
     /// Returns whether notes contain a term in its own spelling, as a word.
     pub(crate) fn is_word(&self, id: TermId) -> bool {
-        let mut is_word = false;
-        for segment in &self.segments {
-            segment.for_each_word(WordKind::AsTerm, |term, _| is_word |= term == id);
-        }
-        is_word
+        self.segments.iter().flat_map(|segment| segment.words(WordKind::AsTerm)).any(|(_, term)| term == id)
     }
 
-    /// Returns the matches of query terms, sorted by note, query term and term. `query_term_of` has the query term of
-    /// each term, or [`QueryTermIdx::NONE`].
+    /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
         let mut matches: Vec<TermMatch> =
             self.segments.iter().flat_map(|segment| segment.find(query_term_of)).collect();

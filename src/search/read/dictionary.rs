@@ -113,8 +113,7 @@ impl Dictionary {
     }
 }
 
-/// Returns the capacity for `count` rows of at least `least` bytes each, capped by what `bytes` can contain, so that a
-/// corrupt count can't exhaust memory.
+/// Returns the capacity for `count` rows of at least `least` bytes: a corrupt count can't exhaust the memory.
 pub(super) fn bounded_capacity(count: usize, bytes: &[u8], least: usize) -> usize {
     count.min(bytes.len() / least)
 }

@@ -63,7 +63,7 @@ impl IndexedSegment {
     /// Returns the number of notes that contain each word, without deleted ones.
     fn word_doc_freqs(&self) -> &[u32] {
         self.word_doc_freqs.get_or_init(|| {
-            let mut doc_freqs = self.segment.word_doc_freqs().to_vec();
+            let mut doc_freqs = self.segment.spellings().doc_freqs.clone();
             self.deleted_docs().for_each(|doc| {
                 let words = self.segment.text(doc).all();
                 decrement_counts(&mut doc_freqs, words.into_iter().map(WordId::index));
@@ -83,14 +83,14 @@ impl IndexedSegment {
         self.segment.text(doc).map(|word| self.term_id(self.segment.term_of(word)))
     }
 
-    /// Calls `visit` with the term and the text of each word of a kind that notes contain.
-    pub(super) fn for_each_word<'a>(&'a self, kind: WordKind, mut visit: impl FnMut(TermId, &'a str)) {
+    /// Yields the text and the term of each word of a kind that notes contain.
+    pub(super) fn words(&self, kind: WordKind) -> impl Iterator<Item = (&str, TermId)> {
         let doc_freqs = self.word_doc_freqs();
         let words = WordId::all(doc_freqs.len()).zip(doc_freqs).filter(|(_, doc_freq)| **doc_freq > 0);
-        let words = words.filter_map(|(word, _)| self.segment.word(word));
-        for word in words.filter(|word| word.kind == kind) {
-            visit(self.term_id(word.term), word.text);
-        }
+        words.filter_map(move |(word, _)| {
+            let text = self.segment.spellings().text(word, kind)?;
+            Some((text, self.term_id(self.segment.term_of(word))))
+        })
     }
 
     /// Returns the matches of query terms in this segment, unsorted. `query_term_of` has the query term of each term of
@@ -133,8 +133,7 @@ impl IndexedSegment {
         Some(TermMatch { note, query_term, term: self.term_id(term), freqs })
     }
 
-    /// Finds stop words, which have no postings, in the forward index. Only a query of stop words needs it. `terms` are
-    /// in ascending order.
+    /// Finds stop words, which have no postings, in the forward index. `terms` are in ascending order.
     fn scan_stop_words(&self, terms: &[(TermOrd, QueryTermIdx)]) -> Vec<TermMatch> {
         self.segment.scan(|entry, matches| {
             let mut counts = vec![FieldTermFreqs::default(); terms.len()];
@@ -152,8 +151,7 @@ impl IndexedSegment {
         })
     }
 
-    /// Subtracts a deleted document from the document frequencies of terms, which are those of this segment. Returns its
-    /// share of the totals.
+    /// Subtracts a deleted document from the frequencies of this segment's terms. Returns its share of the totals.
     pub(super) fn subtract_document(&self, doc: DocId, doc_freqs: &mut [u32], paragraph_freqs: &mut [u32]) -> Totals {
         let text = self.segment.text(doc).map(|word| self.segment.term_of(word));
         let index_of = |term: &TermOrd| term.index();
@@ -163,14 +161,10 @@ impl IndexedSegment {
         for paragraph in text.paragraphs().chain([rest]) {
             decrement_counts(paragraph_freqs, paragraph.iter().map(index_of));
         }
-        let norms = self.segment.norms(doc);
         Totals {
-            documents: 1,
-            title: u64::from(norms.title),
-            body: u64::from(norms.body),
-            bodies: u64::from(norms.body > 0),
             paragraphs: text.paragraphs.row_count() as u64,
             paragraph_words: own.iter().filter(|term| !self.segment.dictionary.is_stop(**term)).count() as u64,
+            ..Totals::of(self.segment.norms(doc))
         }
     }
 }

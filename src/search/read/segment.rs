@@ -16,7 +16,7 @@ use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 use crate::codec::varint::VarintReader;
 use crate::search::analysis::questions::QUESTION_UNITS;
-use crate::search::format::{BODY_FLAG_BITS, IndexPart, SegmentCounts, Totals, WordKind};
+use crate::search::format::{BODY_FLAG_BITS, FieldNorms, IndexPart, SegmentCounts, Totals};
 use crate::search::ids::{DocId, TermOrd, WordId};
 use crate::search::postings::{self, FieldTermFreqs, TextField};
 
@@ -38,26 +38,6 @@ pub(crate) struct Segment {
     term_of: Vec<u32>,
     /// Decoded on first use: few queries need them.
     spellings: OnceLock<Spellings>,
-}
-
-/// The field norms of a document: lengths in content terms.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct FieldNorms {
-    pub(crate) title: u32,
-    pub(crate) body: u32,
-    /// Whether the body names a time.
-    pub(crate) has_time: bool,
-    /// The share of questions among the sentences of the body, in [`QUESTION_UNITS`].
-    pub(crate) questions: u32,
-}
-
-/// A surface form of a term.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct WordEntry<'a> {
-    pub(crate) term: TermOrd,
-    pub(crate) kind: WordKind,
-    /// Its spelling, if that differs from the term.
-    pub(crate) text: &'a str,
 }
 
 impl Default for Segment {
@@ -108,17 +88,7 @@ impl Segment {
         self.norms.get(doc.index()).copied().unwrap_or_default()
     }
 
-    /// Returns a word with its spelling; `None` if it does not exist.
-    pub(crate) fn word(&self, word: WordId) -> Option<WordEntry<'_>> {
-        let (kind, text) = self.spellings().word(word)?;
-        Some(WordEntry { term: self.term_of(word), kind, text })
-    }
-
-    pub(crate) fn word_doc_freqs(&self) -> &[u32] {
-        self.spellings().doc_freqs()
-    }
-
-    fn spellings(&self) -> &Spellings {
+    pub(super) fn spellings(&self) -> &Spellings {
         self.spellings.get_or_init(|| {
             let decompressed = |part: IndexPart| decompress(&self.blobs.read_whole(part as usize)?);
             let decode = || {

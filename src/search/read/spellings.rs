@@ -9,7 +9,7 @@ use crate::search::ids::WordId;
 /// The spellings and document frequencies of words.
 #[derive(Default)]
 pub(crate) struct Spellings {
-    doc_freqs: Vec<u32>,
+    pub(super) doc_freqs: Vec<u32>,
     kinds: Vec<WordKind>,
     texts: String,
     text_ends: Offsets,
@@ -39,12 +39,8 @@ impl Spellings {
         (kinds.len() == count).then_some(Self { doc_freqs, kinds, texts: String::from_utf8(texts).ok()?, text_ends })
     }
 
-    pub(crate) fn doc_freqs(&self) -> &[u32] {
-        &self.doc_freqs
-    }
-
-    /// Returns the kind of a word, and its text if it differs from its term.
-    pub(crate) fn word(&self, word: WordId) -> Option<(WordKind, &str)> {
-        Some((*self.kinds.get(word.index())?, self.text_ends.text(word.index(), &self.texts)))
+    /// Returns the text of a word of a kind, empty unless it differs from its term; `None` for other words.
+    pub(crate) fn text(&self, word: WordId, kind: WordKind) -> Option<&str> {
+        (self.kinds.get(word.index()) == Some(&kind)).then(|| self.text_ends.text(word.index(), &self.texts))
     }
 }

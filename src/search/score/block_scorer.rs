@@ -1,5 +1,4 @@
-//! Scores the blocks of a note for a query. specs/passages.md, section "Worth", has the formula and the effect of each
-//! part.
+//! Scores the blocks of a note for a query; specs/passages.md, section "Worth", has the formula.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -41,6 +40,7 @@ pub struct BlockText<'a, 'h> {
 }
 
 /// Scores the blocks of notes for one query. Holds no reference to the index.
+#[derive(Debug)]
 pub struct BlockScorer {
     stems: Arc<Stems>,
     /// The query term of each term of the query.
@@ -51,12 +51,6 @@ pub struct BlockScorer {
     average: f64,
     /// The terms that name a time, if the query asks for one.
     time_terms: Option<Vec<String>>,
-}
-
-impl std::fmt::Debug for BlockScorer {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("BlockScorer").field("terms", &self.query_term_of.len()).finish_non_exhaustive()
-    }
 }
 
 /// The query terms of a block.
@@ -100,8 +94,7 @@ impl BlockScorer {
         Self { stems, query_term_of, weights, average: index.average_paragraph_len(), time_terms }
     }
 
-    /// Returns the score of each block of a note, in order: 0 for one without a term of the query. `cache` must be used
-    /// with one scorer only.
+    /// Returns the score of each block of a note; 0 without a term of the query. `cache` is that of this scorer only.
     pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], cache: &mut TokenCache<'t>) -> Vec<f64> {
         let counts: Vec<BlockTerms> = blocks.iter().map(|block| self.count(block.text, cache)).collect();
         let mut amounts = TermAmounts::new(self.weights.len());
@@ -165,8 +158,7 @@ impl BlockScorer {
     }
 }
 
-/// Accumulates the amount of each query term in a block: its own, of the headings above it, and shares of the blocks
-/// around it.
+/// Accumulates the amount of each query term in a block: its own, and shares of headings and blocks around it.
 struct TermAmounts {
     amounts: Vec<TermAmount>,
     /// The query terms with an amount, in any order.

@@ -39,7 +39,7 @@ pub struct NearDuplicate {
 pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     // Hashes of texts, since term ids depend on which notes were indexed together.
     let mut hashes = vec![0; index.term_count()];
-    index.for_each_term(|id, term| hashes[id.index()] = hash(&term.text));
+    index.terms().for_each(|(id, term)| hashes[id.index()] = hash(&term.text));
     let texts: Vec<Vec<u64>> = (0..index.note_count())
         .into_par_iter()
         .map(|note| shingles(&index.text(NoteIdx::new(note)), &hashes))

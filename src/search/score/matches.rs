@@ -1,7 +1,6 @@
 //! The matches of a query in all notes.
 
-use super::bm25f::{WeightedFreqs, idf};
-use super::ranking_params::RankingParams;
+use super::bm25f::{LengthNorms, WeightedFreqs, idf};
 use crate::codec::offsets::Offsets;
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::postings::FieldTermFreqs;
@@ -36,7 +35,7 @@ pub(super) struct TagMatch {
 }
 
 impl QueryMatches {
-    pub(super) fn new(index: &CompositeIndex, plan: &Plan, weights: &RankingParams) -> Self {
+    pub(super) fn new(index: &CompositeIndex, plan: &Plan) -> Self {
         let (mut matches, mut by_note, mut tags) = (Vec::new(), Offsets::default(), Vec::new());
         let found = index.find(&plan.query_term_of);
         for same in found.chunk_by(|a, b| (a.note, a.query_term) == (b.note, b.query_term)) {
@@ -48,7 +47,7 @@ impl QueryMatches {
             let whole_tags = same.iter().filter(|found| found.freqs.is_tag);
             tags.extend(whole_tags.map(|found| TagMatch { note, term: found.term, is_in_body: found.freqs.body > 0 }));
             let freqs = sum(same.iter().map(|found| &found.freqs));
-            let freqs = weights.weigh(&freqs, &weights.length_norms(index.norms(note), index));
+            let freqs = WeightedFreqs::new(&freqs, &LengthNorms::of(index.norms(note), index));
             matches.push(WeightedMatch { query_term: first.query_term, freqs });
         }
         while by_note.row_count() < index.note_count() {
@@ -65,8 +64,7 @@ impl QueryMatches {
         NoteIdx::all(self.by_note.row_count()).filter(|note| !self.of(*note).is_empty()).collect()
     }
 
-    /// Returns the inverse document frequency of each query term; of one that no note contains, that of a term that one
-    /// note contains.
+    /// Returns the inverse document frequency of each query term; one that no note contains counts as in one note.
     pub(super) fn idf(&self, index: &CompositeIndex, plan: &Plan) -> Vec<f64> {
         let mut doc_freqs = vec![0_u32; plan.query_terms.len()];
         for found in &self.matches {

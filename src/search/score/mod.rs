@@ -9,7 +9,6 @@ pub(crate) mod neighbourhood;
 pub(crate) mod proximity;
 pub(crate) mod query_performance;
 pub(crate) mod ranking;
-pub(crate) mod ranking_params;
 pub(crate) mod related;
 pub(crate) mod scratch;
 pub(crate) mod smoothing;

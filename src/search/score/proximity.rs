@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::bm25f::{idf, length_norm};
-use super::ranking_params::RankingParams;
+use super::bm25f::{B_BODY, idf, length_norm, saturate};
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::query::plan::Plan;
 use crate::search::read::composite_index::CompositeIndex;
@@ -11,6 +10,12 @@ use crate::search::read::forward::DocText;
 
 /// The most occurrences of one query term in a text that count.
 const MAX_OCCURRENCES: usize = 512;
+/// The weight of query terms that are adjacent as in the query.
+const ADJACENT: f64 = 0.10;
+/// The weight of adjacent query terms that are within the window.
+const CLOSE: f64 = 0.05;
+/// The largest distance of close terms, in content terms.
+const WINDOW: u32 = 7;
 
 /// Returns the proximity score of a text: the sum over the pairs of adjacent query terms of
 /// `idf · (k1 + 1) · (adjacent · o / (o + k1 · K) + close · w / (w + k1 · K))`, where `o` counts how often the second
@@ -21,25 +26,24 @@ pub(crate) fn proximity_score(
     (text, body_len): (&DocText<TermId>, u32),
     plan: &Plan,
     idf: &[f64],
-    weights: &RankingParams,
+    k1: f64,
 ) -> f64 {
     if plan.pairs.is_empty() {
         return 0.0;
     }
     let occurrences = occurrences(index, text, plan);
-    let k1 = weights.k1;
     let relative_len = f64::from(body_len) / index.average_body_len();
-    let norm = k1 * (1.0 - weights.b_body + weights.b_body * relative_len);
+    let norm = k1 * (1.0 - B_BODY + B_BODY * relative_len);
     let mut score = 0.0;
     for (first, second) in &plan.pairs {
         let of = |query_term: &QueryTermIdx| occurrences.get(query_term.index()).map(Vec::as_slice).unwrap_or_default();
-        let (ordered, close) = count_pairs(of(first), of(second), weights.window);
+        let (ordered, close) = count_pairs(of(first), of(second));
         if close == 0 {
             continue;
         }
         let idf_of = |query_term: &QueryTermIdx| idf.get(query_term.index()).copied().unwrap_or_default();
         let saturated = |count: u32| f64::from(count) / (f64::from(count) + norm);
-        let gain = weights.adjacent * saturated(ordered) + weights.close * saturated(close);
+        let gain = ADJACENT * saturated(ordered) + CLOSE * saturated(close);
         score += idf_of(first).max(idf_of(second)) * (k1 + 1.0) * gain;
     }
     score
@@ -62,15 +66,15 @@ fn occurrences(index: &CompositeIndex, text: &DocText<TermId>, plan: &Plan) -> V
     occurrences
 }
 
-/// Returns how often `second` directly follows `first`, and how often it is within a window around it.
-fn count_pairs(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
+/// Returns how often `second` directly follows `first`, and how often it is within [`WINDOW`] around it.
+fn count_pairs(first: &[u32], second: &[u32]) -> (u32, u32) {
     let (mut ordered, mut close) = (0, 0);
     let mut begin = 0;
     for position in first {
-        while second.get(begin).is_some_and(|other| other + window < *position) {
+        while second.get(begin).is_some_and(|other| other + WINDOW < *position) {
             begin += 1;
         }
-        for other in second.iter().skip(begin).take_while(|other| **other <= position + window) {
+        for other in second.iter().skip(begin).take_while(|other| **other <= position + WINDOW) {
             close += 1;
             ordered += u32::from(*other == position + 1);
         }
@@ -79,12 +83,7 @@ fn count_pairs(first: &[u32], second: &[u32], window: u32) -> (u32, u32) {
 }
 
 /// Returns the score of the best paragraph by BM25 over all paragraphs of the store; 0 for a note of one paragraph.
-pub(crate) fn best_paragraph_score(
-    index: &CompositeIndex,
-    text: &DocText<TermId>,
-    plan: &Plan,
-    weights: &RankingParams,
-) -> f64 {
+pub(crate) fn best_paragraph_score(index: &CompositeIndex, text: &DocText<TermId>, plan: &Plan, k1: f64) -> f64 {
     if text.paragraphs.row_count() < 2 {
         return 0.0;
     }
@@ -105,7 +104,7 @@ pub(crate) fn best_paragraph_score(
             }
         }
         query_terms.sort_unstable();
-        let norm = length_norm(weights.b_body, len, average);
+        let norm = length_norm(B_BODY, len, average);
         let mut score = 0.0;
         for query_term in query_terms {
             let position = query_term.index();
@@ -116,7 +115,7 @@ pub(crate) fn best_paragraph_score(
             let entries = query_term.terms.iter().filter_map(|term| index.term(*term));
             let paragraph_freq: u64 = entries.map(|term| u64::from(term.paragraph_freq)).sum();
             let idf = idf(total, (paragraph_freq as f64).min(total));
-            score += weights.saturate(query_term.weight * idf, freq);
+            score += saturate(query_term.weight * idf, freq, k1);
         }
         best = best.max(score);
     }

@@ -1,18 +1,17 @@
 //! Ranks notes for a query. specs/ranking.md has the formula, its sources and the effect of each part.
 //!
-//! Scores are the same on every machine and in every run: sums run in the order of the query, and similarities of notes
-//! are computed from integers.
+//! Scores are the same on every machine: sums run in the order of the query, similarities are computed from integers.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::bm25f::saturate;
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, relevance};
-use super::ranking_params::RankingParams;
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
@@ -29,6 +28,24 @@ const MIN_HITS_PER_TASK: usize = 64;
 const MAX_RERANKED_TERMS: u64 = 120_000;
 /// The number of hits that are reranked or compared however long they are.
 const MIN_RERANKED: usize = 20;
+/// The number of best hits that are reranked, and of those whose scores are smoothed.
+const RERANKED: usize = 200;
+const SMOOTHED: usize = 100;
+/// The shares of the notes before and after in a sequence that are propagated, the nearest first.
+const BEFORE: [f64; 3] = [0.5, 0.3, 0.2];
+const AFTER: [f64; 3] = [0.4, 0.2, 0.1];
+/// The share of all linked notes together that is propagated.
+const LINKED: f64 = 0.5;
+/// The similarity from which on all of a linked note's share is propagated.
+const FULL_SIMILARITY: f64 = 0.1;
+/// The weight of the best paragraph.
+const PARAGRAPH: f64 = 0.3;
+/// The gain of a note, as a share, for a tag that is a term of the query.
+const TAG_BOOST: f64 = 0.8;
+/// The gain of a note, as a share, whose body names a time if the query asks for one.
+const TIME_BOOST: f64 = 0.3;
+/// The loss of a note of a sequence, as a share, that consists of questions: the answer follows it.
+const QUESTION_PENALTY: f64 = 0.4;
 
 /// Ranks notes for one query.
 pub(crate) struct Ranker<'a> {
@@ -36,15 +53,14 @@ pub(crate) struct Ranker<'a> {
     pub(crate) notes: &'a [Arc<NoteHandle>],
     pub(crate) neighbourhood: Option<&'a Neighbourhood<'a>>,
     pub(crate) plan: &'a Plan,
-    pub(crate) weights: &'a RankingParams,
-    pub(crate) vectors: Vectors<'a>,
+    pub(crate) vectors: &'a Vectors,
 }
 
 impl Ranker<'_> {
     /// Returns the notes that contain a term of the query, or whose neighbours in a sequence do: the best first, by
     /// score, then value, then position. Notes for which `passes` is false propagate their scores, but are left out.
     pub(crate) fn rank(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> (Vec<Hit>, QueryPerformance) {
-        let matches = QueryMatches::new(self.index, self.plan, self.weights);
+        let matches = QueryMatches::new(self.index, self.plan);
         timings::end("words found");
         let idf = matches.idf(self.index, self.plan);
         let query_terms = self.plan.query_terms.len();
@@ -63,8 +79,8 @@ impl Ranker<'_> {
         self.rerank_top_hits(&mut hits, &idf);
         timings::end("top hits reranked");
         self.sort(&mut hits);
-        let smoothed = self.count_affordable(&hits, self.weights.smoothed);
-        smooth(&mut hits, smoothed, self.index, &self.vectors, self.weights);
+        let smoothed = self.count_affordable(&hits, SMOOTHED);
+        smooth(&mut hits, smoothed, self.index, self.vectors);
         timings::end("hits compared");
         let tag_boost = TagBoost::new(&matches, self.plan, &idf);
         for hit in &mut hits {
@@ -137,7 +153,7 @@ impl Ranker<'_> {
     /// Adds shares of linked notes to the scores of the best hits.
     fn rerank_with_neighbours(&self, hits: &mut [Hit], matches: &QueryMatches, idf: &[f64]) {
         let Some(neighbourhood) = self.neighbourhood else { return };
-        let count = hits.len().min(self.weights.reranked);
+        let count = hits.len().min(RERANKED);
         let new_scratch = || Scratch::new(self.plan.query_terms.len(), self.index.term_count());
         let (best, _) = hits.split_at_mut(count);
         let size = best.len().div_ceil(TASKS).max(1);
@@ -167,7 +183,7 @@ impl Ranker<'_> {
     ) -> bool {
         let mut has_matches = false;
         let sequences = neighbourhood.sequences;
-        for (steps, shares) in [(&sequences.before, &self.weights.before), (&sequences.after, &self.weights.after)] {
+        for (steps, shares) in [(&sequences.before, BEFORE), (&sequences.after, AFTER)] {
             let mut other = note;
             for share in shares {
                 let Some(next) = neighbour_in(steps, other).filter(|next| *next != note) else { break };
@@ -181,8 +197,7 @@ impl Ranker<'_> {
         has_matches
     }
 
-    /// Adds shares of linked notes, in proportion to their similarity to the note. Returns whether there are any matches
-    /// in them.
+    /// Adds shares of linked notes by their similarity. Returns whether there are any matches in them.
     fn propagate_along_links(
         &self,
         note: NoteIdx,
@@ -190,9 +205,9 @@ impl Ranker<'_> {
         matches: &QueryMatches,
         scratch: &mut Scratch,
     ) -> bool {
-        let own = || self.vectors.of(note);
+        let own = || self.vectors.of(note, self.index);
         let linked = (neighbourhood.linked)(note);
-        let share = self.weights.linked / (linked.len() as f64 + 1.0);
+        let share = LINKED / (linked.len() as f64 + 1.0);
         let mut has_matches = false;
         for other in linked {
             let terms = matches.of(other);
@@ -202,8 +217,8 @@ impl Ranker<'_> {
             if !has_matches {
                 scratch.set_dense(own());
             }
-            let similarity = scratch.cosine(own(), self.vectors.of(other));
-            let gate = (similarity / self.weights.full_similarity).min(1.0);
+            let similarity = scratch.cosine(own(), self.vectors.of(other, self.index));
+            let gate = (similarity / FULL_SIMILARITY).min(1.0);
             for term in terms {
                 scratch.add(term.query_term, share * gate * term.freqs.fields);
             }
@@ -221,7 +236,7 @@ impl Ranker<'_> {
         for (query_term, amount) in scratch.amounts() {
             let position = query_term.index();
             if let (Some(query_term), Some(idf)) = (self.plan.query_terms.get(position), idf.get(position)) {
-                score += self.weights.saturate(query_term.weight * idf, amount);
+                score += saturate(query_term.weight * idf, amount, self.vectors.k1);
             }
         }
         score
@@ -240,13 +255,13 @@ impl Ranker<'_> {
 
     /// Adds the proximity of query terms and the best paragraph to the scores of the best hits.
     fn rerank_top_hits(&self, hits: &mut [Hit], idf: &[f64]) {
-        let count = self.count_affordable(hits, self.weights.reranked);
+        let count = self.count_affordable(hits, RERANKED);
         hits.par_iter_mut().take(count).for_each(|hit| {
             let text = self.index.text(hit.note);
             let body_len = self.index.norms(hit.note).body;
-            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, self.weights);
-            let paragraph = best_paragraph_score(self.index, &text, self.plan, self.weights);
-            hit.breakdown.paragraph = self.weights.paragraph * paragraph;
+            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, self.vectors.k1);
+            let paragraph = best_paragraph_score(self.index, &text, self.plan, self.vectors.k1);
+            hit.breakdown.paragraph = PARAGRAPH * paragraph;
             hit.score += hit.breakdown.proximity + hit.breakdown.paragraph;
         });
     }
@@ -255,17 +270,17 @@ impl Ranker<'_> {
     fn factor(&self, note: NoteIdx, matches: &QueryMatches, tag_boost: &TagBoost) -> f64 {
         let norms = self.index.norms(note);
         let has_time = self.plan.asks_when && norms.has_time;
-        let time = if has_time { 1.0 + self.weights.time_boost } else { 1.0 };
+        let time = if has_time { 1.0 + TIME_BOOST } else { 1.0 };
         let questions = f64::from(norms.questions) / f64::from(QUESTION_UNITS);
         let is_in_sequence = self.neighbourhood.is_some_and(|neighbourhood| neighbourhood.sequences.has(note));
-        let penalty = if is_in_sequence { 1.0 - self.weights.question_penalty * questions } else { 1.0 };
-        time * penalty * (1.0 + self.weights.tag_boost * tag_boost.of(note, matches))
+        let penalty = if is_in_sequence { 1.0 - QUESTION_PENALTY * questions } else { 1.0 };
+        time * penalty * (1.0 + TAG_BOOST * tag_boost.of(note, matches))
     }
 
     /// Returns the score of a note that is saturated with every term of the query: `Σ q · idf · (k1 + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
         let words = self.plan.query_terms.iter().zip(idf).filter(|(query_term, _)| !query_term.is_correction);
-        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (self.weights.k1 + 1.0)).sum();
+        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (self.vectors.k1 + 1.0)).sum();
         sum.max(f64::MIN_POSITIVE)
     }
 }

@@ -39,13 +39,13 @@ pub struct SimilarNote {
 /// the number of common neighbours over the geometric mean of the numbers of neighbours.
 pub(crate) fn related(
     index: &CompositeIndex,
-    vectors: &Vectors<'_>,
+    vectors: &Vectors,
     neighbourhood: &Neighbourhood<'_>,
     note: NoteIdx,
     is_last: &dyn Fn(NoteIdx) -> bool,
     limit: usize,
 ) -> (Vec<SimilarNote>, usize) {
-    let own = vectors.of(note);
+    let own = vectors.of(note, index);
     let own_neighbours = neighbours(neighbourhood, note);
     let mut scratch = Scratch::new(0, index.term_count());
     scratch.set_dense(own);
@@ -57,7 +57,7 @@ pub(crate) fn related(
             let common = common(&own_neighbours, &others);
             let product = (own_neighbours.len() * others.len()) as f64;
             let linked = if common.is_empty() { 0.0 } else { common.len() as f64 / product.sqrt() };
-            ((scratch.cosine(own, vectors.of(other)) + NEIGHBOUR_WEIGHT * linked).min(1.0), other)
+            ((scratch.cosine(own, vectors.of(other, index)) + NEIGHBOUR_WEIGHT * linked).min(1.0), other)
         })
         .filter(|(relevance, _)| *relevance >= MIN_RELEVANCE)
         .collect();
@@ -68,7 +68,7 @@ pub(crate) fn related(
     let similar_note = |(relevance, other): (f64, NoteIdx)| SimilarNote {
         note: other,
         relevance,
-        shared: shared_words(index, own, vectors.of(other)),
+        shared: shared_words(index, own, vectors.of(other, index)),
         common: common(&own_neighbours, &neighbours(neighbourhood, other)).into_iter().take(MAX_SHARED).collect(),
     };
     (sorted.into_iter().take(limit).map(similar_note).collect(), count)

@@ -3,8 +3,7 @@
 use std::cell::RefCell;
 use std::sync::OnceLock;
 
-use super::bm25f::idf;
-use super::ranking_params::RankingParams;
+use super::bm25f::{LengthNorms, WeightedFreqs, idf, k1, saturate};
 use crate::search::ids::TermId;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
@@ -19,20 +18,12 @@ thread_local! {
     static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Caches the document vectors of an index.
-#[derive(Default)]
-pub(crate) struct VectorCache {
+/// The document vectors of an index, each computed on first use.
+pub(crate) struct Vectors {
+    pub(super) k1: f64,
     /// The inverse document frequency of each term; 0 for stop words.
-    idf: OnceLock<Vec<f64>>,
-    vectors: OnceLock<Vec<OnceLock<Box<Vector>>>>,
-}
-
-/// The document vectors of a store, each computed on first use.
-pub(crate) struct Vectors<'a> {
-    index: &'a CompositeIndex,
-    weights: &'a RankingParams,
-    idf: &'a [f64],
-    vectors: &'a [OnceLock<Box<Vector>>],
+    idf: Vec<f64>,
+    vectors: Vec<OnceLock<Box<Vector>>>,
 }
 
 /// A document vector: the terms of a note with their weights.
@@ -42,35 +33,33 @@ pub(crate) struct Vector {
     norm: f64,
 }
 
-impl<'a> Vectors<'a> {
-    /// Returns the vectors of an index. `cache` was used for the same index and weights only.
-    pub(crate) fn new(index: &'a CompositeIndex, weights: &'a RankingParams, cache: &'a VectorCache) -> Self {
-        let idf = cache.idf.get_or_init(|| term_idf(index));
-        let vectors = cache.vectors.get_or_init(|| (0..index.note_count()).map(|_| OnceLock::new()).collect());
-        Self { index, weights, idf, vectors }
+impl Vectors {
+    pub(crate) fn new(index: &CompositeIndex) -> Self {
+        let vectors = (0..index.note_count()).map(|_| OnceLock::new()).collect();
+        Self { k1: k1(index), idf: term_idf(index), vectors }
     }
 
-    /// Returns the vector of a note; an empty one if there is no such note.
-    pub(crate) fn of(&self, note: NoteIdx) -> &'a Vector {
+    /// Returns the vector of a note of the index; an empty one if there is no such note.
+    pub(crate) fn of(&self, note: NoteIdx, index: &CompositeIndex) -> &Vector {
         static EMPTY: OnceLock<Vector> = OnceLock::new();
         match self.vectors.get(note.index()) {
-            Some(vector) => vector.get_or_init(|| Box::new(self.compute(note))),
+            Some(vector) => vector.get_or_init(|| Box::new(self.compute(note, index))),
             None => EMPTY.get_or_init(Vector::default),
         }
     }
 
     /// Computes a document vector. The weight of a term is `SCALE · idf · (k1 + 1) · x / (x + k1)`, rounded, with `x` its
     /// frequency over all fields, each by its norm and weight.
-    fn compute(&self, note: NoteIdx) -> Vector {
+    fn compute(&self, note: NoteIdx, index: &CompositeIndex) -> Vector {
         let freqs = POSITIONS.with_borrow_mut(|positions| {
-            positions.resize(self.index.term_count().max(positions.len()), 0);
-            self.index.term_freqs(note, positions)
+            positions.resize(index.term_count().max(positions.len()), 0);
+            index.term_freqs(note, positions)
         });
-        let norms = self.weights.length_norms(self.index.norms(note), self.index);
+        let norms = LengthNorms::of(index.norms(note), index);
         let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
             let idf = self.idf.get(term.index()).copied().unwrap_or_default();
-            let x = self.weights.weigh(freqs, &norms).total();
-            (*term, self.weights.saturate(SCALE * idf, x).round() as u32)
+            let x = WeightedFreqs::new(freqs, &norms).total();
+            (*term, saturate(SCALE * idf, x, self.k1).round() as u32)
         };
         let weights: Box<[(TermId, u32)]> = freqs.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
         let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
@@ -78,8 +67,7 @@ impl<'a> Vectors<'a> {
     }
 }
 
-/// Returns the inverse document frequency of each term; 0 for stop words. Computes one logarithm for each distinct
-/// document frequency.
+/// Returns the inverse document frequency of each term, 0 for stop words; a logarithm for each document frequency.
 fn term_idf(index: &CompositeIndex) -> Vec<f64> {
     let mut cached: Vec<Option<f64>> = vec![None; index.note_count() + 1];
     let mut idf_of = |term: TermId| {

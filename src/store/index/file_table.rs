@@ -79,8 +79,7 @@ pub(crate) struct FileCursor<'a> {
 }
 
 impl<'a> FileCursor<'a> {
-    /// Makes a cursor before the first of `blocks`, whose first file has the slot `slot`. `begun` is the time that the
-    /// stats are relative to.
+    /// Makes a cursor before `blocks`, whose first file has the slot `slot`. Stats are relative to the time `begun`.
     pub(crate) fn new(blocks: &'a [PathBlock], slot: usize, begun: i64) -> Self {
         let (blocks, path) = (blocks.iter(), String::new());
         Self { begun, blocks, block: None, suffixes: "", position: 0, path, next_slot: slot }

@@ -1,7 +1,6 @@
 //! The index: the stats and records of notes and the index of their texts, so that unchanged files are not read again.
 //!
-//! It can be deleted at any time. A file whose stat differs, or was racy when it was taken, is read again; an index that
-//! can't be used counts as none.
+//! It can be deleted at any time. A file whose stat differs or was racy is read again; a damaged index counts as none.
 
 pub(crate) mod column_store;
 pub(crate) mod container;
@@ -31,17 +30,13 @@ use column_store::{COLUMN_GROUPS, ColumnStore};
 use container::Container;
 use file_table::{FILES_PER_BLOCK, FileCursor, PathBlock};
 use location::{FILE, IndexLocation};
-
 use sidecar::SidecarFile;
 
-/// An index is written from this number of notes on; fewer are read as fast, if their files have fewer than
-/// [`MIN_BYTES`] in total.
+/// An index is written from this number of notes, or of bytes, on: fewer are read as fast.
 pub(crate) const MIN_NOTES: usize = 256;
-/// See [`MIN_NOTES`].
 pub(crate) const MIN_BYTES: u64 = 512 * 1024;
 /// An index is rewritten if more files changed than this, and more than one in [`CHANGED_SHARE`].
 const MAX_CHANGED: usize = 100;
-/// See [`MAX_CHANGED`].
 const CHANGED_SHARE: usize = 50;
 
 /// The sections of the file. Those of the text index begin at the last one.
@@ -93,11 +88,11 @@ impl Index {
 
     /// Returns the length in bytes, sidecar files included.
     pub(crate) fn len(&self) -> u64 {
-        self.container.file_len() + sidecar::len(&self.dir)
+        self.container.file_len + sidecar::len(&self.dir)
     }
 
     pub(crate) fn sidecar(&self, file: &'static str) -> SidecarFile {
-        let fingerprint = (self.header.begun, self.container.file_len(), self.container.footer_crc());
+        let fingerprint = (self.header.begun, self.container.file_len, self.container.footer_crc);
         SidecarFile::new(Arc::clone(&self.dir), file, fingerprint)
     }
 

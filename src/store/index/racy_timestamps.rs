@@ -10,9 +10,8 @@ const WHOLE_SECONDS_GRANULARITY: i64 = 2_000_000_000;
 /// The same if the index is on another file system than the notes, whose clocks may differ.
 pub(crate) const FOREIGN_GRANULARITY: i64 = 3_600_000_000_000;
 
-/// Returns the first time, in nanoseconds, at which `stat` is no longer racy: a later write is then guaranteed to change
-/// the modification or change time. `begun` is a time of the file system from before the stat, `granularity` the assumed
-/// granularity of its timestamps.
+/// Returns the time in nanoseconds from which on `stat` is not racy: a later write then changes one of its times. `begun`
+/// is a time of the file system from before the stat, `granularity` the assumed granularity of its timestamps.
 pub(crate) fn racy_until(stat: FileStat, begun: i64, granularity: i64) -> i64 {
     let latest = stat.latest();
     // Either may be in whole seconds: another file system may be mounted at a directory of the store.

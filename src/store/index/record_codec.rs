@@ -1,33 +1,11 @@
-//! The codec of the first three column groups of records. Every command decodes the first one of all notes, so the layout
-//! is made for speed: a row is the length of its numbers, the numbers as varints, then all texts, whose UTF-8 is checked at
-//! once.
+//! The codec of the first three column groups. Every command decodes the first one of all notes, so rows are made for
+//! speed: the length of the numbers, the numbers as varints, then all texts, whose UTF-8 is checked at once.
+
+use std::array;
 
 use super::record_fields::{EncodedTimestamp, IdentityFields, LinkFields, ListFields, NoteFlags};
 use crate::codec::varint::{self, VarintReader};
 use crate::note::{DEFAULT_VALUE, EncodedTarget};
-
-/// The flag bits of an [`IdentityFields`].
-const ID: u64 = 1;
-const VALUE: u64 = 1 << 1;
-const MOC: u64 = 1 << 2;
-const JOURNAL: u64 = 1 << 3;
-const ALIASES: u64 = 1 << 4;
-const COMPACTS: u64 = 1 << 5;
-const BODY_CHARS: u64 = 1 << 6;
-const SUMMARY_CHARS: u64 = 1 << 7;
-const MAY_BE_RETIRED: u64 = 1 << 8;
-
-/// The flag bits of [`ListFields`].
-const SUMMARY: u64 = 1;
-const CREATED: u64 = 1 << 1;
-const CREATED_TEXT: u64 = 1 << 2;
-const UPDATED: u64 = 1 << 3;
-const UPDATED_TEXT: u64 = 1 << 4;
-const DAY: u64 = 1 << 5;
-
-fn bit(is_set: bool, bit: u64) -> u64 {
-    if is_set { bit } else { 0 }
-}
 
 /// The encoder of a row; reused for many rows.
 #[derive(Debug, Default)]
@@ -39,6 +17,11 @@ pub(crate) struct RecordWriter {
 impl RecordWriter {
     fn number(&mut self, number: u64) {
         varint::write(&mut self.numbers, number);
+    }
+
+    /// Appends flags as one number, the first flag in the lowest bit.
+    fn flags<const N: usize>(&mut self, flags: [bool; N]) {
+        self.number(flags.into_iter().rev().fold(0, |bits, flag| bits << 1 | u64::from(flag)));
     }
 
     /// Appends a signed number in zigzag encoding.
@@ -90,6 +73,11 @@ impl<'a> RecordReader<'a> {
         number
     }
 
+    fn flags<const N: usize>(&mut self) -> Option<[bool; N]> {
+        let bits = self.number()?;
+        Some(array::from_fn(|flag| bits >> flag & 1 == 1))
+    }
+
     fn size(&mut self) -> Option<usize> {
         usize::try_from(self.number()?).ok()
     }
@@ -128,16 +116,17 @@ impl<'a> RecordReader<'a> {
 impl<'a> IdentityFields<'a> {
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
         let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.flags;
-        let bits = bit(self.id.is_some(), ID)
-            | bit(self.value.is_some(), VALUE)
-            | bit(is_moc, MOC)
-            | bit(is_journal, JOURNAL)
-            | bit(has_aliases, ALIASES)
-            | bit(has_compacts, COMPACTS)
-            | bit(self.body_chars.is_some(), BODY_CHARS)
-            | bit(self.summary_chars.is_some(), SUMMARY_CHARS)
-            | bit(may_be_retired, MAY_BE_RETIRED);
-        row.number(bits);
+        row.flags([
+            self.id.is_some(),
+            self.value.is_some(),
+            is_moc,
+            is_journal,
+            has_aliases,
+            has_compacts,
+            self.body_chars.is_some(),
+            self.summary_chars.is_some(),
+            may_be_retired,
+        ]);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
         [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
         self.id.into_iter().chain([self.title]).for_each(|text| row.text(text));
@@ -146,43 +135,31 @@ impl<'a> IdentityFields<'a> {
 
     pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
-        let bits = rest.number()?;
-        let has = |bit| bits & bit != 0;
-        let value = rest.optional(has(VALUE), |rest| u8::try_from(rest.number()?).ok())?;
-        let body_chars = rest.optional(has(BODY_CHARS), RecordReader::size)?;
-        let summary_chars = rest.optional(has(SUMMARY_CHARS), RecordReader::size)?;
-        let flags = NoteFlags {
-            value: value.unwrap_or(DEFAULT_VALUE),
-            is_moc: has(MOC),
-            is_journal: has(JOURNAL),
-            has_aliases: has(ALIASES),
-            has_compacts: has(COMPACTS),
-            may_be_retired: has(MAY_BE_RETIRED),
-        };
-        Some(Self {
-            id: rest.optional(has(ID), RecordReader::text)?,
-            title: rest.text()?,
-            value,
-            flags,
-            body_chars,
-            summary_chars,
-        })
+        let [has_id, has_value, is_moc, is_journal, has_aliases, has_compacts, has_body, has_summary, may_be_retired] =
+            rest.flags()?;
+        let value = rest.optional(has_value, |rest| u8::try_from(rest.number()?).ok())?;
+        let body_chars = rest.optional(has_body, RecordReader::size)?;
+        let summary_chars = rest.optional(has_summary, RecordReader::size)?;
+        let (id, title) = (rest.optional(has_id, RecordReader::text)?, rest.text()?);
+        let value_or_default = value.unwrap_or(DEFAULT_VALUE);
+        let flags =
+            NoteFlags { value: value_or_default, is_moc, is_journal, has_aliases, has_compacts, may_be_retired };
+        Some(Self { id, title, value, flags, body_chars, summary_chars })
     }
 }
 
 impl<'a> ListFields<'a> {
-    /// Appends the encoded row to `bytes`, without the fields that are in the [`IdentityFields`].
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
-        let stamp = |stamp, seconds, text| match stamp {
-            Some(EncodedTimestamp::Seconds(_)) => seconds,
-            Some(EncodedTimestamp::Text(_)) => text,
-            None => 0,
-        };
-        let bits = bit(self.summary.is_some(), SUMMARY)
-            | stamp(self.created, CREATED, CREATED_TEXT)
-            | stamp(self.updated, UPDATED, UPDATED_TEXT)
-            | bit(self.day.is_some(), DAY);
-        row.number(bits);
+        let is_seconds = |stamp| matches!(stamp, Some(EncodedTimestamp::Seconds(_)));
+        let is_text = |stamp| matches!(stamp, Some(EncodedTimestamp::Text(_)));
+        row.flags([
+            self.summary.is_some(),
+            is_seconds(self.created),
+            is_text(self.created),
+            is_seconds(self.updated),
+            is_text(self.updated),
+            self.day.is_some(),
+        ]);
         [self.kind].into_iter().chain(self.summary).for_each(|text| row.text(text));
         row.stamp(self.created);
         row.stamp(self.updated);
@@ -191,20 +168,15 @@ impl<'a> ListFields<'a> {
         row.finish(bytes);
     }
 
-    pub(crate) fn from_bytes(name: IdentityFields<'a>, bytes: &'a [u8]) -> Option<Self> {
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
-        let bits = rest.number()?;
-        let has = |bit| bits & bit != 0;
+        let [has_summary, created_seconds, created_text, updated_seconds, updated_text, has_day] = rest.flags()?;
         Some(Self {
-            title: name.title,
-            value: name.value,
-            has_aliases: name.flags.has_aliases,
-            has_compacts: name.flags.has_compacts,
             kind: rest.text()?,
-            summary: rest.optional(has(SUMMARY), RecordReader::text)?,
-            created: rest.stamp(has(CREATED), has(CREATED_TEXT))?,
-            updated: rest.stamp(has(UPDATED), has(UPDATED_TEXT))?,
-            day: rest.optional(has(DAY), RecordReader::day)?,
+            summary: rest.optional(has_summary, RecordReader::text)?,
+            created: rest.stamp(created_seconds, created_text)?,
+            updated: rest.stamp(updated_seconds, updated_text)?,
+            day: rest.optional(has_day, RecordReader::day)?,
         })
     }
 }
@@ -248,6 +220,8 @@ impl<'a> LinkFields<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Debug;
+
     use super::*;
 
     fn written(write: impl FnOnce(&mut RecordWriter, &mut Vec<u8>)) -> Vec<u8> {
@@ -256,58 +230,38 @@ mod tests {
         bytes
     }
 
-    fn head() -> ListFields<'static> {
-        ListFields {
-            title: "Ein Titel für \u{1f600}",
-            kind: "moc",
-            created: Some(EncodedTimestamp::Seconds(-1)),
-            updated: Some(EncodedTimestamp::Text("2025-01-02")),
-            day: Some((-1, 2, 3)),
-            value: Some(7),
-            summary: Some(""),
-            has_aliases: true,
-            has_compacts: false,
-        }
+    /// Expects that a row is read as `fields`, and no beginning of it.
+    fn expect_read<'a, T: Debug + PartialEq>(fields: &T, row: &'a [u8], read: fn(&'a [u8]) -> Option<T>) {
+        assert_eq!(read(row).as_ref(), Some(fields));
+        (0..row.len()).for_each(|end| assert_ne!(read(&row[..end]).as_ref(), Some(fields), "{end}"));
     }
 
     #[test]
-    fn heads_are_read_as_they_were_written() {
-        let other = ListFields {
-            created: None,
-            updated: Some(EncodedTimestamp::Seconds(i64::MIN)),
-            summary: Some("x"),
-            ..head()
-        };
-        for head in [head(), other, ListFields::default(), ListFields { has_compacts: true, ..head() }] {
+    fn fields_are_read_as_they_were_written() {
+        let title = "Ein Titel für \u{1f600}";
+        let none = NoteFlags { value: DEFAULT_VALUE, ..NoteFlags::default() };
+        let some = NoteFlags { value: 7, is_moc: true, has_aliases: true, ..none };
+        let all = NoteFlags { is_journal: true, has_compacts: true, may_be_retired: true, ..some };
+        for (title, value, flags) in [(title, Some(7), some), (title, Some(7), all), ("", None, none)] {
             for id in [Some("qp-1"), None] {
-                let ListFields { title, value, has_aliases, has_compacts, .. } = head;
-                let flags =
-                    NoteFlags { value: head.value_or_default(), has_aliases, has_compacts, ..NoteFlags::default() };
-                let flags = NoteFlags { is_moc: has_aliases, is_journal: has_compacts, ..flags };
-                let flags = NoteFlags { may_be_retired: has_compacts, ..flags };
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));
-                let name = IdentityFields { id, title, value, flags, body_chars, summary_chars };
-                let names = written(|row, bytes| name.write(row, bytes));
-                let heads = written(|row, bytes| head.write(row, bytes));
-                assert_eq!(
-                    (IdentityFields::from_bytes(&names), ListFields::from_bytes(name, &heads)),
-                    (Some(name), Some(head))
-                );
-                (0..names.len())
-                    .for_each(|end| assert_ne!(IdentityFields::from_bytes(&names[..end]), Some(name), "{end}"));
-                (0..heads.len())
-                    .for_each(|end| assert_ne!(ListFields::from_bytes(name, &heads[..end]), Some(head), "{end}"));
+                let fields = IdentityFields { id, title, value, flags, body_chars, summary_chars };
+                let row = written(|row, bytes| fields.write(row, bytes));
+                expect_read(&fields, &row, IdentityFields::from_bytes);
             }
         }
-    }
-
-    #[test]
-    fn links_are_read_as_they_were_written() {
+        let updated = Some(EncodedTimestamp::Text("2025-01-02"));
+        let created = Some(EncodedTimestamp::Seconds(-1));
+        let first = ListFields { kind: "moc", created, updated, day: Some((-1, 2, 3)), summary: Some("") };
+        let updated = Some(EncodedTimestamp::Seconds(i64::MIN));
+        for fields in [first, ListFields { created: None, updated, summary: Some("x"), ..first }, ListFields::default()]
+        {
+            let row = written(|row, bytes| fields.write(row, bytes));
+            expect_read(&fields, &row, ListFields::from_bytes);
+        }
         let inline = vec![EncodedTarget::Wiki("a"), EncodedTarget::Path("../é.md"), EncodedTarget::Wiki("")];
         for links in [LinkFields { typed: vec![("supports", "qp-2"), ("", "ü")], inline }, LinkFields::default()] {
-            let bytes = written(|row, bytes| links.write(row, bytes));
-            assert_eq!(LinkFields::from_bytes(&bytes), Some(links.clone()));
-            (0..bytes.len()).for_each(|end| assert_ne!(LinkFields::from_bytes(&bytes[..end]), Some(links.clone())));
+            expect_read(&links, &written(|row, bytes| links.write(row, bytes)), LinkFields::from_bytes);
         }
         // Rows that say that they are longer than they are.
         assert_eq!(LinkFields::from_bytes(&[2, 0xff, 0x7f]), None);

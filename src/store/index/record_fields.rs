@@ -1,5 +1,4 @@
-//! The fields of a record, in five column groups by how often they are read. The values borrow from a parsed note or from
-//! a decompressed chunk of the index.
+//! The fields of a record, in five column groups by how often they are read; borrowed from a note or a chunk.
 
 use jiff::civil::{Date, DateTime};
 use serde::de::Error;
@@ -41,22 +40,14 @@ pub struct IdentityFields<'a> {
 /// The second column group: the fields that lists, filters and sort orders read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ListFields<'a> {
-    /// The title.
-    pub title: &'a str,
     /// The type.
     pub kind: &'a str,
     pub(crate) created: Option<EncodedTimestamp<'a>>,
     pub(crate) updated: Option<EncodedTimestamp<'a>>,
     /// The day of a journal, if a field names it: year, month, day.
     pub(crate) day: Option<(i16, i8, i8)>,
-    /// The value, 0 to 100, if a field gives it.
-    pub value: Option<u8>,
     /// The text of the field `summary`.
     pub summary: Option<&'a str>,
-    /// Whether the note has other titles.
-    pub has_aliases: bool,
-    /// Whether the note replaces others in answers.
-    pub has_compacts: bool,
 }
 
 /// A timestamp as an index stores it.
@@ -109,8 +100,7 @@ pub struct RelationFields<'a> {
     /// The notes that this digest replaces in answers, as written.
     #[serde(borrow)]
     pub compacts: Vec<&'a str>,
-    /// The ordered lists of a map of content, each as the links that its items begin with. Empty unless read from an
-    /// index.
+    /// The ordered lists of a map of content, each as the first links of its items. Empty unless from an index.
     #[serde(borrow)]
     pub(super) lists: Vec<Vec<EncodedTarget<'a>>>,
 }
@@ -182,21 +172,12 @@ impl<'a> IdentityFields<'a> {
 impl<'a> ListFields<'a> {
     pub(crate) fn of(note: &'a Note) -> Self {
         Self {
-            title: &note.title,
             kind: &note.kind,
             created: note.created.as_ref().map(EncodedTimestamp::of),
             updated: note.updated.as_ref().map(EncodedTimestamp::of),
             day: note.date.map(|date| (date.year(), date.month(), date.day())),
-            value: note.value,
             summary: note.summary_field.as_deref(),
-            has_aliases: !note.aliases.is_empty(),
-            has_compacts: !note.compacts.is_empty(),
         }
-    }
-
-    /// Returns the value, [`DEFAULT_VALUE`] if no field gives it.
-    pub fn value_or_default(&self) -> u8 {
-        self.value.unwrap_or(DEFAULT_VALUE)
     }
 
     /// Returns the day of a journal, if a field names it.

@@ -49,12 +49,11 @@ impl RecordRef {
     }
 
     pub(crate) fn identity(&self) -> Option<IdentityFields<'_>> {
-        self.checked(self.read_identity())
+        self.checked(IdentityFields::from_bytes(self.row(ColumnGroup::IdentityFields)))
     }
 
     pub(crate) fn list_fields(&self) -> Option<ListFields<'_>> {
-        let read = |identity| ListFields::from_bytes(identity, self.row(ColumnGroup::ListFields));
-        self.checked(self.read_identity().and_then(read))
+        self.checked(ListFields::from_bytes(self.row(ColumnGroup::ListFields)))
     }
 
     pub(crate) fn link_fields(&self) -> Option<LinkFields<'_>> {
@@ -67,10 +66,6 @@ impl RecordRef {
 
     pub(crate) fn cold_fields(&self) -> Option<ColdFields> {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::Cold)).ok())
-    }
-
-    fn read_identity(&self) -> Option<IdentityFields<'_>> {
-        IdentityFields::from_bytes(self.row(ColumnGroup::IdentityFields))
     }
 
     fn row(&self, group: ColumnGroup) -> &[u8] {

@@ -16,8 +16,7 @@ const FILES: [&str; 2] = [LINKS, FOLDERS];
 const KEY_SECTION: usize = 0;
 const PAYLOAD_SECTION: usize = 1;
 
-/// The identity of an index: the time at which it was begun, the length of its file, and the checksum of its footer, which
-/// covers all others.
+/// The identity of an index: the time at which it was begun, its length, and the checksum of its footer.
 type IndexFingerprint = (i64, u64, u32);
 
 #[derive(Debug)]
@@ -54,7 +53,7 @@ impl SidecarFile {
     pub(crate) fn write(&self, key: &str, compute: impl FnOnce() -> Option<Vec<u8>>) -> Option<()> {
         // Another process may have replaced the index.
         let index = Container::open(&self.dir, INDEX)?;
-        if self.index != (self.index.0, index.file_len(), index.footer_crc()) {
+        if self.index != (self.index.0, index.file_len, index.footer_crc) {
             return None;
         }
         let mut staged = TempFile::new(Arc::clone(&self.dir)).ok()?;

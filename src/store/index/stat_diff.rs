@@ -19,8 +19,7 @@ impl StatDiff {
         self.slots.iter().flatten().count()
     }
 
-    /// Counts the files that are new, changed or removed. A racy one counts only if it would not be racy in a new index
-    /// that is begun at `now`.
+    /// Counts the files that are new, changed or removed; a racy one if it would not be in an index begun at `now`.
     pub(crate) fn changed(&self, now: impl FnOnce() -> Option<i64>) -> usize {
         let equal = self.unchanged() + self.racy.len();
         let changed = (self.slots.len() - equal).max(self.count.saturating_sub(equal));
@@ -33,8 +32,7 @@ impl StatDiff {
 }
 
 impl Index {
-    /// Compares the stats of files, which are sorted by path, with those of the index. A file whose real path may differ
-    /// from the shown one counts as changed.
+    /// Compares the stats of files, sorted by path, with the index. One whose real path may differ counts as changed.
     pub(crate) fn compare_stats(&self, files: &[FileEntry]) -> StatDiff {
         let mut racy = Vec::new();
         let mut indexed = self.files();

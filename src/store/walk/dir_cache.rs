@@ -32,8 +32,7 @@ pub(crate) struct CachedDir {
     pub(crate) dirs: Vec<String>,
     /// The names of files that the index does not have, sorted.
     pub(crate) added: Vec<String>,
-    /// The slots of files that the index has and the directory has not, ascending. A file system that folds names may
-    /// open one of these all the same.
+    /// The slots of files that only the index has, ascending; a file system that folds names may open one of these.
     removed: Vec<u32>,
 }
 

@@ -2,8 +2,7 @@
 //! below an open directory, which stays the same directory whatever replaces it at its path.
 //!
 //! Paths below a handle are resolved without following a symbolic link in any of their components. A file is opened
-//! without blocking and is then checked to be a regular file: between a check of a path and its use another process could
-//! replace it.
+//! without blocking and then checked to be a regular file: another process could replace it between check and use.
 
 #[cfg_attr(unix, path = "dir_handle/unix.rs")]
 #[cfg_attr(not(unix), path = "dir_handle/portable.rs")]
@@ -84,8 +83,7 @@ impl DirHandle {
         read_whole(self.file(path)?, max_bytes)
     }
 
-    /// Returns the time of the directory's file system in nanoseconds: the modification time of a file that is created in it
-    /// and removed.
+    /// Returns the time of the file system in nanoseconds: that of a file that is created in the directory and removed.
     pub(crate) fn now(self: &Arc<Self>) -> io::Result<i64> {
         let of = |file: &File| Ok(FileStat::of(&file.metadata()?).mtime);
         match self.unnamed() {

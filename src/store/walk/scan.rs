@@ -25,9 +25,8 @@ pub(crate) struct Scanned {
     pub(crate) unreadable: Vec<IgnoredEntry>,
 }
 
-/// Lists the notes in a store's folders, with their stats. Hidden files and symbolic links are skipped. The path of a file
-/// whose name is not UTF-8 has replacement characters. Directories that `cache` has and that did not change are not
-/// listed.
+/// Lists the notes in a store's folders, with their stats. Hidden files, symbolic links and unchanged directories of
+/// `cache` are not listed. The path of a file whose name is not UTF-8 has replacement characters.
 ///
 /// # Errors
 /// `Store` if one of the folders can't be listed.
@@ -127,8 +126,7 @@ impl StatQueue<'_> {
     }
 }
 
-/// Sorts the files of a folder by path. The eight bytes behind the common prefix of all paths decide most comparisons, and
-/// are compared as one integer.
+/// Sorts files by path. The eight bytes behind the common prefix decide most comparisons, and are one integer.
 fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
     let all = || batches.iter().flatten();
     let first = all().next().map(|entry| entry.path.as_bytes()).unwrap_or_default();

@@ -87,8 +87,7 @@ impl FileStat {
         self.mtime.max(self.ctime)
     }
 
-    /// Encodes the times as deltas: the modification time to `base`, the change time to the modification time. Small
-    /// numbers take less space as varints.
+    /// Encodes the times as deltas, which are short varints: `mtime` to `base`, `ctime` to `mtime`.
     pub(crate) fn encode_deltas(self, base: i64) -> Self {
         Self { mtime: self.mtime.wrapping_sub(base), ctime: self.ctime.wrapping_sub(self.mtime), ..self }
     }

@@ -128,8 +128,7 @@ impl DirHandle {
     }
 }
 
-/// Opens a regular file by its path for reading; anything else is an error. Symbolic links on the way to it are followed,
-/// one in its place is an error.
+/// Opens a regular file by its path for reading; anything else is an error. Only links on the way to it are followed.
 pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     plain_file(|flags| rustix::fs::open(path, flags, Mode::empty())).map(|(file, _)| file)
 }
