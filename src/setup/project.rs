@@ -1,12 +1,11 @@
 //! The project that recipes are installed into: its root, its store, and the files that may be written there.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
 use crate::error::{Error, ErrorKind};
-use crate::store::{Location, atomic_write, files, find_root, lock_folder, project_root, relative_to};
+use crate::store::{FolderLock, Location, atomic_write, files, find_root, lock_folder, project_root, relative_to};
 
 /// A file's text before and after a change; `None` where there is no file.
 pub(super) type TextChange = (Option<String>, Option<String>);
@@ -36,7 +35,7 @@ impl<'a> Project<'a> {
     ///
     /// # Errors
     /// `Busy` if another process holds the lock for too long.
-    pub fn lock(&self) -> Result<Option<File>, Error> {
+    pub fn lock(&self) -> Result<Option<FolderLock>, Error> {
         lock_folder(&self.root, "the project", self.location.waits)
     }
 

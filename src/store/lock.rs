@@ -114,12 +114,14 @@ impl Drop for Lock {
     }
 }
 
-/// Locks a folder that is not a store until the returned file is closed; `shown` is the folder in messages. `None` if
-/// folders can't be locked.
+/// A folder that is locked until this is dropped.
+pub(crate) type FolderLock = File;
+
+/// Locks a folder that is not a store; `shown` is the folder in messages. `None` if folders can't be locked.
 ///
 /// # Errors
 /// `Busy` if another process holds the lock for too long.
-pub(crate) fn lock_folder(folder: &Path, shown: &str, waits: WaitPolicy) -> Result<Option<File>, Error> {
+pub(crate) fn lock_folder(folder: &Path, shown: &str, waits: WaitPolicy) -> Result<Option<FolderLock>, Error> {
     LockAttempt::new(folder, shown, waits).lock_folder()
 }
 

@@ -45,7 +45,7 @@ pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationF
 use index::sidecar::SidecarFile;
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::Lock;
-pub(crate) use lock::lock_folder;
+pub(crate) use lock::{FolderLock, lock_folder};
 pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
