@@ -73,7 +73,7 @@ pub struct Env {
     pub random: u64,
     /// Adds the current thread to the pool of worker threads, so that one less has to be started. Only for a call that
     /// ends with its answer: the work of other threads may wait for this one.
-    pub lend_thread: fn(),
+    pub join_thread_pool: fn(),
     /// How a command that writes waits for other programs.
     pub waits: WaitPolicy,
 }
@@ -158,7 +158,7 @@ impl Env {
             size: is_terminal.then(size),
             pager: pager().filter(|_| is_terminal && !is_dumb()),
             // If the pool runs already, this has no effect.
-            lend_thread: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
+            join_thread_pool: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
             waits: WaitPolicy::default(),
         })
     }

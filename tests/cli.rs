@@ -516,7 +516,7 @@ fn no_bidirectional_control_reaches_a_terminal() {
         pager: None,
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
-        lend_thread: || (),
+        join_thread_pool: || (),
         waits: qipu::env::WaitPolicy::default(),
         random: 0,
     };

@@ -50,8 +50,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
     let assessed = request.assessment.as_ref().zip(limits);
     let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
-    let (mut notes, ranking, following) = match assessed {
-        Some(assessed) => (assessed.entries, Some(assessed.ranking), assessed.following),
+    let (mut notes, candidates, following) = match assessed {
+        Some(assessed) => (assessed.entries, Some(assessed.candidates), assessed.following),
         None => (selection.notes.iter().map(|position| entry(*position)).collect::<Vec<NoteEntry>>(), None, 0),
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
@@ -88,11 +88,11 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         spellings: super::search::spellings(selection.spellings),
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.assessment.as_ref().is_some_and(|options| options.explains),
-        insufficient: selection.insufficient.filter(|_| ranking.is_none() && derived.is_empty()),
+        insufficient: selection.insufficient.filter(|_| candidates.is_none() && derived.is_empty()),
         ..ReportHead::new(&layout::CONTEXT, Some(&store.shown_path))
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
-    Ok(Report { ranking, ..Report::new(head, entries) })
+    Ok(Report { candidates, ..Report::new(head, entries) })
 }
 
 fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: bool) -> ShownFields {
@@ -150,7 +150,7 @@ impl CandidateLimits {
 
 /// Reports more text of notes that an earlier bundle showed.
 pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Result<Report, Error> {
-    let RankedNotes { mut entries, ranking, .. } = expand(session, request)?;
+    let RankedNotes { mut entries, candidates, .. } = expand(session, request)?;
     let content: Arc<dyn NoteContent> = Arc::new(QueryContent { default_score: 1.0, ..QueryContent::new(None) });
     entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
@@ -159,7 +159,7 @@ pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Resu
         matched: entries.len(),
         ..ReportHead::new(&layout::EXPANSION, Some(&session.store.shown_path))
     };
-    Ok(Report { ranking: Some(ranking), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
+    Ok(Report { candidates: Some(candidates), ..Report::new(head, entries.into_iter().map(Entry::Note).collect()) })
 }
 
 /// Returns the comparison and the patterns that the question asks for.

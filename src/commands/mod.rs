@@ -46,7 +46,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         // In a hook, this thread only waits for the one that works.
         Command::Prime(request) if request.is_hook => Ok(run_prime_hook(request, location, current_dir)),
         Command::Prime(request) => {
-            (env.lend_thread)();
+            (env.join_thread_pool)();
             run_prime(request, location, current_dir).map(Some)
         }
         Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
@@ -56,7 +56,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
         Command::Doctor(request) => {
-            (env.lend_thread)();
+            (env.join_thread_pool)();
             doctor::run(request, location, current_dir).map(Some)
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
@@ -70,8 +70,9 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             Err(Error::usage("internal error: this command runs other commands"))
         }
         _ => {
-            (env.lend_thread)();
-            let store = Store::open_with(location, current_dir, reads_text_index(command).then_some(gathering))?;
+            (env.join_thread_pool)();
+            let store =
+                Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
         }
     }
@@ -94,11 +95,11 @@ fn reads_text_index(command: &Command) -> bool {
 /// # Errors
 /// As [`Store::open`].
 pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, Error> {
-    Store::open_with(location, current_dir, Some(gathering))
+    Store::open_with(location, current_dir, Some(text_index_builder))
 }
 
 /// Returns the builder of a store's text index.
-pub fn gathering(config: &Config) -> Box<dyn TextIndexBuilder> {
+pub fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
     Box::new(TextIndexer::new(config.language))
 }
 

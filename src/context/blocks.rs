@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use super::computed_parts::QueryContent;
+use super::query_content::QueryContent;
 use crate::report::{BlockEntry, NoteContent, ShownBlocks};
 use crate::request::BlockChoice;
 use crate::search::Highlighter;

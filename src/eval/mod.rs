@@ -43,7 +43,7 @@ const STANDARD_INPUT: &str = "-";
 /// `Usage` for an invalid question file; the errors of the commands that answer the questions.
 pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
-    (env.lend_thread)();
+    (env.join_thread_pool)();
     let store = commands::open_to_search(location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
     let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
@@ -55,7 +55,7 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
 /// Reads and parses a question file. Returns its name in messages and its questions.
 fn read_questions(source: &TextSource, current_dir: &Path) -> Result<(String, Vec<JudgedQuestion>), Error> {
     let (name, bytes) = match source {
-        TextSource::File(file) => (file.display().to_string(), &store::import(file, current_dir)?),
+        TextSource::File(file) => (file.display().to_string(), &store::read_user_file(file, current_dir)?),
         TextSource::Text(text) => (STANDARD_INPUT.to_owned(), &text.clone().into_bytes()),
     };
     let questions = questions::parse(&name, bytes)?;

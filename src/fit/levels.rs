@@ -24,13 +24,13 @@ type LeveledText = (LimitedLevel, EntryText);
 impl<'a> DocumentBuilder<'a> {
     /// Accepts the entries of a ranking until the target is reached: all notes whole if they fit, else their passages,
     /// or each note at the level of detail that fits.
-    pub(super) fn with_ranking(self, ranking: &Candidates) -> Result<Self, TextSize> {
-        match self.clone().with_all_detailed(ranking) {
+    pub(super) fn with_candidates(self, candidates: &Candidates) -> Result<Self, TextSize> {
+        match self.clone().with_all_detailed(candidates) {
             (all, None) => Ok(all),
             (_, Some(everything)) if self.report.head.show.has_passages => pack(self, everything),
             (all, Some(everything)) => {
                 let min_sizes = vec![[None; 2]; self.report.entries.len()];
-                let proposals = GreedySelector::new(ranking);
+                let proposals = GreedySelector::new(candidates);
                 let all = (all.texts.len(), all.shown);
                 let mut fitter = LevelFitter { document: self, proposals, all, min_sizes };
                 fitter.accept_all(everything)?;
@@ -40,17 +40,17 @@ impl<'a> DocumentBuilder<'a> {
     }
 
     /// Accepts all proposals at the highest level. Returns their size if it exceeds the limits; some are missing then.
-    fn with_all_detailed(mut self, ranking: &Candidates) -> (Self, Option<TextSize>) {
-        let mut proposals = GreedySelector::new(ranking);
+    fn with_all_detailed(mut self, candidates: &Candidates) -> (Self, Option<TextSize>) {
+        let mut proposals = GreedySelector::new(candidates);
         self.stats = Some(proposals.stats(&[]));
         let enough = self.limits.max_chars().max(self.renderer.frame_chars(self.frame_state(true)));
         self.is_complete = true;
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { DetailLevel::Detailed } else { proposal.level };
-            let shape = LimitedLevel::whole(level, proposal.novelty);
-            let shown_part = if self.is_assessed(proposal.entry) { ShownPart::At(shape) } else { ShownPart::Whole };
+            let limited = LimitedLevel::whole(level, proposal.novelty);
+            let shown_part = if self.is_assessed(proposal.entry) { ShownPart::At(limited) } else { ShownPart::Whole };
             let text = self.renderer.render(proposal.entry, shown_part, &self.included);
-            self.accept_at(proposal.entry, shape, text);
+            self.accept_at(proposal.entry, limited, text);
             proposals.accept(proposal.entry);
             if self.chars > enough {
                 let size = TextSize { chars: self.chars, tokens: None };
@@ -69,17 +69,17 @@ impl<'a> DocumentBuilder<'a> {
         (self, size)
     }
 
-    fn accept_at(&mut self, entry: usize, shape: LimitedLevel, text: EntryText) {
+    fn accept_at(&mut self, entry: usize, limited: LimitedLevel, text: EntryText) {
         if self.is_assessed(entry) {
-            self.shown.push(ShownNote::new(entry, shape, &text));
+            self.shown.push(ShownNote::new(entry, limited, &text));
         }
         self.accept(entry, text);
     }
 
     /// Accepts the longest beginning of a note that fits with its statistics, in a brief frame if necessary.
     pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&GreedySelector<'_>>) {
-        let shape = LimitedLevel::without_blocks(DetailLevel::Essence, first.novelty);
-        let shown_note = |text: &EntryText| ShownNote::new(first.entry, shape, text);
+        let limited = LimitedLevel::without_blocks(DetailLevel::Essence, first.novelty);
+        let shown_note = |text: &EntryText| ShownNote::new(first.entry, limited, text);
         let stats_of = |text: &EntryText| proposals.map(|proposals| proposals.stats(&[shown_note(text)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
@@ -117,8 +117,8 @@ impl LevelFitter<'_, '_> {
         let mut first: Option<Proposal> = None;
         while let Some(proposal) = self.proposals.next() {
             first = first.or(Some(proposal).filter(|proposal| self.document.is_assessed(proposal.entry)));
-            if let Some((shape, text)) = self.at_best_level(&proposal) {
-                self.document.accept_at(proposal.entry, shape, text);
+            if let Some((limited, text)) = self.at_best_level(&proposal) {
+                self.document.accept_at(proposal.entry, limited, text);
                 self.proposals.accept(proposal.entry);
                 self.document.stats = Some(self.proposals.stats(&self.document.shown));
             } else if let Some(entry) = self.document.report.entries.get(proposal.entry) {
@@ -156,12 +156,12 @@ impl LevelFitter<'_, '_> {
     }
 
     fn at_highest_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let shape = |level| LimitedLevel::whole(level, proposal.novelty);
+        let limited = |level| LimitedLevel::whole(level, proposal.novelty);
         let room = self.room();
         let summary = self.min_size(proposal.entry, DetailLevel::Summary);
         if summary > room {
             // No higher level fits either, whatever the following notes need.
-            return self.at_level(proposal, shape(DetailLevel::Essence), room);
+            return self.at_level(proposal, limited(DetailLevel::Essence), room);
         }
         let spare = self.spare_room(room, proposal);
         DetailLevel::DESCENDING.into_iter().find_map(|level| {
@@ -176,7 +176,7 @@ impl LevelFitter<'_, '_> {
                 // Higher levels are never shorter than the summary.
                 level if level > DetailLevel::Summary && summary > limit => None,
                 DetailLevel::Extract => self.longest_extract(proposal, limit),
-                _ => self.at_level(proposal, shape(level), limit),
+                _ => self.at_level(proposal, limited(level), limit),
             }
         })
     }
@@ -222,18 +222,18 @@ impl LevelFitter<'_, '_> {
         let column = usize::from(level == DetailLevel::Summary);
         let document = &self.document;
         let measure = || {
-            let shape = LimitedLevel::without_blocks(level, 1.0);
-            document.size_of(&document.renderer.render(entry, ShownPart::At(shape), &document.included))
+            let limited = LimitedLevel::without_blocks(level, 1.0);
+            document.size_of(&document.renderer.render(entry, ShownPart::At(limited), &document.included))
         };
         let known = self.min_sizes.get_mut(entry).map(|sizes| &mut sizes[column]);
         known.map_or_else(measure, |size| *size.get_or_insert_with(measure))
     }
 
     /// Returns a note at a level, if it fits and its size is at most `limit`.
-    fn at_level(&self, proposal: &Proposal, shape: LimitedLevel, limit: usize) -> Option<LeveledText> {
-        let text = self.document.renderer.render(proposal.entry, ShownPart::At(shape), &self.document.included);
+    fn at_level(&self, proposal: &Proposal, limited: LimitedLevel, limit: usize) -> Option<LeveledText> {
+        let text = self.document.renderer.render(proposal.entry, ShownPart::At(limited), &self.document.included);
         let is_short = limit == usize::MAX || self.document.size_of(&text) <= limit;
-        (is_short && self.fits(proposal, shape, &text)).then_some((shape, text))
+        (is_short && self.fits(proposal, limited, &text)).then_some((limited, text))
     }
 
     /// Returns the extract with the most blocks that fits and whose size is at most `limit`. Blocks that do not fit by
@@ -241,25 +241,31 @@ impl LevelFitter<'_, '_> {
     fn longest_extract(&self, proposal: &Proposal, limit: usize) -> Option<LeveledText> {
         let entry = self.document.note(proposal.entry)?;
         let max_block_chars = limit.min(self.document.limits.chars);
-        let mut shape =
+        let mut limited =
             LimitedLevel { max_block_chars, ..LimitedLevel::without_blocks(DetailLevel::Extract, proposal.novelty) };
         loop {
-            let extract = self.most_blocks(proposal, shape, limit, entry.extract_blocks(shape).count());
+            let extract = self.most_blocks(proposal, limited, limit, entry.extract_blocks(limited).count());
             if extract.is_some() {
                 return extract;
             }
-            let chars = entry.extract_blocks(shape).map(|block| block.text.chars().count());
-            shape.max_block_chars = chars.max()?.checked_sub(1)?;
+            let chars = entry.extract_blocks(limited).map(|block| block.text.chars().count());
+            limited.max_block_chars = chars.max()?.checked_sub(1)?;
         }
     }
 
-    /// Returns the extract with the most blocks, at most `count`, of at most `shape.max_block_chars`, by bisection.
-    fn most_blocks(&self, proposal: &Proposal, shape: LimitedLevel, limit: usize, count: usize) -> Option<LeveledText> {
+    /// Returns the extract with the most blocks, at most `count`, of at most `limited.max_block_chars`, by bisection.
+    fn most_blocks(
+        &self,
+        proposal: &Proposal,
+        limited: LimitedLevel,
+        limit: usize,
+        count: usize,
+    ) -> Option<LeveledText> {
         let (mut fitting, mut too_many) = (0, count + 1);
         let mut best = None;
         while too_many - fitting > 1 {
             let max_blocks = fitting.midpoint(too_many);
-            let extract = self.at_level(proposal, LimitedLevel { max_blocks, ..shape }, limit);
+            let extract = self.at_level(proposal, LimitedLevel { max_blocks, ..limited }, limit);
             if extract.is_some() {
                 best = extract;
                 fitting = max_blocks;
@@ -271,14 +277,14 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Whether the document with one more entry, and the statistics of it, are within the limits.
-    fn fits(&self, proposal: &Proposal, shape: LimitedLevel, text: &EntryText) -> bool {
+    fn fits(&self, proposal: &Proposal, limited: LimitedLevel, text: &EntryText) -> bool {
         let document = &self.document;
         if document.chars_with(text) > document.limits.chars {
             return false;
         }
         let mut shown = document.shown.clone();
         if document.is_assessed(proposal.entry) {
-            shown.push(ShownNote::new(proposal.entry, shape, text));
+            shown.push(ShownNote::new(proposal.entry, limited, text));
         }
         if self.is_everything(&shown) {
             return false;
@@ -294,7 +300,7 @@ impl LevelFitter<'_, '_> {
     fn is_everything(&self, shown: &[ShownNote]) -> bool {
         let (count, all) = &self.all;
         let is_same = |(a, b): (&ShownNote, &ShownNote)| {
-            a.entry == b.entry && a.shape.level == b.shape.level && a.tokens == b.tokens
+            a.entry == b.entry && a.limited.level == b.limited.level && a.tokens == b.tokens
         };
         self.document.texts.len() + 1 == *count && shown.len() == all.len() && shown.iter().zip(all).all(is_same)
     }

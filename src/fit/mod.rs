@@ -48,11 +48,11 @@ pub fn fit_both(
 ) -> Result<(String, Option<String>), Error> {
     let screen = Screen::default();
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
-    let Some(ranking) = &report.ranking else {
+    let Some(candidates) = &report.candidates else {
         return Ok((fit(report, budget, format, screen)?, fit(report, budget, second, screen).ok()));
     };
     let document = DocumentBuilder::new(report, &*renderer, OutputLimits::new(budget));
-    let document = document.with_ranking(ranking).map_err(|least| too_small(least, budget))?;
+    let document = document.with_candidates(candidates).map_err(|least| too_small(least, budget))?;
     let second = render::renderer(report, second, screen, budget.tokenizer);
     let second = same_entries(&document, &*second);
     let text = document.finish().map_err(|least| too_small(least, budget))?;
@@ -64,8 +64,8 @@ pub fn fit_both(
 fn fitted(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, TextSize> {
     let limits = OutputLimits::new(budget);
     let document = DocumentBuilder::new(report, renderer, limits);
-    let text = match &report.ranking {
-        Some(ranking) => document.with_ranking(ranking)?.finish(),
+    let text = match &report.candidates {
+        Some(candidates) => document.with_candidates(candidates)?.finish(),
         None => document.clone().with_everything().or_else(|everything| {
             let is_packed = report.head.show.has_passages;
             let fitted = if is_packed { pack(document, everything) } else { document.with_what_fits(everything) };
@@ -103,7 +103,7 @@ fn same_entries<'a>(first: &DocumentBuilder<'a>, renderer: &'a dyn Renderer) -> 
         } else if first.included.fragments.contains_key(index) {
             ShownPart::Passages
         } else {
-            shown.map_or(ShownPart::Whole, |shown| ShownPart::At(shown.shape))
+            shown.map_or(ShownPart::Whole, |shown| ShownPart::At(shown.limited))
         };
         let text = renderer.render(*index, shown_part, &first.included);
         if second.has_room(second.truncated_state(first.notes), Some((*index, &text))) {

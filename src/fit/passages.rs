@@ -31,7 +31,7 @@ const MAX_ENTRIES: usize = 1_000;
 
 /// Returns passages of the notes of a report in the order of its ranking. `everything`: the size of the whole document.
 pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
-    let mut proposals = document.report.ranking.as_ref().map(GreedySelector::new);
+    let mut proposals = document.report.candidates.as_ref().map(GreedySelector::new);
     let order = match &mut proposals {
         Some(proposals) => draw_all(proposals),
         None => (0..document.report.entries.len()).map(Proposal::whole).collect(),

@@ -43,7 +43,7 @@ pub(super) struct ShownNote {
     /// The index of its entry.
     pub(super) entry: usize,
     /// How it is shown.
-    pub(super) shape: LimitedLevel,
+    pub(super) limited: LimitedLevel,
     /// The tokens of its text.
     pub(super) tokens: usize,
     /// Whether it has text that is not shown.
@@ -51,8 +51,8 @@ pub(super) struct ShownNote {
 }
 
 impl ShownNote {
-    pub(super) fn new(entry: usize, shape: LimitedLevel, text: &EntryText) -> Self {
-        Self { entry, shape, tokens: text.tokens, has_more: text.has_more }
+    pub(super) fn new(entry: usize, limited: LimitedLevel, text: &EntryText) -> Self {
+        Self { entry, limited, tokens: text.tokens, has_more: text.has_more }
     }
 }
 

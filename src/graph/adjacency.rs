@@ -66,11 +66,11 @@ impl AdjacencyLists {
     }
 
     /// Tells whether offsets and indices are consistent and within a store of `notes` notes.
-    pub(super) fn is_valid_for(&self, notes: usize) -> bool {
+    pub(super) fn is_in_bounds(&self, notes: usize) -> bool {
         let is_valid = |link: &OutLink| link.to.index() < notes && (link.kind() as usize) < self.kinds.names.len();
         self.ends.fits(notes, self.all.len())
             && self.all.iter().all(is_valid)
-            && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_valid_for(notes))
+            && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_in_bounds(notes))
     }
 
     /// Appends the next note with its links.
@@ -144,7 +144,7 @@ impl SparseStrings {
         self.notes.push(note);
     }
 
-    fn is_valid_for(&self, notes: usize) -> bool {
+    fn is_in_bounds(&self, notes: usize) -> bool {
         let is_note = |note: &NoteIdx| note.index() < notes;
         self.all.len() == self.notes.len() && self.notes.is_sorted() && self.notes.iter().all(is_note)
     }

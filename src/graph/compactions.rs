@@ -17,7 +17,7 @@ pub struct Compactions {
 }
 
 impl Compactions {
-    /// Returns the compactions to apply to an answer; none if `has_no_compaction`.
+    /// Returns the compactions to apply to an answer; none if `no_compaction`.
     pub fn for_answer(notes: &[Arc<NoteHandle>], no_compaction: bool) -> Self {
         if no_compaction { Self::default() } else { Self::new(notes) }
     }

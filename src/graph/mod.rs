@@ -144,7 +144,7 @@ impl<'a> Graph<'a> {
     /// Decodes the output of [`Graph::to_bytes`]; `None` if it is corrupt or does not fit `notes`.
     pub fn from_bytes(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
         let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
-        if !links.is_valid_for(notes.len()) || lists.iter().flatten().any(|note| note.index() >= notes.len()) {
+        if !links.is_in_bounds(notes.len()) || lists.iter().flatten().any(|note| note.index() >= notes.len()) {
             return None;
         }
         let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };

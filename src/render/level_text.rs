@@ -88,7 +88,7 @@ impl<'a> NoteView<'a> {
             // A part of the summary is less than the summary.
             ShownPart::Summary(_) => (DetailLevel::Essence, self.summary().0),
             ShownPart::Whole | ShownPart::Passages => (DetailLevel::Detailed, detailed.clone()),
-            ShownPart::At(shape) => entry.text_at(shape),
+            ShownPart::At(limited) => entry.text_at(limited),
         };
         let is_part = matches!(self.shown_part, ShownPart::Body(_) | ShownPart::Summary(_));
         let is_cut = is_part || (entry.note.is_cut() && level == DetailLevel::Detailed);

@@ -170,7 +170,7 @@ impl ShownPart {
     /// Returns the novelty of an assessed note, 0 to 1; `None` if it is cut.
     fn novelty(self) -> Option<f64> {
         match self {
-            Self::At(shape) => Some(shape.novelty),
+            Self::At(limited) => Some(limited.novelty),
             Self::Passages => Some(1.0),
             Self::Whole | Self::Body(_) | Self::Summary(_) => None,
         }

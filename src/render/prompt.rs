@@ -64,11 +64,11 @@ impl Renderer for Prompt<'_> {
                     |content| self.item(view, &content),
                 );
             }
-            Entry::Comparison(comparison) => indented("Comparison", &escaped(&comparison_lines(comparison))),
+            Entry::Comparison(comparison) => indented("Comparison", &escape_confidence(&comparison_lines(comparison))),
             Entry::Pattern(pattern) => {
                 let has_heading = self.includes(included, |entry| matches!(entry, Entry::Pattern(_)));
                 let heading = if has_heading { "" } else { "Patterns" };
-                indented(heading, &escaped(&pattern_line(pattern)))
+                indented(heading, &escape_confidence(&pattern_line(pattern)))
             }
             _ => {
                 let text = self.human.render(index, shown_part, included).items.into_iter().map(|item| item.text);
@@ -108,16 +108,16 @@ impl Prompt<'_> {
             text.push_str("  Derived from:\n");
         }
         for (id, title, confidence) in content.origins() {
-            let title = escaped(&one_line(title));
+            let title = escape_confidence(&one_line(title));
             text.push_str(&format!("  - [{id}] {title} (confidence: {confidence:.2})\n"));
         }
         for edge in view.edges() {
-            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escaped(&one_line(&edge.kind)), edge.to));
+            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escape_confidence(&one_line(&edge.kind)), edge.to));
         }
         if *self.report.head.layout == layout::EXPANSION && self.report.head.show.has_sources {
             for source in view.entry.note.sources() {
                 let source = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
-                text.push_str(&format!("  Source: {}\n", escaped(&one_line(source.trim()))));
+                text.push_str(&format!("  Source: {}\n", escape_confidence(&one_line(source.trim()))));
             }
         }
         let is_note = |entry: &Entry| entry.note().is_some();
@@ -134,7 +134,7 @@ impl Prompt<'_> {
     fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>) -> String {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
-        let (title, body) = (escaped(&title), escaped(escape_lines(&content.text).trim_end()));
+        let (title, body) = (escape_confidence(&title), escape_confidence(escape_lines(&content.text).trim_end()));
         let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
         let mut known = String::new();
         if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
@@ -160,7 +160,7 @@ impl Prompt<'_> {
 }
 
 /// Escapes text of a note that could be mistaken for the confidence that qipu adds, with a backslash as in markdown.
-fn escaped(text: &str) -> String {
+fn escape_confidence(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(start) = rest.find(['(', '（']) {
@@ -190,12 +190,13 @@ fn quoted_passages(passages: &[Passage]) -> String {
     let mut text = String::new();
     for (index, passage) in passages.iter().enumerate() {
         let (first, last) = passage.lines;
-        let path: Vec<String> = passage.heading_path.iter().map(|heading| escaped(&one_line(heading))).collect();
+        let path: Vec<String> =
+            passage.heading_path.iter().map(|heading| escape_confidence(&one_line(heading))).collect();
         let path = if path.is_empty() { String::new() } else { format!(", {}", path.join(" › ")) };
         let start = if index == 0 { "," } else { " " };
         text.push_str(&format!(
             "{start} lines {first}-{last}{path}:\n{}",
-            quoted(&escaped(&escape_lines(&passage.text)))
+            quoted(&escape_confidence(&escape_lines(&passage.text)))
         ));
     }
     text

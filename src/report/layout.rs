@@ -78,7 +78,7 @@ pub enum AnswerFooter {
     Nothing,
     /// The number of notes shown, if some are left out.
     NotesShown,
-    /// That the note has no links, else as [`Footer::NotesShown`].
+    /// That the note has no links, else as [`AnswerFooter::NotesShown`].
     LinksShown,
     /// That entries are left out, if some are.
     EntriesLeftOut,

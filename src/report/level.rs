@@ -76,13 +76,13 @@ impl NoteEntry {
     }
 
     /// Returns the text of the note at a level. A note without an extract has the level of its summary.
-    pub fn text_at(&self, shape: LimitedLevel) -> (DetailLevel, String) {
-        match shape.level {
+    pub fn text_at(&self, limited: LimitedLevel) -> (DetailLevel, String) {
+        match limited.level {
             DetailLevel::Essence => (DetailLevel::Essence, self.essence()),
             DetailLevel::Summary => (DetailLevel::Summary, self.summary_line()),
             DetailLevel::Detailed => (DetailLevel::Detailed, self.detailed_text()),
             DetailLevel::Extract => {
-                let Some(extract) = self.extract(shape) else { return (DetailLevel::Summary, self.summary_line()) };
+                let Some(extract) = self.extract(limited) else { return (DetailLevel::Summary, self.summary_line()) };
                 let (extract, detailed) = (self.with_longer_summary(&extract), self.detailed_text());
                 (DetailLevel::Extract, if is_shorter(&extract, &detailed) { extract } else { detailed })
             }
@@ -101,8 +101,8 @@ impl NoteEntry {
     }
 
     /// Returns the blocks that an extract may contain, whatever `max_blocks` is.
-    pub fn extract_blocks(&self, shape: LimitedLevel) -> impl Iterator<Item = &BlockEntry> {
-        self.blocks().iter().filter(move |block| shape.allows(block))
+    pub fn extract_blocks(&self, limited: LimitedLevel) -> impl Iterator<Item = &BlockEntry> {
+        self.blocks().iter().filter(move |block| limited.allows(block))
     }
 
     /// Returns a text with the summary before it, if the summary is longer. So a higher level is never shorter.
@@ -131,11 +131,11 @@ impl NoteEntry {
 
     /// Joins the blocks with the highest scores in the order of the text, each group below its heading path. `None` if
     /// no block contains a word of the query.
-    fn extract(&self, shape: LimitedLevel) -> Option<String> {
+    fn extract(&self, limited: LimitedLevel) -> Option<String> {
         let blocks = self.blocks();
-        let mut best: Vec<usize> = (0..blocks.len()).filter(|block| shape.allows(&blocks[*block])).collect();
+        let mut best: Vec<usize> = (0..blocks.len()).filter(|block| limited.allows(&blocks[*block])).collect();
         best.sort_by(|a, b| blocks[*b].score.total_cmp(&blocks[*a].score).then(a.cmp(b)));
-        best.truncate(shape.max_blocks);
+        best.truncate(limited.max_blocks);
         best.sort_unstable();
         let mut lines: Vec<String> = Vec::new();
         let mut next = 0;

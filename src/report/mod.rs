@@ -45,13 +45,13 @@ pub struct Report {
     pub verdict: Option<Error>,
     /// What decides the next entry and its level of detail where these depend on the entries before it. With `None`,
     /// the entries are written in their order.
-    pub ranking: Option<Candidates>,
+    pub candidates: Option<Candidates>,
 }
 
 impl Report {
     /// Returns a report without a verdict, whose entries are written in their order.
     pub fn new(head: ReportHead, entries: Vec<Entry>) -> Self {
-        Self { head, entries, verdict: None, ranking: None }
+        Self { head, entries, verdict: None, candidates: None }
     }
 
     /// Expects that the file of each note could be read whose text was needed to write the report.

@@ -60,7 +60,7 @@ pub(crate) struct SegmentCounts {
 
 /// The field norms of a document: lengths in content terms.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct FieldNorms {
+pub(crate) struct FieldLengths {
     pub(crate) title: u32,
     pub(crate) body: u32,
     /// Whether the body names a time.
@@ -86,8 +86,8 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Returns the sums of one document without those of its paragraphs.
-    pub(crate) fn of(norms: FieldNorms) -> Self {
-        let FieldNorms { title, body, .. } = norms;
+    pub(crate) fn of(norms: FieldLengths) -> Self {
+        let FieldLengths { title, body, .. } = norms;
         Self { documents: 1, title: title.into(), body: body.into(), bodies: (body > 0).into(), ..Self::default() }
     }
 

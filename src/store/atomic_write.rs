@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use tempfile::TempPath;
 
-use super::files::{folder_of, read_bytes_if_there, remove_stale, step, sync_folder, synced};
+use super::files::{failpoint_write, folder_of, read_bytes_if_there, remove_stale, sync_folder, synced};
 use super::in_progress_writes::{self, FileVersion};
 use super::rename_noreplace::{self, rename_noreplace};
 use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
@@ -69,7 +69,7 @@ impl StagedFile {
     pub(super) fn put(self) -> Result<()> {
         let path = self.path;
         self.file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
-        step();
+        failpoint_write();
         Ok(())
     }
 
@@ -81,9 +81,9 @@ impl StagedFile {
     pub(super) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
         let Self { file, path, version } = self;
         let failed = || format!("can't write {}", path.display());
-        step();
+        failpoint_write();
         let old_version = expected.find(&path)?;
-        step();
+        failpoint_write();
         let old = match rename_noreplace::exchange(&file, &path) {
             Ok(true) => Some(file),
             Ok(false) => {
@@ -93,15 +93,15 @@ impl StagedFile {
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(expected.changed()),
             Err(error) => return Err(error).with_context(failed),
         };
-        step();
+        failpoint_write();
         Displaced { path, old, old_version, new: Some(version) }.checked(expected)
     }
 
     pub(super) fn create(self) -> Result<()> {
         let path = self.path;
-        step();
+        failpoint_write();
         self.file.persist_noclobber(&path).with_context(|| format!("can't create {}", path.display()))?;
-        step();
+        failpoint_write();
         Ok(())
     }
 }
@@ -120,14 +120,14 @@ impl Displaced {
     /// Removes a file that meets the precondition.
     pub(super) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
         let failed = || format!("can't remove {}", path.display());
-        step();
+        failpoint_write();
         let old_version = expected.find(path)?;
         let mut builder = tempfile::Builder::new();
         let name = builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(folder_of(path));
         let name = name.with_context(failed)?.into_temp_path();
-        step();
+        failpoint_write();
         fs::rename(path, &name).with_context(failed)?;
-        step();
+        failpoint_write();
         Self { path: path.to_path_buf(), old: Some(name), old_version, new: None }.checked(expected)
     }
 
@@ -142,7 +142,7 @@ impl Displaced {
     /// Expects that no program wrote to the old version through a descriptor that was opened before.
     pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
-        step();
+        failpoint_write();
         let is_same_version = FileVersion::at(old) == Some(self.old_version);
         let is_unchanged = is_same_version && has_content(old, expected.bytes);
         if is_unchanged { Ok(()) } else { Err(expected.changed()) }
@@ -152,7 +152,7 @@ impl Displaced {
     /// also the temporary file if that has content which is in no other file.
     pub(super) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
         let failed = format!("can't restore {}", self.path.display());
-        step();
+        failpoint_write();
         let Some(old) = self.old.take() else {
             if FileVersion::at(&self.path) != self.new {
                 return Ok(());
@@ -239,7 +239,7 @@ fn displace_when_complete(
     displace: impl FnOnce(&ExpectedFile<'_>) -> Result<Displaced>,
 ) -> Result<()> {
     let version = FileVersion::at(path);
-    let rest = version.map(|version| version.rest(now)).unwrap_or_default();
+    let rest = version.map(|version| version.remaining_quiet_time(now)).unwrap_or_default();
     if !rest.is_zero() {
         (waits.pause)(rest);
     }
@@ -260,7 +260,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Writes bytes to a temporary file in the folder of the target and makes it durable.
 fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(TempPath, FileVersion)> {
-    step();
+    failpoint_write();
     let old = path.symlink_metadata().ok().filter(|old| old.is_file() && !is_private);
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS);
@@ -268,15 +268,15 @@ fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(T
         with_usual_mode(&mut builder);
     }
     let mut new = builder.tempfile_in(folder_of(path))?;
-    step();
+    failpoint_write();
     new.write_all(bytes)?;
-    step();
+    failpoint_write();
     if let Some(old) = old {
         keep_access(new.as_file(), &old)?;
     }
     synced(new.as_file().sync_all())?;
     let version = FileVersion::of(&FileStat::of(&new.as_file().metadata()?));
-    step();
+    failpoint_write();
     Ok((new.into_temp_path(), version))
 }
 

@@ -19,10 +19,10 @@ pub(super) fn list_in(settings: &Path) -> PathBuf {
 /// Whether a store is in the list; `root` without symbolic links.
 pub(super) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
     let text = settings.and_then(|settings| files::read_if_there(&list_in(settings)).ok().flatten());
-    text.is_some_and(|text| names(&text, root))
+    text.is_some_and(|text| contains_root(&text, root))
 }
 
-fn names(list: &str, root: &Path) -> bool {
+fn contains_root(list: &str, root: &Path) -> bool {
     let is_root = |line: &str| {
         let path = Path::new(line.trim_end());
         path.is_absolute() && (path == root || path.canonicalize().is_ok_and(|path| path == root))
@@ -34,7 +34,7 @@ fn names(list: &str, root: &Path) -> bool {
 pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
     let list = list_in(settings);
     let before = files::read_if_there(&list)?;
-    if before.as_deref().is_some_and(|text| names(text, root)) {
+    if before.as_deref().is_some_and(|text| contains_root(text, root)) {
         return Ok(None);
     }
     let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {

@@ -121,7 +121,7 @@ pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
 }
 
 /// Resolves `.` and `..` in a path without accessing the disk.
-pub(crate) fn normal(path: &Path) -> PathBuf {
+pub(crate) fn normalize_lexically(path: &Path) -> PathBuf {
     let mut normal = PathBuf::new();
     for part in path.components() {
         match part {

@@ -68,12 +68,12 @@ pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
 
 /// Gives a file another name that nothing has. That is durable when the folders are synced.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
-    step();
+    failpoint_write();
     rename_noreplace(from, to).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => anyhow!("{} exists already", to.display()),
         _ => anyhow::Error::from(error).context(format!("can't rename {} to {}", from.display(), to.display())),
     })?;
-    step();
+    failpoint_write();
     Ok(())
 }
 
@@ -133,22 +133,22 @@ fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
 }
 
 pub(crate) fn remove(path: &Path) -> Result<()> {
-    step();
+    failpoint_write();
     fs::remove_file(path).with_context(|| format!("can't remove {}", path.display()))?;
-    step();
+    failpoint_write();
     sync_folder(folder_of(path))
 }
 
 /// A point between two steps of a write, for tests.
 #[cfg(not(test))]
-pub(super) fn step() {}
+pub(super) fn failpoint_write() {}
 
 /// A point before a note that is to be changed is read, for tests.
 #[cfg(not(test))]
-pub(super) fn read_step() {}
+pub(super) fn failpoint_read() {}
 
 #[cfg(test)]
-pub(super) use tests::{CANT_SYNC, read_step, step};
+pub(super) use tests::{CANT_SYNC, failpoint_read, failpoint_write};
 
 #[cfg(test)]
 mod tests {
@@ -163,12 +163,12 @@ mod tests {
     }
 
     /// The tests make a process die here, or another program save a file.
-    pub(in crate::store) fn step() {
+    pub(in crate::store) fn failpoint_write() {
         crate::crash_tests::here();
         concurrent_save_tests::here(Point::Write);
     }
 
-    pub(in crate::store) fn read_step() {
+    pub(in crate::store) fn failpoint_read() {
         concurrent_save_tests::here(Point::Read);
     }
 

@@ -40,7 +40,7 @@ impl FileVersion {
     }
 
     /// Returns how much longer than `now` the file must stay unchanged to be complete; zero if it is complete.
-    pub(super) fn rest(&self, now: i64) -> Duration {
+    pub(super) fn remaining_quiet_time(&self, now: i64) -> Duration {
         let quiet = if self.size == 0 { QUIET_EMPTY } else { QUIET };
         // A time in the future, as after a clock was set back, counts as `now`.
         let age = Duration::from_nanos(u64::try_from(now.saturating_sub(self.mtime)).unwrap_or_default());
@@ -56,10 +56,10 @@ mod tests {
     fn a_file_is_complete_once_it_was_left_alone() {
         let version = |size, mtime| FileVersion { inode: 1, size, mtime };
         let second = 1_000_000_000;
-        assert_eq!(version(1, 0).rest(second), Duration::ZERO);
-        assert_eq!(version(1, 0).rest(50_000_000), QUIET - Duration::from_millis(50));
-        assert_eq!(version(0, 0).rest(250_000_000), QUIET_EMPTY - Duration::from_millis(250));
-        assert_eq!(version(1, 2 * second).rest(second), QUIET);
-        assert_eq!(version(0, 0).rest(i64::MAX), Duration::ZERO);
+        assert_eq!(version(1, 0).remaining_quiet_time(second), Duration::ZERO);
+        assert_eq!(version(1, 0).remaining_quiet_time(50_000_000), QUIET - Duration::from_millis(50));
+        assert_eq!(version(0, 0).remaining_quiet_time(250_000_000), QUIET_EMPTY - Duration::from_millis(250));
+        assert_eq!(version(1, 2 * second).remaining_quiet_time(second), QUIET);
+        assert_eq!(version(0, 0).remaining_quiet_time(i64::MAX), Duration::ZERO);
     }
 }

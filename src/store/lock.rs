@@ -70,7 +70,7 @@ impl Lock {
     }
 
     pub(super) fn is_racy(&self, version: &FileVersion, now: i64) -> bool {
-        !version.rest(now).is_zero() && !self.complete.borrow().contains(version)
+        !version.remaining_quiet_time(now).is_zero() && !self.complete.borrow().contains(version)
     }
 
     /// Records versions that qipu is about to put in place, so that they don't count as racy.
@@ -84,7 +84,7 @@ impl Lock {
     pub(super) fn wait_for_racy(&self, recent: &[(PathBuf, FileStat)], now: i64, waits: WaitPolicy) -> bool {
         let versions = recent.iter().map(|(path, stat)| (path, FileVersion::of(stat)));
         let racy: Vec<_> = versions.filter(|(_, version)| self.is_racy(version, now)).collect();
-        let Some(rest) = racy.iter().map(|(_, version)| version.rest(now)).max() else { return true };
+        let Some(rest) = racy.iter().map(|(_, version)| version.remaining_quiet_time(now)).max() else { return true };
         (waits.pause)(rest);
         let is_same = racy.iter().all(|(path, version)| FileVersion::at(path) == Some(*version));
         if is_same {
@@ -96,7 +96,7 @@ impl Lock {
     fn record(&self, process: Option<u32>) {
         let complete = self.complete.borrow();
         let youngest = complete.last().map_or(0, |version| version.mtime);
-        let is_young = |version: &&FileVersion| !version.rest(youngest).is_zero();
+        let is_young = |version: &&FileVersion| !version.remaining_quiet_time(youngest).is_zero();
         let mut text = process.map_or(String::new(), |process| process.to_string()) + "\n";
         for FileVersion { mtime, inode, size } in complete.iter().rev().filter(is_young).take(MAX_VERSIONS) {
             text += &format!("{mtime} {inode} {size}\n");

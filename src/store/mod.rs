@@ -50,7 +50,7 @@ pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
-pub use user_file::{export, import};
+pub use user_file::{export, read_user_file};
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
 
@@ -305,7 +305,7 @@ impl Store {
     /// Whether the path of a link of a note is in the project of the store. Does not access the disk.
     pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
         let file = self.root.join(&note.path);
-        let target = discover::normal(&file.parent().unwrap_or(&file).join(link));
+        let target = discover::normalize_lexically(&file.parent().unwrap_or(&file).join(link));
         target.starts_with(project_root(self.root.parent().unwrap_or(&self.root)))
     }
 

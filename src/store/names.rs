@@ -36,15 +36,24 @@ impl Store {
     /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
     fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
         let from_here = self.current_dir.join(name);
-        let inside =
-            discover::normal(&from_here).strip_prefix(&self.root).ok().map(|path| path.to_string_lossy().into_owned());
+        let inside = discover::normalize_lexically(&from_here)
+            .strip_prefix(&self.root)
+            .ok()
+            .map(|path| path.to_string_lossy().into_owned());
         let by_path = self.by_path.get_or_init(|| {
             let paths = NoteIdx::enumerate(&self.notes);
             paths.map(|(position, note)| (note.path.clone(), position)).collect()
         });
         // A path that begins with `..` leads out of the store.
-        let in_store =
-            || Some(discover::normal(&self.root.join(name)).strip_prefix(&self.root).ok()?.to_str()?.to_owned());
+        let in_store = || {
+            Some(
+                discover::normalize_lexically(&self.root.join(name))
+                    .strip_prefix(&self.root)
+                    .ok()?
+                    .to_str()?
+                    .to_owned(),
+            )
+        };
         inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
     }
 

@@ -87,7 +87,7 @@ impl Store {
 
     /// Reads a file of the store, by its path in the store.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
-        files::read_step();
+        files::failpoint_read();
         let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);
         let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(path), u64::MAX));
         Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)

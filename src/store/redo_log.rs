@@ -28,7 +28,7 @@ use crate::progress;
 const WITNESS: &str = "pending";
 
 #[derive(Serialize, Deserialize)]
-struct LoggedChange {
+struct RedoLogContent {
     version: u32,
     changes: Vec<Change>,
 }
@@ -94,7 +94,7 @@ struct Log {
 impl Log {
     /// Writes the log. It contains texts of notes, so that only the user can read it.
     fn begin(root: &Path, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
-        let text = serde_json::to_vec(&LoggedChange { version: 1, changes: changes.to_vec() })?;
+        let text = serde_json::to_vec(&RedoLogContent { version: 1, changes: changes.to_vec() })?;
         let witness = witness(root, cache);
         let is_witnessed = witness.as_deref().is_some_and(|witness| write_witness(witness, &text).is_ok());
         let file = root.join(PENDING_FILE);
@@ -180,7 +180,7 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
         bail!("it was not left by a command of yours that died on this machine");
     }
     let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
-    let pending: LoggedChange = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
+    let pending: RedoLogContent = serde_json::from_slice(&bytes).context("it is not a list of changes")?;
     if pending.version != 1 {
         bail!("it was written by another version of qipu");
     }

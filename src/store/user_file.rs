@@ -1,4 +1,4 @@
-//! Export of an answer to a file, and import of a file that the user names.
+//! Export of an answer to a file, and reading of a file that the user names.
 
 use std::fs;
 use std::path::{Component, Path};
@@ -62,7 +62,7 @@ fn is_own(root: &Path, path: &Path) -> bool {
 ///
 /// # Errors
 /// `Failure` if it can't be read.
-pub fn import(file: &Path, current_dir: &Path) -> Result<Vec<u8>, Error> {
+pub fn read_user_file(file: &Path, current_dir: &Path) -> Result<Vec<u8>, Error> {
     let read = || {
         let path = current_dir.join(file);
         if path.is_dir() {

@@ -31,7 +31,7 @@ pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path
 
 fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     let read = match source {
-        TextSource::File(file) => pack::parse(&store::import(file, current_dir)?),
+        TextSource::File(file) => pack::parse(&store::read_user_file(file, current_dir)?),
         TextSource::Text(text) => pack::parse(text.as_bytes()),
     };
     read.map_err(|broken| {

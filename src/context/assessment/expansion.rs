@@ -86,7 +86,7 @@ fn ranked_notes(
         let is_fixed = *level < DetailLevel::Detailed;
         all.push(Candidate { is_fixed, ..candidate(assessor, *index, *level, assessment, &ordinals) });
     }
-    let ranking = Candidates {
+    let candidates = Candidates {
         chosen: all.len(),
         is_adaptive: true,
         compares_texts: true,
@@ -95,5 +95,5 @@ fn ranked_notes(
         all,
         ..Candidates::default()
     };
-    RankedNotes { entries, ranking, following: 0 }
+    RankedNotes { entries, candidates, following: 0 }
 }

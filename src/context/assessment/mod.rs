@@ -25,7 +25,7 @@ pub struct RankedNotes {
     /// The notes: those that may be shown by themselves by descending relevance, then the followers of others.
     pub entries: Vec<NoteEntry>,
     /// The order in which they are shown.
-    pub ranking: Candidates,
+    pub candidates: Candidates,
     /// The number of followers.
     pub following: usize,
 }

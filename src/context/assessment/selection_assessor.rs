@@ -160,9 +160,9 @@ impl SelectionAssessor<'_, '_> {
             ..entry(assessed.index)
         };
         let entries: Vec<NoteEntry> = self.assessed.iter().map(entry).collect();
-        let ranking = self.candidates(entries_before, chosen, limits, &ordinals);
+        let candidates = self.candidates(entries_before, chosen, limits, &ordinals);
         let following = entries.len() - chosen;
-        RankedNotes { entries, ranking: ranking.with_holders(), following }
+        RankedNotes { entries, candidates: candidates.with_holders(), following }
     }
 
     fn candidates(&self, before: usize, chosen: usize, limits: CandidateLimits, ordinals: &Ordinals) -> Candidates {

@@ -7,9 +7,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use super::super::field_edit::FieldText;
 use super::super::list_fields::plain;
 use super::super::value::Value;
+use super::super::verified_edit::FieldText;
 use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_document::YamlDocument;
 

@@ -5,9 +5,9 @@
 //! edit of our lines; theirs are taken as a whole only if ours are those of the base, or if no change of ours is lost.
 
 use super::super::Timestamp;
-use super::super::field_edit::{FieldText, by_key, edited, with_changes};
 use super::super::list_fields::{is_list, plain};
 use super::super::value::Value;
+use super::super::verified_edit::{FieldText, by_key, edited, with_changes};
 use super::super::yaml_emitter::flow;
 use super::comments::{merge_comments, with_value_of};
 use super::list::{appended, merge_sets, with_appended};

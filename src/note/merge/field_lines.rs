@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::super::field_edit::FieldText;
 use super::super::frontmatter::split;
+use super::super::verified_edit::FieldText;
 use super::super::yaml_document::YamlDocument;
 
 /// The parts of a note's text, which concatenated are the text.

@@ -2,10 +2,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::field_edit::{FieldText, by_key, edited, in_batches, item_replacement};
 use super::super::list_fields::{get, items as items_of, link_target, map_of, plain};
 use super::super::splice::with_spans;
 use super::super::value::Value;
+use super::super::verified_edit::{FieldText, by_key, edited, in_batches, item_replacement};
 use super::super::yaml::{Yaml, YamlNode};
 use super::super::yaml_emitter::flow;
 

@@ -12,8 +12,8 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::edit::line_end;
-use super::field_edit::FieldText;
 use super::list_fields::plain;
+use super::verified_edit::FieldText;
 use field::ThreeWay;
 use field_lines::{FieldLines, FieldSource};
 

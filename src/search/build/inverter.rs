@@ -6,7 +6,7 @@ use super::token_stream::{BLANK_LINE, HEADING_END, HEADING_START, TAG_END, TextE
 use super::token_words::{FlaggedWord, TokenWords};
 use super::vocabulary::VocabularyBuilder;
 use crate::codec::bits::BitWriter;
-use crate::search::format::{FieldNorms, Totals};
+use crate::search::format::{FieldLengths, Totals};
 use crate::search::ids::TermId;
 use crate::search::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 
@@ -14,7 +14,7 @@ use crate::search::postings::{FieldTermFreqs, PostingsBuffer, TextField};
 #[derive(Default)]
 pub(crate) struct InvertedBatch {
     /// The norms of each document, and the length of its forward entry in bytes.
-    pub(crate) documents: Vec<(FieldNorms, usize)>,
+    pub(crate) documents: Vec<(FieldLengths, usize)>,
     /// The forward entries, one after another; see [`DocumentWords::write`].
     pub(crate) forward: Vec<u8>,
     /// The postings of content terms; documents are numbered from the first one of the batch.
@@ -211,7 +211,7 @@ impl<'a> Inverter<'a> {
     fn add(&mut self, ends: &TextEnds) {
         self.stats.doc += 1;
         self.words.clear();
-        let mut norms = FieldNorms { questions: ends.questions, ..FieldNorms::default() };
+        let mut norms = FieldLengths { questions: ends.questions, ..FieldLengths::default() };
         let title = self.slice(ends.start, ends.title);
         self.vocabulary.expand_tokens(title, self.words_of_token, &mut self.words.title);
         norms.title = self.stats.count(&self.words.title, TextField::Title);
@@ -242,7 +242,7 @@ impl<'a> Inverter<'a> {
         self.stats.count(tag, TextField::Tag { is_whole: tag.len() == 1 });
     }
 
-    fn add_body(&mut self, elements: &[u32], norms: &mut FieldNorms) {
+    fn add_body(&mut self, elements: &[u32], norms: &mut FieldLengths) {
         let Self { stats, words, batch: InvertedBatch { totals, .. }, .. } = self;
         let mut heading_start = None;
         // The content words of the paragraph, without and with its headings.

@@ -3,3 +3,4 @@
 pub(crate) mod expansion;
 pub(crate) mod parser;
 pub(crate) mod plan;
+pub(crate) mod spelling_correction;

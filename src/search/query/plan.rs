@@ -3,8 +3,8 @@
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
-use super::expansion;
 use super::parser::{Query, QueryPart};
+use super::{expansion, spelling_correction};
 use crate::note::Language;
 use crate::search::analysis::stems::STOP_MARK;
 use crate::search::analysis::subtokens::{SubtokenKind, for_each_term};
@@ -247,7 +247,7 @@ impl Planner<'_> {
         if corrected >= MAX_CORRECTED {
             return;
         }
-        let terms = expansion::corrections(self.index, &term.written, &term.term);
+        let terms = spelling_correction::corrections(self.index, &term.written, &term.term);
         if terms.is_empty() {
             return;
         }

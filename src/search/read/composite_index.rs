@@ -14,7 +14,7 @@ use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
-use crate::search::format::{FieldNorms, Totals, WordKind};
+use crate::search::format::{FieldLengths, Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
 use crate::search::postings::FieldTermFreqs;
 use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
@@ -142,7 +142,7 @@ impl CompositeIndex {
     }
 
     /// Yields each word that notes contain and that differs from its term.
-    pub(crate) fn spellings(&self) -> impl Iterator<Item = (&str, TermId)> {
+    pub(crate) fn surface_forms(&self) -> impl Iterator<Item = (&str, TermId)> {
         self.segments.iter().flat_map(|segment| segment.words(WordKind::Other))
     }
 
@@ -174,8 +174,8 @@ impl CompositeIndex {
         notes.filter_map(|matches| Some(matches.first()?.note)).collect()
     }
 
-    pub(crate) fn norms(&self, note: NoteIdx) -> FieldNorms {
-        self.document(note).map_or_else(FieldNorms::default, |(segment, doc)| segment.segment.norms(doc))
+    pub(crate) fn norms(&self, note: NoteIdx) -> FieldLengths {
+        self.document(note).map_or_else(FieldLengths::default, |(segment, doc)| segment.segment.norms(doc))
     }
 
     pub(crate) fn text(&self, note: NoteIdx) -> DocText<TermId> {

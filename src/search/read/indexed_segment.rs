@@ -63,7 +63,7 @@ impl IndexedSegment {
     /// Returns the number of notes that contain each word, without deleted ones.
     fn word_doc_freqs(&self) -> &[u32] {
         self.word_doc_freqs.get_or_init(|| {
-            let mut doc_freqs = self.segment.spellings().doc_freqs.clone();
+            let mut doc_freqs = self.segment.surface_forms().doc_freqs.clone();
             self.deleted_docs().for_each(|doc| {
                 let words = self.segment.text(doc).all();
                 decrement_counts(&mut doc_freqs, words.into_iter().map(WordId::index));
@@ -88,7 +88,7 @@ impl IndexedSegment {
         let doc_freqs = self.word_doc_freqs();
         let words = WordId::all(doc_freqs.len()).zip(doc_freqs).filter(|(_, doc_freq)| **doc_freq > 0);
         words.filter_map(move |(word, _)| {
-            let text = self.segment.spellings().text(word, kind)?;
+            let text = self.segment.surface_forms().text(word, kind)?;
             Some((text, self.term_id(self.segment.term_of(word))))
         })
     }

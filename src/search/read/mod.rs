@@ -5,4 +5,4 @@ pub(crate) mod dictionary;
 pub(crate) mod forward;
 pub(crate) mod indexed_segment;
 pub(crate) mod segment;
-pub(crate) mod spellings;
+pub(crate) mod surface_forms;

@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use super::dictionary::{Dictionary, bounded_capacity};
 use super::forward::{DocText, ForwardEntry};
-use super::spellings::Spellings;
+use super::surface_forms::SurfaceForms;
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 use crate::codec::varint::VarintReader;
 use crate::search::analysis::questions::QUESTION_UNITS;
-use crate::search::format::{BODY_FLAG_BITS, FieldNorms, IndexPart, SegmentCounts, Totals};
+use crate::search::format::{BODY_FLAG_BITS, FieldLengths, IndexPart, SegmentCounts, Totals};
 use crate::search::ids::{DocId, TermOrd, WordId};
 use crate::search::postings::{self, FieldTermFreqs, TextField};
 
@@ -26,18 +26,18 @@ const SCAN_BATCH: usize = 256;
 /// In the table of words: the term of the word is a stop word.
 const STOP_BIT: u32 = 1 << 31;
 
-/// A segment, decoded except for the forward entries, the postings lists and the spellings of words.
+/// A segment, decoded except for the forward entries, the postings lists and the surface forms of words.
 pub(crate) struct Segment {
     blobs: Arc<dyn BlobSource>,
     pub(crate) totals: Totals,
     pub(crate) dictionary: Dictionary,
-    norms: Vec<FieldNorms>,
+    norms: Vec<FieldLengths>,
     /// The forward entries, in bytes.
     forward: Offsets<u64>,
     /// The term of each word, with [`STOP_BIT`].
     term_of: Vec<u32>,
     /// Decoded on first use: few queries need them.
-    spellings: OnceLock<Spellings>,
+    surface_forms: OnceLock<SurfaceForms>,
 }
 
 impl Default for Segment {
@@ -49,7 +49,7 @@ impl Default for Segment {
             norms: Vec::new(),
             forward: Offsets::default(),
             term_of: Vec::new(),
-            spellings: OnceLock::new(),
+            surface_forms: OnceLock::new(),
         }
     }
 }
@@ -72,7 +72,7 @@ impl Segment {
         let ((norms, forward), (dictionary, term_of)) = documents.zip(terms_and_words)?;
         let is_complete = forward.total() == blobs.len(IndexPart::Forward as usize)
             && dictionary.postings_len() == blobs.len(IndexPart::Postings as usize);
-        let segment = Self { totals, dictionary, norms, forward, term_of, spellings: OnceLock::new(), blobs };
+        let segment = Self { totals, dictionary, norms, forward, term_of, surface_forms: OnceLock::new(), blobs };
         is_complete.then_some(segment)
     }
 
@@ -84,20 +84,20 @@ impl Segment {
         self.dictionary.term_count()
     }
 
-    pub(crate) fn norms(&self, doc: DocId) -> FieldNorms {
+    pub(crate) fn norms(&self, doc: DocId) -> FieldLengths {
         self.norms.get(doc.index()).copied().unwrap_or_default()
     }
 
-    pub(super) fn spellings(&self) -> &Spellings {
-        self.spellings.get_or_init(|| {
+    pub(super) fn surface_forms(&self) -> &SurfaceForms {
+        self.surface_forms.get_or_init(|| {
             let decompressed = |part: IndexPart| decompress(&self.blobs.read_whole(part as usize)?);
             let decode = || {
                 let rows = decompressed(IndexPart::WordRows)?;
-                Spellings::decode(&rows, decompressed(IndexPart::WordTexts)?, self.term_of.len())
+                SurfaceForms::decode(&rows, decompressed(IndexPart::WordTexts)?, self.term_of.len())
             };
             decode().unwrap_or_else(|| {
                 self.blobs.mark_corrupt();
-                Spellings::default()
+                SurfaceForms::default()
             })
         })
     }
@@ -175,7 +175,7 @@ impl Segment {
 }
 
 /// Decodes the field norms of documents and the offsets of their forward entries; `None` if they are corrupt.
-fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldNorms>, Offsets<u64>)> {
+fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldLengths>, Offsets<u64>)> {
     let mut rest = VarintReader(bytes);
     let capacity = bounded_capacity(count, bytes, 3);
     let (mut norms, mut forward) = (Vec::with_capacity(capacity), Offsets::with_capacity(capacity));
@@ -183,7 +183,7 @@ fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldNorms>, Offs
         forward.push(forward.total() + u64::from(rest.read_u32()?));
         let body = rest.read_u32()?;
         let (has_time, questions) = (body & 1 == 1, body >> 1 & QUESTION_UNITS);
-        norms.push(FieldNorms { body: body >> BODY_FLAG_BITS, has_time, questions, title: rest.read_u32()? });
+        norms.push(FieldLengths { body: body >> BODY_FLAG_BITS, has_time, questions, title: rest.read_u32()? });
     }
     (norms.len() == count).then_some((norms, forward))
 }

@@ -1,6 +1,6 @@
 //! BM25F, the parts of the ranking formula that several scores share; specs/ranking.md explains it.
 
-use crate::search::format::FieldNorms;
+use crate::search::format::FieldLengths;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
 
@@ -8,9 +8,9 @@ use crate::search::read::composite_index::CompositeIndex;
 pub(super) const B_BODY: f64 = 0.5;
 const B_TITLE: f64 = 0.75;
 /// The weights of an occurrence in a title, a tag and a heading, relative to one in a body.
-const TITLE: f64 = 2.0;
-const TAG: f64 = 2.0;
-const HEADING: f64 = 0.5;
+const TITLE_WEIGHT: f64 = 2.0;
+const TAG_WEIGHT: f64 = 2.0;
+const HEADING_WEIGHT: f64 = 0.5;
 /// The bounds of `k1`.
 const K1_BOUNDS: (f64, f64) = (1.2, 2.0);
 /// The length of the average body, in content terms, for each unit of `k1`.
@@ -28,7 +28,7 @@ pub(crate) struct LengthNorms {
 }
 
 impl LengthNorms {
-    pub(crate) fn of(lengths: FieldNorms, index: &CompositeIndex) -> Self {
+    pub(crate) fn of(lengths: FieldLengths, index: &CompositeIndex) -> Self {
         Self {
             body: length_norm(B_BODY, lengths.body, index.average_body_len()),
             title: length_norm(B_TITLE, lengths.title, index.average_title_len()),
@@ -50,9 +50,9 @@ impl WeightedFreqs {
     /// Returns the frequencies of a term in a note, each field by its norm and weight.
     pub(crate) fn new(freqs: &FieldTermFreqs, norms: &LengthNorms) -> Self {
         let body = f64::from(freqs.body) / norms.body;
-        let title = TITLE * f64::from(freqs.title) / norms.title;
-        let fields = body + title + HEADING * f64::from(freqs.headings);
-        Self { body, fields, tags: TAG * f64::from(freqs.tags) }
+        let title = TITLE_WEIGHT * f64::from(freqs.title) / norms.title;
+        let fields = body + title + HEADING_WEIGHT * f64::from(freqs.headings);
+        Self { body, fields, tags: TAG_WEIGHT * f64::from(freqs.tags) }
     }
 
     #[inline]

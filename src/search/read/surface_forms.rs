@@ -1,4 +1,4 @@
-//! The spellings of the words of a segment.
+//! The surface forms of words: how the words of a segment are spelled.
 
 use super::dictionary::bounded_capacity;
 use crate::codec::offsets::Offsets;
@@ -8,14 +8,14 @@ use crate::search::ids::WordId;
 
 /// The spellings and document frequencies of words.
 #[derive(Default)]
-pub(crate) struct Spellings {
+pub(crate) struct SurfaceForms {
     pub(super) doc_freqs: Vec<u32>,
     kinds: Vec<WordKind>,
     texts: String,
     text_ends: Offsets,
 }
 
-impl Spellings {
+impl SurfaceForms {
     /// Decodes the rows and the texts of `count` words; `None` if these are corrupt.
     pub(crate) fn decode(rows: &[u8], texts: Vec<u8>, count: usize) -> Option<Self> {
         let mut rest = VarintReader(rows);
