@@ -750,7 +750,7 @@ impl Action {
 /// New values of fields; absent ones stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct NewFields {
-    /// The type: fleeting, literature, permanent, moc, journal, or your own
+    /// The type: fleeting, literature, permanent, moc, journal, decision, or your own
     #[arg(long = "type", value_name = "TYPE")]
     pub kind: Option<String>,
     /// A tag to add (repeatable, or comma-separated)

@@ -27,7 +27,7 @@ pub(super) fn plan(
     let body = fields.body.as_deref().unwrap_or_default().trim_end();
     let given = fields.title.clone().filter(|title| !title.trim().is_empty());
     let title = given.or_else(|| title_from(body)).ok_or_else(|| {
-        Error::usage("the note would be empty").hint("give a title, or a text with --body or on standard input")
+        Error::usage("the note would be empty").hint("give a title or a text, as an argument or on standard input")
     })?;
     let kind = fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
     if kind.is_empty() {
