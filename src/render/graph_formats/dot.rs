@@ -10,7 +10,7 @@ pub(super) const BEGINNING: &str = "// qipu graph: ";
 const STYLE: &str = "
 digraph qipu {
   graph [overlap=false, splines=true];
-  node [limited=box, style=\"rounded,filled\", fillcolor=\"#f1f5f9\", color=\"#94a3b8\", fontname=\"sans-serif\"];
+  node [shape=box, style=\"rounded,filled\", fillcolor=\"#f1f5f9\", color=\"#94a3b8\", fontname=\"sans-serif\"];
   edge [color=\"#64748b\", fontname=\"sans-serif\", fontsize=10];
 ";
 
