@@ -251,6 +251,20 @@ mod tests {
     }
 
     #[test]
+    fn sections_are_read_whole() {
+        let text = "a text of some length, and again ".repeat(1000).into_bytes();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        let mut writer = ContainerWriter::new(file.as_file_mut()).unwrap();
+        [text.as_slice(), b"", b"x"].iter().for_each(|bytes| writer.section(bytes).unwrap());
+        writer.finish().unwrap();
+        let read = open(file.path()).unwrap();
+        assert_eq!(
+            [0, 1, 2, 3].map(|number| read.whole(number)),
+            [Some(text), Some(Vec::new()), Some(b"x".to_vec()), None]
+        );
+    }
+
+    #[test]
     fn what_was_changed_is_not_read() {
         let all = sections();
         let file = written(&all);
