@@ -49,7 +49,8 @@ fn is_emoji(c: char) -> bool {
         | '\u{1f000}'..='\u{1faff}')
 }
 
-/// Tells whether a character belongs to a script in which joiners change letters, Arabic to Mongolian.
+/// Tells whether a character belongs to a script in which joiners change letters: Arabic to Sinhala, Myanmar, Khmer to
+/// Mongolian, and later blocks of such scripts.
 fn is_joined(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{dff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{18af}' | '\u{1b00}'..='\u{1bff}'
         | '\u{a840}'..='\u{a9ff}' | '\u{aa60}'..='\u{aadf}' | '\u{abc0}'..='\u{abff}' | '\u{fb50}'..='\u{fdff}'

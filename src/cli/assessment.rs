@@ -1,4 +1,5 @@
-//! The arguments of `qipu context` for the purpose of an answer, and for expanding notes that were shown.
+//! The completion and the checks of the arguments of `qipu context` for the purpose of an answer, and for expanding
+//! notes that were shown.
 
 use crate::env::Today;
 use crate::error::Error;

@@ -1,4 +1,4 @@
-//! The arguments of `qipu context`.
+//! The arguments of `qipu context`, and the completion of selections, which `graph` and `dump` share.
 
 use clap::Args;
 

@@ -4,7 +4,8 @@ use std::ops::{Add, Range};
 
 use serde::{Deserialize, Serialize};
 
-/// The ends of the rows of a ragged array, ascending. The first row begins at 0, others at the end before.
+/// The ends of the rows of a ragged array, ascending. The first row begins at 0, each other row at the end of the
+/// one before.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Offsets<T = u32> {
     ends: Vec<T>,

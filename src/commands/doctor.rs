@@ -80,7 +80,7 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
-    let errors = findings.iter().filter(|finding| finding.level == "error").count();
+    let errors = findings.iter().filter(|finding| finding.is_error()).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));
     let mut report = Report::new(ReportHead::new(&layout::DOCTOR, Some(&store.shown_path)), entries);
@@ -94,11 +94,11 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
 fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
     let ignored = store.ignored_entries().into_iter().map(|(path, why)| DiagnosticEntry {
-        level: "error",
+        level: DiagnosticEntry::ERROR,
         ..DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string())
     });
     let unfinished = store.unfinished_changes(location).map(|why| DiagnosticEntry {
-        level: "error",
+        level: DiagnosticEntry::ERROR,
         ..DiagnosticEntry::warning("unfinished-change", store.redo_log_path(), why)
     });
     let left = store.stale_temp_files().into_iter().map(|path| store.shown(&path));

@@ -19,7 +19,7 @@ pub(super) struct OutputLimits {
     pub(super) target_tokens: Option<usize>,
 }
 
-/// The size of a text. As an error, that of the shortest answer, which exceeds the limits.
+/// The size of a text. As an error, that of a text that exceeds the limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TextSize {
     pub(super) chars: usize,

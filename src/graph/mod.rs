@@ -56,8 +56,7 @@ impl EdgeSources {
 }
 
 /// The direction in which links are followed: from a note to what it links to, to what links to it, or both.
-// A doc comment of a variant would become help.
-#[allow(missing_docs)]
+#[allow(missing_docs, reason = "a doc comment of a variant would become help")]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Direction {
     Out,

@@ -192,7 +192,8 @@ fn format_frontmatter(
     lines.join(end) + end
 }
 
-/// Extends the page's own frontmatter. Returns the text, and the reasons why fields could not be added.
+/// Extends the page's own frontmatter, every byte of which stays. Returns the text, and the reasons why fields could
+/// not be added.
 fn extended_frontmatter(
     page: &ImportedPage,
     id: &NoteId,

@@ -55,7 +55,7 @@ fn search() -> Tool {
         "query": text("Words; \"a phrase\", tag:x, type:x and -word are understood"),
         "limit": count("Maximum number of notes", DEFAULT_LIMIT),
         "tag": text("Only notes with this tag"),
-        "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal"),
+        "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal, decision"),
     });
     let about = "Find notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
     tool("search", true, about, properties, &["query"])
@@ -65,7 +65,7 @@ fn capture() -> Tool {
     let properties = json!({
         "text": text("The text to save, in markdown"),
         "title": text("The title (default: the first line)"),
-        "type": text("fleeting (default), literature, permanent, moc, journal"),
+        "type": text("fleeting (default), literature, permanent, moc, journal, decision"),
         "tags": texts("Tags"),
     });
     let about = "Save something worth knowing later as a note: a decision and its reasons, the cause of a problem, a \

@@ -142,6 +142,7 @@ struct OpenItem {
     /// The offset from which its own text continues.
     start: usize,
     end: usize,
+    /// In bytes.
     column: usize,
 }
 

@@ -34,8 +34,8 @@ impl NoteId {
         (is_plain(stem) && stem.len() <= MAX_LEN).then(|| Self(text.into()))
     }
 
-    /// Derives an id from the path of a file in the store only. Two paths have the same one only if both file names begin
-    /// with the same generated id, to which `qp-a1b2-some-title` is shortened in any folder.
+    /// Derives an id from the path of a file in the store only. A file name that begins with a generated id,
+    /// such as `qp-a1b2-some-title`, is shortened to it, whatever its folder. Otherwise no two paths have the same id.
     ///
     /// The names below `notes/` are joined by [`SEPARATOR`]: `notes/guides/docker.md` becomes `guides--docker`. If the
     /// path can't be recovered from that, a hash of the path follows.

@@ -350,6 +350,7 @@ pub(crate) fn shown_chars(text: &str) -> usize {
     count
 }
 
+/// The number of bytes that are counted at once, at most 255: the counter is a `u8`.
 const SPAN: usize = 240;
 
 /// Returns the diagnostic code with this name; `None` if there is none.

@@ -203,6 +203,7 @@ mod tests {
         let YamlNode::Map(entries) = &tree.kind else { panic!() };
         assert_eq!(text.get(entries[1].1.span.clone()), Some("[x, 'y z']"));
         assert_eq!(entries[3].0.line, 5);
+        assert!(matches!(&entries[4].1.kind, YamlNode::Scalar { text, .. } if text.is_empty()));
         assert_eq!(shape(&parse("").unwrap()), "{}");
     }
 

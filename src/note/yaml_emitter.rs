@@ -64,7 +64,8 @@ pub(super) fn looks_typed(text: &str) -> bool {
     ) || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'))
 }
 
-/// Tells whether some parsers fail on a plain text: on digits with underscores (`0x_`), an impossible date, or a dash.
+/// Tells whether some parsers fail on a plain text: on digits with underscores (`0x_`), an impossible date, or the
+/// dash of a list.
 fn is_misread_when_plain(text: &str) -> bool {
     let is_date = text.len() == 10 && text.bytes().filter(|byte| *byte == b'-').count() == 2;
     let has_digits = text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));

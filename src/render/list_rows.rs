@@ -98,7 +98,7 @@ impl Screen {
     pub(super) fn finding_line(self, finding: &DiagnosticEntry) -> String {
         let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
         let (path, message) = (one_line(&finding.path), one_line(&finding.message));
-        let role = if finding.level == "error" { As::Error } else { As::Warning };
+        let role = if finding.is_error() { As::Error } else { As::Warning };
         let level = self.paint(role, finding.level);
         let code = self.paint(As::Quiet, &format!("({})", finding.code));
         format!("{level}: {path}{line}: {message} {code}\n")

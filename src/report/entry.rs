@@ -1,4 +1,5 @@
-//! The entries of a report: the parts that are shown or left out as a whole.
+//! The entries of a report: the parts that are shown or left out as a whole. The fields of a type that derives
+//! `Serialize`, in their order, are its JSON object (specs/json.md).
 
 use serde::Serialize;
 
@@ -162,6 +163,14 @@ pub struct DiagnosticEntry {
 }
 
 impl DiagnosticEntry {
+    /// The level of an error.
+    pub(crate) const ERROR: &str = "error";
+
+    /// Tells whether it is an error, and not a warning.
+    pub(crate) fn is_error(&self) -> bool {
+        self.level == Self::ERROR
+    }
+
     /// Returns a warning about a file as a whole. `path`: the file, relative to the current directory.
     pub fn warning(code: &'static str, path: String, message: String) -> Self {
         Self { level: "warning", code, id: None, path, line: None, message }
@@ -170,7 +179,7 @@ impl DiagnosticEntry {
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
-            level: if finding.is_error() { "error" } else { "warning" },
+            level: if finding.is_error() { Self::ERROR } else { "warning" },
             code: finding.code,
             id: Some(note.id.clone()),
             path,

@@ -58,7 +58,7 @@ pub(crate) struct SegmentCounts {
     pub(crate) totals: Totals,
 }
 
-/// The field norms of a document: lengths in content terms.
+/// The lengths of a document's fields in content terms, and two facts of its body.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct FieldLengths {
     pub(crate) title: u32,

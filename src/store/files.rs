@@ -117,7 +117,8 @@ pub(crate) fn read_bytes_if_there(path: &Path) -> Result<Option<Vec<u8>>> {
     read(path, u64::MAX)
 }
 
-/// Reads a regular file; `None` if there is none. No symbolic link is followed and no pipe waited for.
+/// Reads a regular file; `None` if there is none. No symbolic link is followed and no pipe waited for, even if it
+/// replaces the file while it is opened.
 fn read(path: &Path, max_bytes: u64) -> Result<Option<Vec<u8>>> {
     match open_plain(path).and_then(|file| read_whole(file, max_bytes)) {
         Ok(bytes) => Ok(Some(bytes)),

@@ -114,7 +114,7 @@ impl Drop for Lock {
     }
 }
 
-/// A folder that is locked until this is dropped.
+/// A folder, not a file in it, that is locked until this is dropped.
 pub(crate) type FolderLock = File;
 
 /// Locks a folder that is not a store; `shown` is the folder in messages. `None` if folders can't be locked.

@@ -158,7 +158,8 @@ impl Store {
         Ok(Self::open_since(location, current_dir, builder, None)?.0)
     }
 
-    /// Opens the store. Returns also the files of notes that were modified since a time, with their stats from before.
+    /// Opens the store. Returns also the files of notes that were modified since a time, with their stats from
+    /// before they were read.
     fn open_since(
         location: &Location,
         current_dir: &Path,

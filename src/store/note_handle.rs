@@ -138,7 +138,8 @@ impl NoteHandle {
         self.column(RecordRef::relations, RelationFields::of)
     }
 
-    /// Returns the ordered lists of a map of content, each as the links that its items begin with.
+    /// Returns the ordered lists of a map of content, each as the links that its items begin with; none of any
+    /// other note.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         match &self.source {
             _ if !self.is_moc() => Vec::new(),

@@ -1,9 +1,11 @@
-//! The redo log: the changes of one command, written before the first is made, so that a crash loses none of them.
+//! The redo log: the changes of one command, written before the first is made, so that after a crash the next command
+//! that writes applies the rest.
 //!
 //! The log has the content of each file before its change. A file with another content was changed by another program
 //! since, and is left as it is. As long as no file has been changed, the log is discarded.
 //!
-//! A log is applied only if the user's cache folder has its hash: one that came with a repository or a copy never is.
+//! A log is applied only if the user's cache folder, outside the store, has its hash: one that came with a
+//! repository or a copy never is.
 
 use std::collections::BTreeSet;
 use std::fs;

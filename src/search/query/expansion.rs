@@ -11,7 +11,7 @@ const MIN_IN_COMPOUND: usize = 5;
 pub(super) const MIN_COMPOUND_PART: usize = 4;
 
 /// Returns the spellings of all content terms, each with its term: the terms themselves, then other surface forms.
-pub(super) fn surface_forms(index: &CompositeIndex) -> impl Iterator<Item = (&str, TermId)> {
+pub(super) fn spellings(index: &CompositeIndex) -> impl Iterator<Item = (&str, TermId)> {
     let terms = index.terms().filter(|(_, term)| !term.is_stop).map(|(id, term)| (term.text, id));
     terms.chain(index.surface_forms())
 }
@@ -25,7 +25,7 @@ pub(super) fn sorted(mut terms: Vec<TermId>) -> Vec<TermId> {
 /// Returns the terms of words with a prefix, in order. O(words).
 pub(crate) fn with_prefix(index: &CompositeIndex, prefix: &str) -> Vec<TermId> {
     let prefix = fold(&prefix.to_lowercase());
-    sorted(surface_forms(index).filter(|(word, _)| word.starts_with(&prefix)).map(|(_, term)| term).collect())
+    sorted(spellings(index).filter(|(word, _)| word.starts_with(&prefix)).map(|(_, term)| term).collect())
 }
 
 /// Returns the bigrams that contain a character of a script without spaces; none for other texts. O(terms).
@@ -53,7 +53,7 @@ pub(crate) fn compounds_with(index: &CompositeIndex, word: &str) -> Vec<TermId> 
     let is_compound = |text: &str| {
         text.len() >= word.len() + MIN_COMPOUND_PART - 1 && (text.starts_with(word) || text.ends_with(word))
     };
-    sorted(surface_forms(index).filter(|(text, _)| is_compound(text)).map(|(_, term)| term).collect())
+    sorted(spellings(index).filter(|(text, _)| is_compound(text)).map(|(_, term)| term).collect())
 }
 
 /// Returns a word for a term: the term itself if notes contain it, else its shortest spelling, the first of these.

@@ -129,7 +129,8 @@ struct Planner<'a> {
     stream: Vec<QueryTermIdx>,
     /// The stop words, for a query without other words.
     stop_words: Vec<String>,
-    /// Whether there are stop words outside of quotes, as in sentences, where quotes are punctuation.
+    /// Whether there are stop words outside of quotes, as in sentences, where quotes are punctuation and no note has to
+    /// contain their words.
     is_prose: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Corrections of misspelt words.
 
-use super::expansion::{MIN_COMPOUND_PART, compounds_with, sorted, surface_forms};
+use super::expansion::{MIN_COMPOUND_PART, compounds_with, sorted, spellings};
 use crate::search::analysis::stems::fold;
 use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
@@ -35,7 +35,8 @@ fn max_distance(chars: usize) -> usize {
     }
 }
 
-/// Returns the terms of the words nearest by optimal string alignment that share the first character or the last two.
+/// Returns the terms of the words nearest by optimal string alignment, within [`max_distance`], that share the first
+/// character or the last two.
 fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
     let length = word.chars().count();
     let max = max_distance(length);
@@ -48,7 +49,7 @@ fn closest_words(index: &CompositeIndex, word: &str) -> Vec<TermId> {
         text.chars().count().abs_diff(length) <= max
             && (text.chars().next() == first || text.chars().rev().take(2).eq(end.iter().copied()))
     };
-    let distances = surface_forms(index).filter(|(text, _)| is_candidate(text));
+    let distances = spellings(index).filter(|(text, _)| is_candidate(text));
     let distances = distances.map(|(text, term)| (strsim::osa_distance(text, word), term));
     let close: Vec<(usize, TermId)> = distances.filter(|(distance, _)| *distance <= max).collect();
     let least = close.iter().map(|(distance, _)| *distance).min().unwrap_or_default();

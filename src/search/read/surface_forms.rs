@@ -1,4 +1,4 @@
-//! The surface forms of words: how the words of a segment are spelled.
+//! The words of a segment: the surface forms of its terms.
 
 use super::dictionary::bounded_capacity;
 use crate::codec::offsets::Offsets;

@@ -34,7 +34,8 @@ impl TagBoost {
         Self { counts, other_weight_sum: other_weights.iter().sum(), other_weights }
     }
 
-    /// Returns the boost of a note, 0 to 1: that of its best tag, half of it by its share of the other query terms.
+    /// Returns the boost of a note, 0 to 1: that of its best tag, half of it by its share, by weight, of the other
+    /// query terms.
     pub(super) fn of(&self, note: NoteIdx, matches: &QueryMatches) -> f64 {
         let boost = |(all, without): &(u32, u32)| f64::from(*without) / f64::from(*all);
         let first = matches.tags.partition_point(|tag| tag.note < note);

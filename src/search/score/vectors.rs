@@ -67,7 +67,8 @@ impl Vectors {
     }
 }
 
-/// Returns the inverse document frequency of each term, 0 for stop words; a logarithm for each document frequency.
+/// Returns the inverse document frequency of each term, 0 for stop words. Computes one logarithm for each document
+/// frequency that occurs.
 fn term_idf(index: &CompositeIndex) -> Vec<f64> {
     let mut cached: Vec<Option<f64>> = vec![None; index.note_count() + 1];
     let mut idf_of = |term: TermId| {

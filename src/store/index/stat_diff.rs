@@ -19,7 +19,8 @@ impl StatDiff {
         self.slots.iter().flatten().count()
     }
 
-    /// Counts the files that are new, changed or removed; a racy one if it would not be in an index begun at `now`.
+    /// Counts the files that are new, changed or removed. A racy one counts if it would not be racy in an index begun
+    /// at `now`.
     pub(crate) fn changed(&self, now: impl FnOnce() -> Option<i64>) -> usize {
         let equal = self.unchanged() + self.racy.len();
         let changed = (self.slots.len() - equal).max(self.count.saturating_sub(equal));
