@@ -192,7 +192,7 @@ fn format_frontmatter(
     lines.join(end) + end
 }
 
-/// Extends the page's own frontmatter, every byte of which stays. Returns the text, and the reasons why fields could
+/// Extends the page's own frontmatter; every byte of it stays. Returns the text, and the reasons why fields could
 /// not be added.
 fn extended_frontmatter(
     page: &ImportedPage,
