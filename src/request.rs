@@ -336,7 +336,7 @@ pub enum Abstraction {
 }
 
 /// A call of `context --expand`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Expanding notes")]
 pub struct ExpandRequest {
     /// Show the rest of notes that an earlier answer showed as a summary or an extract
@@ -492,12 +492,23 @@ pub struct Selectors {
 impl Selectors {
     /// Tells whether anything selects notes.
     pub fn selects(&self) -> bool {
-        let Self { notes, tags, mocs, walks, custom_filters, .. } = self;
-        let lists = [notes, tags, mocs, walks, custom_filters];
-        lists.iter().any(|list| !list.is_empty())
+        self.has_filters() || self.selects_otherwise()
+    }
+
+    /// Tells whether filters select notes, and nothing else does.
+    pub fn selects_by_filters_alone(&self) -> bool {
+        self.has_filters() && !self.selects_otherwise()
+    }
+
+    fn has_filters(&self) -> bool {
+        self.min_value.is_some() || !self.custom_filters.is_empty()
+    }
+
+    fn selects_otherwise(&self) -> bool {
+        let Self { notes, tags, mocs, walks, .. } = self;
+        [notes, tags, mocs, walks].iter().any(|list| !list.is_empty())
             || self.reads_stdin
             || self.query.is_some()
-            || self.min_value.is_some()
             || self.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
     }
 }
@@ -529,7 +540,7 @@ pub struct SearchRequest {
 }
 
 /// A call of `related`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct RelatedRequest {
     /// The note
     pub id: String,
@@ -639,7 +650,7 @@ pub struct DoctorRequest {
 }
 
 /// A call of `init`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct InitRequest {
     /// Keep the store out of git
     #[arg(long = "stealth")]

@@ -44,7 +44,7 @@ impl Browser {
                 self.set_status("the store was reloaded");
                 self.try_or_show_error(Self::reload);
             }
-            of_terminal => return of_terminal,
+            of_terminal @ (Effect::Edit(_) | Effect::Copy(_) | Effect::Suspend | Effect::Quit) => return of_terminal,
         }
         self.load_page();
         Effect::Nothing

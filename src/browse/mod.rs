@@ -128,7 +128,7 @@ impl App<'_> {
                 copy_to_clipboard(&mut io::stdout(), id.as_str())?;
                 self.browser.set_status(&format!("copied {id}, if your terminal takes it (OSC 52)"));
             }
-            _ => {}
+            Effect::Nothing | Effect::List | Effect::Search(_) | Effect::OpenPicker(_) | Effect::Reload => {}
         }
         Ok(true)
     }
@@ -170,7 +170,7 @@ impl App<'_> {
 fn summary_line(report: &Report) -> String {
     let parts = report.entries.iter().filter_map(|entry| match entry {
         Entry::Change(change) => Some(format!("{} {}", change.action, change.path)),
-        Entry::Finding(finding) => Some(format!("{}: {}", finding.level, finding.message)),
+        Entry::Finding(finding) => Some(format!("{}: {}", finding.severity.name(), finding.message)),
         _ => None,
     });
     parts.collect::<Vec<_>>().join("; ")

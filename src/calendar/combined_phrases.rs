@@ -86,11 +86,11 @@ impl Tokens<'_> {
     fn parse_range(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         // `3 weeks before` is a distance, which is not supported.
         let units = ["day", "days", "week", "weeks", "month", "months"];
-        let is_distance = index > 0 && units.contains(&self.word(index - 1));
+        let is_distance = || index > 0 && units.contains(&self.word(index - 1));
         match self.word(index) {
             "between" => self.parse_joined(index + 1, &["and"], today, previous),
             "from" => self.parse_joined(index + 1, &["to", "through", "until"], today, previous),
-            "before" if is_distance => None,
+            "before" if is_distance() => None,
             word @ ("since" | "after" | "before") => self.parse_open_ended(word, index + 1, today, previous),
             _ => self
                 .parse_joined(index, &["to", "through", "until"], today, previous)
@@ -100,9 +100,11 @@ impl Tokens<'_> {
 
     fn parse_single(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         let (range, end) = self.single_at(index, today, previous)?;
-        let invalid = || format!("`{}` is not a valid date", abbreviated(self.text_between(index, end)));
-        let warning = range.is_none().then(invalid);
-        Some(DatePhrase { range, end: if range.is_some() { self.skip_possessive(end) } else { end }, warning })
+        if range.is_none() {
+            let warning = format!("`{}` is not a valid date", abbreviated(self.text_between(index, end)));
+            return Some(DatePhrase { range, end, warning: Some(warning) });
+        }
+        Some(DatePhrase { range, end: self.skip_possessive(end), warning: None })
     }
 
     /// Parses `A to B`, `A..B`, or what follows `between` and `from`.

@@ -93,9 +93,9 @@ impl<'a> Tokens<'a> {
         start..end.max(start)
     }
 
-    /// Tells whether tokens span the whole text.
-    pub(super) fn is_whole(&self, from: usize, to: usize) -> bool {
-        self.range(from, to) == (0..self.text.len())
+    /// Tells whether the tokens before `end` span the whole text.
+    pub(super) fn is_whole(&self, end: usize) -> bool {
+        self.range(0, end) == (0..self.text.len())
     }
 
     /// Tells whether a word is joined to the one before it, and so is part of something longer.

@@ -9,6 +9,7 @@ use jiff::civil::Date;
 
 pub(crate) use combined_phrases::DatePhrase;
 pub(crate) use lexer::{Separator, Tokens};
+pub(crate) use single_phrases::WEEKDAYS;
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,7 +54,7 @@ pub fn parse(text: &str, today: Date) -> Result<DateRange, String> {
     let text = text.trim();
     let tokens = Tokens::new(text);
     match tokens.phrase_at(0, today, None) {
-        Some(DatePhrase { range: Some(range), warning: None, end }) if tokens.is_whole(0, end) => Ok(range),
+        Some(DatePhrase { range: Some(range), warning: None, end }) if tokens.is_whole(end) => Ok(range),
         Some(DatePhrase { range, warning: Some(warning), end }) if range.is_none() || end == tokens.len() => {
             Err(warning)
         }
@@ -76,7 +77,7 @@ pub(crate) fn parse_day(text: &str) -> Option<Date> {
     }
     let tokens = Tokens::new(text);
     let (day, end) = tokens.dated(0)?;
-    day.filter(|_| tokens.is_whole(0, end))
+    day.filter(|_| tokens.is_whole(end))
 }
 
 /// Returns the first date in a text that is written as `2025-03-05`, with `-`, `_` or `/`, whatever surrounds it.

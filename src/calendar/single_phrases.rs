@@ -16,7 +16,8 @@ const MONTHS: [&str; 12] = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 ];
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
+/// The days of the week.
+pub(crate) const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
@@ -248,7 +249,8 @@ fn before(day: Date, unit: Unit, count: Option<i64>) -> Option<Date> {
         Unit::Day => span.try_days(count),
         Unit::Week => span.try_weeks(count),
         Unit::Month => span.try_months(count),
-        _ => span.try_years(count),
+        Unit::Year => span.try_years(count),
+        _ => return None,
     };
     day.checked_sub(span.ok()?).ok()
 }

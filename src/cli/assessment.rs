@@ -28,9 +28,10 @@ pub(super) fn complete_options(
         return Ok(None);
     }
     let abstraction = match given.abstraction {
+        Some(level) => Some(level),
         None if has_query && has_budget => None,
         None if given.purpose.is_some() => Some(Abstraction::Adaptive),
-        abstraction => abstraction.or(Some(Abstraction::Detailed)),
+        None => Some(Abstraction::Detailed),
     };
     if abstraction == Some(Abstraction::Extract) && !has_query {
         return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));

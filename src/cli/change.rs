@@ -136,7 +136,7 @@ fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Er
 #[derive(Debug, Subcommand)]
 pub(super) enum TagsSub {
     /// Rename a tag in every note
-    #[command(after_help = examples(&["qipu tags rename TAG NEW", "qipu tags rename TAG NEW --dry-run"]))]
+    #[command(after_help = examples!("qipu tags rename TAG NEW", "qipu tags rename TAG NEW --dry-run"))]
     Rename {
         /// The tag
         from: String,

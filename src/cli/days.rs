@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use crate::calendar::{DateRange, parse};
+use crate::calendar::{DateRange, WEEKDAYS, parse};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
@@ -11,9 +11,6 @@ use crate::request::NamedSpan;
 const PERIODS: &str = "use a form such as 2025-03-05, yesterday, monday, last week, in January, 3 days ago or 3d";
 /// Examples of one day.
 const DAYS: &str = "name one day, such as 2025-03-05, yesterday, last Wednesday or 3 days ago";
-
-/// The days of the week; in a flag, each is the latest one.
-const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 
 /// Parses the phrase of a flag. A flag also takes short forms such as `monday` and `3d`; in a question these may be
 /// ordinary words.

@@ -1,9 +1,12 @@
 //! The ends of help texts. `tests/docs.rs` runs each line that begins with `qipu`.
 
-/// Returns the end of a help text with these examples.
-pub(super) fn examples(lines: &[&str]) -> String {
-    format!("Examples:\n  {}", lines.join("\n  "))
+/// The end of a help text with these examples, joined when the program is compiled.
+macro_rules! examples {
+    ($($line:literal),+ $(,)?) => {
+        concat!("Examples:" $(, "\n  ", $line)+)
+    };
 }
+pub(super) use examples;
 
 pub(super) const TASKS: &str = "Common tasks:
   Capture a thought:

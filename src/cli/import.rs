@@ -8,13 +8,13 @@ use crate::request::{ImportFrom, ImportRequest};
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportSub {
     /// Import the pages and journals of a Logseq graph
-    #[command(after_help = examples(&["qipu import logseq ../graph", "qipu import logseq ../graph --dry-run"]))]
+    #[command(after_help = examples!("qipu import logseq ../graph", "qipu import logseq ../graph --dry-run"))]
     Logseq(ImportRequest),
     /// Import the notes of an Obsidian vault
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu import obsidian ../vault",
         "qipu import obsidian ../vault --name notes --dry-run",
-    ]))]
+    ))]
     Obsidian(ImportRequest),
 }
 

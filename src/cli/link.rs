@@ -14,7 +14,7 @@ const PATH_HOPS: usize = 10;
 #[derive(Debug, Subcommand)]
 pub(super) enum LinkSub {
     /// Show the links of a note
-    #[command(after_help = examples(&["qipu link list ID", "qipu link list ID --direction in --typed-only"]))]
+    #[command(after_help = examples!("qipu link list ID", "qipu link list ID --direction in --typed-only"))]
     List {
         /// The note
         id: String,
@@ -22,11 +22,11 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show the notes around a note as a tree
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu link tree ID",
         "qipu link tree ID --max-hops 2 --max-fanout 5",
         "qipu link tree ID --type supports",
-    ]))]
+    ))]
     Tree {
         /// The root of the tree
         id: String,
@@ -37,7 +37,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show a shortest path between two notes
-    #[command(after_help = examples(&["qipu link path ID ID", "qipu link path ID ID --typed-only"]))]
+    #[command(after_help = examples!("qipu link path ID ID", "qipu link path ID ID --typed-only"))]
     Path {
         /// The first note of the path
         from: String,
@@ -50,7 +50,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Add a typed link to a note's frontmatter
-    #[command(after_help = examples(&["qipu link add ID ID", "qipu link add ID ID --type supports"]))]
+    #[command(after_help = examples!("qipu link add ID ID", "qipu link add ID ID --type supports"))]
     Add {
         /// The note that gets the link
         from: String,
@@ -62,7 +62,7 @@ pub(super) enum LinkSub {
         kind: String,
     },
     /// Remove typed links from one note to another
-    #[command(after_help = examples(&["qipu link remove ID ID", "qipu link remove ID ID --type supports"]))]
+    #[command(after_help = examples!("qipu link remove ID ID", "qipu link remove ID ID --type supports"))]
     Remove {
         /// The note that has the link
         from: String,

@@ -11,17 +11,17 @@ use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverReq
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
     /// Show what an agent should know when a session starts
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu prime",
         "qipu prime --hook claude",
         "qipu prime --records --max-chars 4000",
-    ]))]
+    ))]
     Prime(prime::PrimeArgs),
     /// Get the passages that answer a question, within a budget
     #[command(after_help = ASK)]
     Ask(ask::AskArgs),
     /// Show a bundle of notes, selected by name, tag, query or link
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu context --query \"WORDS\" --format records --max-chars 8000",
         "qipu context --query \"what did we decide last week?\"",
         "qipu context --note ID --with-body",
@@ -30,65 +30,65 @@ pub(super) enum Subcommands {
         "qipu context --tag TAG --json",
         "qipu context --query \"WORDS\" --purpose decide --max-tokens 2000 --format prompt",
         "qipu context --expand ID --include derivation,evidence",
-    ]))]
+    ))]
     Context(Box<context::ContextArgs>),
     /// Search for notes: best match first
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu search \"WORDS\"",
         "qipu search checksum -drives --tag TAG",
         "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
-    ]))]
+    ))]
     Search(search::SearchArgs),
     /// Show similar notes that are not linked yet
-    #[command(after_help = examples(&["qipu related ID", "qipu related ID --limit 3"]))]
+    #[command(after_help = examples!("qipu related ID", "qipu related ID --limit 3"))]
     Related(RelatedRequest),
     /// Show how notes are linked
-    #[command(after_help = examples(&["qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"]))]
+    #[command(after_help = examples!("qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"))]
     #[command(subcommand)]
     Link(link::LinkSub),
     /// Export notes and their links as a web page, or for Graphviz, Mermaid and GraphML tools
     #[command(after_help = graph::EXAMPLES, mut_args = graph::reword)]
     Graph(graph::GraphArgs),
     /// Read notes
-    #[command(after_help = examples(&["qipu show ID", "qipu show ID --links", "qipu show ID --raw"]))]
+    #[command(after_help = examples!("qipu show ID", "qipu show ID --links", "qipu show ID --raw"))]
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
-    #[command(after_help = examples(&["qipu journal", "qipu journal \"TEXT\"", "qipu journal --date yesterday"]))]
+    #[command(after_help = examples!("qipu journal", "qipu journal \"TEXT\"", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
     /// Browse the store full-screen: find, read, follow links (? shows the keys)
-    #[command(after_help = examples(&["qipu browse", "qipu browse WORDS"]))]
+    #[command(after_help = examples!("qipu browse", "qipu browse WORDS"))]
     Browse {
         /// Words to find when it opens
         #[arg(value_name = "QUERY")]
         query: Vec<String>,
     },
     /// List notes
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu list --type permanent --sort value",
         "qipu list --tag TAG --since 2025-01-01",
         "qipu list --orphans",
-    ]))]
+    ))]
     List(list::ListArgs),
     /// List fleeting notes, newest first: the ones still to be processed
-    #[command(after_help = examples(&["qipu inbox", "qipu inbox --json"]))]
+    #[command(after_help = examples!("qipu inbox", "qipu inbox --json"))]
     Inbox(list::LimitArgs),
     /// List the tags in use and the number of notes with each
-    #[command(after_help = examples(&["qipu tags", "qipu tags rename TAG NEW"]))]
+    #[command(after_help = examples!("qipu tags", "qipu tags rename TAG NEW"))]
     Tags {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
     /// Count the notes, the findings, and the notes of each type
-    #[command(after_help = examples(&["qipu status"]))]
+    #[command(after_help = examples!("qipu status"))]
     Status,
     /// Check the store for problems; exit code 3 if there are errors
-    #[command(after_help = examples(&["qipu doctor", "qipu doctor --fix --dry-run"]))]
+    #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
     /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
     /// Show the state of the index (it is maintained automatically)
-    #[command(after_help = examples(&["qipu index", "qipu index --rebuild"]))]
+    #[command(after_help = examples!("qipu index", "qipu index --rebuild"))]
     Index {
         /// Rebuild it
         #[arg(long, conflicts_with = "status")]
@@ -98,38 +98,38 @@ pub(super) enum Subcommands {
         status: bool,
     },
     /// Create a store
-    #[command(after_help = examples(&["qipu init"]))]
+    #[command(after_help = examples!("qipu init"))]
     Init(InitRequest),
     /// Save text as a note
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu capture \"TEXT\"",
         "qipu capture \"TEXT\" --tag idea,draft --title \"A better name\"",
         "qipu capture --tag TAG <<'EOF'",
         "git log -1 --format=%B | qipu capture",
-    ]))]
+    ))]
     Capture(change::CaptureArgs),
     /// Create a note
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu create \"Retries hide bugs\" --type permanent --tag TAG",
         "qipu create \"Retries hide bugs\" --link supports:ID --body \"TEXT\"",
-    ]))]
+    ))]
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
     /// Open a note in your editor ($VISUAL, else $EDITOR)
-    #[command(after_help = examples(&["qipu edit ID"]))]
+    #[command(after_help = examples!("qipu edit ID"))]
     Edit {
         /// The note
         id: String,
     },
     /// Change fields of notes, or replace their text
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu update ID --type permanent --value 80",
         "qipu update ID --tag reviewed --untag TAG",
         "qipu update ID --set status=accepted --dry-run",
-    ]))]
+    ))]
     Update(change::UpdateArgs),
     /// Change a note's title, rename its file and update the links to it
-    #[command(after_help = examples(&["qipu rename ID \"A better title\""]))]
+    #[command(after_help = examples!("qipu rename ID \"A better title\""))]
     Rename {
         /// The note
         id: String,
@@ -137,7 +137,7 @@ pub(super) enum Subcommands {
         title: String,
     },
     /// Merge FROM into INTO: FROM's id and title become aliases, and links to it are updated
-    #[command(after_help = examples(&["qipu merge ID ID", "qipu merge ID ID --dry-run"]))]
+    #[command(after_help = examples!("qipu merge ID ID", "qipu merge ID ID --dry-run"))]
     Merge {
         /// The note to keep
         into: String,
@@ -145,7 +145,7 @@ pub(super) enum Subcommands {
         from: String,
     },
     /// Replace notes with a digest in the output of context, prime and link
-    #[command(after_help = examples(&["qipu compact ID ID"]))]
+    #[command(after_help = examples!("qipu compact ID ID"))]
     Compact {
         /// The digest
         digest: String,
@@ -157,7 +157,7 @@ pub(super) enum Subcommands {
         undo: bool,
     },
     /// Delete notes that no other note links to
-    #[command(after_help = examples(&["qipu delete ID ID", "qipu delete ID --force"]))]
+    #[command(after_help = examples!("qipu delete ID ID", "qipu delete ID --force"))]
     Delete {
         /// The notes
         #[arg(required = true, value_name = "ID")]
@@ -167,40 +167,40 @@ pub(super) enum Subcommands {
         force: bool,
     },
     /// Write notes and attachments to one file (a pack), to load them elsewhere
-    #[command(after_help = examples(&["qipu dump notes.pack", "qipu dump - --note ID"]))]
+    #[command(after_help = examples!("qipu dump notes.pack", "qipu dump - --note ID"))]
     Dump(pack::DumpArgs),
     /// Load the notes and attachments of a pack into the store: all of them or none
-    #[command(after_help = examples(&["qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"]))]
+    #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]
     Load(pack::LoadArgs),
     /// Import notes from Logseq or Obsidian; the source folder is never modified
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu import logseq ../graph --dry-run",
         "qipu import obsidian ../vault --name notes",
-    ]))]
+    ))]
     #[command(subcommand)]
     Import(import::ImportSub),
     /// Set up agent tools and git to use qipu
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu setup",
         "qipu setup --all-detected",
         "qipu setup claude",
         "qipu setup mcp",
         "qipu setup agents-md --print",
-    ]))]
+    ))]
     Setup(setup::SetupArgs),
     /// Serve agent tools over MCP, on standard input and output
-    #[command(after_help = examples(&["qipu mcp"]))]
+    #[command(after_help = examples!("qipu mcp"))]
     Mcp,
     /// Print a script that lets a shell complete commands, ids, tags and types
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
     /// Print a manual page, or write all of them to a folder
-    #[command(after_help = examples(&[
+    #[command(after_help = examples!(
         "qipu man",
         "qipu man link tree",
         "qipu man --dir man1",
         "qipu man context | man -l -",
-    ]))]
+    ))]
     Man(shell::ManArgs),
     /// Merge two versions of a note; git calls it after `qipu setup git`
     #[command(hide = true)]

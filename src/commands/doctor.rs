@@ -2,7 +2,6 @@
 
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::change::{self, repair};
 use super::{note_findings, note_warning};
@@ -10,11 +9,11 @@ use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Compactions, Graph};
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, counted, layout};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
+use crate::store::{self, Location, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -80,7 +79,7 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
-    let errors = findings.iter().filter(|finding| finding.is_error()).count();
+    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));
     let mut report = Report::new(ReportHead::new(&layout::DOCTOR, Some(&store.shown_path)), entries);
@@ -94,11 +93,11 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
 fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
     let ignored = store.ignored_entries().into_iter().map(|(path, why)| DiagnosticEntry {
-        level: DiagnosticEntry::ERROR,
+        severity: Severity::Error,
         ..DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string())
     });
     let unfinished = store.unfinished_changes(location).map(|why| DiagnosticEntry {
-        level: DiagnosticEntry::ERROR,
+        severity: Severity::Error,
         ..DiagnosticEntry::warning("unfinished-change", store.redo_log_path(), why)
     });
     let left = store.stale_temp_files().into_iter().map(|path| store.shown(&path));
@@ -133,12 +132,14 @@ fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 
 /// Returns diagnostics about invalid values in the fields that state how trustworthy a note is.
 fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let invalid =
-        store.notes().iter().flat_map(|note| invalid_fields(note).into_iter().map(move |field| (note, field)));
-    let finding = |(note, (field, expected)): (&Arc<NoteHandle>, (_, &str))| {
-        note_warning(store, note, "odd-belief", format!("`{field}` is ignored: expected {expected}"))
-    };
-    invalid.map(finding).collect()
+    let mut findings = Vec::new();
+    for note in store.notes() {
+        for (field, expected) in invalid_fields(note) {
+            let message = format!("`{field}` is ignored: expected {expected}");
+            findings.push(note_warning(store, note, "odd-belief", message));
+        }
+    }
+    findings
 }
 
 /// Returns diagnostics about links, and about digests that contradict one another.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, layout};
 use crate::request::InitRequest;
 use crate::store::{self, Location, MadeFile};
 
@@ -35,7 +35,8 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
-    let head = ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path));
+    let layout = if request.is_dry_run { &layout::CHANGE } else { &layout::INIT };
+    let head = ReportHead { layout, ..ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path)) };
     Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).collect()))
 }
 

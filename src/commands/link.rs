@@ -20,7 +20,7 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
         Ok((position, store.notes()[position].id.clone()))
     };
     let entries = |reached: &[Reached<'_>]| entries(store, &digests, reached);
-    let direction = ("direction", name(follow.direction.name()));
+    let direction = ("direction", RowValue::name(follow.direction.name()));
     let (layout, facts, entries, matched, is_limited) = match &request.view {
         LinkView::List(id) => {
             let (position, id) = resolve(id)?;
@@ -30,7 +30,7 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let unresolved = graph.unresolved(position).iter().filter(|_| !is_narrowed(follow));
             let entry = |target: &String| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 };
             entries.extend(unresolved.map(entry));
-            let facts = vec![("id", name(&id)), direction];
+            let facts = vec![("id", RowValue::name(&id)), direction];
             (&layout::LINK_LIST, facts, entries, walk.matched, walk.is_limited())
         }
         LinkView::Tree(root) => {
@@ -38,7 +38,7 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let graph = session.graph().compacted(&digests);
             let walk = graph.walk(position, follow, &request.limits);
             let max_hops = request.limits.max_hops;
-            let facts = vec![("root", name(&root)), direction, ("max_hops", RowValue::Count(max_hops))];
+            let facts = vec![("root", RowValue::name(&root)), direction, ("max_hops", RowValue::Count(max_hops))];
             let layout = if max_hops == 0 { &layout::LINK_ROOT } else { &layout::LINK_TREE };
             (layout, facts, entries(&walk.reached), walk.matched, walk.is_limited())
         }
@@ -48,7 +48,13 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let (path, is_limited) = graph.path(start, end, follow, &request.limits);
             let length = path.as_ref().map_or(RowValue::Nothing, |path| RowValue::Count(path.len() - 1));
             let found = ("found", RowValue::Flag(path.is_some()));
-            let facts = vec![("from", name(&from)), ("to", name(&to)), direction, found, ("path_length", length)];
+            let facts = vec![
+                ("from", RowValue::name(&from)),
+                ("to", RowValue::name(&to)),
+                direction,
+                found,
+                ("path_length", length),
+            ];
             let layout = if path.is_some() { &layout::LINK_PATH } else { &layout::NO_LINK_PATH };
             let path = path.unwrap_or_default();
             (layout, facts, entries(&path), path.len(), is_limited)
@@ -57,10 +63,6 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
     let mut head = ReportHead { is_limited, ..super::head(store, layout, false, matched) };
     head.facts.extend(facts);
     Ok(Report::new(head, entries))
-}
-
-fn name(text: impl ToString) -> RowValue {
-    RowValue::Name(text.to_string())
 }
 
 /// Tells whether only some links are followed, so that those without a target are left out.

@@ -69,7 +69,17 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
-        _ => {
+        Command::Context(_)
+        | Command::Expand(_)
+        | Command::Link(_)
+        | Command::Graph { .. }
+        | Command::List(_)
+        | Command::Search(_)
+        | Command::Related(_)
+        | Command::Show(_)
+        | Command::Journal(_)
+        | Command::Status
+        | Command::Tags => {
             (env.join_thread_pool)();
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
@@ -99,7 +109,7 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
 }
 
 /// Returns the builder of a store's text index.
-pub fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
+fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
     Box::new(TextIndexer::new(config.language))
 }
 

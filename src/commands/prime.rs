@@ -70,7 +70,7 @@ const ELLIPSIS: &str = "…";
 pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
     let digests = Compactions::for_answer(store.notes(), request.no_compaction);
     let mut entries = vec![Entry::About(ABOUT)];
-    entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command(line, purpose)));
+    entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
     let journals = Journals::new(store.notes());
     entries.push(Entry::Overview(Box::new(overview(store, &journals))));
     let mut seen = HashSet::new();

@@ -63,7 +63,7 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
     });
     let entries = entries.collect();
     let mut head = super::head(store, &layout::RELATED, false, matched);
-    head.facts.push(("id", RowValue::Name(notes[position].id.to_string())));
+    head.facts.push(("id", RowValue::name(&notes[position].id)));
     Ok(report(head, entries))
 }
 

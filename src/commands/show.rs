@@ -55,6 +55,6 @@ pub(super) fn run_journal(day: Date, store: &Store) -> Report {
     let notes = journals.on(day).map(|position| &store.notes()[position]);
     let entries: Vec<Entry> = notes.map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
     let mut head = super::head(store, &layout::JOURNAL, true, entries.len());
-    head.facts.push(("date", RowValue::Name(day.to_string())));
+    head.facts.push(("date", RowValue::name(day)));
     Report::new(head, entries)
 }

@@ -103,7 +103,7 @@ pub fn select(session: &Session<'_>, selectors: &Selectors) -> Result<Selection,
         },
         excluded: Namespaces::new(of_config.iter().chain(asked)),
     };
-    selector.run(selectors.max_hits)?;
+    selector.run()?;
     let Selector { chosen: mut notes, over_limit, result, .. } = selector;
     let insufficient = result.insufficient.filter(|_| notes.is_empty());
     let matched = notes.len() + over_limit;
@@ -124,10 +124,6 @@ fn with_words(store: &Store, selectors: &Selectors) -> Selectors {
     selectors
 }
 
-fn filters_select(selectors: &Selectors) -> bool {
-    selectors.min_value.is_some() || !selectors.custom_filters.is_empty()
-}
-
 struct Selector<'a, 's> {
     session: &'a Session<'s>,
     store: &'a Store,
@@ -144,7 +140,7 @@ struct Selector<'a, 's> {
 }
 
 impl<'a, 's> Selector<'a, 's> {
-    fn run(&mut self, max_hits: Option<usize>) -> Result<(), Error> {
+    fn run(&mut self) -> Result<(), Error> {
         for note in self.store.positions(&self.selectors.notes)? {
             self.choose_itself(note);
             self.choose(note);
@@ -157,7 +153,7 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_passing(members);
         }
         self.choose_around(&walks);
-        let beyond = self.choose_answers(max_hits);
+        let beyond = self.choose_answers();
         self.choose_by_value();
         let with_backlinks = if self.selectors.backlinks { self.chosen.clone() } else { Vec::new() };
         for note in with_backlinks {
@@ -228,8 +224,7 @@ impl<'a, 's> Selector<'a, 's> {
     /// then id; notes that are no longer valid last.
     fn choose_by_value(&mut self) {
         let selectors = self.selectors;
-        let only_filters = filters_select(selectors)
-            && !Selectors { min_value: None, custom_filters: Vec::new(), ..selectors.clone() }.selects();
+        let only_filters = selectors.selects_by_filters_alone();
         if !only_filters && selectors.tags.is_empty() {
             return;
         }

@@ -24,7 +24,7 @@ const MAX_SHARES: usize = 1_000;
 
 impl Selector<'_, '_> {
     /// Adds the notes that the query selects, and returns those beyond its limit.
-    pub(super) fn choose_answers(&mut self, max_answers: Option<usize>) -> Vec<NoteIdx> {
+    pub(super) fn choose_answers(&mut self) -> Vec<NoteIdx> {
         let Some(mut question) = self.question() else {
             return Vec::new();
         };
@@ -57,7 +57,7 @@ impl Selector<'_, '_> {
         answers.extend(off_topic);
         let mut seen = HashSet::new();
         answers.retain(|note| seen.insert(*note));
-        let rest = answers.split_off(answers.len().min(max_answers.unwrap_or(usize::MAX)));
+        let rest = answers.split_off(answers.len().min(self.selectors.max_hits.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
         self.result.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
         self.result.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));

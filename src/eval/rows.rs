@@ -42,7 +42,7 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
 
 /// Returns the row of a metric. `shown`: its value for people; `fields`: all but its name.
 fn figure_row(name: &str, shown: String, line: String, mut fields: Vec<(&'static str, RowValue)>) -> RowEntry {
-    fields.insert(0, ("name", RowValue::Name(name.to_owned())));
+    fields.insert(0, ("name", RowValue::name(name)));
     RowEntry { kind: "figure", list: "figures", figure: shown, line, fields }
 }
 
@@ -122,9 +122,9 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
         loss.name().replace('-', " "),
         joined_budgets(&budgets)
     );
-    let mut fields = vec![("step", RowValue::Name(loss.name().to_owned()))];
+    let mut fields = vec![("step", RowValue::name(loss.name()))];
     fields.extend(question_fields(file, outcome.question, budgets));
-    fields.push(("note", note.map_or(RowValue::Nothing, |id| RowValue::Name(id.as_str().to_owned()))));
+    fields.push(("note", note.map_or(RowValue::Nothing, RowValue::name)));
     fields.push(("rank", best.map_or(RowValue::Nothing, |(rank, _)| RowValue::Count(*rank))));
     RowEntry { kind: "miss", list: "misses", figure: String::new(), line: shown, fields }
 }
@@ -144,7 +144,7 @@ fn false_answer_row(file: &str, outcome: &Outcome<'_>, budgets: &[usize]) -> Opt
 fn question_fields(file: &str, question: &JudgedQuestion, budgets: Vec<usize>) -> [(&'static str, RowValue); 4] {
     [
         ("budgets", RowValue::Counts(budgets)),
-        ("path", RowValue::Name(file.to_owned())),
+        ("path", RowValue::name(file)),
         ("line", RowValue::Count(question.line)),
         ("question", RowValue::Text(question.text.clone())),
     ]

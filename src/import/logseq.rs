@@ -56,8 +56,8 @@ impl LogseqSettings {
             page.text = text.get(head.range.end..).unwrap_or_default().to_owned();
             head.properties.into_iter().for_each(|(key, value)| add_property(&mut page, key, value));
         }
-        let iso = day.map(|day| day.to_string()).filter(|iso| *iso != page.title && !page.aliases.contains(iso));
-        page.aliases.extend(iso);
+        let iso = day.map(|day| day.to_string()).filter(|iso| *iso != page.title);
+        add_new(&mut page.aliases, iso);
         page
     }
 

@@ -60,7 +60,7 @@ fn answer_calls(date: Option<&str>, location: &Location, env: &Env, mut calls: C
     while let Some(call) = pending.take().or_else(|| calls.next(env)) {
         // The watch begins before the store is read, so that no change in between is missed.
         watcher.begin();
-        let opened = Store::open_with(location, &env.current_dir, Some(commands::text_index_builder));
+        let opened = commands::open_to_search(location, &env.current_dir);
         let store = match opened {
             Ok(store) => store,
             Err(error) => {

@@ -95,12 +95,7 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                     Tag::Heading { level, .. } if depth == 0 => heading = Some((level as usize, String::new())),
                     tag => {
                         if depth == 0 {
-                            let kind = match tag {
-                                Tag::Table(_) => BlockKind::Table,
-                                Tag::CodeBlock(_) => BlockKind::Code,
-                                _ => BlockKind::Text,
-                            };
-                            reader.add_top_level(kind, range);
+                            reader.add_top_level(&tag, range);
                         }
                         container_depth = Some(depth);
                     }
@@ -108,15 +103,17 @@ pub(super) fn blocks(body: &str) -> Vec<Block> {
                 depth += 1;
             }
             Event::End(end) => {
+                depth = depth.saturating_sub(1);
                 match end {
                     TagEnd::Item => reader.end_item(depth),
                     TagEnd::Heading(_) => reader.set_heading_path(heading.take()),
                     _ => {}
                 }
-                depth = depth.saturating_sub(1);
             }
             Event::Text(piece) | Event::Code(piece) => {
-                heading.iter_mut().for_each(|(_, text)| text.push_str(&piece));
+                if let Some((_, text)) = &mut heading {
+                    text.push_str(&piece);
+                }
             }
             _ => {}
         }
@@ -137,7 +134,7 @@ struct BlockReader<'a> {
 
 struct OpenItem {
     block: usize,
-    /// Its depth among all open elements.
+    /// The number of open elements around it.
     depth: usize,
     /// The offset from which its own text continues.
     start: usize,
@@ -173,7 +170,7 @@ impl BlockReader<'_> {
         };
         let line = self.body.get(self.body.floor_char_boundary(range.start.saturating_sub(MAX_COLUMN))..range.start);
         let column = line.map_or(0, |line| line.rfind('\n').map_or(line.len(), |end| line.len() - end - 1));
-        let (block_index, depth) = (self.blocks.len(), depth + 1);
+        let block_index = self.blocks.len();
         self.open.push(OpenItem { block: block_index, depth, start: range.start, end: range.end, column });
         self.blocks.push(block);
     }
@@ -205,7 +202,12 @@ impl BlockReader<'_> {
         }
     }
 
-    fn add_top_level(&mut self, kind: BlockKind, range: Range<usize>) {
+    fn add_top_level(&mut self, tag: &Tag<'_>, range: Range<usize>) {
+        let kind = match tag {
+            Tag::Table(_) => BlockKind::Table,
+            Tag::CodeBlock(_) => BlockKind::Code,
+            _ => BlockKind::Text,
+        };
         let text = self.body.get(range.clone()).unwrap_or_default().trim_end();
         let range = range.start..range.start + text.len();
         if text.starts_with("<!--") {

@@ -35,13 +35,13 @@ pub(crate) fn join(
         let matching = all.iter().enumerate().filter(|(_, our_item)| is_match(our_item, item));
         let matching: Vec<_> =
             matching.map(|(index, our_item)| (index, our_item.clone(), extra_fields(key, our_item, item))).collect();
-        if matching.iter().any(|(.., (new, conflicting))| new.is_empty() && conflicting.is_empty()) {
+        if matching.iter().any(|(.., extra)| extra.new.is_empty() && extra.conflicting.is_empty()) {
             continue;
         }
         let is_unique = matching.len() == 1 && theirs.iter().filter(|other| is_match(other, item)).count() == 1;
         let only = matching.into_iter().next().filter(|_| is_unique);
-        match only.filter(|(.., (_, conflicting))| conflicting.is_empty() || on_conflict != OnConflict::KeepBoth) {
-            Some((index, old, (mut new, conflicting))) => {
+        match only.filter(|(.., extra)| extra.conflicting.is_empty() || on_conflict != OnConflict::KeepBoth) {
+            Some((index, old, ExtraFields { mut new, conflicting })) => {
                 if on_conflict == OnConflict::TakeTheirs {
                     new.extend(conflicting);
                 } else {
@@ -67,8 +67,8 @@ pub(crate) fn join(
 pub(crate) fn is_same_source(a: &Value, b: &Value) -> bool {
     let (a, b) = (map_of("sources", a), map_of("sources", b));
     let text = |entries: &[(String, Value)], key: &str| get(entries, key).map(|text| text.to_line().trim().to_owned());
-    let (url, conflicting) = (text(&a, "url").unwrap_or_default(), text(&b, "url").unwrap_or_default());
-    url == conflicting && (!url.is_empty() || text(&a, "title") == text(&b, "title"))
+    let (url, other_url) = (text(&a, "url").unwrap_or_default(), text(&b, "url").unwrap_or_default());
+    url == other_url && (!url.is_empty() || text(&a, "title") == text(&b, "title"))
 }
 
 pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
@@ -79,8 +79,13 @@ pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
     (text("type").unwrap_or_else(|| "related".to_owned()), link_target(&target).to_owned())
 }
 
-/// Returns the entries of theirs that our item lacks, and those for which it has another value.
-fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> (FieldValues, FieldValues) {
+/// The entries of an item of theirs that our item lacks, and those for which it has another value.
+struct ExtraFields {
+    new: FieldValues,
+    conflicting: FieldValues,
+}
+
+fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> ExtraFields {
     let ours = map_of(key, ours);
     let is_name = |name: &str| matches!((key, name), ("links", "id" | "type") | ("sources", "url"));
     let our_value = |name: &str| get(&ours, name).filter(|value| !value.is_null());
@@ -88,7 +93,8 @@ fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> (FieldValues, FieldV
     extra.retain(|(name, value)| {
         !is_name(name) && !value.is_null() && our_value(name).is_none_or(|ours| plain(ours) != plain(value))
     });
-    extra.into_iter().partition(|(name, _)| our_value(name).is_none())
+    let (new, conflicting) = extra.into_iter().partition(|(name, _)| our_value(name).is_none());
+    ExtraFields { new, conflicting }
 }
 
 #[cfg(test)]

@@ -25,8 +25,9 @@ pub struct LinkTypes {
 
 impl Default for LinkTypes {
     fn default() -> Self {
-        let both = BUILT_IN.into_iter().flat_map(|(kind, inverse)| [(kind, inverse), (inverse, kind)]);
-        Self { inverses: both.map(|(kind, inverse)| (kind.to_owned(), inverse.to_owned())).collect() }
+        let mut types = Self { inverses: BTreeMap::new() };
+        BUILT_IN.into_iter().for_each(|(kind, inverse)| types.add(kind, inverse));
+        types
     }
 }
 

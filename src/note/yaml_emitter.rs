@@ -50,10 +50,13 @@ pub(super) fn flow(value: &Value) -> String {
 
 /// Tells whether a text is a plain scalar with the same text inside a flow list.
 fn is_plain_in_flow(text: &str) -> bool {
+    if text.contains('\n') {
+        return false;
+    }
     let listed = format!("[{text}]");
     let is_same = |item: &Yaml<'_>| matches!(&item.kind, YamlNode::Scalar { text: read, plain: true } if read == text);
     let tree = yaml::parse(&listed).map(|tree| tree.kind);
-    !text.contains('\n') && matches!(tree, Ok(YamlNode::List(items)) if items.len() == 1 && items.iter().all(is_same))
+    matches!(tree, Ok(YamlNode::List(items)) if matches!(items.as_slice(), [item] if is_same(item)))
 }
 
 /// Tells whether a parser may read a plain text as a number, date, boolean or null.

@@ -67,7 +67,7 @@ impl Renderer for Human<'_> {
                 format!("{indent}(missing) {}\n", one_line(target))
             }
             Entry::About(text) => format!("\n{text}\n"),
-            Entry::Command(line, purpose) => {
+            Entry::Command { line, purpose } => {
                 let line = self.screen.paint(As::Code, &format!("`{line}`"));
                 format!("{}- {line}: {purpose}\n", self.heading(index, included))
             }
@@ -336,7 +336,7 @@ fn is_branch(entry: &NoteEntry, edge: &EdgeEntry) -> bool {
 /// Returns the heading above entries of this group, in the primer and in a bundle; empty for an entry of no group.
 fn group_heading(entry: &Entry) -> &'static str {
     match entry {
-        Entry::Command(..) => "Commands",
+        Entry::Command { .. } => "Commands",
         Entry::Pattern(_) => "Patterns",
         Entry::Note(entry) => match entry.role {
             EntryRole::LastJournal => "Where the last session stopped",

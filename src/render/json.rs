@@ -42,14 +42,17 @@ impl Renderer for Json<'_> {
         }
         let mut parts = Vec::new();
         for list in layout.lists {
-            let is_present = match *list {
-                _ if !layout.has_optional_lists => true,
-                LINKS => self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty()),
-                PATTERNS => self.report.head.analysis.as_ref().is_some_and(|analysis| analysis.intents.contains(list)),
-                // Its entry writes the key too, since the value is no array.
-                COMPARISON => false,
-                _ => true,
-            };
+            let is_optional = layout.has_optional_lists;
+            let is_present = !is_optional
+                || match *list {
+                    LINKS => self.report.entries.iter().filter_map(Entry::note).any(|entry| !entry.edges.is_empty()),
+                    PATTERNS => {
+                        self.report.head.analysis.as_ref().is_some_and(|analysis| analysis.intents.contains(list))
+                    }
+                    // Its entry writes the key too, since the value is no array.
+                    COMPARISON => false,
+                    _ => true,
+                };
             if is_present {
                 text.push_str(&format!(",\"{list}\":["));
             }
@@ -76,7 +79,7 @@ impl Renderer for Json<'_> {
             }
             Entry::Unresolved { from, target, .. } => ("unresolved", json!({"from": from, "target": target})),
             Entry::About(text) => ("about", json!(text)),
-            Entry::Command(line, purpose) => ("commands", json!({"command": line, "purpose": purpose})),
+            Entry::Command { line, purpose } => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
             Entry::Recipe(recipe) => ("recipes", json!(recipe)),
             Entry::Link(edge, title) => {

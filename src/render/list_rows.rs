@@ -3,7 +3,7 @@
 use super::paint::TextRole as As;
 use super::{Screen, relative_days, wrap};
 use crate::escape::{as_one_line, escape_lines, one_line};
-use crate::report::{DiagnosticEntry, Entry, NoteEntry, NoteLayout, RecipeEntry, Report, RowEntry};
+use crate::report::{DiagnosticEntry, Entry, NoteEntry, NoteLayout, RecipeEntry, Report, RowEntry, Severity};
 
 /// The most entries by which the columns are sized.
 const MAX_MEASURED: usize = 1_000;
@@ -98,8 +98,11 @@ impl Screen {
     pub(super) fn finding_line(self, finding: &DiagnosticEntry) -> String {
         let line = finding.line.map_or(String::new(), |line| format!(":{line}"));
         let (path, message) = (one_line(&finding.path), one_line(&finding.message));
-        let role = if finding.is_error() { As::Error } else { As::Warning };
-        let level = self.paint(role, finding.level);
+        let role = match finding.severity {
+            Severity::Error => As::Error,
+            Severity::Warning => As::Warning,
+        };
+        let level = self.paint(role, finding.severity.name());
         let code = self.paint(As::Quiet, &format!("({})", finding.code));
         format!("{level}: {path}{line}: {message} {code}\n")
     }

@@ -156,7 +156,7 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
 pub(super) fn finding_line(finding: &DiagnosticEntry) -> String {
     let line = finding.line.map_or(String::new(), |line| format!(" line={line}"));
     let from = finding.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
-    let (level, path, message) = (finding.level, quote_value(&finding.path), json_string(&finding.message));
+    let (level, path, message) = (finding.severity.name(), quote_value(&finding.path), json_string(&finding.message));
     format!("D finding level={level} code={} path={path}{line} message={message}{from}\n", finding.code)
 }
 

@@ -23,8 +23,13 @@ pub enum Entry {
     },
     /// The description of qipu.
     About(&'static str),
-    /// The line of a command, and its purpose.
-    Command(&'static str, &'static str),
+    /// A command.
+    Command {
+        /// The command line.
+        line: &'static str,
+        /// Its purpose.
+        purpose: &'static str,
+    },
     /// The size and the topics of a store.
     Overview(Box<OverviewEntry>),
     /// A set-up recipe.
@@ -146,11 +151,31 @@ pub struct RecipeEntry {
     pub(crate) fits: Option<bool>,
 }
 
+/// The severity of a diagnostic.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// What a note says is lost, or contradicts another note.
+    Error,
+    /// Anything else.
+    Warning,
+}
+
+impl Severity {
+    /// Returns the name in answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
 /// A diagnostic of a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DiagnosticEntry {
-    /// `error` or `warning`.
-    pub(crate) level: &'static str,
+    #[serde(rename = "level")]
+    pub(crate) severity: Severity,
     /// A short name that never changes.
     pub(crate) code: &'static str,
     /// The id, if the file is a note.
@@ -163,23 +188,15 @@ pub struct DiagnosticEntry {
 }
 
 impl DiagnosticEntry {
-    /// The level of an error.
-    pub(crate) const ERROR: &str = "error";
-
-    /// Tells whether it is an error, and not a warning.
-    pub(crate) fn is_error(&self) -> bool {
-        self.level == Self::ERROR
-    }
-
     /// Returns a warning about a file as a whole. `path`: the file, relative to the current directory.
     pub fn warning(code: &'static str, path: String, message: String) -> Self {
-        Self { level: "warning", code, id: None, path, line: None, message }
+        Self { severity: Severity::Warning, code, id: None, path, line: None, message }
     }
 
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
-            level: if finding.is_error() { Self::ERROR } else { "warning" },
+            severity: if finding.is_error() { Severity::Error } else { Severity::Warning },
             code: finding.code,
             id: Some(note.id.clone()),
             path,
@@ -221,6 +238,13 @@ pub enum RowValue {
     Flag(bool),
     /// No value: left out of records, and `null` in JSON.
     Nothing,
+}
+
+impl RowValue {
+    /// Returns the name of something, such as an id.
+    pub fn name(text: impl ToString) -> Self {
+        Self::Name(text.to_string())
+    }
 }
 
 /// The change of one file that a command made, or would make.

@@ -17,7 +17,7 @@ pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats,
 pub use candidates::{Candidate, Candidates};
 pub use entry::{
     ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,
-    RecipeEntry, RowEntry, RowValue, SideEntry,
+    RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
 };
 pub use layout::{AnswerFooter, COMPARISON, Header, LINKS, Layout, NoteLayout, PATTERNS, SPANNING_TREE};
 pub use level::{DetailLevel, LimitedLevel};
@@ -159,19 +159,14 @@ pub struct ReportHead {
 impl ReportHead {
     /// Returns the head of an answer without limits that shows the names of notes only.
     pub fn new(layout: &'static Layout, store: Option<&str>) -> Self {
-        let facts = vec![("mode", RowValue::Name(layout.name.to_owned()))];
+        let facts = vec![("mode", RowValue::name(layout.name))];
         Self { layout, facts, store: store.map(str::to_owned), ..Self::default() }
     }
 
     /// Returns the head of the changes of files that a command made, or would make in a dry run.
     pub fn of_change(command: &'static str, is_dry_run: bool, store: Option<&str>) -> Self {
-        let layout = match command {
-            "import" => &layout::IMPORT,
-            "init" if !is_dry_run => &layout::INIT,
-            _ => &layout::CHANGE,
-        };
-        let facts = vec![("mode", RowValue::Name(command.to_owned())), ("dry_run", RowValue::Flag(is_dry_run))];
-        Self { facts, ..Self::new(layout, store) }
+        let facts = vec![("mode", RowValue::name(command)), ("dry_run", RowValue::Flag(is_dry_run))];
+        Self { facts, ..Self::new(&layout::CHANGE, store) }
     }
 
     /// Returns the text for people in place of entries.

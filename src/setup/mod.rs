@@ -72,11 +72,15 @@ pub struct FileChange {
     pub diff: Option<String>,
 }
 
+/// Returns the steps of all recipes whose files are in the project and not in the store.
+fn project_steps() -> impl Iterator<Item = &'static RecipeStep> {
+    RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| !step.is_in_store())
+}
+
 /// Returns the folders of a project that recipes write into. Symbolic links that lead out of it are omitted.
 pub fn target_folders(project: &Project<'_>) -> BTreeSet<PathBuf> {
     let Ok(root) = project.root.canonicalize() else { return BTreeSet::new() };
-    let steps = RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| !step.is_in_store());
-    let folders = steps.filter_map(|step| root.join(step.path(project)).parent()?.canonicalize().ok());
+    let folders = project_steps().filter_map(|step| root.join(step.path(project)).parent()?.canonicalize().ok());
     folders.chain([root.clone()]).filter(|folder| folder.starts_with(&root)).collect()
 }
 
@@ -89,7 +93,7 @@ fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usi
     }
     let top = path.split_inclusive('/').next().unwrap_or_default();
     let mut is_ours = false;
-    for step in RECIPES.iter().flat_map(|recipe| recipe.steps).filter(|step| !step.is_in_store()) {
+    for step in project_steps() {
         let path = step.path(project);
         is_ours |= path.starts_with(top) && step.folders_made(project)? >= path.matches('/').count();
     }

@@ -57,14 +57,18 @@ impl Change {
 
     /// Returns the file's path after the change; of a deletion that before.
     pub fn path(&self) -> &str {
-        let [before, after] = self.files();
-        after.or(before).map_or("", |(path, _)| path)
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { to, .. } => to,
+        }
     }
 
     /// Returns the file's path before the change; of a new file that after.
     pub(super) fn source(&self) -> &str {
-        let [before, after] = self.files();
-        before.or(after).map_or("", |(path, _)| path)
+        match self {
+            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
+            Self::Move { from, .. } => from,
+        }
     }
 
     /// Returns the word for the change in an answer.
@@ -79,12 +83,12 @@ impl Change {
 
     /// Returns the change as a unified diff; `store` is the shown path of the store.
     pub fn diff(&self, store: &str) -> String {
-        let [before, after] = self.files().map(|file| {
+        let [(from, old), (to, new)] = self.files().map(|file| {
             file.map_or(("/dev/null".to_owned(), "".into()), |(path, bytes)| {
                 (format!("{store}{path}"), String::from_utf8_lossy(bytes))
             })
         });
-        unified(&before.0, &after.0, &before.1, &after.1)
+        unified(&from, &to, &old, &new)
     }
 }
 

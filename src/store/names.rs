@@ -1,6 +1,7 @@
 //! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 use super::note_handle::NoteHandle;
@@ -35,26 +36,16 @@ impl Store {
 
     /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
     fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
-        let from_here = self.current_dir.join(name);
-        let inside = discover::normalize_lexically(&from_here)
-            .strip_prefix(&self.root)
-            .ok()
-            .map(|path| path.to_string_lossy().into_owned());
         let by_path = self.by_path.get_or_init(|| {
             let paths = NoteIdx::enumerate(&self.notes);
             paths.map(|(position, note)| (note.path.clone(), position)).collect()
         });
         // A path that begins with `..` leads out of the store.
-        let in_store = || {
-            Some(
-                discover::normalize_lexically(&self.root.join(name))
-                    .strip_prefix(&self.root)
-                    .ok()?
-                    .to_str()?
-                    .to_owned(),
-            )
+        let below = |base: &Path| {
+            let path = discover::normalize_lexically(&base.join(name));
+            by_path.get(&*path.strip_prefix(&self.root).ok()?.to_string_lossy())
         };
-        inside.and_then(|path| by_path.get(&path)).or_else(|| by_path.get(&in_store()?)).copied()
+        below(&self.current_dir).or_else(|| below(&self.root)).copied()
     }
 
     /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as

@@ -90,7 +90,7 @@ impl NoteHandle {
     pub fn parsed_or_empty(&self) -> &Note {
         match &self.source {
             NoteSource::Parsed(note) => note,
-            NoteSource::Indexed(indexed) => &indexed.file(&self.path).0,
+            NoteSource::Indexed(indexed) => indexed.file(&self.path),
         }
     }
 
@@ -98,7 +98,10 @@ impl NoteHandle {
     pub fn read_failure(&self) -> Option<&Error> {
         match &self.source {
             NoteSource::Parsed(_) => None,
-            NoteSource::Indexed(indexed) => indexed.file.get()?.1.as_ref(),
+            NoteSource::Indexed(indexed) => {
+                let (_, failure) = &**indexed.file.get()?;
+                failure.as_ref()
+            }
         }
     }
 
@@ -260,8 +263,8 @@ impl NoteHandle {
 }
 
 impl IndexedNote {
-    fn file(&self, path: &str) -> &(Note, Option<Error>) {
-        self.file.get_or_init(|| {
+    fn file(&self, path: &str) -> &Note {
+        let (note, _) = &**self.file.get_or_init(|| {
             let (columns, mut bytes) = (&self.record.columns, Vec::new());
             let read = note_file::read_into(&columns.dir, Path::new(path), &mut bytes);
             let failure = read.err().map(|error| columns.errors.add_note(path, &error));
@@ -269,7 +272,8 @@ impl IndexedNote {
                 bytes.clear();
             }
             Box::new((Note::parse(path, bytes), failure))
-        })
+        });
+        note
     }
 
     fn cold_fields(&self, path: &str) -> ColdFieldsRef<'_> {
@@ -279,6 +283,6 @@ impl IndexedNote {
             // Another thread may have decoded the same bytes first.
             let _ = self.cold.set(Box::new(cold));
         }
-        self.cold.get().map_or_else(|| ColdFieldsRef::of(&self.file(path).0), |cold| cold.borrowed())
+        self.cold.get().map_or_else(|| ColdFieldsRef::of(self.file(path)), |cold| cold.borrowed())
     }
 }

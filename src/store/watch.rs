@@ -34,7 +34,7 @@ pub struct ChangeWatcher {
     #[cfg(target_os = "linux")]
     reports: Option<reports::Reports>,
     /// The last fingerprint of a store without reports; `None` if it could not be taken.
-    fingerprint: Option<u64>,
+    last_fingerprint: Option<u64>,
 }
 
 impl ChangeWatcher {
@@ -45,7 +45,7 @@ impl ChangeWatcher {
             current_dir: current_dir.to_path_buf(),
             #[cfg(target_os = "linux")]
             reports: None,
-            fingerprint: None,
+            last_fingerprint: None,
         }
     }
 
@@ -61,7 +61,7 @@ impl ChangeWatcher {
                 return;
             }
         }
-        self.fingerprint = self.fingerprint();
+        self.last_fingerprint = self.fingerprint();
     }
 
     /// Whether something changed, or may have changed, since [`ChangeWatcher::begin`].
@@ -70,7 +70,7 @@ impl ChangeWatcher {
         if let Some(reports) = &mut self.reports {
             return reports.have_changes(&self.location, &self.current_dir);
         }
-        self.fingerprint.is_none() || self.fingerprint() != self.fingerprint
+        self.last_fingerprint.is_none() || self.fingerprint() != self.last_fingerprint
     }
 
     fn fingerprint(&self) -> Option<u64> {
@@ -325,7 +325,7 @@ mod tests {
         let mut watcher = ChangeWatcher::new(&Location::default(), dir.path());
         watcher.begin();
         assert!(!watcher.has_changed());
-        assert!(watcher.fingerprint.is_some());
+        assert!(watcher.last_fingerprint.is_some());
         fs::write(notes.join("7/a.md"), "").unwrap();
         assert!(watcher.has_changed());
     }

@@ -42,10 +42,7 @@ pub(super) fn plan_remove(
     let (from, to) = (store.resolve(from)?, store.resolve(to)?);
     let note = &store.notes()[from];
     let unwanted = links_to(store, note, to).filter(|(link_kind, _)| kind.is_none_or(|kind| *link_kind == kind));
-    let edit = |(kind, target): (&str, &str)| Edit::RemoveMap {
-        key: "links",
-        entries: vec![("id", target.to_owned()), ("type", kind.to_owned())],
-    };
+    let edit = |(kind, target): (&str, &str)| Edit::RemoveMap { key: "links", entries: link_entry(kind, target) };
     let edits: Vec<Edit> = unwanted.map(edit).collect();
     Ok(vec![plan_edits(store, note, &edits, now)?])
 }

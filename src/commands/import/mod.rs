@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, layout};
 use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{self, Change, ExternalDir, Location, Store};
 use drafts::{Draft, ImportAction};
@@ -32,7 +32,9 @@ pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Pa
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
-    lock.map_or(Ok(()), |lock| store.apply(&plan.changes, &lock))?;
+    if let Some(lock) = lock {
+        store.apply(&plan.changes, &lock)?;
+    }
     Ok(plan.into_report())
 }
 
@@ -100,11 +102,15 @@ impl SourceFolder {
 
 /// Returns the files that pages link to. A folder may contain many other files.
 fn linked_files(vault: &Vault) -> HashSet<String> {
-    let references =
-        vault.pages.iter().flat_map(|page| page.scan.references.iter().map(move |reference| (page, reference)));
-    let found = references.filter_map(|(page, reference)| vault.resolve(&page.source, &reference.target));
-    let file = |found| if let ResolvedName::File(path) = found { Some(path) } else { None };
-    found.filter_map(file).collect()
+    let mut files = HashSet::new();
+    for page in &vault.pages {
+        for reference in &page.scan.references {
+            if let Some(ResolvedName::File(path)) = vault.resolve(&page.source, &reference.target) {
+                files.insert(path);
+            }
+        }
+    }
+    files
 }
 
 /// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault.
@@ -279,6 +285,7 @@ impl<'a> ImportPlan<'a> {
 
     fn into_report(self) -> Report {
         let head = ReportHead::of_change("import", self.request.is_dry_run, Some(&self.store.shown_path));
+        let head = ReportHead { layout: &layout::IMPORT, ..head };
         let totals = totals(&self.entries);
         let finished = super::change::finished(self.store).into_iter();
         let findings = finished.chain(shortened(self.findings)).map(Entry::Finding);

@@ -25,7 +25,9 @@ pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path
     let pack = read(&request.pack, current_dir)?;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
-    lock.map_or(Ok(()), |lock| store.apply(&plan.changes, &lock))?;
+    if let Some(lock) = lock {
+        store.apply(&plan.changes, &lock)?;
+    }
     Ok(plan.into_report())
 }
 

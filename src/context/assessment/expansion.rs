@@ -20,13 +20,15 @@ use crate::store::{NoteHandle, NoteIdx};
 pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
     let requested = session.store.positions(&request.ids)?;
     let assessor = Assessor::new(session, Some(session.store.today.day()), None);
-    let related = requested.iter().map(|index| related(&assessor, *index, request)).collect::<Vec<_>>();
+    let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
+    let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
+    let filter = LinkFilter { derivation, evidence, contradictions };
+    let related = requested.iter().map(|index| related(&assessor, *index, filter)).collect::<Vec<_>>();
     let mut chosen: Vec<(NoteIdx, DetailLevel)> = Vec::new();
     for (index, related) in requested.iter().zip(&related) {
         let note = &session.store.notes()[*index];
         // A note without more content is listed if its sources or its links to other notes are shown.
-        let has_context =
-            !related.is_empty() || (request.include.contains(&RelatedKind::Evidence) && !note.sources().is_empty());
+        let has_context = !related.is_empty() || (filter.evidence && !note.sources().is_empty());
         if has_more_than_summary(note) {
             chosen.push((*index, DetailLevel::Detailed));
         } else if has_context {
@@ -37,7 +39,7 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
     chosen.extend(related.map(|related| (related, DetailLevel::Summary)));
     let mut seen = HashSet::new();
     chosen.retain(|(index, _)| seen.insert(*index));
-    Ok(ranked_notes(&assessor, &chosen, request))
+    Ok(ranked_notes(&assessor, &chosen, filter))
 }
 
 /// Tells whether the body of a note differs from its summary in more than white space.
@@ -48,15 +50,15 @@ fn has_more_than_summary(note: &NoteHandle) -> bool {
 }
 
 /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.
-fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, request: &ExpandRequest) -> Vec<NoteIdx> {
+fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, filter: LinkFilter) -> Vec<NoteIdx> {
     let mut related: BTreeSet<NoteIdx> = BTreeSet::new();
-    if request.include.contains(&RelatedKind::Derivation) {
+    if filter.derivation {
         related.extend(assessor.origins(index));
     }
-    if request.include.contains(&RelatedKind::Evidence) {
+    if filter.evidence {
         related.extend(assessor.linked(index, SUPPORTED_BY));
     }
-    if request.include.contains(&RelatedKind::Contradictions) {
+    if filter.contradictions {
         related.extend(assessor.opponents(index));
     }
     let mut related: Vec<(f64, NoteIdx)> =
@@ -65,16 +67,9 @@ fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, request: &ExpandRequest)
     related.into_iter().map(|(_, index)| index).collect()
 }
 
-fn ranked_notes(
-    assessor: &Assessor<'_, '_>,
-    chosen: &[(NoteIdx, DetailLevel)],
-    request: &ExpandRequest,
-) -> RankedNotes {
+fn ranked_notes(assessor: &Assessor<'_, '_>, chosen: &[(NoteIdx, DetailLevel)], filter: LinkFilter) -> RankedNotes {
     let session = assessor.session;
     let ordinals: Ordinals = chosen.iter().enumerate().map(|(ordinal, (index, _))| (*index, ordinal)).collect();
-    let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
-    let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
-    let filter = LinkFilter { derivation, evidence, contradictions };
     let (mut entries, mut all) = (Vec::new(), Vec::new());
     for (index, level) in chosen {
         let assessment = assessor.assessment(*index, 1.0);

@@ -70,7 +70,11 @@ impl FavouredDays {
 
 fn years_before(period: Period, years: i16) -> Option<Period> {
     let back = |day: Date| day.checked_sub(jiff::Span::new().years(years)).ok();
-    Some(Period { from: period.from.map_or(Some(None), |from| back(from).map(Some))?, to: back(period.to)? })
+    let from = match period.from {
+        Some(from) => Some(back(from)?),
+        None => None,
+    };
+    Some(Period { from, to: back(period.to)? })
 }
 
 /// The notes and days in relation to which questions are parsed.
@@ -138,8 +142,9 @@ impl Question {
 
     /// Tells whether a term names a topic, and not only journals or activities in general.
     pub fn has_topic(&self) -> bool {
-        let general = [intents::GENERIC_WORDS.as_slice(), &intents::JOURNAL_WORDS, &intents::REQUEST_WORDS].concat();
-        self.rest.is_some() && self.terms.iter().any(|term| !general.contains(&term.as_str()))
+        let general = [intents::GENERIC_WORDS.as_slice(), &intents::JOURNAL_WORDS, &intents::REQUEST_WORDS];
+        let is_general = |term: &str| general.iter().any(|words| words.contains(&term));
+        self.rest.is_some() && self.terms.iter().any(|term| !is_general(term))
     }
 
     /// Tells whether the question consists of days and periods only.

@@ -82,7 +82,7 @@ fn with_comments(
     let mut counts = counts(&lines);
     let (line_by_code, only_line) = (line_by_code(&lines), only_code(&lines));
     // The comments to insert above and below each line.
-    let mut inserted = vec![(Vec::new(), Vec::new()); lines.len()];
+    let (mut above, mut below) = (vec![Vec::new(); lines.len()], vec![Vec::new(); lines.len()]);
     for source in sources {
         let next_code = nearest_code(source.iter().rev()).into_iter().rev();
         let codes = next_code.zip(nearest_code(source.iter()));
@@ -96,8 +96,8 @@ fn with_comments(
             let host_of = |line: &CommentedLine| line_by_code.get(line.code.trim()).copied().flatten();
             let is_added = if line.is_comment() {
                 let inserted = match next_code {
-                    Some(next) => host_of(next).and_then(|host| Some(&mut inserted.get_mut(host)?.0)),
-                    None => last_code.and_then(host_of).and_then(|host| Some(&mut inserted.get_mut(host)?.1)),
+                    Some(next) => host_of(next).and_then(|host| above.get_mut(host)),
+                    None => last_code.and_then(host_of).and_then(|host| below.get_mut(host)),
                 };
                 inserted.map(|inserted| inserted.push(line.clone())).is_some()
             } else {
@@ -110,8 +110,8 @@ fn with_comments(
             }
         }
     }
-    let lines = lines.into_iter().zip(inserted);
-    lines.flat_map(|(line, (above, below))| above.into_iter().chain([line]).chain(below)).collect()
+    let lines = above.into_iter().zip(lines).zip(below);
+    lines.flat_map(|((above, line), below)| above.into_iter().chain([line]).chain(below)).collect()
 }
 
 /// Returns the index of the line of each code; `None` for code that occurs on several lines.
@@ -208,9 +208,10 @@ fn merged_counts([base, ours, theirs]: [CommentCounts; 3]) -> Option<CommentCoun
         let [base, ours, theirs] = [&base, &ours, &theirs].map(|counts| counts.get(text).copied().unwrap_or_default());
         if theirs == base || theirs == ours { Some(ours) } else { (ours == base).then_some(theirs) }
     };
-    let merged: Option<CommentCounts> =
-        texts.into_iter().map(|text| Some((text.clone(), merged_count(text)?))).collect();
-    merged.map(|counts| counts.into_iter().filter(|(_, count)| *count > 0).collect())
+    let merged = texts.into_iter().map(|text| Some((text.clone(), merged_count(text)?)));
+    let mut merged = merged.collect::<Option<CommentCounts>>()?;
+    merged.retain(|_, count| *count > 0);
+    Some(merged)
 }
 
 /// Writes the text of one field into the lines of another, in its own spelling; `None` unless both are texts.

@@ -76,7 +76,7 @@ impl Stems {
             (Language::Arabic | Language::Persian, _)
             | (Language::Ukrainian | Language::Serbian, Some(Algorithm::Russian))
             | (Language::Nepali, Some(Algorithm::Hindi)) => self.own,
-            (_, of_script) => of_script.or(self.own),
+            (_, by_script) => by_script.or(self.own),
         };
         algorithm.map_or_else(|| word.to_owned(), |algorithm| Stemmer::create(algorithm).stem(word).into_owned())
     }

@@ -80,7 +80,10 @@ fn next_run(token: &str, offset: usize) -> Option<(CharClass, Range<usize>)> {
     let mut chars = token.get(offset..)?.char_indices().peekable();
     let (start, class, first) = chars.find_map(|(start, c)| Some((start, char_class(c)?, c)))?;
     let mut end = start + first.len_utf8();
-    while let Some((start, c)) = chars.next().filter(|_| class != CharClass::Symbol) {
+    if class == CharClass::Symbol {
+        return Some((class, offset + start..offset + end));
+    }
+    while let Some((position, c)) = chars.next() {
         let mut next_is_word = || chars.peek().is_some_and(|(_, next)| char_class(*next) == Some(CharClass::Word));
         let continues = match class {
             _ if is_mark(c) => true,
@@ -90,7 +93,7 @@ fn next_run(token: &str, offset: usize) -> Option<(CharClass, Range<usize>)> {
         if !continues {
             break;
         }
-        end = start + c.len_utf8();
+        end = position + c.len_utf8();
     }
     Some((class, offset + start..offset + end))
 }

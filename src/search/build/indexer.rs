@@ -143,8 +143,8 @@ impl TextIndexer {
             varint::write(rows, doc_freq << 2 | *kind as u32);
             if *kind == WordKind::Other {
                 varint::write(rows, text.len() as u32);
+                parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
             }
-            parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
         }
     }
 }

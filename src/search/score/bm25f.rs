@@ -1,8 +1,8 @@
 //! BM25F, the parts of the ranking formula that several scores share; specs/ranking.md explains it.
 
-use crate::search::format::FieldLengths;
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;
+use crate::store::NoteIdx;
 
 /// BM25's `b` for bodies and for titles, 0 to 1.
 pub(super) const B_BODY: f64 = 0.5;
@@ -28,7 +28,8 @@ pub(crate) struct LengthNorms {
 }
 
 impl LengthNorms {
-    pub(crate) fn of(lengths: FieldLengths, index: &CompositeIndex) -> Self {
+    pub(crate) fn of(note: NoteIdx, index: &CompositeIndex) -> Self {
+        let lengths = index.norms(note);
         Self {
             body: length_norm(B_BODY, lengths.body, index.average_body_len()),
             title: length_norm(B_TITLE, lengths.title, index.average_title_len()),

@@ -47,7 +47,7 @@ impl QueryMatches {
             let whole_tags = same.iter().filter(|found| found.freqs.is_tag);
             tags.extend(whole_tags.map(|found| TagMatch { note, term: found.term, is_in_body: found.freqs.body > 0 }));
             let freqs = sum(same.iter().map(|found| &found.freqs));
-            let freqs = WeightedFreqs::new(&freqs, &LengthNorms::of(index.norms(note), index));
+            let freqs = WeightedFreqs::new(&freqs, &LengthNorms::of(note, index));
             matches.push(WeightedMatch { query_term: first.query_term, freqs });
         }
         while by_note.row_count() < index.note_count() {

@@ -32,8 +32,7 @@ pub(crate) fn proximity_score(
         return 0.0;
     }
     let occurrences = occurrences(index, text, plan);
-    let relative_len = f64::from(body_len) / index.average_body_len();
-    let norm = k1 * (1.0 - B_BODY + B_BODY * relative_len);
+    let norm = k1 * length_norm(B_BODY, body_len, index.average_body_len());
     let mut score = 0.0;
     for (first, second) in &plan.pairs {
         let of = |query_term: &QueryTermIdx| occurrences.get(query_term.index()).map(Vec::as_slice).unwrap_or_default();

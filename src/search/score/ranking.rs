@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bm25f::saturate;
+use super::bm25f::{k1, saturate};
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
@@ -232,11 +232,11 @@ impl Ranker<'_> {
 
     /// Returns the BM25F score of the frequencies in `scratch`.
     fn bm25f_score(&self, scratch: &mut Scratch, idf: &[f64]) -> f64 {
-        let mut score = 0.0;
+        let (mut score, k1) = (0.0, k1(self.index));
         for (query_term, amount) in scratch.amounts() {
             let position = query_term.index();
             if let (Some(query_term), Some(idf)) = (self.plan.query_terms.get(position), idf.get(position)) {
-                score += saturate(query_term.weight * idf, amount, self.vectors.k1);
+                score += saturate(query_term.weight * idf, amount, k1);
             }
         }
         score
@@ -255,12 +255,12 @@ impl Ranker<'_> {
 
     /// Adds the proximity of query terms and the best paragraph to the scores of the best hits.
     fn rerank_top_hits(&self, hits: &mut [Hit], idf: &[f64]) {
-        let count = self.count_affordable(hits, RERANKED);
+        let (count, k1) = (self.count_affordable(hits, RERANKED), k1(self.index));
         hits.par_iter_mut().take(count).for_each(|hit| {
             let text = self.index.text(hit.note);
             let body_len = self.index.norms(hit.note).body;
-            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, self.vectors.k1);
-            let paragraph = best_paragraph_score(self.index, &text, self.plan, self.vectors.k1);
+            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, k1);
+            let paragraph = best_paragraph_score(self.index, &text, self.plan, k1);
             hit.breakdown.paragraph = PARAGRAPH * paragraph;
             hit.score += hit.breakdown.proximity + hit.breakdown.paragraph;
         });
@@ -279,8 +279,9 @@ impl Ranker<'_> {
 
     /// Returns the score of a note that is saturated with every term of the query: `Σ q · idf · (k1 + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
+        let k1 = k1(self.index);
         let words = self.plan.query_terms.iter().zip(idf).filter(|(query_term, _)| !query_term.is_correction);
-        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (self.vectors.k1 + 1.0)).sum();
+        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (k1 + 1.0)).sum();
         sum.max(f64::MIN_POSITIVE)
     }
 }

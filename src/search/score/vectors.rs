@@ -20,7 +20,6 @@ thread_local! {
 
 /// The document vectors of an index, each computed on first use.
 pub(crate) struct Vectors {
-    pub(super) k1: f64,
     /// The inverse document frequency of each term; 0 for stop words.
     idf: Vec<f64>,
     vectors: Vec<OnceLock<Box<Vector>>>,
@@ -36,7 +35,7 @@ pub(crate) struct Vector {
 impl Vectors {
     pub(crate) fn new(index: &CompositeIndex) -> Self {
         let vectors = (0..index.note_count()).map(|_| OnceLock::new()).collect();
-        Self { k1: k1(index), idf: term_idf(index), vectors }
+        Self { idf: term_idf(index), vectors }
     }
 
     /// Returns the vector of a note of the index; an empty one if there is no such note.
@@ -55,11 +54,11 @@ impl Vectors {
             positions.resize(index.term_count().max(positions.len()), 0);
             index.term_freqs(note, positions)
         });
-        let norms = LengthNorms::of(index.norms(note), index);
+        let (k1, norms) = (k1(index), LengthNorms::of(note, index));
         let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
             let idf = self.idf.get(term.index()).copied().unwrap_or_default();
             let x = WeightedFreqs::new(freqs, &norms).total();
-            (*term, saturate(SCALE * idf, x, self.k1).round() as u32)
+            (*term, saturate(SCALE * idf, x, k1).round() as u32)
         };
         let weights: Box<[(TermId, u32)]> = freqs.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
         let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
