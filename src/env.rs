@@ -2,13 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
+
+/// The most bytes that are read from standard input: as many as a note may have.
+pub const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Opens a file in the user's editor and waits until it is closed.
 pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
@@ -170,7 +173,11 @@ fn read_stdin() -> io::Result<String> {
         // Without standard error, the prompt is lost.
         let _ = writeln!(io::stderr(), "Type the text, then press Enter and Ctrl-D. Ctrl-C cancels.");
     }
-    io::read_to_string(io::stdin())
+    let mut text = String::new();
+    if io::stdin().take(MAX_STDIN_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_STDIN_BYTES {
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {MAX_STDIN_BYTES} bytes")));
+    }
+    Ok(text)
 }
 
 /// Returns the date on the user's calendar.

@@ -20,6 +20,8 @@ mod escape;
 mod eval;
 pub mod fit;
 pub mod graph;
+mod hook_runner;
+pub mod hooks;
 mod import;
 mod mcp;
 pub mod note;
@@ -59,6 +61,18 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     if let Some(candidates) = complete::answer(args, env) {
         return Ok(out.write_all(&candidates)?);
     }
+    match run_parsed(args, env, out) {
+        // A hook that fails may end the session, or keep its prompt from the agent.
+        Err(error) if cli::is_hook_call(args) && !env.is_terminal => {
+            warnings::add(error.message);
+            Ok(())
+        }
+        result => result,
+    }
+}
+
+/// Parses the arguments of a call and answers it.
+fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     let request = match cli::parse(args, env)? {
         ParsedCli::Request(request) => request,
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
@@ -70,6 +84,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today } => mcp::serve(today.as_deref(), &request.location, env),
+        Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
         _ => answer_once(&request, env, out),
     }
 }

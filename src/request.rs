@@ -82,6 +82,8 @@ impl Budget {
 pub enum Command {
     /// Show the primer.
     Prime(PrimeRequest),
+    /// Answer a hook of an agent tool.
+    Hook(HookRequest),
     /// Show a bundle of notes.
     Context(ContextRequest),
     /// Show more of notes that were shown.
@@ -198,6 +200,46 @@ pub struct PrimeRequest {
     pub is_hook: bool,
     /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
+    /// Whether only the most useful commands and the latest decisions are shown.
+    pub is_brief: bool,
+}
+
+/// A call of `hook`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HookRequest {
+    /// The tool that calls it.
+    pub tool: HookTool,
+    /// The name of the event, in the spelling of the tool.
+    pub event: String,
+    /// The JSON that the tool writes to standard input.
+    pub input: String,
+    /// The limits of the answer.
+    pub budget: Budget,
+    /// What the session was shown.
+    pub shown: ShownInSession,
+}
+
+/// The agent tools with hooks.
+// A doc comment of a variant would become help.
+#[allow(missing_docs)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum HookTool {
+    Claude,
+    Codex,
+    Gemini,
+    Cursor,
+    Copilot,
+}
+
+/// Where a hook records what a session was shown, so that it is not shown again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ShownInSession {
+    /// In a file of the session in the user's cache folder.
+    InCache,
+    /// In this file, relative to the current directory.
+    In(PathBuf),
+    /// Nowhere: the answer depends on the store and the input alone.
+    Nowhere,
 }
 
 /// A call of `context`.
@@ -396,6 +438,8 @@ pub enum BlockChoice {
 pub struct QuestionOptions {
     /// Whether the words are only searched for, and not parsed for days, names and intents.
     pub is_plain: bool,
+    /// Whether nobody asked for notes: the text is a prompt to an agent, and only notes that are likely to help it count.
+    pub is_unasked: bool,
     /// The day that counts as today.
     pub today: Date,
     /// Only hits and journals of periods of this day or later.
@@ -487,6 +531,20 @@ pub struct Selectors {
     /// Whether the query is only for passages of the named notes.
     #[arg(skip)]
     pub within_notes: bool,
+    /// What notes are selected for naming.
+    #[arg(skip)]
+    pub mentions: Vec<MentionTarget>,
+}
+
+/// Something that notes may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum MentionTarget {
+    /// A file, by its path with `/` or `\` between the components.
+    File(String),
+    /// An identifier.
+    Symbol(String),
+    /// The first words of a command line, such as `cargo publish`.
+    Command(String),
 }
 
 impl Selectors {
@@ -507,6 +565,7 @@ impl Selectors {
     fn selects_otherwise(&self) -> bool {
         let Self { notes, tags, mocs, walks, .. } = self;
         [notes, tags, mocs, walks].iter().any(|list| !list.is_empty())
+            || !self.mentions.is_empty()
             || self.reads_stdin
             || self.query.is_some()
             || self.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)

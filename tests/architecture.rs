@@ -17,9 +17,9 @@ const LAYERS: [&[&str]; 8] = [
     &["store"],
     &["graph", "search", "pack", "report"],
     &["request"],
-    &["cli", "context", "render", "setup", "import"],
+    &["cli", "context", "render", "setup", "import", "hooks"],
     &["commands", "fit", "complete"],
-    &["lib", "main", "mcp", "browse", "eval", "pager", "progress_line"],
+    &["lib", "main", "mcp", "browse", "eval", "pager", "progress_line", "hook_runner"],
 ];
 
 /// The only modules that some modules may import.

@@ -14,7 +14,7 @@ use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::note::{Note, NoteId};
 use qipu::report::GraphFormat;
-use qipu::report::{Report, RowValue};
+use qipu::report::{HookEnvelope, Report, RowValue};
 use qipu::request::{Budget, Command, Format, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 
@@ -38,16 +38,16 @@ fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<St
 fn a_hooks_answer_is_sound() {
     runner(60)
         .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
-            let prime = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false };
+            let prime = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief: false };
             let report = run_on(&Command::Prime(prime), &store).unwrap();
             let said = |text: &str| {
                 let json: serde_json::Value = serde_json::from_str(text).unwrap();
                 json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
             };
-            let whole = write(&report, None, Format::Hook).unwrap();
+            let whole = write(&report, None, Format::Hook(HookEnvelope::SESSION_START)).unwrap();
             prop_assert_eq!(said(&whole), write(&report, None, Format::Human).unwrap());
             for budget in budgets.into_iter().chain([chars(&whole), chars(&whole) - 1]) {
-                if let Ok(text) = write(&report, Some(budget), Format::Hook) {
+                if let Ok(text) = write(&report, Some(budget), Format::Hook(HookEnvelope::SESSION_START)) {
                     prop_assert!(chars(&text) <= budget);
                     prop_assert!(text.ends_with("}}\n") && text.lines().count() == 1 && !said(&text).is_empty());
                 }
@@ -77,7 +77,7 @@ fn hidden(text: &str) -> Vec<char> {
 #[test]
 fn no_answer_contains_invisible_characters() {
     let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
-    let formats = [Format::Prompt, Format::Facts, Format::Hook];
+    let formats = [Format::Prompt, Format::Facts, Format::Hook(HookEnvelope::SESSION_START)];
     let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
     let mut runner = runner(60);
@@ -92,7 +92,8 @@ fn no_answer_contains_invisible_characters() {
                         prop_assert_eq!(hidden(&text), Vec::<char>::new(), "{:?} as {:?}:\n{}", command, format, text);
                     }
                 }
-                let hook: serde_json::Value = serde_json::from_str(&write(&report, Format::Hook, terminal)).unwrap();
+                let hook: serde_json::Value =
+                    serde_json::from_str(&write(&report, Format::Hook(HookEnvelope::SESSION_START), terminal)).unwrap();
                 let said = hook["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
                 prop_assert_eq!(hidden(said), Vec::<char>::new());
             }
@@ -197,7 +198,7 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
+        Format::Human | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
     }
 }
 
@@ -208,7 +209,7 @@ fn check_form(text: &str, format: Format, command: &Command) {
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human | Format::Hook | Format::Prompt | Format::Facts | Format::Graph(_) => {}
+        Format::Human | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => {}
     }
 }
 

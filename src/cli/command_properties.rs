@@ -31,8 +31,9 @@ const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
 const CHANGES: &[CommandProperty] = &[DryRun, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 41] = [
+const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("prime", &[Budget, Answer, Pager, Store]),
+    ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
     ("context", PRINTS_NOTES),
     ("search", &[Budget, Answer, Pager, Store, Day, Text]),

@@ -13,16 +13,23 @@ use crate::error::Error;
 use crate::request::{Command, EvalRequest, MeasuredAnswer, Score, count, share};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
-const MEASURED: [&str; 7] =
-    ["qipu", "context", "--query", "QUESTION", "--format=records", "--with-body", "--max-chars"];
+const MEASURED: &[&str] = &["qipu", "context", "--query", "QUESTION", "--format=records", "--with-body", "--max-chars"];
+const MEASURED_HOOK: &[&str] = &["qipu", "hook", "claude", "UserPromptSubmit", "--no-seen", "--max-chars"];
+
+/// The budgets in characters, if none is given.
+const USUAL_BUDGETS: &[usize] = &[4000, 8000];
+const USUAL_HOOK_BUDGETS: &[usize] = &[1500];
 
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// The question file; `-` for standard input
     file: PathBuf,
-    /// The budgets to measure answers with, in characters
-    #[arg(long, value_name = "N,N", value_delimiter = ',', default_value = "4000,8000", allow_negative_numbers = true, value_parser = count)]
+    /// The budgets to measure answers with, in characters (default: 4000,8000; with --hook, 1500)
+    #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true, value_parser = count)]
     budget: Vec<usize>,
+    /// Measure the notes that `qipu hook` adds to prompts, instead of answers to questions
+    #[arg(long)]
+    hook: bool,
     /// Fail if the hit rate is below this for any budget, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
     min_hit: Option<Score>,
@@ -34,19 +41,22 @@ impl EvalArgs {
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
         let questions = file_or_stdin(self.file, env, unreadable)?;
-        let mut budgets = self.budget;
+        let usual = || if self.hook { USUAL_HOOK_BUDGETS } else { USUAL_BUDGETS };
+        let mut budgets = if self.budget.is_empty() { usual().to_vec() } else { self.budget };
         budgets.sort_unstable();
         budgets.dedup();
+        let words = if self.hook { MEASURED_HOOK } else { MEASURED };
         let today = invocation.today.as_deref();
-        let answers = budgets.into_iter().map(|chars| measured(chars, today, env)).collect::<Result<_, Error>>()?;
+        let answers = budgets.into_iter().map(|chars| measured(words, chars, today, env));
+        let answers = answers.collect::<Result<_, Error>>()?;
         Ok(Command::Eval(EvalRequest { questions, answers, min_hit: self.min_hit }))
     }
 }
 
 /// Parses the call that is measured, with a budget in characters.
-fn measured(chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnswer, Error> {
+fn measured(words: &[&str], chars: usize, today: Option<&str>, env: &Env) -> Result<MeasuredAnswer, Error> {
     let day = today.map(|today| format!("--today={today}"));
-    let words = MEASURED.iter().map(OsString::from).chain([chars.to_string().into()]);
+    let words = words.iter().map(OsString::from).chain([chars.to_string().into()]);
     let words: Vec<OsString> = words.chain(day.map(Into::into)).collect();
     match parse(&words, env)? {
         ParsedCli::Request(request) => Ok(MeasuredAnswer { chars, request: *request }),

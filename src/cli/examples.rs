@@ -40,6 +40,13 @@ Examples:
   qipu ask \"WORDS\" --max-chars 1500 --format records
   qipu ask \"WORDS\" --note ID";
 
+pub(super) const HOOK: &str =
+    "`qipu setup TOOL` lets the tool call it. EVENT is the tool's own name of an event, such as UserPromptSubmit. The
+tool's JSON is read from standard input; the answer is the JSON that the tool reads, or nothing. A hook never fails.
+
+Examples:
+  echo '{\"prompt\": \"WORDS\"}' | qipu hook claude UserPromptSubmit --no-seen";
+
 pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
   {\"question\": \"How do I peel a mango?\", \"silent\": true}

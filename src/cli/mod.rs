@@ -11,6 +11,7 @@ mod eval;
 mod examples;
 mod globals;
 mod graph;
+mod hook;
 mod hyphens;
 mod import;
 mod journal;
@@ -151,6 +152,11 @@ fn check_format(command: &Command, format: Format) -> Result<(), Error> {
         return Err(Error::usage("`qipu browse` is full-screen and has no --format"));
     }
     Ok(())
+}
+
+/// Tells whether arguments call a hook, also where they can't be parsed.
+pub fn is_hook_call(args: &[OsString]) -> bool {
+    args.get(1).is_some_and(|word| word == "hook")
 }
 
 /// Returns whether the arguments ask for colours, also where they can't be parsed; `None` if they leave it open.

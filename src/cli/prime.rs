@@ -5,6 +5,7 @@ use clap::Args;
 use super::context::choice;
 use super::globals::Invocation;
 use crate::error::Error;
+use crate::report::HookEnvelope;
 use crate::request::{Budget, Command, Format, PrimeRequest};
 
 /// The most characters of a primer without a given budget.
@@ -52,7 +53,7 @@ impl PrimeArgs {
         self.check(invocation.env.is_terminal)?;
         let budget = invocation.budget;
         if matches!(&self.hook, Some(Some(tool)) if HOOK_TOOLS.contains(&tool.as_str())) {
-            invocation.format = Format::Hook;
+            invocation.format = Format::Hook(HookEnvelope::SESSION_START);
             let max_chars = budget.max_chars.map_or(MAX_HOOK_CHARS, |most| most.min(MAX_HOOK_CHARS));
             invocation.budget = Budget { max_chars: Some(max_chars), ..budget };
         } else if !budget.is_limited() {
@@ -62,6 +63,7 @@ impl PrimeArgs {
             banner: choice(self.banner, self.no_banner),
             is_hook: self.hook.is_some(),
             no_compaction: self.no_compaction,
+            is_brief: false,
         }))
     }
 }

@@ -2,9 +2,9 @@
 
 use clap::Subcommand;
 
-use super::examples::{ASK, COMPLETIONS, EVAL, examples};
+use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
-use super::{ask, change, context, eval, graph, import, journal, link, list, pack, prime, search, setup, shell};
+use super::{ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, search, setup, shell};
 use crate::error::Error;
 use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest};
 
@@ -17,6 +17,9 @@ pub(super) enum Subcommands {
         "qipu prime --records --max-chars 4000",
     ))]
     Prime(prime::PrimeArgs),
+    /// Answer a hook of an agent tool: the notes that help with a prompt, an edit or a command
+    #[command(after_help = HOOK)]
+    Hook(hook::HookArgs),
     /// Get the passages that answer a question, within a budget
     #[command(after_help = ASK)]
     Ask(ask::AskArgs),
@@ -222,6 +225,7 @@ impl Subcommands {
         let is_dry_run = invocation.is_dry_run;
         Ok(match self {
             Self::Prime(args) => args.into_command(invocation)?,
+            Self::Hook(args) => args.into_command(invocation)?,
             Self::Ask(args) => args.into_command(invocation)?,
             Self::Context(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,

@@ -8,7 +8,7 @@ use crate::calendar::parse;
 use crate::context::question::Question;
 use crate::context::{
     AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, QueryContent, RankedNotes, Selection, Session,
-    add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select,
+    add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select, weigh_mentions,
 };
 use crate::error::Error;
 use crate::note::NoteId;
@@ -70,6 +70,9 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(store, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room);
+        if !request.selection.mentions.is_empty() {
+            weigh_mentions(&mut notes, &request.selection.mentions);
+        }
     }
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
@@ -80,8 +83,10 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let shown_question = question.filter(|question| !is_plain || !question.intents.is_empty());
+    let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
+    let layout = if is_unasked { &layout::HOOK_NOTES } else { &layout::CONTEXT };
     let head = ReportHead {
-        banner: request.banner,
+        banner: request.banner.or(is_unasked.then_some(true)),
         show: shown_fields(request, &notes, passage_chars.is_some()),
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
@@ -89,18 +94,20 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.assessment.as_ref().is_some_and(|options| options.explains),
         insufficient: selection.insufficient.filter(|_| candidates.is_none() && derived.is_empty()),
-        ..ReportHead::new(&layout::CONTEXT, Some(&store.shown_path))
+        ..ReportHead::new(layout, Some(&store.shown_path))
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { candidates, ..Report::new(head, entries) })
 }
 
 fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: bool) -> ShownFields {
+    let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
     ShownFields {
         body: request.with_body.map_or(Body::ByFormat, |is_shown| if is_shown { Body::Shown } else { Body::Hidden }),
-        has_sources: true,
+        has_sources: !is_unasked,
         has_custom: request.with_custom,
         has_passages,
+        has_only_matches: is_unasked,
         usual_confidence: usual_confidence(notes),
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
     }

@@ -44,7 +44,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
     let current_dir = &env.current_dir;
     match command {
         // In a hook, this thread only waits for the one that works.
-        Command::Prime(request) if request.is_hook => Ok(run_prime_hook(request, location, current_dir)),
+        Command::Prime(request) if request.is_hook => Ok(run_in_hook(command, location, current_dir)),
         Command::Prime(request) => {
             (env.join_thread_pool)();
             run_prime(request, location, current_dir).map(Some)
@@ -66,7 +66,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),
-        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) => {
+        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }
         Command::Context(_)
@@ -156,6 +156,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Index { .. }
         | Command::MergeDriver(_)
         | Command::Mcp { .. }
+        | Command::Hook(_)
         | Command::Eval(_)
         | Command::Dump { .. }
         | Command::Load(_)
@@ -167,11 +168,18 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
 /// The longest time that a session waits for its hook.
 const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs `prime` in a hook. `None` for a project without a store, with a broken one, or with one on a disk that does not
-/// answer in time.
-fn run_prime_hook(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Option<Report> {
-    let (request, location, current_dir) = (request.clone(), location.clone(), current_dir.to_path_buf());
-    run_with_timeout(HOOK_TIMEOUT, move || run_prime(&request, &location, &current_dir).ok()).flatten()
+/// Runs `prime` or `context` in a hook. `None` for a project without a store, with a broken one, or with one on a disk
+/// that does not answer in time.
+pub fn run_in_hook(command: &Command, location: &Location, current_dir: &Path) -> Option<Report> {
+    let (command, location, current_dir) = (command.clone(), location.clone(), current_dir.to_path_buf());
+    let report = move || match &command {
+        Command::Prime(request) => run_prime(request, &location, &current_dir).ok(),
+        command => {
+            let store = open_to_search(&location, &current_dir).ok()?;
+            answer_with_retry(store, &location, &current_dir, |store| run_on(command, store)).ok()?.ok()
+        }
+    };
+    run_with_timeout(HOOK_TIMEOUT, report).flatten()
 }
 
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {

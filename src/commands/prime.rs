@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::context::Journals;
+use crate::context::{Journals, is_decision};
 use crate::graph::Compactions;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
@@ -36,6 +36,9 @@ const COMMANDS: [(&str, &str); 8] = [
     ("qipu --help", "everything else"),
 ];
 
+/// The commands of a brief: to ask and to read.
+const BRIEF_COMMANDS: usize = 2;
+
 /// The most notes of each role.
 const MAX_DECISIONS: usize = 5;
 const MAX_MAPS: usize = 8;
@@ -53,9 +56,6 @@ const MAX_DECISION_CHARS: usize = 240;
 /// The most journals that are read to find one with text.
 const MAX_EMPTY_JOURNALS: usize = 8;
 
-/// The names of tags, types and folders that mark decisions.
-const DECISION_NAMES: [&str; 4] = ["decision", "decisions", "adr", "adrs"];
-
 /// The folders that contain all notes of a type, and so tell nothing about a note's subject.
 const STORE_FOLDERS: [&str; 3] = ["notes", "mocs", "journals"];
 
@@ -66,18 +66,24 @@ const BLOCK_SEPARATOR: &str = " · ";
 const ELLIPSIS: &str = "…";
 
 /// Reports the description of qipu, its commands, an overview of the store, the end of the last journal, the latest
-/// decisions, the maps of most value and the notes changed last. Each note is reported once.
+/// decisions, the maps of most value and the notes changed last. Each note is reported once. A brief has the description,
+/// the most useful commands and the latest decisions.
 pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
     let digests = Compactions::for_answer(store.notes(), request.no_compaction);
+    let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
     let mut entries = vec![Entry::About(ABOUT)];
-    entries.extend(COMMANDS.map(|(line, purpose)| Entry::Command { line, purpose }));
-    let journals = Journals::new(store.notes());
-    entries.push(Entry::Overview(Box::new(overview(store, &journals))));
+    entries.extend(commands.map(|(line, purpose)| Entry::Command { line, purpose }));
     let mut seen = HashSet::new();
-    entries.extend(last_journal(store, &journals, &digests, &mut seen));
-    entries.extend(notes_of_role(store, &digests, EntryRole::Decision, &mut seen));
-    entries.extend(notes_of_role(store, &digests, EntryRole::Map, &mut seen));
-    entries.extend(notes_of_role(store, &digests, EntryRole::Recent, &mut seen));
+    if request.is_brief {
+        entries.extend(notes_of_role(store, &digests, EntryRole::Decision, &mut seen));
+    } else {
+        let journals = Journals::new(store.notes());
+        entries.push(Entry::Overview(Box::new(overview(store, &journals))));
+        entries.extend(last_journal(store, &journals, &digests, &mut seen));
+        entries.extend(notes_of_role(store, &digests, EntryRole::Decision, &mut seen));
+        entries.extend(notes_of_role(store, &digests, EntryRole::Map, &mut seen));
+        entries.extend(notes_of_role(store, &digests, EntryRole::Recent, &mut seen));
+    }
     // Notes enter a session through the primer, so it has the banner in all formats.
     let head = ReportHead {
         banner: request.banner.or(Some(true)),
@@ -215,14 +221,6 @@ fn decisions(store: &Store) -> Vec<NoteIdx> {
     let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.into_iter().map(|(_, position)| position).collect()
-}
-
-/// Tells whether a note is a decision by its type, a tag or a folder. Maps and journals are none.
-fn is_decision(note: &NoteHandle) -> bool {
-    let is_name = |text: &str| DECISION_NAMES.iter().any(|name| name.eq_ignore_ascii_case(text));
-    let is_in_folder = || note.path.rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
-    let is_tagged = || note.relations().tags.iter().any(|tag| is_name(tag.trim_start_matches('#')));
-    (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.is_moc() && !note.is_journal()
 }
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.

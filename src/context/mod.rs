@@ -5,8 +5,10 @@ mod blocks;
 mod comparison;
 mod edges;
 mod filter;
+mod importance;
 mod journal_texts;
 mod journals;
+mod mentions;
 mod namespaces;
 mod neighbours;
 mod passages;
@@ -25,7 +27,9 @@ pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;
 pub use filter::FieldFilter;
+pub use importance::{is_decision, is_warning};
 pub use journals::{Journals, day_of, journal_day};
+pub use mentions::weigh_mentions;
 pub use namespaces::Namespaces;
 pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages};
 pub use patterns::patterns;
@@ -153,6 +157,7 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_passing(members);
         }
         self.choose_around(&walks);
+        self.choose_mentioning();
         let beyond = self.choose_answers();
         self.choose_by_value();
         let with_backlinks = if self.selectors.backlinks { self.chosen.clone() } else { Vec::new() };

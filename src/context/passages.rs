@@ -44,8 +44,6 @@ const HALF_WORTH_BYTES: f64 = 8_000.0;
 const AFTER: f64 = 0.6;
 /// The least worth of a fragment right before another one of its section, as a share of the worth of that one.
 const BEFORE: f64 = 0.3;
-/// The headings of concluding sections.
-const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr", "tldr", "solution", "resolution"];
 
 /// How well a note answers.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,7 +120,7 @@ fn passages<'t>(
     let scores = with_neighbours(&parts, &scores);
     let of_fragments = parts.iter().zip(scores).zip(companions(&parts));
     for (fragment, ((part, score), with)) in fragments.iter_mut().zip(of_fragments) {
-        let least = if is_conclusion(&fragment.heading_path) { CONCLUSION_SHARE * best } else { 0.0 };
+        let least = if fragment.is_conclusion() { CONCLUSION_SHARE * best } else { 0.0 };
         fragment.worth = score.max(least);
         fragment.companions = with;
         fragment.is_alone = !part.announces();
@@ -318,12 +316,6 @@ fn announced(parts: &[BlockContext<'_>], index: usize) -> Vec<usize> {
         follow.push(index_after);
     }
     follow
-}
-
-/// Whether a heading path ends with the heading of a concluding section.
-fn is_conclusion(path: &[String]) -> bool {
-    let name = path.last().map(|name| name.trim().trim_end_matches(':').to_lowercase());
-    name.is_some_and(|name| CONCLUSIONS.contains(&name.as_str()))
 }
 
 /// Returns a heading path without the title of the note, which is shown anyway.

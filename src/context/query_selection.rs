@@ -78,7 +78,7 @@ impl Selector<'_, '_> {
             journals: None,
         };
         let mut question = match text {
-            Some(text) if asking.is_plain => Question::plain(text),
+            Some(text) if asking.is_plain || asking.is_unasked => Question::plain(text),
             Some(text) => asked.parse(text),
             None if asking.comparison.is_some() || asking.wants_patterns => Question::default(),
             None => return None,
@@ -180,7 +180,10 @@ impl Selector<'_, '_> {
     fn hits(&mut self, question: &Question) -> SearchHits {
         let Some(text) = &question.rest else { return SearchHits::default() };
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
-        let found = engine.search(&Query::parse(text), around.as_ref());
+        let asking = self.selectors.asking.as_ref();
+        let is_unasked = asking.is_some_and(|asking| asking.is_unasked);
+        let query = if is_unasked { Query::verbatim(text) } else { Query::parse(text) };
+        let found = engine.search(&query, around.as_ref());
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);
@@ -191,13 +194,15 @@ impl Selector<'_, '_> {
             let share = self.result.shares.entry(self.result.digests.representative(hit.note)).or_default();
             *share = share.max(hit.score / best);
         }
-        let asking = self.selectors.asking.as_ref();
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
         let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.representative(hit.note)).collect();
         // An explicit least relevance replaces the built-in threshold for answers.
-        let is_answered = asking.is_none() || least.is_some() || found.best.is_answer();
+        let is_answered = match asking {
+            Some(asking) if asking.is_unasked => found.best.is_help(),
+            _ => asking.is_none() || least.is_some() || found.best.is_answer(),
+        };
         let unanswered = if is_answered { 0 } else { hits.len() };
         let least = least.unwrap_or_default();
         let count = hits.len();
@@ -205,7 +210,8 @@ impl Selector<'_, '_> {
         let days = Some(self.window()).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
-        hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note));
+        let is_current = |note| !is_unasked || !self.store.is_retired(note);
+        hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
         self.result.has_filtered = hits.len() < count;
         let mut seen = HashSet::new();
         let stand_in = |hit: &Hit| (self.result.digests.representative(hit.note), hit.relevance);

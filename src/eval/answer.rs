@@ -1,6 +1,7 @@
 //! Parses answers in the records format: the notes that they show, and the texts and headings of those notes.
 
 use super::text::{NormalizedText, words};
+use crate::fit::ShownText;
 
 #[derive(Default)]
 pub(super) struct ShownAnswer {
@@ -32,6 +33,19 @@ impl ShownAnswer {
                 }
                 _ => {}
             }
+        }
+        shown
+    }
+
+    /// Returns the answer that shows parts of notes, those of one note one after the other.
+    pub(super) fn of_parts(parts: &[ShownText]) -> Self {
+        let mut shown = Self::default();
+        for of_note in parts.chunk_by(|(note, _), (next, _)| note == next) {
+            let [(note, _), ..] = of_note else { continue };
+            let text = of_note.iter().map(|(_, text)| text.as_str()).collect::<Vec<_>>().join("\n");
+            shown.ids.push(note.to_string());
+            shown.headings.extend(headings(&text));
+            shown.add_text(&text);
         }
         shown
     }

@@ -19,10 +19,11 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::fit;
+use crate::hooks;
 use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
-use crate::report::{Entry, Report};
+use crate::report::{Entry, HookEnvelope, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::NoteHandle;
 use crate::store::{self, Location, Store};
@@ -246,12 +247,27 @@ fn run_answer(
     session: &Session<'_>,
 ) -> Result<ShownAnswer, Error> {
     let mut request = measured.request.clone();
-    if let Command::Context(context) = &mut request.command {
-        context.selection.query = Some(question.text.clone());
+    match &mut request.command {
+        Command::Context(context) => context.selection.query = Some(question.text.clone()),
+        Command::Hook(_) => return run_hook(measured, question, session),
+        _ => {}
     }
     let report = commands::run_at(&request.command, session)?;
     match fit::fit(&report, request.budget, request.format, Screen::default()) {
         Ok(text) => Ok(ShownAnswer::parse(&text)),
+        Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Runs a prompt as a hook does. Returns the notes and the parts of them that it adds.
+fn run_hook(measured: &MeasuredAnswer, question: &JudgedQuestion, session: &Session<'_>) -> Result<ShownAnswer, Error> {
+    let Some(context) = hooks::prompt_request(&question.text, measured.chars) else {
+        return Ok(ShownAnswer::default());
+    };
+    let report = commands::run_at(&Command::Context(context), session)?;
+    match fit::fit_unseen(&report, measured.request.budget, HookEnvelope::SESSION_START, &|_| false) {
+        Ok(shown) => Ok(shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()),
         Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
         Err(error) => Err(error),
     }

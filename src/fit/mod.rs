@@ -10,6 +10,7 @@ mod entries;
 mod levels;
 mod passages;
 mod selector;
+mod unseen;
 
 use crate::error::{Error, ErrorKind};
 use crate::render::{self, Renderer, Screen, ShownPart};
@@ -19,6 +20,7 @@ use crate::tokens::CHARS_PER_TOKEN;
 use budget::{OutputLimits, TextSize};
 use document::DocumentBuilder;
 use passages::pack;
+pub use unseen::{ShownText, fit_unseen};
 
 /// The most attempts with a smaller token limit before the smallest budget is named.
 const MAX_STEPS_DOWN: usize = 32;

@@ -45,10 +45,12 @@ pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Resul
     packer.accept_derived();
     packer.measure_room();
     packer.accept_fragments();
-    packer.misses = 0;
-    packer.fill_around();
-    packer.misses = 0;
-    packer.accept_other_notes();
+    if !packer.document.report.head.show.has_only_matches {
+        packer.misses = 0;
+        packer.fill_around();
+        packer.misses = 0;
+        packer.accept_other_notes();
+    }
     packer.cut_first();
     Ok(packer.document)
 }

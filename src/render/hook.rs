@@ -1,16 +1,14 @@
-//! The format of session-start hooks of agent tools: JSON with the human format as one string.
+//! The format of the hooks of agent tools: JSON with the human format as one string.
 
 use super::human::Human;
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use crate::escape::json_string;
-use crate::report::{Entry, FormatDetail};
-
-const BEFORE: &str = "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"";
-const AFTER: &str = "\"}}\n";
+use crate::report::{Entry, FormatDetail, HookEnvelope};
 
 /// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that lengths add up.
 pub(super) struct HookRenderer<'a> {
     pub(super) text: Human<'a>,
+    pub(super) envelope: HookEnvelope,
 }
 
 /// Escapes a text for the inside of a JSON string.
@@ -23,10 +21,10 @@ impl Renderer for HookRenderer<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| escaped(part)).collect();
         if let Some(first) = parts.first_mut() {
-            first.insert_str(0, BEFORE);
+            first.insert_str(0, self.envelope.before);
         }
         if let Some(last) = parts.last_mut() {
-            last.push_str(AFTER);
+            last.push_str(self.envelope.after);
         }
         Frame(parts)
     }

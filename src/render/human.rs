@@ -21,6 +21,9 @@ use crate::tokens::Tokenizer;
 /// The file that every new store gets.
 const CONFIG: &str = "config.toml";
 
+/// The line above notes that a hook adds to the context of a session.
+const SOURCE: &str = "From this project's notes (`qipu show ID` prints one in full):\n";
+
 /// The commands to run in a new store.
 const NEXT_STEPS: &str =
     "Next: `qipu setup` lists the agent tools that qipu can set up; `qipu capture` creates a note.\n";
@@ -136,6 +139,7 @@ impl Human<'_> {
             }
             Header::Expansion => "# Qipu Expansion\n".to_owned(),
             Header::Primer => format!("# qipu: the memory of this project\nStore: {store}\n"),
+            Header::Hook => return self.banner() + SOURCE,
         };
         if header != Header::Primer {
             if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {

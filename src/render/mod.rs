@@ -244,7 +244,7 @@ pub(crate) fn renderer(
     let human = |screen| human::Human::new(report, screen, tokenizer);
     match format {
         Format::Human => Box::new(human(screen)),
-        Format::Hook => Box::new(hook::HookRenderer { text: human(Screen::default()) }),
+        Format::Hook(envelope) => Box::new(hook::HookRenderer { text: human(Screen::default()), envelope }),
         Format::Json => Box::new(json::Json { report, tokenizer, has_content: true }),
         Format::Facts => Box::new(json::Json { report, tokenizer, has_content: false }),
         Format::Records => Box::new(records::Records { report, tokenizer }),

@@ -10,7 +10,7 @@ use super::{EntryText, Screen, ShownPart, joined_ids, joined_lines, markdown, re
 use crate::escape::{escape_lines, one_line};
 use crate::note::{ContentSource, IMPORTED};
 use crate::report::{
-    Assessment, BlockEntry, DIMENSIONS, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
+    Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -118,7 +118,7 @@ impl NoteWriter<'_> {
     fn section_head(self, entry: &NoteEntry, has_passages: bool) -> String {
         let (note, show) = (&entry.note, self.report.head.show);
         let mut text = format!("\n{NOTE_MARK}{}\n", self.name(entry));
-        if !has_passages {
+        if !has_passages && self.report.head.layout.header != Some(Header::Hook) {
             text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
         }
         if show.has_sources && !note.sources().is_empty() {
@@ -187,11 +187,14 @@ impl NoteWriter<'_> {
 
     /// Returns passages, each below its lines in the file and its heading path.
     fn passages(self, entry: &NoteEntry, passages: &[Passage]) -> String {
+        // A hook has little room, and the id of the note names its file too.
+        let is_brief = self.report.head.layout.header == Some(Header::Hook);
         let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
         let passage = |passage: &Passage| {
             let (first, last) = passage.lines;
             let path = joined_lines(&passage.heading_path, " › ");
-            let range = self.screen.paint(As::Quiet, &format!("[{file}:{first}-{last}]"));
+            let range = if is_brief { format!("[lines {first}-{last}]") } else { format!("[{file}:{first}-{last}]") };
+            let range = self.screen.paint(As::Quiet, &range);
             let head = self.wrapped(format!("{range} {path}").trim_end().to_owned());
             format!("{head}\n{}\n", self.body(&passage.text, ShownPart::Whole))
         };
@@ -266,7 +269,7 @@ fn explanation(assessment: &Assessment, novelty: f64) -> String {
 fn guarded(body: &str) -> Cow<'_, str> {
     let is_range = |line: &str| {
         let inside = line.strip_prefix('[').and_then(|line| line.split_once(']'));
-        let lines = inside.and_then(|(inside, _)| inside.rsplit_once(':')).map(|(_, lines)| lines);
+        let lines = inside.and_then(|(inside, _)| inside.rsplit_once([':', ' '])).map(|(_, lines)| lines);
         lines
             .is_some_and(|lines| lines.contains('-') && lines.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()))
     };

@@ -50,6 +50,8 @@ pub enum Header {
     Expansion,
     /// A title and the store.
     Primer,
+    /// A line that names the source of the notes.
+    Hook,
 }
 
 /// The form of a note for people.
@@ -137,6 +139,10 @@ pub(crate) const PRIME: Layout = Layout {
     note: NoteLayout::Item,
     ..EXPANSION
 };
+/// The notes that a hook adds to the context of a session.
+pub(crate) const HOOK_NOTES: Layout = Layout { name: "hook", header: Some(Header::Hook), ..EXPANSION };
+/// A text that a hook shows.
+pub(crate) const HOOK_TEXT: Layout = Layout { name: "hook", lists: &["text"], ..STATUS };
 pub(crate) const LINK_LIST: Layout = Layout {
     name: "link.list",
     lists: &["notes", LINKS, "unresolved"],

@@ -99,12 +99,29 @@ pub enum Format {
     /// JSON of ids and numbers without any text of notes, for a reader that has the text in another format.
     #[value(skip)]
     Facts,
-    /// The JSON that agent tools expect of a session-start hook, with the human format as one string.
+    /// The JSON that an agent tool expects of a hook, with the human format as one string.
     #[value(skip)]
-    Hook,
+    Hook(HookEnvelope),
     /// A graph of notes and links, for people and for other tools.
     #[value(skip)]
     Graph(GraphFormat),
+}
+
+/// The JSON of a hook's answer around its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HookEnvelope {
+    /// Up to the quote that opens the text.
+    pub before: &'static str,
+    /// From the quote that closes it.
+    pub after: &'static str,
+}
+
+impl HookEnvelope {
+    /// The envelope of a primer, for most tools.
+    pub const SESSION_START: Self = Self {
+        before: "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"",
+        after: "\"}}\n",
+    };
 }
 
 /// The forms of a graph.
@@ -255,6 +272,8 @@ pub struct ShownFields {
     pub(crate) has_custom: bool,
     /// Whether passages replace bodies if the budget has no room for all notes.
     pub(crate) has_passages: bool,
+    /// Whether the room that matching passages leave stays empty.
+    pub(crate) has_only_matches: bool,
     /// The label of the confidence that most notes have. Beside passages, the confidence of these is left out.
     pub(crate) usual_confidence: Option<&'static str>,
     /// Whether blocks are fitted one by one, those with the highest score first.

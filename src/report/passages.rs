@@ -48,12 +48,30 @@ pub struct Passage {
     pub text: String,
 }
 
+/// The headings of concluding sections.
+const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr", "tldr", "solution", "resolution"];
+
+impl Fragment {
+    /// Tells whether it is in a section whose heading announces a conclusion.
+    pub fn is_conclusion(&self) -> bool {
+        let name = self.heading_path.last().map(|name| name.trim().trim_end_matches(':').to_lowercase());
+        name.is_some_and(|name| CONCLUSIONS.contains(&name.as_str()))
+    }
+}
+
 impl Passages {
     /// Returns the indices of the fragments by descending worth, then in the order of the text.
     pub fn by_worth(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = (0..self.fragments.len()).collect();
         indices.sort_by(|a, b| self.fragments[*b].worth.total_cmp(&self.fragments[*a].worth));
         indices
+    }
+
+    /// Returns the index of the fragment that states what the note is about: the first one of a concluding section, such
+    /// as `Decision`, else the first one.
+    pub fn conclusion(&self) -> Option<usize> {
+        let concluding = self.fragments.iter().position(|fragment| fragment.is_conclusion());
+        concluding.or_else(|| (!self.fragments.is_empty()).then_some(0))
     }
 
     /// Joins the chosen fragments of `body` to passages.

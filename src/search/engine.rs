@@ -10,7 +10,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::highlighter::Highlighter;
 use super::ids::TermId;
 use super::query::parser::Query;
-use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names};
+use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names, word_terms};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
@@ -95,6 +95,7 @@ impl<'a> Engine<'a> {
         let is_exact = plan.has_filters() || !plan.phrases.is_empty() || !plan.titles.is_empty();
         // The store knows something about a person or thing that its notes name.
         let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name));
+        let has_known_name = || !query.is_verbatim && has_known_name();
         if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
             best = QueryPerformance::CERTAIN;
         }
@@ -102,6 +103,13 @@ impl<'a> Engine<'a> {
         let highlighter = Highlighter::new(&plan, index);
         let scorer = BlockScorer::new(&plan, index);
         SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }
+    }
+
+    /// Returns, for each name, the notes that contain all its words, in any field and any order. A compound such as
+    /// `src/main.rs` has the words `src`, `main` and `rs`.
+    pub fn notes_with_words(&self, names: &[&str]) -> Vec<Vec<NoteIdx>> {
+        let terms: Vec<Vec<TermId>> = names.iter().map(|name| word_terms(name, &self.index)).collect();
+        self.index.notes_with_each(&terms)
     }
 
     fn has_content_term(&self, word: &str) -> bool {

@@ -8,8 +8,8 @@ use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, LinkRequest,
-    LinkView, ListRequest, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest, SearchRequest,
-    Selectors, ShowRequest, Sort,
+    LinkView, ListRequest, MentionTarget, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest,
+    SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -218,9 +218,18 @@ pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> Co
     Command::Context(ContextRequest { selection, with_body, passages_within, assessment, ..ContextRequest::default() })
 }
 
+/// Returns the request of a hook for a prompt, or for what an edit mentions.
+pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> Command {
+    let asking = Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() });
+    let (query, within_notes) = (Some("fsync word item 日本語".to_owned()), !mentions.is_empty());
+    let selection = Selectors { query, asking, within_notes, mentions, max_notes: Some(3), ..Selectors::default() };
+    let passages_within = Some(750);
+    Command::Context(ContextRequest { selection, with_body: Some(true), passages_within, ..ContextRequest::default() })
+}
+
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
-        Command::Prime(PrimeRequest { banner: None, is_hook: false, no_compaction: false }),
+        Command::Prime(PrimeRequest { banner: None, is_hook: false, no_compaction: false, is_brief: false }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
@@ -248,6 +257,12 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::default()))] {
         commands.push(passages(query, assessment));
     }
+    let brief = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief: true };
+    commands.extend([
+        Command::Prime(brief),
+        hook_notes(Vec::new()),
+        hook_notes(vec![MentionTarget::Symbol("word".into())]),
+    ]);
     commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
         include: vec![RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions],

@@ -6,6 +6,9 @@ pub struct Query {
     pub(crate) parts: Vec<QueryPart>,
     /// The whole text.
     pub(crate) text: String,
+    /// Whether the text is not a query that a user wrote, but one whose words may occur in notes: nothing in it is
+    /// syntax, and no word of it is corrected.
+    pub(crate) is_verbatim: bool,
 }
 
 /// A part of a query.
@@ -43,7 +46,12 @@ impl Query {
             }
             rest = after.trim_start();
         }
-        Self { parts, text: text.to_owned() }
+        Self { parts, text: text.to_owned(), is_verbatim: false }
+    }
+
+    /// Returns a query for the words of a text that was not written as a query, such as a user's prompt to an agent.
+    pub fn verbatim(text: &str) -> Self {
+        Self { parts: vec![QueryPart::Words(text.to_owned())], text: text.to_owned(), is_verbatim: true }
     }
 
     /// Returns the text without quotes around the whole.

@@ -82,6 +82,7 @@ impl Plan {
             stream: Vec::new(),
             stop_words: Vec::new(),
             is_prose: false,
+            has_corrections: !query.is_verbatim,
         };
         for part in &query.parts {
             planner.add(part, known);
@@ -132,6 +133,8 @@ struct Planner<'a> {
     /// Whether there are stop words outside of quotes, as in sentences, where quotes are punctuation and no note has to
     /// contain their words.
     is_prose: bool,
+    /// Whether words that no note contains are corrected.
+    has_corrections: bool,
 }
 
 /// A term of a query in its original spelling.
@@ -169,6 +172,12 @@ pub(crate) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
 /// Returns the terms of a text, stop words included; [`TermId::UNKNOWN`] for those that no note contains.
 pub(crate) fn all_terms(text: &str, index: &CompositeIndex) -> Vec<TermId> {
     written_terms(text, index).iter().map(|term| index.term_id(&term.term).unwrap_or(TermId::UNKNOWN)).collect()
+}
+
+/// Returns the terms of the words of a text, without those of compounds as a whole; as [`all_terms`].
+pub(crate) fn word_terms(text: &str, index: &CompositeIndex) -> Vec<TermId> {
+    let words = written_terms(text, index).into_iter().filter(|term| !term.is_whole);
+    words.map(|term| index.term_id(&term.term).unwrap_or(TermId::UNKNOWN)).collect()
 }
 
 impl Planner<'_> {
@@ -231,7 +240,7 @@ impl Planner<'_> {
         };
         let is_known = !terms.is_empty();
         let is_new = self.push(&term.term, terms);
-        if is_new && !is_known {
+        if is_new && !is_known && self.has_corrections {
             self.add_corrections(&term);
         }
         if is_new && is_known && expansion::has_compounds(self.language) {

@@ -3,6 +3,7 @@
 //! The first segment is the stored one without its deleted documents, the second is built from the notes not in it.
 //! All statistics are integers and equal those of one segment with all notes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -172,6 +173,35 @@ impl CompositeIndex {
         let matches = self.find(&query_term_of);
         let notes = matches.chunk_by(|a, b| a.note == b.note).filter(|matches| matches.len() == terms.len());
         notes.filter_map(|matches| Some(matches.first()?.note)).collect()
+    }
+
+    /// Returns, for each list of terms, the notes that contain all its content terms, in any field, in order. No note for
+    /// a list without content terms, or with a term that does not exist.
+    pub(crate) fn notes_with_each(&self, lists: &[Vec<TermId>]) -> Vec<Vec<NoteIdx>> {
+        let is_known = |terms: &Vec<TermId>| terms.iter().all(|term| self.doc_freq(*term) > 0);
+        let content_terms = |terms: &Vec<TermId>| -> BTreeSet<TermId> {
+            if is_known(terms) {
+                terms.iter().copied().filter(|term| !self.is_stop(*term)).collect()
+            } else {
+                BTreeSet::new()
+            }
+        };
+        let lists: Vec<BTreeSet<TermId>> = lists.iter().map(content_terms).collect();
+        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
+        for (query_term, term) in lists.iter().flatten().collect::<BTreeSet<_>>().into_iter().enumerate() {
+            query_term_of[term.index()] = QueryTermIdx(query_term as u32);
+        }
+        let mut notes = vec![Vec::new(); lists.len()];
+        for matches in self.find(&query_term_of).chunk_by(|a, b| a.note == b.note) {
+            let [first, ..] = matches else { continue };
+            let found: BTreeSet<TermId> = matches.iter().map(|found| found.term).collect();
+            for (list, notes) in lists.iter().zip(&mut notes) {
+                if !list.is_empty() && list.is_subset(&found) {
+                    notes.push(first.note);
+                }
+            }
+        }
+        notes
     }
 
     pub(crate) fn norms(&self, note: NoteIdx) -> FieldLengths {

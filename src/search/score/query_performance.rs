@@ -10,6 +10,9 @@ pub struct QueryPerformance {
     /// The largest share of the query, by inverse document frequency, that one paragraph of one of the [`COVERED_HITS`]
     /// best hits contains together with the note's title and tags, 0 to 1; for long queries as `relevance`.
     pub coverage: f64,
+    /// The most that one paragraph of one of these hits contains of the query, with the note's title and tags: the sum of
+    /// the inverse document frequencies of its terms, in units of that of a term in one note.
+    pub evidence: f64,
 }
 
 /// The least relevance of an answer.
@@ -18,6 +21,8 @@ const MIN_RELEVANCE: f64 = 0.18;
 const MIN_COVERAGE: f64 = 0.18;
 /// The coverage from which on a hit of any relevance is an answer: a long note contains a rare word once.
 const SURE_COVERAGE: f64 = 0.5;
+/// The least product of relevance and evidence of notes that help with a prompt.
+const MIN_HELP: f64 = 0.55;
 /// The largest number of query terms for which a note is expected to contain its share.
 pub(super) const USUAL_TERMS: f64 = 12.0;
 /// The number of best hits whose coverage is computed.
@@ -27,7 +32,13 @@ const MAX_RELEVANCE: f64 = 0.99;
 
 impl QueryPerformance {
     /// A certain answer, such as a note whose title is the query.
-    pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0 };
+    pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0, evidence: f64::INFINITY };
+
+    /// Returns whether the hits help with a prompt whose author did not ask for notes. specs/measurements.md says how
+    /// often that is right.
+    pub fn is_help(&self) -> bool {
+        self.relevance * self.evidence >= MIN_HELP
+    }
 
     /// Returns whether the hits answer the query at all.
     pub fn is_answer(&self) -> bool {

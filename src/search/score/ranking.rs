@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::bm25f::{k1, saturate};
+use super::bm25f::{self, k1, saturate};
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
@@ -106,7 +106,9 @@ impl Ranker<'_> {
         let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
         let coverage = |hit: &Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
-        QueryPerformance { relevance: relevance(score, full), coverage: (coverage / sum * times_longer).min(1.0) }
+        let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
+        let coverage = (coverage / sum * times_longer).min(1.0);
+        QueryPerformance { relevance: relevance(score, full), coverage, evidence }
     }
 
     /// Returns the inverse document frequency of each query term that is a word of the query; 0 for compounds. A word

@@ -1,0 +1,221 @@
+//! Selection of the notes that name a file, an identifier or a command: decisions and warnings first.
+//!
+//! The text index finds the notes with all words of a name; the name itself is then looked for in their texts.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::Selector;
+use super::importance::{is_decision, is_warning};
+use crate::report::{Fragment, NoteEntry, Passages};
+use crate::request::MentionTarget;
+use crate::store::{NoteHandle, NoteIdx};
+
+/// The most notes whose texts are read.
+const MAX_READ: usize = 200;
+/// Names of files that many folders of a project contain. A note means this one only if it names a folder too.
+const GENERIC_FILES: [&str; 14] = [
+    "mod.rs", "lib.rs", "main.rs", "build.rs", "index.ts", "index.tsx", "index.js", "index.html", "__init__.py",
+    "main.py", "main.go", "main.c", "README.md", "types.ts",
+];
+/// The worth of the fragment that states a decision or a warning, beside 1 for one that names what is looked for.
+const STATEMENT_WORTH: f64 = 0.9;
+
+/// How a note names what is looked for, the closest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Closeness {
+    /// It names the file, with so many folders.
+    File(Reverse<usize>),
+    /// It names the identifier or the command.
+    Name,
+    /// It names a folder above the file, of so many components.
+    Folder(Reverse<usize>),
+}
+
+impl Selector<'_, '_> {
+    /// Adds the notes that name one of the mentions of the request: decisions and warnings first, then by closeness,
+    /// value and latest change. Journals and retired notes are left out.
+    pub(super) fn choose_mentioning(&mut self) {
+        let mentions = &self.selectors.mentions;
+        if mentions.is_empty() {
+            return;
+        }
+        let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
+        let words: Vec<&str> = needles.iter().map(|needle| needle.text.as_str()).collect();
+        let found = self.session.engine().notes_with_words(&words);
+        let pairs =
+            needles.iter().zip(&found).flat_map(|(needle, notes)| notes.iter().map(move |note| (*note, needle)));
+        let notes = self.store.notes();
+        let mut closest: BTreeMap<NoteIdx, Closeness> = BTreeMap::new();
+        for (note, needle) in pairs.filter(|(note, _)| self.is_worth_reading(*note)).take(MAX_READ) {
+            let Some(closeness) = needle.closeness_in(&notes[note]) else { continue };
+            closest.entry(note).and_modify(|old| *old = closeness.min(*old)).or_insert(closeness);
+        }
+        let mut chosen: Vec<_> = closest
+            .into_iter()
+            .map(|(note, closeness)| {
+                let handle = &notes[note];
+                let is_last = !(is_decision(handle) || is_warning(handle));
+                let fields = (Reverse(handle.value_or_default()), Reverse(handle.list_fields().changed()));
+                (is_last, closeness, fields, note)
+            })
+            .collect();
+        chosen.sort();
+        chosen.into_iter().for_each(|(.., note)| self.choose(note));
+    }
+
+    fn is_worth_reading(&self, note: NoteIdx) -> bool {
+        self.passes(note) && !self.store.notes()[note].is_journal() && !self.store.is_retired(note)
+    }
+}
+
+/// A text that notes with a mention contain.
+struct Needle<'a> {
+    mention: &'a MentionTarget,
+    /// The name of the file, the last two components of a folder, the identifier or the command.
+    text: String,
+    /// Of a folder, the components of its path.
+    folder: Option<Vec<&'a str>>,
+}
+
+impl<'a> Needle<'a> {
+    fn of(mention: &'a MentionTarget) -> Vec<Self> {
+        let MentionTarget::File(path) = mention else {
+            let (MentionTarget::File(text) | MentionTarget::Symbol(text) | MentionTarget::Command(text)) = mention;
+            return vec![Self { mention, text: text.clone(), folder: None }];
+        };
+        let components = components(path);
+        let Some((file, folders)) = components.split_last() else { return Vec::new() };
+        let file = Self { mention, text: (*file).to_owned(), folder: None };
+        let folders = (2..=folders.len()).rev().filter_map(|count| {
+            let folder = folders.get(..count)?;
+            Some(Self { mention, text: folder.get(count - 2..)?.join("/"), folder: Some(folder.to_vec()) })
+        });
+        [file].into_iter().chain(folders).collect()
+    }
+
+    /// Returns how closely a note names it, by its title or body; `None` if it does not. A command counts only in
+    /// decisions and warnings.
+    fn closeness_in(&self, note: &NoteHandle) -> Option<Closeness> {
+        if matches!(self.mention, MentionTarget::Command(_)) && !is_decision(note) && !is_warning(note) {
+            return None;
+        }
+        let in_body = self.closeness_in_text(note.parsed_or_empty().body());
+        in_body.into_iter().chain(self.closeness_in_text(note.title())).min()
+    }
+
+    fn closeness_in_text(&self, text: &str) -> Option<Closeness> {
+        let occurrences = text.match_indices(&self.text).map(|(start, _)| start);
+        match (self.mention, &self.folder) {
+            (MentionTarget::File(_), Some(folder)) => {
+                let named = occurrences.filter_map(|start| common_folder(path_around(text, start), folder));
+                named.max().map(|count| Closeness::Folder(Reverse(count)))
+            }
+            (MentionTarget::File(path), None) => {
+                let named = occurrences.filter_map(|start| common_file(path_around(text, start), path));
+                named.max().map(|count| Closeness::File(Reverse(count)))
+            }
+            (MentionTarget::Symbol(_) | MentionTarget::Command(_), _) => {
+                occurrences.into_iter().find(|start| is_word(text, *start, self.text.len())).map(|_| Closeness::Name)
+            }
+        }
+    }
+}
+
+/// Returns the components of a path, without `.` and empty ones.
+fn components(path: &str) -> Vec<&str> {
+    path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect()
+}
+
+/// Returns the run of characters of paths around an offset, without a full stop behind it.
+fn path_around(text: &str, start: usize) -> &str {
+    let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '\\' | '-' | '@' | '~' | '+');
+    let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
+    let begin = before.trim_end_matches(is_of_path).len();
+    let end = start + after.find(|c| !is_of_path(c)).unwrap_or(after.len());
+    text.get(begin..end).unwrap_or_default().trim_end_matches('.')
+}
+
+/// Returns the number of components that a path in a note shares with that of a file, if one ends with the other.
+fn common_file(named: &str, path: &str) -> Option<usize> {
+    let (named, path) = (components(named), components(path));
+    let common = named.iter().rev().zip(path.iter().rev()).take_while(|(a, b)| a == b).count();
+    let is_same = common > 0 && (common == named.len() || common == path.len());
+    let is_generic = common == 1 && path.len() > 1 && named.last().is_some_and(|name| GENERIC_FILES.contains(name));
+    (is_same && !is_generic).then_some(common)
+}
+
+/// Returns the number of components of a path in a note if it names the folder, with at least two of its components.
+fn common_folder(named: &str, folder: &[&str]) -> Option<usize> {
+    let named = components(named);
+    (named.len() >= 2 && folder.ends_with(&named)).then_some(named.len())
+}
+
+/// Tells whether the `len` bytes at an offset are no part of a longer word.
+fn is_word(text: &str, start: usize, len: usize) -> bool {
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let before = text.get(..start).and_then(|before| before.chars().next_back());
+    let after = text.get(start + len..).and_then(|after| after.chars().next());
+    !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
+}
+
+/// Sets the worth of the fragments of notes that name one of the mentions: those with a name first, then, of a decision
+/// or a warning, the one that states it. Other fragments have no worth.
+pub fn weigh_mentions(entries: &mut [NoteEntry], mentions: &[MentionTarget]) {
+    let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
+    for entry in entries {
+        let body = entry.note.parsed_or_empty().body();
+        let Some(passages) = entry.passages.as_deref() else { continue };
+        let names_one = |fragment: &Fragment| {
+            let text = body.get(fragment.range.clone()).unwrap_or_default();
+            needles.iter().any(|needle| needle.closeness_in_text(text).is_some())
+        };
+        let has_statement = is_decision(&entry.note) || is_warning(&entry.note);
+        let statement = passages.conclusion().filter(|_| has_statement);
+        let weighed = passages.fragments.iter().enumerate().map(|(index, fragment)| {
+            let statement = if statement == Some(index) { STATEMENT_WORTH } else { 0.0 };
+            Fragment { worth: if names_one(fragment) { 1.0 } else { statement }, ..fragment.clone() }
+        });
+        let weighed = weighed.collect();
+        entry.passages = Some(Passages { fragments: weighed, ..passages.clone() }.into());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn closeness(mention: MentionTarget, text: &str) -> Option<Closeness> {
+        Needle::of(&mention).iter().filter_map(|needle| needle.closeness_in_text(text)).min()
+    }
+
+    #[test]
+    fn a_note_names_a_file_by_any_end_of_its_path() {
+        let file = |text| closeness(MentionTarget::File("/home/u/app/src/pay/refund.ts".to_owned()), text);
+        let named = |count| Some(Closeness::File(Reverse(count)));
+        assert_eq!(file("See `refund.ts`."), named(1));
+        assert_eq!(file("See src/pay/refund.ts:12, and refund.ts."), named(3));
+        assert_eq!(file("(./pay/refund.ts)"), named(2));
+        assert_eq!(file(r"src\pay\refund.ts"), named(3));
+        assert_eq!(file("old/refund.ts, refund.ts.bak, prerefund.ts, refund.tsx"), None);
+        assert_eq!(file("Everything in `src/pay/` is in cents."), Some(Closeness::Folder(Reverse(2))));
+        assert_eq!(file("Everything in `lib/pay/` is in cents."), None);
+        assert_eq!(file("Everything in pay/ is in cents."), None);
+    }
+
+    #[test]
+    fn a_generic_file_needs_a_folder() {
+        let file = |text| closeness(MentionTarget::File("src/store/mod.rs".to_owned()), text);
+        assert_eq!(file("See mod.rs."), None);
+        assert_eq!(file("See store/mod.rs."), Some(Closeness::File(Reverse(2))));
+        let root = |text| closeness(MentionTarget::File("README.md".to_owned()), text);
+        assert_eq!(root("See README.md."), Some(Closeness::File(Reverse(1))));
+    }
+
+    #[test]
+    fn identifiers_are_whole_words() {
+        let symbol = |text| closeness(MentionTarget::Symbol("applyDiscount".to_owned()), text);
+        assert_eq!(symbol("`cart.applyDiscount()` rounds"), Some(Closeness::Name));
+        assert_eq!(symbol("reapplyDiscount, applyDiscounts, apply_Discount, applydiscount"), None);
+    }
+}

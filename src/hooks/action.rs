@@ -1,0 +1,141 @@
+//! What an edit or a command names: files, identifiers, and the first words of a command line.
+
+use super::input::HookInput;
+use super::prompt::MAX_NOTES;
+use crate::request::{ContextRequest, MentionTarget, QuestionOptions, Selectors};
+
+/// The most files, and the most identifiers of an edit, that are looked for.
+const MAX_FILES: usize = 8;
+const MAX_SYMBOLS: usize = 16;
+/// The fewest characters of an identifier.
+const MIN_SYMBOL_CHARS: usize = 6;
+/// The most bytes of a command line that are read.
+const MAX_COMMAND_BYTES: usize = 8_000;
+
+/// Returns the request for the notes that name what an edit or a command is about, within `room` characters; `None` if it
+/// names nothing.
+pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> {
+    let mut mentions: Vec<MentionTarget> =
+        input.files.iter().take(MAX_FILES).map(|file| MentionTarget::File(relative(file, input))).collect();
+    mentions.extend(symbols(input).into_iter().map(MentionTarget::Symbol));
+    mentions.extend(of_command(&input.command));
+    if mentions.is_empty() {
+        return None;
+    }
+    let words = mentions
+        .iter()
+        .map(|(MentionTarget::File(text) | MentionTarget::Symbol(text) | MentionTarget::Command(text))| text.as_str());
+    Some(ContextRequest {
+        selection: Selectors {
+            query: Some(words.collect::<Vec<_>>().join(" ")),
+            within_notes: true,
+            asking: Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() }),
+            max_notes: Some(MAX_NOTES),
+            mentions,
+            ..Selectors::default()
+        },
+        with_body: Some(true),
+        passages_within: Some(room),
+        ..ContextRequest::default()
+    })
+}
+
+/// Returns a path relative to the current directory of the session, if it is below that.
+fn relative(file: &str, input: &HookInput) -> String {
+    let below = input.current_dir.as_deref().and_then(|dir| file.strip_prefix(dir.to_str()?));
+    below.filter(|below| below.starts_with(['/', '\\'])).unwrap_or(file).trim_start_matches(['/', '\\']).to_owned()
+}
+
+/// Returns the identifiers of an edit, each once: the stem of each file's name, then those of its text in their order.
+fn symbols(input: &HookInput) -> Vec<String> {
+    let stem = |file: &String| {
+        let name = file.rsplit(['/', '\\']).next()?;
+        Some(name.split_once('.').map_or(name, |(stem, _)| stem).to_owned())
+    };
+    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words = input.edited.split(|c| !is_of_word(c)).map(str::to_owned);
+    let mut symbols = Vec::new();
+    for word in input.files.iter().filter_map(stem).chain(words) {
+        if symbols.len() >= MAX_SYMBOLS {
+            break;
+        }
+        if is_identifier(&word) && !symbols.contains(&word) {
+            symbols.push(word);
+        }
+    }
+    symbols
+}
+
+/// Tells whether a word can only be an identifier: it has an inner underscore, or an inner capital after a small letter.
+fn is_identifier(word: &str) -> bool {
+    let inner = word.trim_matches('_');
+    let has_hump = inner
+        .as_bytes()
+        .windows(2)
+        .any(|two| matches!(two, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
+    inner.chars().count() >= MIN_SYMBOL_CHARS
+        && inner.chars().any(char::is_alphabetic)
+        && (has_hump || inner.contains('_'))
+}
+
+/// Returns the files that a command line names, and the program with its subcommand of each simple command in it.
+fn of_command(line: &str) -> Vec<MentionTarget> {
+    let line = line.get(..line.floor_char_boundary(MAX_COMMAND_BYTES)).unwrap_or_default();
+    let (mut files, mut commands) = (Vec::new(), Vec::new());
+    for simple in line.split([';', '|', '&', '\n', '(', ')']) {
+        let words: Vec<&str> = simple.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`'])).collect();
+        files.extend(words.iter().filter(|word| is_file(word)).map(|word| MentionTarget::File((*word).to_owned())));
+        let is_setting = |word: &&&str| word.contains('=') && !word.starts_with('-');
+        let mut words = words.iter().skip_while(is_setting);
+        let is_name = |word: &&&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+        if let (Some(program), Some(first)) = (words.next().filter(is_name), words.next().filter(is_name)) {
+            commands.push(MentionTarget::Command(format!("{program} {first}")));
+        }
+    }
+    files.truncate(MAX_FILES);
+    commands.truncate(MAX_FILES);
+    files.into_iter().chain(commands).collect()
+}
+
+/// Tells whether a word of a command line is the path of a file: its last component has a letter before and after a dot,
+/// or it has a folder.
+fn is_file(word: &str) -> bool {
+    if word.starts_with('-') || word.contains("://") {
+        return false;
+    }
+    let name = word.rsplit('/').next().unwrap_or_default();
+    let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
+        stem.chars().any(char::is_alphanumeric) && extension.chars().any(char::is_alphabetic)
+    });
+    has_extension || (word.contains('/') && name.chars().any(char::is_alphanumeric))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_names_files_and_subcommands() {
+        let file = |text: &str| MentionTarget::File(text.to_owned());
+        let command = |text: &str| MentionTarget::Command(text.to_owned());
+        let line = "cd web && RUST_LOG=debug cargo publish -p core; sed -i s/a/b/ src/a.rs | tee 'out.log'";
+        let named =
+            [file("src/a.rs"), file("out.log"), command("cd web"), command("cargo publish"), command("tee out.log")];
+        assert_eq!(of_command(line), named);
+        assert_eq!(of_command("ls -la https://a.b/c 1.2"), []);
+        assert_eq!(of_command(""), []);
+    }
+
+    #[test]
+    fn identifiers_of_an_edit_are_those_that_are_no_plain_words() {
+        let input = HookInput {
+            files: vec!["/w/src/LoginForm.tsx".to_owned()],
+            edited: "const total = applyDiscount(max_retries, price, __init__, HTTP, applyDiscount)".to_owned(),
+            current_dir: Some("/w".into()),
+            ..HookInput::default()
+        };
+        assert_eq!(symbols(&input), ["LoginForm", "applyDiscount", "max_retries"]);
+        assert_eq!(relative("/w/src/LoginForm.tsx", &input), "src/LoginForm.tsx");
+        assert_eq!(relative("/wide/a.ts", &input), "wide/a.ts");
+    }
+}

@@ -1,0 +1,97 @@
+//! The events of each agent tool that qipu answers, with the JSON that the tool reads. specs/hooks.md names the pages of
+//! the tools' documentation.
+
+use crate::report::HookEnvelope;
+use crate::request::HookTool;
+
+/// What an event is an occasion for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum HookTask {
+    /// A session starts or goes on.
+    Start,
+    /// The user submits a prompt.
+    Prompt,
+    /// The agent is about to edit a file or run a command.
+    Action,
+    /// A subagent starts.
+    Subagent,
+    /// The context is about to be compacted.
+    Compaction,
+}
+
+/// An event of a tool.
+#[derive(Debug)]
+pub(super) struct HookEvent {
+    tool: HookTool,
+    name: &'static str,
+    pub(super) task: HookTask,
+    pub(super) envelope: HookEnvelope,
+}
+
+/// An envelope whose text is the member `additionalContext` of `hookSpecificOutput`.
+macro_rules! nested {
+    ($event:literal) => {
+        HookEnvelope {
+            before: concat!("{\"hookSpecificOutput\":{\"hookEventName\":\"", $event, "\",\"additionalContext\":\""),
+            after: "\"}}\n",
+        }
+    };
+}
+
+/// An envelope whose text is a member of the object itself.
+macro_rules! flat {
+    ($member:literal) => {
+        HookEnvelope { before: concat!("{\"", $member, "\":\""), after: "\"}\n" }
+    };
+}
+
+const fn event(tool: HookTool, name: &'static str, task: HookTask, envelope: HookEnvelope) -> HookEvent {
+    HookEvent { tool, name, task, envelope }
+}
+
+/// The text that a tool shows to its user, and not to the model.
+const MESSAGE: HookEnvelope = flat!("systemMessage");
+
+/// All events. A tool's own spelling names them. Events that can't add to the context, such as `Stop`, are missing, except
+/// those before a compaction, whose text is for the user.
+const EVENTS: [HookEvent; 24] = {
+    use HookTask::{Action, Compaction, Prompt, Start, Subagent};
+    use HookTool::{Claude, Codex, Copilot, Cursor, Gemini};
+    [
+        event(Claude, "SessionStart", Start, HookEnvelope::SESSION_START),
+        event(Claude, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
+        event(Claude, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Claude, "SubagentStart", Subagent, nested!("SubagentStart")),
+        event(Claude, "PreCompact", Compaction, MESSAGE),
+        event(Codex, "SessionStart", Start, HookEnvelope::SESSION_START),
+        event(Codex, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
+        event(Codex, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Codex, "SubagentStart", Subagent, nested!("SubagentStart")),
+        event(Codex, "PreCompact", Compaction, MESSAGE),
+        event(Gemini, "SessionStart", Start, HookEnvelope::SESSION_START),
+        event(Gemini, "BeforeAgent", Prompt, nested!("BeforeAgent")),
+        event(Gemini, "PreCompress", Compaction, MESSAGE),
+        event(Cursor, "sessionStart", Start, flat!("additional_context")),
+        event(Cursor, "beforeSubmitPrompt", Prompt, CURSOR_PROMPT),
+        event(Cursor, "preToolUse", Action, flat!("additional_context")),
+        event(Cursor, "preCompact", Compaction, flat!("user_message")),
+        // The Copilot CLI names its events in camel case and reads a flat object.
+        event(Copilot, "sessionStart", Start, flat!("additionalContext")),
+        event(Copilot, "userPromptSubmitted", Prompt, flat!("additionalContext")),
+        event(Copilot, "subagentStart", Subagent, flat!("additionalContext")),
+        // VS Code names them as Claude Code does.
+        event(Copilot, "SessionStart", Start, HookEnvelope::SESSION_START),
+        event(Copilot, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
+        event(Copilot, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Copilot, "SubagentStart", Subagent, nested!("SubagentStart")),
+    ]
+};
+
+/// Cursor wants to know whether the prompt may be submitted.
+const CURSOR_PROMPT: HookEnvelope =
+    HookEnvelope { before: "{\"continue\":true,\"additional_context\":\"", after: "\"}\n" };
+
+/// Returns the event of a tool with a name; `None` if qipu does not answer it.
+pub(super) fn find_event(tool: HookTool, name: &str) -> Option<&'static HookEvent> {
+    EVENTS.iter().find(|event| event.tool == tool && event.name == name)
+}

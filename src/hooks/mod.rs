@@ -1,0 +1,94 @@
+//! Hooks of agent tools: a call of `qipu hook` becomes a request. Pure, like `cli`, which does the same for arguments.
+//!
+//! `events` lists the events of each tool, `input` reads the JSON of a call, and `prompt` and `action` decide what of a
+//! prompt or of an edit is worth a search.
+
+mod action;
+mod events;
+mod input;
+mod prompt;
+
+use std::path::PathBuf;
+
+pub use prompt::request as prompt_request;
+
+use crate::error::Error;
+use crate::report::HookEnvelope;
+use crate::request::{Budget, Command, HookRequest, PrimeRequest};
+use events::{HookTask, find_event};
+use input::HookInput;
+
+/// The most characters of an answer to a prompt, an edit or a command, and of a brief, without a given budget.
+const MAX_CHARS: usize = 1_500;
+
+/// The most characters of a primer: Claude Code cuts a text of more than 10,000 characters, Codex one of more than about
+/// 2,500 tokens.
+const MAX_PRIMER_CHARS: usize = 8_000;
+
+/// The reminder before the context of a session is compacted. The tool shows it to its user.
+const REMINDER: &str = "The context is about to be compacted. `qipu capture` saves what was decided or learned.";
+
+/// What a call of a hook asks for.
+#[derive(Debug, PartialEq)]
+pub struct HookCall {
+    /// The request, or the text that is the whole answer.
+    pub answer: HookAnswer,
+    /// The JSON around the answer.
+    pub envelope: HookEnvelope,
+    /// The limits of the answer with its envelope.
+    pub budget: Budget,
+    /// The id of the session.
+    pub session: Option<String>,
+    /// Whether the session begins with an empty context, so that nothing counts as shown.
+    pub is_fresh: bool,
+    /// The current directory of the session.
+    pub current_dir: Option<PathBuf>,
+}
+
+/// The source of the answer to a hook.
+#[derive(Debug, PartialEq)]
+pub enum HookAnswer {
+    /// A request for notes. Its answer counts as shown in the session, except that of a primer.
+    Notes(Box<Command>),
+    /// A text.
+    Text(&'static str),
+}
+
+/// Parses a call of a hook; `None` if there is nothing to answer.
+///
+/// # Errors
+/// `Usage` if the input is not the JSON object of a hook.
+pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
+    let Some(event) = find_event(request.tool, &request.event) else { return Ok(None) };
+    let input = HookInput::parse(&request.input)?;
+    let is_fresh = event.task == HookTask::Start && input.begins_with_empty_context();
+    let Some(answer) = answer(event.task, &input, request) else { return Ok(None) };
+    let is_primer =
+        matches!(&answer, HookAnswer::Notes(command) if matches!(&**command, Command::Prime(prime) if !prime.is_brief));
+    let most = if is_primer { MAX_PRIMER_CHARS } else { MAX_CHARS };
+    let max_chars = request.budget.max_chars.or_else(|| (!request.budget.is_limited()).then_some(most));
+    Ok(Some(HookCall {
+        answer,
+        envelope: event.envelope,
+        budget: Budget { max_chars, ..request.budget },
+        session: input.session,
+        is_fresh,
+        current_dir: input.current_dir,
+    }))
+}
+
+fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
+    let room = request.budget.most_chars().unwrap_or(MAX_CHARS);
+    let primer = |is_brief| {
+        let prime = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief };
+        Some(HookAnswer::Notes(Box::new(Command::Prime(prime))))
+    };
+    let notes = |context| HookAnswer::Notes(Box::new(Command::Context(context)));
+    match task {
+        HookTask::Start => primer(input.is_after_compaction()),
+        HookTask::Subagent => primer(true),
+        HookTask::Prompt => prompt::request(&input.prompt, room).map(notes),
+        HookTask::Action => action::request(input, room).map(notes),
+        HookTask::Compaction => Some(HookAnswer::Text(REMINDER)),
+    }
+}

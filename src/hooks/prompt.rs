@@ -1,0 +1,135 @@
+//! What of a prompt is worth a search: its words but for those that only steer the agent. specs/hooks.md describes it.
+
+use std::collections::HashSet;
+
+use crate::request::{ContextRequest, QuestionOptions, Selectors};
+
+/// The most bytes of a prompt that are searched for.
+const MAX_BYTES: usize = 4_000;
+/// The most notes that are shown.
+pub(super) const MAX_NOTES: usize = 3;
+/// The share of the room of an answer, as a divisor, by which the sizes of passages are chosen: short ones, so that several
+/// notes have room.
+pub(super) const ROOM_SHARE: usize = 2;
+/// The most digits of a number that means nothing by itself.
+const MAX_DIGITS: usize = 4;
+
+/// Words with which users steer agents, and which name no subject.
+const STEERING: &str = include_str!("steering-words.txt");
+
+/// Returns the request for the notes that help with a prompt, within `room` characters; `None` for a prompt that names no
+/// subject: a greeting, an approval, a command of the tool, or nothing but code.
+pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
+    let prompt = prompt.trim();
+    if is_tool_command(prompt) || !has_prose(prompt) {
+        return None;
+    }
+    let text = prompt.get(..prompt.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
+    let steering: HashSet<&str> = STEERING.split_whitespace().collect();
+    let words: Vec<&str> = text.split_whitespace().filter(|word| names_subject(word, &steering)).collect();
+    (!words.is_empty()).then(|| ContextRequest {
+        selection: Selectors {
+            query: Some(words.join(" ")),
+            asking: Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() }),
+            max_notes: Some(MAX_NOTES),
+            ..Selectors::default()
+        },
+        with_body: Some(true),
+        passages_within: Some(room / ROOM_SHARE),
+        ..ContextRequest::default()
+    })
+}
+
+/// Tells whether a prompt is a command of the tool, such as `/compact`, and no path; or a shell command.
+fn is_tool_command(prompt: &str) -> bool {
+    let name = prompt.strip_prefix('/').map(|rest| rest.split_whitespace().next().unwrap_or_default());
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    name.is_some_and(is_name) || prompt.starts_with('!')
+}
+
+/// Tells whether a word, with the punctuation around it, may name a subject: it has a letter or a long number, and does
+/// not steer the agent.
+fn names_subject(word: &str, steering: &HashSet<&str>) -> bool {
+    let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+    let is_short_number = word.len() <= MAX_DIGITS && word.bytes().all(|byte| byte.is_ascii_digit());
+    !is_short_number && !steering.contains(word.to_lowercase().as_str())
+}
+
+/// Tells whether a prompt has a line that is neither code nor part of a log: outside of fences and not indented.
+fn has_prose(prompt: &str) -> bool {
+    let mut is_fenced = false;
+    prompt.lines().any(|line| {
+        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
+        is_fenced ^= is_fence;
+        let is_indented = line.starts_with("    ") || line.starts_with('\t');
+        !is_fence && !is_fenced && !is_indented && !line.trim().is_empty() && !is_code(line)
+    })
+}
+
+/// Tells whether a line is one of code or of a log, by its form.
+fn is_code(line: &str) -> bool {
+    const STARTS: [&str; 15] =
+        ["}", "{", "<", "at ", "//", "/*", "*/", "@@", "+++", "---", "diff --git", "import ", "#include", "#[", "$ "];
+    let text = line.trim();
+    let is_symbol = |c: char| matches!(c, '{' | '}' | '(' | ')' | ';' | '=' | '<' | '>' | '[' | ']' | '|');
+    let symbols = text.chars().filter(|c| is_symbol(*c)).count();
+    let has_year =
+        text.split('-').next().is_some_and(|year| year.len() == 4 && year.bytes().all(|b| b.is_ascii_digit()));
+    text.ends_with(['{', '}', ';', '\\'])
+        || text.ends_with("=>")
+        || STARTS.iter().any(|start| text.starts_with(start))
+        || has_year
+        || (text.starts_with('"') && text.contains("\":"))
+        || symbols * 6 > text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn query(prompt: &str) -> Option<String> {
+        request(prompt, 1_500)?.selection.query
+    }
+
+    #[test]
+    fn prompts_without_a_subject_are_not_searched_for() {
+        for prompt in [
+            "",
+            "  \n",
+            "hi",
+            "Hello!",
+            "yes",
+            "Yes, please.",
+            "continue",
+            "go on",
+            "ok do it",
+            "LGTM, thanks!",
+            "try again",
+            "/compact",
+            "/review 123",
+            "/my-plugin:ask why",
+            "!git status",
+            "run the tests",
+            "fix the lint errors",
+            "commit this and push",
+            "1",
+            "2026",
+            "...",
+            "let total = price * 2;",
+            "```\nfn main() {}\n```",
+            "{\n  \"name\": \"a\"\n}",
+            "#[derive(Parser)]\nstruct Cli {\n    dir: PathBuf,\n}",
+        ] {
+            assert_eq!(query(prompt), None, "{prompt:?}");
+        }
+    }
+
+    #[test]
+    fn the_words_of_other_prompts_are_searched_for() {
+        assert_eq!(query("Please add retries to the webhook handler.").unwrap(), "retries webhook handler.");
+        assert_eq!(query("/srv/data is full, why?").unwrap(), "/srv/data full,");
+        let pasted = "this panics:\n\n```\nlet key = Uuid::new_v4();\n```\n";
+        assert_eq!(query(pasted).unwrap(), "panics: key Uuid::new_v4();");
+        assert!(query(&"über ".repeat(10_000)).unwrap().len() <= MAX_BYTES);
+    }
+}
