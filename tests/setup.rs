@@ -173,9 +173,14 @@ fn the_recipes_that_fit_are_found_and_installed() {
     );
     let done = run(&dir, "setup --all-detected");
     assert_eq!(done.lines().filter(|line| line.contains(": installed (")).count(), 2, "{done}");
-    let files = ["changed CLAUDE.md", "created .claude/settings.json", "created .claude/skills/qipu/SKILL.md"];
+    let files = [
+        "changed CLAUDE.md",
+        "created .claude/settings.json",
+        "created .cursor/rules/qipu.mdc",
+        "created .cursor/hooks.json",
+    ];
     assert!(files.iter().all(|file| done.contains(&format!("\n{file}\n"))), "{done}");
-    let last = "\ncreated .cursor/rules/qipu.mdc\ncreated .cursor/hooks.json\n\nThere is no store yet: `qipu init` creates one.\n";
+    let last = "\ncreated .claude/skills/qipu/SKILL.md\n\nThere is no store yet: `qipu init` creates one.\n";
     assert!(done.ends_with(last), "{done}");
     assert!(
         dir.path().join(".claude/skills/qipu/SKILL.md").exists() && dir.path().join(".cursor/rules/qipu.mdc").exists()
@@ -685,6 +690,19 @@ fn a_claude_md_of_ours_that_comes_to_hide_agents_md_is_replaced() {
 }
 
 #[test]
+fn recipes_installed_together_hide_no_agents_md() {
+    let dir = project(&[(".claude/x", ""), (".codex/x", "")]);
+    let before = tree(dir.path());
+    run(&dir, "setup --all-detected");
+    assert!(dir.path().join("AGENTS.md").exists() && !dir.path().join("CLAUDE.md").exists());
+    for recipe in ["claude", "codex"] {
+        assert!(run(&dir, &format!("setup {recipe} --check")).contains("current"));
+    }
+    run(&dir, "setup --remove");
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
 fn a_claude_md_with_more_than_our_section_stays() {
     for more in ["mine\n", "@AGENTS.md\n"] {
         let dir = project(&[]);
@@ -723,7 +741,7 @@ fn sections_name_the_store_of_the_project() {
             assert!(run(&dir, &format!("setup {recipe} --check")).contains("current"));
         }
         let text = fs::read_to_string(dir.path().join("AGENTS.md")).unwrap();
-        assert!(text.contains(name) && text.contains(&format!("{}notes/`", &name[..name.len() - 1])), "{text}");
+        assert!(text.contains(name) && text.contains(&format!("{}notes/`", name.trim_end_matches('`'))), "{text}");
         assert!(run(&dir, "setup agents-md --print").contains(name));
     }
     // A store that is moved makes them stale.
@@ -821,6 +839,11 @@ fn a_folder_of_others_and_edits_by_hand_are_kept() {
     fs::write(&file, "mine").unwrap();
     run(&dir, "setup claude --plugin p --force");
     assert_eq!(tree(dir.path()), written);
+    // Git may have written other line ends.
+    let crlf = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
+    fs::write(&file, &crlf).unwrap();
+    assert!(run(&dir, "setup claude --plugin p").contains("current"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), crlf);
     // A link that came with the folder is not followed out of it.
     fs::remove_file(&file).unwrap();
     symlink(dir.path().join("outside.md"), &file).unwrap();

@@ -23,10 +23,11 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
         SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text(&project))])),
         SetupAction::Check(name) => check(find_recipe(name)?, &project),
         SetupAction::Install(name) => {
-            let recipes = match name {
+            let mut recipes: Vec<&Recipe> = match name {
                 Some(name) => vec![find_recipe(name)?],
                 None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
             };
+            recipes.sort_by_key(|recipe| recipe.depends_on_others());
             if request.plugin.is_some() && !request.is_forced {
                 expect_own_folder(&recipes, &project)?;
             }

@@ -23,11 +23,11 @@ impl FileStep {
         self.parts.concat()
     }
 
-    /// Returns the state: a file with another text is stale in a plugin of another version, and otherwise edited.
+    /// Returns the state, whatever the line ends: a file with another text is stale in a plugin of another version, and otherwise edited.
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState> {
         Ok(match project.read(self.path)? {
             None => RecipeState::Missing,
-            Some(text) if text == self.text() => RecipeState::Current,
+            Some(text) if text.replace("\r\n", "\n") == self.text() => RecipeState::Current,
             Some(_) if self.is_other_version(project)? => RecipeState::Stale,
             Some(_) => RecipeState::Edited,
         })
@@ -43,11 +43,15 @@ impl FileStep {
 
     /// Returns the file's text before and after it is written or removed.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
-        if self.state(project)? == RecipeState::Edited && !project.is_forced {
+        let (old, state) = (project.read(self.path)?, self.state(project)?);
+        if state == RecipeState::Edited && !project.is_forced {
             let path = project.shown(self.path);
             let message = format!("{path} is not what this version of qipu writes");
             return Err(Error::failure(message).hint("use --force to change it anyway"));
         }
-        Ok((project.read(self.path)?, (!is_removal).then(|| self.text())))
+        if state == RecipeState::Current && !is_removal {
+            return Ok((old.clone(), old));
+        }
+        Ok((old, (!is_removal).then(|| self.text())))
     }
 }

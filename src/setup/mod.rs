@@ -199,6 +199,12 @@ impl Recipe {
         Err(Error::failure(message).hint("name an empty folder, or use --force to write the plugin beside it"))
     }
 
+    /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.
+    pub fn depends_on_others(&self) -> bool {
+        let depends = |step: &RecipeStep| matches!(step, RecipeStep::Section(section) if section.alternative.is_some());
+        self.steps.iter().any(depends)
+    }
+
     /// Tells whether the recipe installs instructions for agents.
     pub fn has_instructions(&self) -> bool {
         self.steps.iter().any(|step| !step.is_in_store() && matches!(step, RecipeStep::Section(_)))

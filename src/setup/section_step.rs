@@ -127,7 +127,7 @@ impl SectionStep {
 
     /// Tells whether the section belongs into this file in the project.
     pub(super) fn is_chosen(&self, project: &Project<'_>) -> bool {
-        self.alternative.is_none_or(|other| (other.choose)(project).is_ok_and(|path| path == self.path))
+        self.alternative.is_none_or(|other| (other.choose)(project).map_or(true, |path| path == self.path))
     }
 
     fn placement(&self, project: &Project<'_>) -> Result<Placement, Error> {
