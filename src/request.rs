@@ -922,6 +922,8 @@ impl ImportFrom {
 pub struct SetupRequest {
     /// The action.
     pub action: SetupAction,
+    /// The folder of a plugin, which the action applies to instead of the project.
+    pub plugin: Option<PathBuf>,
     /// Whether text that was edited by hand may be overwritten.
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.

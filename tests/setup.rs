@@ -37,13 +37,18 @@ fn own_files() -> Vec<(&'static str, &'static str)> {
         ("GEMINI.md", ""),
         (
             ".claude/settings.json",
-            "// mine\n{ // c, }\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [] }, // e\n}\n// end",
+            "// mine\n{ // c, }\n    \"model\": \"opus\",\n    \"hooks\": { \"Stop\": [], \"PreToolUse\": [ ] }, // e\n}\n// end",
         ),
         (
             ".codex/hooks.json",
             "{\"hooks\":{\"SessionStart\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"date\"}]}]}}",
         ),
         (".gemini/settings.json", "{\r\n\t\"theme\": \"x\"\r\n}\r\n"),
+        (".cursor/hooks.json", "{\"version\": 1, \"hooks\": {\"stop\": [{\"command\": \"date\"}]}}"),
+        (
+            ".github/hooks/qipu.json",
+            "{\r\n  \"version\": 1,\r\n  \"hooks\": {\r\n    \"sessionStart\": []\r\n  }\r\n}\r\n",
+        ),
         (".cursor/rules/mine.mdc", "---\nx: y\n---\n"),
         (".cursor/rules/qipu.mdc", "---\nalwaysApply: false\n---\nmy own words"),
         (".github/copilot-instructions.md", "Be brief."),
@@ -124,10 +129,14 @@ fn recipes_that_share_a_file_leave_each_other_alone() {
 fn manual_edits_are_not_overwritten() {
     for (recipe, path, old, new) in [
         ("claude", "CLAUDE.md", "qipu prime", "qipu list"),
-        ("claude", ".claude/settings.json", "startup|resume|clear|compact", "startup"),
+        ("claude", ".claude/settings.json", "startup|resume|clear|compact|fork", "startup"),
+        ("claude", ".claude/settings.json", "claude PreCompact", "claude PreCompact --verbose"),
+        ("codex", ".codex/hooks.json", "\"timeout\": 5", "\"timeout\": 50"),
+        ("cursor", ".cursor/hooks.json", "cursor sessionStart", "cursor stop"),
+        ("copilot", ".github/hooks/qipu.json", "\"bash\"", "\"cwd\": \"x\", \"bash\""),
         ("codex", ".agents/skills/qipu/SKILL.md", "Look here before", "Think before"),
         ("mcp", ".mcp.json", "[\"mcp\"]", "[\"mcp\", \"--verbose\"]"),
-        ("gemini", ".gemini/settings.json", "--hook gemini", "--hook gemini --max-chars 900"),
+        ("gemini", ".gemini/settings.json", "gemini BeforeAgent", "gemini BeforeAgent --max-chars 900"),
         ("cursor", ".cursor/rules/qipu.mdc", "Use them", "Never use them"),
     ] {
         let dir = project(&[]);
@@ -164,9 +173,15 @@ fn the_recipes_that_fit_are_found_and_installed() {
     );
     let done = run(&dir, "setup --all-detected");
     assert_eq!(done.lines().filter(|line| line.contains(": installed (")).count(), 2, "{done}");
-    let files = ["changed CLAUDE.md", "created .claude/settings.json", "created .claude/skills/qipu/SKILL.md"];
+    let files = [
+        "changed CLAUDE.md",
+        "created .claude/settings.json",
+        "created .cursor/rules/qipu.mdc",
+        "created .cursor/hooks.json",
+    ];
     assert!(files.iter().all(|file| done.contains(&format!("\n{file}\n"))), "{done}");
-    assert!(done.ends_with("\ncreated .cursor/rules/qipu.mdc\n"), "{done}");
+    let last = "\ncreated .claude/skills/qipu/SKILL.md\n\nThere is no store yet: `qipu init` creates one.\n";
+    assert!(done.ends_with(last), "{done}");
     assert!(
         dir.path().join(".claude/skills/qipu/SKILL.md").exists() && dir.path().join(".cursor/rules/qipu.mdc").exists()
     );
@@ -376,6 +391,7 @@ fn existing_folders_stay_and_created_ones_are_removed() {
         fs::create_dir(dir.path().join(folder)).unwrap();
         dir
     };
+    in_any_order(["copilot", "cursor"], || with_folder(".github", &[]));
     in_any_order(["cursor", "mcp"], || with_folder(".cursor", &[]));
     in_any_order(["cursor", "mcp"], || project(&[(".cursorrules", "x")]));
     in_any_order(["cursor", "mcp"], || with_folder(".cursor", &[(".cursorrules", "x")]));
@@ -401,6 +417,8 @@ fn links_to_files_that_are_no_instructions_are_refused() {
             ("gemini", ".gemini/settings.json"),
             ("cursor", ".cursor/rules"),
             ("copilot", ".github"),
+            ("copilot", ".github/hooks/qipu.json"),
+            ("cursor", ".cursor/hooks.json"),
             ("windsurf", ".windsurf/rules/qipu.md"),
             ("aider", ".aider.conf.yml"),
             ("junie", ".junie"),
@@ -463,20 +481,23 @@ fn a_project_without_agents_is_reported() {
 /// Settings that look like ours and run something else are never called current.
 #[test]
 fn forged_settings_are_not_current() {
-    let ours = r#"{"type":"command","command":"qipu prime --hook claude"}"#;
-    let matcher = r#""matcher":"startup|resume|clear|compact""#;
-    for entry in [
-        format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude; evil"}}]}}"#),
-        format!(r#"{{{matcher},"hooks":[{ours},{{"type":"command","command":"evil"}}]}}"#),
-        format!(
-            r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","command":"evil"}}]}}"#
-        ),
-        format!(
-            r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","c\u006fmmand":"evil"}}]}}"#
-        ),
-        format!(r#"{{{matcher},"hooks":[{ours}],"hooks":["evil"]}}"#),
-        format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"qipu prime --hook claude","env":"evil"}}]}}"#),
-    ] {
+    let forms = [
+        ("qipu prime --hook claude", "startup|resume|clear|compact"),
+        ("qipu hook claude SessionStart", "startup|resume|clear|compact|fork"),
+    ];
+    let entries = forms.map(|(command, matcher)| {
+        let matcher = format!(r#""matcher":"{matcher}""#);
+        let ours = format!(r#"{{"type":"command","command":"{command}"}}"#);
+        [
+            format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"{command}; evil"}}]}}"#),
+            format!(r#"{{{matcher},"hooks":[{ours},{{"type":"command","command":"evil"}}]}}"#),
+            format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"{command}","command":"evil"}}]}}"#),
+            format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"{command}","c\u006fmmand":"evil"}}]}}"#),
+            format!(r#"{{{matcher},"hooks":[{ours}],"hooks":["evil"]}}"#),
+            format!(r#"{{{matcher},"hooks":[{{"type":"command","command":"{command}","env":"evil"}}]}}"#),
+        ]
+    });
+    for entry in entries.iter().flatten() {
         let dir = project(&[]);
         run(&dir, "setup claude");
         let text = format!(r#"{{"hooks":{{"SessionStart":[{entry}]}}}}"#);
@@ -515,4 +536,432 @@ fn recipes_set_up_concurrently_are_all_installed() {
         }
     }
     assert_eq!(tree(dir.path()), before);
+}
+
+/// Installs recipes as the version before `qipu hook` did, in each project of a file: its files before and after. The text
+/// of a section is written once, in place of `{TEXT}` or `{SKILL}`.
+fn former_setups() -> Vec<(Vec<String>, TempDir, TempDir)> {
+    let json: serde_json::Value = serde_json::from_str(include_str!("former_setups.json")).unwrap();
+    let texts = json["texts"].as_object().unwrap();
+    let files = |case: &serde_json::Value, key: &str| {
+        let files = case[key].as_object().unwrap().iter().map(|(path, text)| {
+            let mut text = text.as_str().unwrap().to_owned();
+            texts.iter().for_each(|(name, full)| text = text.replace(&format!("{{{name}}}"), full.as_str().unwrap()));
+            (path.as_str(), text)
+        });
+        let files: Vec<(&str, String)> = files.collect();
+        project(&files.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>())
+    };
+    let cases = json["cases"].as_array().unwrap().iter().map(|case| {
+        let recipes = case["recipes"].as_array().unwrap().iter().map(|recipe| recipe.as_str().unwrap().to_owned());
+        (recipes.collect(), files(case, "before"), files(case, "after"))
+    });
+    cases.collect()
+}
+
+#[test]
+fn hooks_of_the_former_form_are_replaced_and_removed_to_the_byte() {
+    let cases = former_setups();
+    assert!(cases.len() >= 30, "{}", cases.len());
+    for (recipes, before, dir) in cases {
+        let (recipe, before) = (recipes.last().unwrap(), tree(before.path()));
+        let check = answer(&dir, &format!("setup {recipe} --check"));
+        assert!(check.code() == 1 && check.stdout.starts_with(&format!("{recipe}: stale")), "{}", check.stdout);
+        assert!(check.error.unwrap().message.contains(" stale: "), "{recipe}");
+        for is_upgraded in [false, true] {
+            // Both ways begin with the former files.
+            let copy = project(&[]);
+            for (path, text) in tree(dir.path()).into_iter().filter_map(|(path, text)| Some((path, text?))) {
+                fs::create_dir_all(copy.path().join(&path).parent().unwrap()).unwrap();
+                fs::write(copy.path().join(path), text).unwrap();
+            }
+            if is_upgraded {
+                assert!(
+                    run(&copy, &format!("setup {recipe}")).starts_with(&format!("{recipe}: updated")),
+                    "{before:?}"
+                );
+                run(&copy, &format!("setup {recipe} --check"));
+                assert!(run(&copy, &format!("setup {recipe}")).contains(": current ("), "{before:?}");
+                let files = tree(copy.path()).into_values().flatten().collect::<String>();
+                assert!(files.contains("qipu hook ") && !files.contains("prime --hook"), "{files}");
+            }
+            for recipe in &recipes {
+                run(&copy, &format!("setup {recipe} --remove"));
+            }
+            assert_eq!(tree(copy.path()), before, "{recipe} {is_upgraded}");
+        }
+    }
+}
+
+/// A hook of the former form beside the new ones, as a merge of two branches leaves it, would run twice.
+#[test]
+fn a_former_hook_beside_new_ones_is_removed() {
+    let dir = project(&[]);
+    let before = tree(dir.path());
+    run(&dir, "setup gemini");
+    let installed = tree(dir.path());
+    let file = dir.path().join(".gemini/settings.json");
+    let former = r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#;
+    let text = fs::read_to_string(&file).unwrap().replacen("[", &format!("[\n      {former},"), 1);
+    fs::write(&file, text).unwrap();
+    let check = answer(&dir, "setup gemini --check").error.unwrap();
+    assert_eq!(
+        check.message,
+        "the hooks in .gemini/settings.json are stale: another version of qipu wrote what is there"
+    );
+    run(&dir, "setup gemini");
+    assert_eq!(tree(dir.path()), installed);
+    run(&dir, "setup gemini --remove");
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
+fn no_claude_md_is_created_that_hides_agents_md() {
+    let section = |dir: &TempDir, path: &str| {
+        fs::read_to_string(dir.path().join(path)).is_ok_and(|text| text.contains("qipu:begin"))
+    };
+    for (files, path) in [
+        (vec![("AGENTS.md", "# Mine\n")], "AGENTS.md"),
+        (vec![("AGENTS.md", "")], "AGENTS.md"),
+        (vec![], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "x")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "x"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "@AGENTS.md\n\nx"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
+        (vec![("CLAUDE.md", "See @./AGENTS.md\n"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
+        (vec![("CLAUDE.md", "Read AGENTS.md.\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "@AGENTS.md\n")], "CLAUDE.md"),
+        (vec![(".claude/CLAUDE.md", "x"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+    ] {
+        let dir = project(&files);
+        let before = tree(dir.path());
+        let told = run(&dir, "setup claude");
+        assert!(told.starts_with(&format!("claude: installed ({path}): ")), "{files:?}: {told}");
+        for other in ["CLAUDE.md", "AGENTS.md"] {
+            assert_eq!(section(&dir, other), other == path, "{files:?}: {other}");
+        }
+        assert!(run(&dir, "setup claude --check").contains("current"));
+        // The list names all files that were written, and no others.
+        let changed =
+            tree(dir.path()).into_iter().filter(|(path, text)| text.is_some() && before.get(path) != Some(text));
+        let changed: Vec<String> = changed.map(|(path, _)| path).collect();
+        let written = told.lines().skip(1).take_while(|line| !line.is_empty());
+        let mut listed: Vec<&str> = written.filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, changed, "{told}");
+        assert!(run(&dir, "setup claude --remove").starts_with(&format!("claude: removed ({path})")));
+        assert_eq!(tree(dir.path()), before, "{files:?}");
+    }
+}
+
+#[test]
+fn a_claude_md_of_ours_that_comes_to_hide_agents_md_is_replaced() {
+    let reason = "Claude Code does not read AGENTS.md beside CLAUDE.md";
+    let dir = project(&[]);
+    let before = tree(dir.path());
+    run(&dir, "setup claude");
+    fs::write(dir.path().join("AGENTS.md"), "# Mine\n").unwrap();
+    let check = answer(&dir, "setup claude --check");
+    assert!(check.stdout.starts_with("claude: stale (AGENTS.md)"), "{}", check.stdout);
+    assert_eq!(check.error.unwrap().message, format!("the section in CLAUDE.md is stale: {reason}"));
+    assert!(run(&dir, "setup claude --dry-run").contains("deleted CLAUDE.md"));
+    let told = run(&dir, "setup claude");
+    assert!(told.contains("\ndeleted CLAUDE.md\nchanged AGENTS.md\n"), "{told}");
+    assert!(!dir.path().join("CLAUDE.md").exists() && run(&dir, "setup claude --check").contains("current"));
+    // A CLAUDE.md of the user's hides the section: it moves back.
+    fs::write(dir.path().join("CLAUDE.md"), "mine\n").unwrap();
+    let check = answer(&dir, "setup claude --check").error.unwrap();
+    assert_eq!(check.message, format!("the section in CLAUDE.md is stale: {reason}"));
+    run(&dir, "setup claude");
+    assert_eq!(fs::read_to_string(dir.path().join("AGENTS.md")).unwrap(), "# Mine\n");
+    assert!(run(&dir, "setup claude --check").contains("current"));
+    run(&dir, "setup claude --remove");
+    assert_eq!(fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap(), "mine\n");
+    ["CLAUDE.md", "AGENTS.md"].iter().for_each(|file| fs::remove_file(dir.path().join(file)).unwrap());
+    assert_eq!(tree(dir.path()), before, "settings and folders are removed as well");
+    // An edited section is not moved without --force.
+    run(&dir, "setup claude");
+    let text = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap().replace("Use them", "Use none");
+    fs::write(dir.path().join("CLAUDE.md"), text).unwrap();
+    fs::write(dir.path().join("AGENTS.md"), "").unwrap();
+    assert!(answer(&dir, "setup claude --check").stdout.starts_with("claude: edited"));
+    assert!(answer(&dir, "setup claude").error.unwrap().message.contains("by hand"));
+    run(&dir, "setup claude --force");
+    assert!(!dir.path().join("CLAUDE.md").exists());
+}
+
+#[test]
+fn recipes_installed_together_hide_no_agents_md() {
+    let dir = project(&[(".claude/x", ""), (".codex/x", "")]);
+    let before = tree(dir.path());
+    run(&dir, "setup --all-detected");
+    assert!(dir.path().join("AGENTS.md").exists() && !dir.path().join("CLAUDE.md").exists());
+    for recipe in ["claude", "codex"] {
+        assert!(run(&dir, &format!("setup {recipe} --check")).contains("current"));
+    }
+    run(&dir, "setup --remove");
+    assert_eq!(tree(dir.path()), before);
+}
+
+#[test]
+fn a_claude_md_with_more_than_our_section_stays() {
+    for more in ["mine\n", "@AGENTS.md\n"] {
+        let dir = project(&[]);
+        run(&dir, "setup claude");
+        let file = dir.path().join("CLAUDE.md");
+        let text = fs::read_to_string(&file).unwrap() + more;
+        fs::write(&file, &text).unwrap();
+        fs::write(dir.path().join("AGENTS.md"), "# Mine\n").unwrap();
+        assert!(run(&dir, "setup claude --check").contains("current"), "{more}");
+        assert!(run(&dir, "setup claude").contains(": current ("));
+        assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    }
+    // Links are one file, which hides nothing.
+    for (there, link) in [("AGENTS.md", "CLAUDE.md"), ("CLAUDE.md", "AGENTS.md")] {
+        let dir = project(&[(there, "# Mine\n")]);
+        symlink(there, dir.path().join(link)).unwrap();
+        let before = tree(dir.path());
+        for state in ["installed", "current"] {
+            assert!(run(&dir, "setup claude").starts_with(&format!("claude: {state} (CLAUDE.md)")));
+            assert!(run(&dir, "setup claude --check").contains("current"));
+        }
+        assert!(dir.path().join(link).is_symlink());
+        run(&dir, "setup claude --remove");
+        assert_eq!(tree(dir.path()), before);
+    }
+}
+
+#[test]
+fn sections_name_the_store_of_the_project() {
+    for (folder, name) in [("qipu/notes", "`qipu/`"), (".qipu/notes", "`.qipu/`"), ("other", "`.qipu/`")] {
+        let dir = project(&[]);
+        fs::create_dir_all(dir.path().join(folder)).unwrap();
+        for recipe in ["agents-md", "claude", "cursor"] {
+            let told = run(&dir, &format!("setup {recipe}"));
+            assert_eq!(told.contains("There is no store yet: `qipu init`"), folder == "other", "{told}");
+            assert!(run(&dir, &format!("setup {recipe} --check")).contains("current"));
+        }
+        let text = fs::read_to_string(dir.path().join("AGENTS.md")).unwrap();
+        assert!(text.contains(name) && text.contains(&format!("{}notes/`", name.trim_end_matches('`'))), "{text}");
+        assert!(run(&dir, "setup agents-md --print").contains(name));
+    }
+    // A store that is moved makes them stale.
+    let dir = project(&[(".qipu/notes/a.md", "x")]);
+    run(&dir, "setup agents-md");
+    fs::rename(dir.path().join(".qipu"), dir.path().join("qipu")).unwrap();
+    assert!(answer(&dir, "setup agents-md --check").stdout.starts_with("agents-md: stale"));
+    run(&dir, "setup agents-md");
+    run(&dir, "setup agents-md --check");
+}
+
+const PLUGINS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
+
+fn json(dir: &TempDir, path: &str) -> serde_json::Value {
+    let text = fs::read_to_string(dir.path().join(path)).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+#[test]
+fn a_plugin_is_written_into_a_folder_of_its_own_and_removed() {
+    for tool in PLUGINS {
+        let dir = project(&[]);
+        let before = tree(dir.path());
+        let plugin = format!("setup {tool} --plugin deep/plugin");
+        assert_eq!(answer(&dir, &format!("{plugin} --check")).code(), 1, "{tool}");
+        assert!(run(&dir, &format!("{plugin} --dry-run")).starts_with("created deep/plugin/"), "{tool}");
+        assert!(run(&dir, &format!("{plugin} --print")).contains("name: qipu\n"), "{tool}");
+        assert_eq!(tree(dir.path()), before, "{tool}: nothing is written");
+        let told = run(&dir, &plugin);
+        assert!(told.starts_with(&format!("{tool}: installed (deep/plugin/): ")), "{told}");
+        let mut listed: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("created ")).collect();
+        assert_eq!(listed.len() + 1, told.lines().count(), "{told}");
+        listed.sort_unstable();
+        let written = tree(dir.path());
+        let files: Vec<&str> =
+            written.iter().filter(|(_, text)| text.is_some()).map(|(path, _)| path.as_str()).collect();
+        assert_eq!(listed, files, "{tool}: the list is exact");
+        assert!(run(&dir, &format!("{plugin} --check")).starts_with(&format!("{tool}: current")));
+        assert!(run(&dir, &plugin).starts_with(&format!("{tool}: current")));
+        assert_eq!(tree(dir.path()), written, "{tool}: twice is once");
+        assert!(run(&dir, &format!("{plugin} --remove")).contains(": removed ("));
+        assert_eq!(fs::read_dir(dir.path().join("deep/plugin")).unwrap().count(), 0, "{tool}");
+        assert!(run(&dir, &format!("{plugin} --remove")).contains(": missing ("));
+    }
+    let dir = project(&[]);
+    let refused = answer(&dir, "setup zed --plugin x").error.unwrap();
+    assert_eq!(refused.message, "`zed` has no plugin");
+    assert!(refused.hint.unwrap().contains("claude, codex, gemini, cursor, copilot"));
+    for words in
+        ["setup --plugin x", "setup --remove --plugin x", "setup --all-detected --plugin x", "setup --list --plugin x"]
+    {
+        assert_eq!(answer(&dir, words).code(), 2, "{words}");
+    }
+}
+
+#[test]
+fn a_folder_of_others_and_edits_by_hand_are_kept() {
+    for (path, shown) in [("README.md", "README.md"), ("skills/other/SKILL.md", "skills/other"), (".git/HEAD", ".git")]
+    {
+        let dir = project(&[(&format!("p/{path}"), "mine")]);
+        let before = tree(dir.path());
+        for words in ["setup claude --plugin p", "setup claude --plugin p --dry-run"] {
+            let refused = answer(&dir, words).error.unwrap();
+            assert_eq!(refused.message, format!("p/{shown} is in the way: it is no part of the plugin"));
+            assert!(refused.hint.unwrap().contains("--force"));
+        }
+        assert_eq!(tree(dir.path()), before);
+        run(&dir, "setup claude --plugin p --force");
+        assert!(run(&dir, "setup claude --plugin p --check").contains("current"));
+        assert!(run(&dir, "setup claude --plugin p").contains("current"), "nothing is to be written");
+        run(&dir, "setup claude --plugin p --remove");
+        assert_eq!(tree(dir.path()), before);
+    }
+    let dir = project(&[]);
+    run(&dir, "setup claude --plugin p");
+    let written = tree(dir.path());
+    let file = dir.path().join("p/commands/ask.md");
+    fs::write(&file, "mine").unwrap();
+    let check = answer(&dir, "setup claude --plugin p --check");
+    assert!(check.stdout.starts_with("claude: edited (p/)"), "{}", check.stdout);
+    assert_eq!(check.error.unwrap().hint.unwrap(), "`qipu setup claude --plugin p/ --force` writes it");
+    for words in ["", " --remove", " --dry-run"] {
+        let refused = answer(&dir, &format!("setup claude --plugin p{words}")).error.unwrap();
+        assert!(refused.message.contains("p/commands/ask.md is not what"), "{}", refused.message);
+    }
+    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
+    // In a plugin of another version, it is a file of that version.
+    let manifest = dir.path().join("p/.claude-plugin/plugin.json");
+    let text = fs::read_to_string(&manifest).unwrap();
+    fs::write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.1")).unwrap();
+    let check = answer(&dir, "setup claude --plugin p --check").error.unwrap();
+    assert!(check.message.ends_with("is stale: another version of qipu wrote what is there"), "{}", check.message);
+    assert!(run(&dir, "setup claude --plugin p").starts_with("claude: updated"));
+    assert_eq!(tree(dir.path()), written);
+    fs::write(&file, "mine").unwrap();
+    run(&dir, "setup claude --plugin p --force");
+    assert_eq!(tree(dir.path()), written);
+    // Git may have written other line ends.
+    let crlf = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
+    fs::write(&file, &crlf).unwrap();
+    assert!(run(&dir, "setup claude --plugin p").contains("current"));
+    assert_eq!(fs::read_to_string(&file).unwrap(), crlf);
+    // A link that came with the folder is not followed out of it.
+    fs::remove_file(&file).unwrap();
+    symlink(dir.path().join("outside.md"), &file).unwrap();
+    fs::write(dir.path().join("outside.md"), "mine").unwrap();
+    assert_eq!(answer(&dir, "setup claude --plugin p --force").code(), 1);
+    assert_eq!(fs::read_to_string(dir.path().join("outside.md")).unwrap(), "mine");
+}
+
+/// The rules of each tool's documentation for the manifest, and where it finds the other parts.
+#[test]
+fn plugins_have_the_form_that_each_tool_documents() {
+    for (tool, manifest, hooks, servers, commands) in [
+        ("claude", ".claude-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", "commands"),
+        ("codex", ".codex-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", ""),
+        ("gemini", "gemini-extension.json", "hooks/hooks.json", "gemini-extension.json", "commands/qipu"),
+        ("cursor", ".cursor-plugin/plugin.json", "hooks/hooks.json", "mcp.json", "commands"),
+        ("copilot", "plugin.json", "hooks.json", ".mcp.json", "commands"),
+    ] {
+        let dir = project(&[]);
+        run(&dir, &format!("setup {tool} --plugin plugin"));
+        let plugin = |path: &str| json(&dir, &format!("plugin/{path}"));
+        let settings = plugin(manifest);
+        let name = settings["name"].as_str().unwrap();
+        // Kebab case, without a prefix that Claude Code reserves.
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        assert!(!["claude-", "anthropic-", "anthropics-", "cc-plugin-"].iter().any(|prefix| name.starts_with(prefix)));
+        assert_eq!(settings["version"], env!("CARGO_PKG_VERSION"));
+        assert!(settings["description"].as_str().is_some_and(|text| !text.is_empty()));
+        for (_, path) in settings.as_object().unwrap().iter().filter(|(key, _)| *key == "skills" || *key == "commands")
+        {
+            assert!(dir.path().join("plugin").join(path.as_str().unwrap()).is_dir(), "{tool}: {path}");
+        }
+        let servers = plugin(servers);
+        let servers = if tool == "codex" { &servers } else { &servers["mcpServers"] };
+        assert_eq!(servers["qipu"], serde_json::json!({"command": "qipu", "args": ["mcp"]}), "{tool}");
+        // The hooks are those of the recipe.
+        run(&dir, &format!("setup {tool}"));
+        let of_recipe = match tool {
+            "claude" | "gemini" => format!(".{tool}/settings.json"),
+            "copilot" => ".github/hooks/qipu.json".to_owned(),
+            _ => format!(".{tool}/hooks.json"),
+        };
+        assert_eq!(plugin(hooks), json(&dir, &of_recipe), "{tool}");
+        let skill = fs::read_to_string(dir.path().join("plugin/skills/qipu/SKILL.md")).unwrap();
+        expect_skill(&skill, "qipu");
+        if commands.is_empty() {
+            continue;
+        }
+        let files: Vec<_> =
+            fs::read_dir(dir.path().join("plugin").join(commands)).unwrap().map(|file| file.unwrap().path()).collect();
+        assert_eq!(files.len(), 3, "{tool}");
+        for file in files {
+            let text = fs::read_to_string(&file).unwrap();
+            if tool == "gemini" {
+                let command: toml::Table = text.parse().unwrap();
+                assert!(command["prompt"].as_str().unwrap().contains("qipu ask") && command["description"].is_str());
+            } else {
+                assert!(text.starts_with("---\ndescription: ") && text.contains("\n---\n"), "{}", file.display());
+            }
+        }
+    }
+}
+
+/// Checks a skill by the rules of <https://agentskills.io/specification>.
+fn expect_skill(text: &str, folder: &str) {
+    let (head, body) = text.strip_prefix("---\n").unwrap().split_once("\n---\n").unwrap();
+    let mut fields = BTreeMap::new();
+    for line in head.lines() {
+        let (key, value) = line.split_once(": ").unwrap();
+        assert!(!value.contains(": ") && !value.contains(" #"), "the value is a plain scalar of YAML: {value}");
+        assert!(fields.insert(key, value).is_none(), "{key} twice");
+    }
+    let allowed = ["name", "description", "license", "compatibility", "metadata", "allowed-tools"];
+    assert!(fields.keys().all(|key| allowed.contains(key)), "{fields:?}");
+    let (name, description) = (fields["name"], fields["description"]);
+    assert_eq!(name, folder, "the name is that of the folder");
+    assert!((1..=64).contains(&name.len()) && !name.starts_with('-') && !name.ends_with('-') && !name.contains("--"));
+    assert!(name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'), "{name}");
+    assert!((1..=1024).contains(&description.chars().count()), "{description}");
+    assert!(body.lines().count() < 500 && !body.trim().is_empty());
+}
+
+#[test]
+fn skills_follow_the_specification_of_agent_skills() {
+    let dir = project(&[]);
+    for (recipe, path) in [("claude", ".claude/skills/qipu/SKILL.md"), ("codex", ".agents/skills/qipu/SKILL.md")] {
+        run(&dir, &format!("setup {recipe}"));
+        expect_skill(&fs::read_to_string(dir.path().join(path)).unwrap(), "qipu");
+    }
+}
+
+/// Every hook is installed at an event of its tool, with a command that names both.
+#[test]
+fn hooks_name_their_tool_and_event() {
+    let dir = project(&[]);
+    for (tool, path, events) in [
+        (
+            "claude",
+            ".claude/settings.json",
+            &["SessionStart", "UserPromptSubmit", "PreToolUse", "SubagentStart", "PreCompact"][..],
+        ),
+        ("codex", ".codex/hooks.json", &["SessionStart", "UserPromptSubmit", "SubagentStart"]),
+        ("gemini", ".gemini/settings.json", &["SessionStart", "BeforeAgent", "PreCompress"]),
+        ("cursor", ".cursor/hooks.json", &["sessionStart"]),
+        ("copilot", ".github/hooks/qipu.json", &["sessionStart", "subagentStart"]),
+    ] {
+        run(&dir, &format!("setup {tool}"));
+        let settings = json(&dir, path);
+        assert_eq!(settings["hooks"].as_object().unwrap().keys().collect::<Vec<_>>(), events, "{tool}");
+        for event in events {
+            let [element] = settings["hooks"][event].as_array().unwrap().as_slice() else { panic!("{tool} {event}") };
+            let handler = element["hooks"].get(0).unwrap_or(element);
+            let command = handler.get("command").or(handler.get("bash")).unwrap();
+            assert_eq!(command, &format!("qipu hook {tool} {event}"));
+        }
+    }
+    let matcher = |path: &str, event: &str| json(&dir, path)["hooks"][event][0]["matcher"].clone();
+    assert_eq!(matcher(".codex/hooks.json", "SessionStart"), "startup|resume|clear|compact");
+    assert_eq!(matcher(".claude/settings.json", "SessionStart"), "startup|resume|clear|compact|fork");
+    assert_eq!(matcher(".claude/settings.json", "PreToolUse"), "Edit|Write|MultiEdit|NotebookEdit|Bash");
 }

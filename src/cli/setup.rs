@@ -1,5 +1,7 @@
 //! The arguments of `qipu setup`.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
 use crate::error::Error;
@@ -11,7 +13,7 @@ pub(super) struct SetupArgs {
     #[arg(value_name = "RECIPE")]
     recipe: Option<String>,
     /// List the recipes and their state in this project
-    #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove"])]
+    #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove", "plugin"])]
     list: bool,
     /// Print the text without writing it
     #[arg(long, conflicts_with_all = ["check", "remove"])]
@@ -23,8 +25,12 @@ pub(super) struct SetupArgs {
     #[arg(long)]
     remove: bool,
     /// Set up every recipe that fits this project
-    #[arg(long, conflicts_with_all = ["recipe", "list", "print", "check", "remove"])]
+    #[arg(long, conflicts_with_all = ["recipe", "list", "print", "check", "remove", "plugin"])]
     all_detected: bool,
+    /// Write a plugin for the tool into this folder, instead of files of the project; with the other flags, print, check or
+    /// remove that plugin
+    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "recipe")]
+    plugin: Option<PathBuf>,
     /// Overwrite or remove what was edited by hand
     #[arg(long, conflicts_with_all = ["list", "print", "check"])]
     force: bool,
@@ -42,6 +48,6 @@ impl SetupArgs {
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
         };
-        Ok(SetupRequest { action, is_forced: self.force, is_dry_run })
+        Ok(SetupRequest { action, plugin: self.plugin, is_forced: self.force, is_dry_run })
     }
 }

@@ -5,30 +5,41 @@ use std::path::Path;
 use crate::error::{Error, ErrorKind};
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
-use crate::setup::{FileChange, Project, RECIPES, Recipe, RecipeState};
+use crate::setup::{FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState};
 use crate::store::Location;
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let project = Project::find(location, current_dir, request.is_forced);
+    let (project, known) = match &request.plugin {
+        Some(folder) => (Project::of_plugin(location, current_dir, folder, request.is_forced), &PLUGINS[..]),
+        None => (Project::find(location, current_dir, request.is_forced), &RECIPES[..]),
+    };
+    let find_recipe = |name: &str| find_recipe(name, known);
     // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
     let _lock = if is_writing && !request.is_dry_run { project.lock()? } else { None };
     match &request.action {
         SetupAction::List => list(&project),
-        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text())])),
+        SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text(&project))])),
         SetupAction::Check(name) => check(find_recipe(name)?, &project),
         SetupAction::Install(name) => {
-            let recipes = match name {
+            let mut recipes: Vec<&Recipe> = match name {
                 Some(name) => vec![find_recipe(name)?],
                 None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
             };
+            recipes.sort_by_key(|recipe| recipe.depends_on_others());
+            if request.plugin.is_some() && !request.is_forced {
+                expect_own_folder(&recipes, &project)?;
+            }
             if request.is_dry_run {
                 return preview(&recipes, &project, false);
             }
             let mut report = install(&recipes, &project)?;
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
+            }
+            if request.plugin.is_none() && !project.has_store() {
+                report.entries.push(Entry::About(NO_STORE));
             }
             Ok(report)
         }
@@ -43,12 +54,27 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
 const NO_AGENT: &str = "No agent tool was found here. `qipu setup agents-md` writes AGENTS.md, which most agent tools read; \
                         `qipu setup` lists the other recipes.";
 
+/// The remark if recipes are installed where there is no store.
+const NO_STORE: &str = "There is no store yet: `qipu init` creates one.";
+
 /// Finds a recipe by name; the hint of the error lists all names.
-fn find_recipe(name: &str) -> Result<&'static Recipe, Error> {
-    RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
-        let names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
-        Error::usage(format!("unknown recipe `{name}`")).hint(format!("recipes: {}", names.join(", ")))
+fn find_recipe(name: &str, known: &'static [Recipe]) -> Result<&'static Recipe, Error> {
+    known.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+        let names: Vec<_> = known.iter().map(|recipe| recipe.name).collect();
+        let is_recipe = RECIPES.iter().any(|recipe| recipe.name == name);
+        let message = if is_recipe { format!("`{name}` has no plugin") } else { format!("unknown recipe `{name}`") };
+        Error::usage(message).hint(format!("{}: {}", if is_recipe { "plugins" } else { "recipes" }, names.join(", ")))
     })
+}
+
+/// Fails if plugins that are not current would be written beside files that are no part of them.
+fn expect_own_folder(plugins: &[&'static Recipe], project: &Project<'_>) -> Result<(), Error> {
+    for plugin in plugins {
+        if plugin.state(project)? != RecipeState::Current {
+            plugin.expect_own_folder(project)?;
+        }
+    }
+    Ok(())
 }
 
 /// Reports each recipe, its state, and whether it fits the project.
@@ -66,13 +92,15 @@ fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report,
     recipes.iter().try_for_each(|recipe| recipe.preview(project, false).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
+        // Of the time before the change, after which the project may have no file of that name.
+        let entry = recipe_entry(recipe, project, "current");
         let (state, changes) = recipe.install(project)?;
-        let done = match state {
+        let state = match state {
             RecipeState::Missing => "installed",
             RecipeState::Stale | RecipeState::Edited => "updated",
             RecipeState::Current => "current",
         };
-        entries.push(Entry::Recipe(recipe_entry(recipe, project, done)));
+        entries.push(Entry::Recipe(RecipeEntry { state, ..entry }));
         entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
@@ -83,7 +111,9 @@ fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error
     let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, recipe.state(project)?.name()))]);
     if let Some(message) = recipe.flaw(project)? {
         let force = if recipe.state(project)? == RecipeState::Edited { " --force" } else { "" };
-        let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
+        let folder = project.shown("");
+        let plugin = if folder.is_empty() { folder } else { format!(" --plugin {folder}") };
+        let hint = format!("`qipu setup {}{plugin}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)
@@ -104,9 +134,10 @@ fn remove(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, 
     recipes.iter().try_for_each(|recipe| recipe.preview(project, true).map(|_| ()))?;
     let mut entries = Vec::new();
     for recipe in recipes {
+        let entry = recipe_entry(recipe, project, "missing");
         let changes = recipe.remove(project)?;
-        let done = if changes.is_empty() { "missing" } else { "removed" };
-        entries.push(Entry::Recipe(recipe_entry(recipe, project, done)));
+        let state = if changes.is_empty() { "missing" } else { "removed" };
+        entries.push(Entry::Recipe(RecipeEntry { state, ..entry }));
         entries.extend(changes.into_iter().map(change_entry));
     }
     Ok(report(entries))
@@ -132,7 +163,9 @@ fn change_entry(change: FileChange) -> Entry {
 }
 
 fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> RecipeEntry {
-    RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(project), state, fits: None }
+    let folder = project.shown("");
+    let path = if folder.is_empty() { recipe.path(project) } else { folder };
+    RecipeEntry { name: recipe.name, about: recipe.about, path, state, fits: None }
 }
 
 fn report(entries: Vec<Entry>) -> Report {

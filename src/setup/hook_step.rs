@@ -1,7 +1,7 @@
-//! A hook in a tool's JSON settings, run at the start of a session.
+//! The hooks of a recipe in a tool's JSON settings: one for each event at which qipu adds context.
 
-use anyhow::{Context, Result};
-use jsonc_parser::ast::Value;
+use anyhow::{Context, Result, bail};
+use jsonc_parser::ast::{Object, Value};
 use serde_json::Value as Json;
 
 use super::json_item::{ItemKind, JsonItem};
@@ -11,95 +11,211 @@ use super::server_entry::{PriorState, server_item};
 use super::{RecipeState, folders_to_make};
 use crate::error::Error;
 
-/// The prefix of the command by which our hook is recognized.
-const COMMAND: &str = "qipu prime --hook";
+/// The prefix of the command by which our hooks are recognized.
+const COMMAND: &str = "qipu hook ";
+/// The prefix of the command of hooks that earlier versions wrote.
+const FORMER_COMMAND: &str = "qipu prime --hook";
 
-/// The hook's element in the settings: its depth is 4 where the list of the event exists.
-const ITEM: JsonItem = JsonItem { keys: &["hooks", "SessionStart"], kind: ItemKind::Element(is_ours) };
+/// The key of the map of events.
+const HOOKS: &str = "hooks";
 
-/// The depth of [`ITEM`] in a file with a map but no hooks.
+/// The depth of a hook in a file with a map but no hooks.
 const ROOT_DEPTH: usize = 2;
+/// The depth of a hook in a file with the list of its event.
+const LIST_DEPTH: usize = 4;
 
 /// Our server in tools that have hooks.
-const SERVER: JsonItem = server_item(&["mcpServers"]);
+const SERVER: JsonItem<'_> = server_item(&["mcpServers"]);
 
-/// A hook in a tool's JSON settings.
+/// The hooks of a recipe in a tool's JSON settings.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct HookStep {
     /// The path of the settings file.
     pub(super) path: &'static str,
-    /// The hook, as JSON.
-    pub(super) hook: &'static str,
-    /// The path of the file with the section whose marker stores what existed before.
-    pub(super) marker_path: &'static str,
+    /// The text of a new settings file: one element in the list of each event.
+    pub(super) template: &'static str,
+    /// The elements of earlier versions, as JSON, with their events.
+    pub(super) former: &'static [(&'static str, &'static str)],
+    /// The paths of the files that can contain the section whose marker stores what existed before.
+    pub(super) marker_paths: &'static [&'static str],
     /// The name of the recipe, under which that is stored.
     pub(super) user: &'static str,
 }
 
+/// One element of ours in the list of an event.
+struct HookElement {
+    event: String,
+    value: Json,
+    kind: ItemKind,
+    /// Whether an earlier version wrote it.
+    is_former: bool,
+}
+
+impl HookElement {
+    /// Calls a function with the element's item: its depth is [`LIST_DEPTH`] where the list of the event exists.
+    fn with_item<T>(&self, call: impl FnOnce(JsonItem<'_>) -> T) -> T {
+        call(JsonItem { keys: &[HOOKS, &self.event], kind: self.kind })
+    }
+
+    fn state(&self, text: &str) -> Result<RecipeState> {
+        self.with_item(|item| item.state(text, &self.value))
+    }
+
+    fn depth(&self, text: Option<&str>) -> Result<usize> {
+        self.with_item(|item| item.depth(text))
+    }
+}
+
 impl HookStep {
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
-        let Some(text) = project.read(self.path)? else { return Ok(RecipeState::Missing) };
-        Ok(ITEM.state(&text, &self.value()).with_context(|| self.unusable())?)
+        Ok(self.state_in(project.read(self.path)?.as_deref()).with_context(|| self.unusable())?)
     }
 
-    pub(super) fn text(&self) -> String {
-        ITEM.insert_element(None, &self.value()).unwrap_or_default()
+    /// Returns the state of all hooks: stale if one has a former form or only some are there.
+    fn state_in(&self, text: Option<&str>) -> Result<RecipeState> {
+        let Some(text) = text else { return Ok(RecipeState::Missing) };
+        let (mut former, mut current) = (Vec::new(), Vec::new());
+        for element in self.elements() {
+            let states = if element.is_former { &mut former } else { &mut current };
+            states.push(element.state(text)?);
+        }
+        let has_edited = former.iter().chain(&current).any(|state| *state == RecipeState::Edited);
+        let has_former = former.contains(&RecipeState::Current);
+        Ok(match (current.contains(&RecipeState::Current), current.contains(&RecipeState::Missing)) {
+            _ if has_edited => RecipeState::Edited,
+            _ if has_former => RecipeState::Stale,
+            (false, _) => RecipeState::Missing,
+            (true, true) => RecipeState::Stale,
+            (true, false) => RecipeState::Current,
+        })
     }
 
-    /// Returns the file's text before and after the hook is installed or removed.
+    /// Returns the file's text before and after the hooks are installed or removed.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
         let old = project.read(self.path)?;
         let state = self.state(project)?;
         if state == RecipeState::Edited && !project.is_forced {
-            return Err(edited(format!("the hook in {}", self.path)));
+            return Err(edited(format!("a hook in {}", self.path)));
         }
         if state == RecipeState::Current && !is_removal {
             return Ok((old.clone(), old));
         }
         let rest = match &old {
             Some(text) if state != RecipeState::Missing => {
-                ITEM.remove(text, self.prior(project)?.0).with_context(|| self.unusable())?
+                self.removed(text, &self.prior(project)?).with_context(|| self.unusable())?
             }
             old => old.clone(),
         };
         if is_removal {
             return Ok((old, rest));
         }
-        let new = ITEM.insert_element(rest.as_deref(), &self.value()).with_context(|| self.unusable())?;
+        let new = self.inserted(rest.as_deref()).with_context(|| self.unusable())?;
         Ok((old, Some(new)))
+    }
+
+    /// Returns the file's text with all hooks. Fails if they could not be removed to the byte.
+    fn inserted(&self, old: Option<&str>) -> Result<String> {
+        let Some(text) = old else { return Ok(self.template.to_owned()) };
+        let mut new = text.to_owned();
+        // In reverse: each element, and each list, becomes the first.
+        for element in self.elements().iter().rev().filter(|element| !element.is_former) {
+            new = element.with_item(|item| item.insert_element(Some(&new), &element.value))?;
+        }
+        if self.removed(&new, &self.prior_in(old)?)?.as_deref() != old {
+            bail!("it is written in a way that qipu can't extend and restore");
+        }
+        Ok(new)
+    }
+
+    /// Returns the file's text without the hooks, and without the lists and maps created for them; `None` if that is
+    /// the whole file.
+    fn removed(&self, text: &str, prior: &PriorSettings) -> Result<Option<String>> {
+        let mut rest = Some(text.to_owned());
+        for element in self.elements() {
+            let Some(text) = rest else { break };
+            let depth = if prior.events.contains(&element.event) { LIST_DEPTH } else { prior.depth };
+            rest = element.with_item(|item| item.remove(&text, depth))?;
+        }
+        // A new file may have more than hooks, such as the version of its form.
+        let mut template: Json = serde_json::from_str(self.template).unwrap_or_default();
+        template.as_object_mut().map(|map| map.remove(HOOKS));
+        let is_template = |rest: &String| serde_json::from_str::<Json>(rest).is_ok_and(|rest| rest == template);
+        Ok(rest.filter(|rest| prior.depth > 0 || !is_template(rest)))
     }
 
     /// Returns the number of folders that were created for the file, and are deleted with it.
     pub(super) fn folders_made(&self, project: &Project<'_>) -> Result<usize, Error> {
-        Ok(if self.state(project)? == RecipeState::Missing { 0 } else { self.prior(project)?.1 })
+        Ok(if self.state(project)? == RecipeState::Missing { 0 } else { self.prior(project)?.folders })
     }
 
-    /// Returns what exists now and must be restored when the hook is removed. A file or folder that our server entry
-    /// created counts as missing.
-    pub(super) fn current_settings(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
+    /// Returns what must be restored when the hooks are removed: what exists now, except for what is ours. A file or
+    /// folder that our server entry created counts as missing.
+    pub(super) fn settings_to_restore(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
         let text = project.read(self.path)?;
-        let depth = ITEM.depth(text.as_deref()).with_context(|| self.unusable())?;
+        let now = self.prior_in(text.as_deref()).with_context(|| self.unusable())?;
+        if self.state(project)? != RecipeState::Missing {
+            let prior = self.prior(project)?;
+            let is_new = |event: &String| !prior.events.contains(event);
+            let events = prior.events.iter().cloned().chain(now.events.into_iter().filter(is_new)).collect();
+            return Ok(PriorSettings { events, ..prior });
+        }
         // Errors in the map of servers are reported by the server's own step.
         let server = text.as_deref().and_then(|text| PriorState::find(SERVER, text).ok().flatten());
-        Ok(match server.filter(|_| depth == ROOT_DEPTH) {
+        let (depth, folders) = match server.filter(|_| now.depth == ROOT_DEPTH) {
             Some(PriorState::NoFolder) => (0, 1),
             Some(PriorState::NoFile) => (0, 0),
             Some(PriorState::NoValue) => (1, 0),
-            _ => (depth, folders_to_make(project, &project.file(self.path)?, self.path)?),
-        })
+            _ => (now.depth, folders_to_make(project, &project.file(self.path)?, self.path)?),
+        };
+        Ok(PriorSettings { depth, folders, ..now })
     }
 
-    /// Returns what existed before the hook was installed, from the marker of the recipe's section. Without that
+    /// Returns how much of a file exists, with the events whose lists exist and contain no hook of ours.
+    fn prior_in(&self, text: Option<&str>) -> Result<PriorSettings> {
+        let mut prior = PriorSettings { depth: 0, ..PriorSettings::default() };
+        let elements = self.elements();
+        for element in &elements {
+            let depth = element.depth(text)?;
+            prior.depth = depth.min(LIST_DEPTH - 1);
+            let (event, Some(text)) = (&element.event, text) else { continue };
+            let mut others = elements.iter().filter(|other| other.event == *event);
+            let is_free = others
+                .try_fold(true, |free, other| other.state(text).map(|state| free && state == RecipeState::Missing))?;
+            if depth == LIST_DEPTH && is_free && !prior.events.contains(event) {
+                prior.events.push(event.clone());
+            }
+        }
+        Ok(prior)
+    }
+
+    /// Returns what existed before the hooks were installed, from the marker of the recipe's section. Without that
     /// marker the file is treated as the user's.
     pub(super) fn prior(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
-        let text = project.read(self.marker_path)?;
-        let section = text.as_deref().map(|text| ManagedSection::find_in(self.marker_path, &MARKDOWN, text));
-        let marker = section.transpose()?.flatten().map(|section| section.marker);
-        Ok(marker.and_then(|marker| marker.settings_of(self.user)).unwrap_or((ROOT_DEPTH, 0)))
+        for path in self.marker_paths {
+            let Some(text) = project.read(path)? else { continue };
+            let section = ManagedSection::find_in(path, &MARKDOWN, &text)?;
+            if let Some(prior) = section.and_then(|section| section.marker.settings_of(self.user)) {
+                return Ok(prior);
+            }
+        }
+        Ok(PriorSettings::default())
     }
 
-    fn value(&self) -> Json {
-        serde_json::from_str(self.hook).unwrap_or_default()
+    /// Returns the elements of earlier versions, then those of the template.
+    fn elements(&self) -> Vec<HookElement> {
+        let former = self.former.iter().map(|(event, json)| HookElement {
+            event: (*event).to_owned(),
+            value: serde_json::from_str(json).unwrap_or_default(),
+            kind: ItemKind::Element(is_former),
+            is_former: true,
+        });
+        let template: Json = serde_json::from_str(self.template).unwrap_or_default();
+        let lists = template.get(HOOKS).and_then(Json::as_object).into_iter().flatten();
+        let current = lists.filter_map(|(event, list)| {
+            let (event, value) = (event.clone(), list.get(0)?.clone());
+            Some(HookElement { event, value, kind: ItemKind::Element(is_current), is_former: false })
+        });
+        former.chain(current).collect()
     }
 
     fn unusable(&self) -> String {
@@ -107,34 +223,95 @@ impl HookStep {
     }
 }
 
-/// Tells whether an element of the event's list is our hook.
-fn is_ours(element: &Value<'_>) -> bool {
-    let hooks = element.as_object().and_then(|element| element.get_array("hooks"));
-    let hooks = hooks.map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
-    let commands = hooks.iter().filter_map(|hook| hook.as_object()?.get_string("command"));
-    commands.into_iter().any(|command| command.value.starts_with(COMMAND))
+fn is_current(element: &Value<'_>) -> bool {
+    has_command(element, COMMAND)
+}
+
+fn is_former(element: &Value<'_>) -> bool {
+    has_command(element, FORMER_COMMAND)
+}
+
+/// Tells whether an element of an event's list, or one of the hooks in it, runs a command with the prefix.
+fn has_command(element: &Value<'_>, prefix: &str) -> bool {
+    let Some(map) = element.as_object() else { return false };
+    let is_ours = |hook: &Object<'_>| {
+        let commands = ["command", "bash"].iter().filter_map(|key| hook.get_string(key));
+        commands.into_iter().any(|command| command.value.starts_with(prefix))
+    };
+    let inner = map.get_array(HOOKS).map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
+    is_ours(map) || inner.iter().filter_map(Value::as_object).any(is_ours)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::json_item::{Spacing, format};
+    use crate::setup::recipes::HOOKS as ALL;
+
+    const CLAUDE: HookStep = ALL[0];
+
+    /// Texts of settings files of the user's.
+    const OWN: [&str; 7] = [
+        "{}",
+        "\n",
+        "{\"hooks\": {\"SessionStart\": [ ], \"sessionStart\": [], \"PreToolUse\":[]}}",
+        "// mine\r\n{\r\n  \"hooks\": { /* none yet */ }, // c\r\n}\r\n",
+        "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}}\n",
+        "{\n  \"version\": 1,\n  \"hooks\": {\n    \"SubagentStart\": [\n    ],\n    \"Stop\": []\n  }\n}",
+        "{\n\t\"mcpServers\": {},\n}\n",
+    ];
 
     #[test]
-    fn the_hook_is_taken_out_to_the_byte() {
-        let hook = serde_json::json!({"hooks": [{"type": "command", "command": "qipu prime --hook claude"}]});
-        for old in [
-            "{}",
-            "{\"hooks\": {\"SessionStart\": [ ]}}",
-            "// mine\r\n{\r\n  \"hooks\": { /* none yet */ }, // c\r\n}\r\n",
-            "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}}\n",
-        ] {
-            let new = ITEM.insert_element(Some(old), &hook).unwrap();
-            assert_eq!(ITEM.state(&new, &hook).unwrap(), RecipeState::Current, "{new}");
-            assert_eq!(ITEM.remove(&new, ITEM.depth(Some(old)).unwrap()).unwrap().as_deref(), Some(old), "{new}");
+    fn hooks_are_removed_to_the_byte() {
+        for hook in ALL {
+            for old in OWN.into_iter().map(Some).chain([None]) {
+                let new = hook.inserted(old).unwrap();
+                assert_eq!(hook.state_in(Some(&new)).unwrap(), RecipeState::Current, "{new}");
+                let prior = hook.prior_in(old).unwrap();
+                assert_eq!(hook.removed(&new, &prior).unwrap().as_deref(), old, "{new}");
+                let elements = hook.elements();
+                let found = elements.iter().filter(|element| element.state(&new).unwrap() == RecipeState::Current);
+                let missing = elements.iter().filter(|element| element.is_former).count();
+                assert_eq!(found.count(), elements.len() - missing);
+            }
         }
+    }
+
+    #[test]
+    fn a_former_hook_is_stale_and_removed_to_the_byte() {
+        for hook in ALL {
+            for (event, json) in hook.former {
+                let value: Json = serde_json::from_str(json).unwrap();
+                let item = JsonItem { keys: &[HOOKS, event], kind: ItemKind::Element(is_former) };
+                for old in OWN.into_iter().map(Some).chain([None]) {
+                    let installed = item.insert_element(old, &value).unwrap();
+                    assert_eq!(hook.state_in(Some(&installed)).unwrap(), RecipeState::Stale, "{installed}");
+                    let prior = hook.prior_in(old).unwrap();
+                    assert_eq!(hook.removed(&installed, &prior).unwrap().as_deref(), old, "{installed}");
+                }
+            }
+        }
+        let edited = "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"command\": \"qipu prime --hook claude -x\"}]}]}}";
+        assert_eq!(CLAUDE.state_in(Some(edited)).unwrap(), RecipeState::Edited);
+    }
+
+    #[test]
+    fn some_hooks_without_the_others_are_stale() {
+        let text = CLAUDE.template.replace("PreCompact", "Other");
+        assert_eq!(CLAUDE.state_in(Some(&text)).unwrap(), RecipeState::Stale);
+        assert_eq!(CLAUDE.state_in(Some(&text.replace("qipu hook", "other"))).unwrap(), RecipeState::Missing);
+        let edited = CLAUDE.template.replace("PreToolUse\"\n", "PreToolUse; evil\"\n").replace("PreToolUse\",", "x\",");
+        assert_eq!(CLAUDE.state_in(Some(&edited)).unwrap(), RecipeState::Edited);
         let twice = "{\"hooks\": {\"SessionStart\": [], \"SessionStart\": []}}";
-        assert!(ITEM.insert_element(Some(twice), &hook).unwrap_err().to_string().contains("occurs 2 times"));
-        let edited = "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"command\": \"qipu prime --hook gemini -x\"}]}]}}";
-        assert_eq!(ITEM.state(edited, &hook).unwrap(), RecipeState::Edited);
+        assert!(CLAUDE.inserted(Some(twice)).unwrap_err().to_string().contains("occurs 2 times"));
+    }
+
+    /// A hook is inserted into a file of the user's in the form that it has in a new file.
+    #[test]
+    fn new_files_have_one_item_on_each_line() {
+        for hook in ALL {
+            let value: Json = serde_json::from_str(hook.template).unwrap();
+            assert_eq!(hook.template, format(&value, Spacing::Lines, Spacing::Lines, ("", "\n")) + "\n");
+        }
     }
 }

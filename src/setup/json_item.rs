@@ -20,8 +20,8 @@ pub(super) type LineStyle<'a> = Option<(&'a str, &'a str)>;
 
 /// An item of a settings file: the keys of the containers around it, outermost first, and how it is recognized.
 #[derive(Clone, Copy)]
-pub(super) struct JsonItem {
-    pub(super) keys: &'static [&'static str],
+pub(super) struct JsonItem<'k> {
+    pub(super) keys: &'k [&'k str],
     pub(super) kind: ItemKind,
 }
 
@@ -69,7 +69,7 @@ impl JsonContainer<'_, '_> {
     }
 }
 
-impl JsonItem {
+impl JsonItem<'_> {
     /// Compares the item of a file with `wanted`: missing, edited or current.
     ///
     /// # Errors
@@ -322,8 +322,8 @@ mod tests {
         element.as_object().is_some_and(|element| element.get_string("ours").is_some())
     }
 
-    const ELEMENT: JsonItem = JsonItem { keys: &["m", "l"], kind: ItemKind::Element(is_ours) };
-    const PROPERTY: JsonItem = server_item(&["m"]);
+    const ELEMENT: JsonItem<'_> = JsonItem { keys: &["m", "l"], kind: ItemKind::Element(is_ours) };
+    const PROPERTY: JsonItem<'_> = server_item(&["m"]);
 
     /// Values of the two items: `ELEMENT`'s, and two of `PROPERTY`.
     fn values() -> [Json; 3] {
@@ -334,14 +334,14 @@ mod tests {
         ]
     }
 
-    fn inserted(item: JsonItem, old: Option<&str>, value: &Json) -> Result<String> {
+    fn inserted(item: JsonItem<'_>, old: Option<&str>, value: &Json) -> Result<String> {
         match item.kind {
             ItemKind::Element(_) => item.insert_element(old, value),
             ItemKind::Property(_) => PriorState::insert(item, old, value, None),
         }
     }
 
-    fn removed(item: JsonItem, text: &str, old: Option<&str>) -> Option<String> {
+    fn removed(item: JsonItem<'_>, text: &str, old: Option<&str>) -> Option<String> {
         match item.kind {
             ItemKind::Element(_) => item.remove(text, item.depth(old).unwrap()).unwrap(),
             ItemKind::Property(_) => PriorState::remove(item, text).unwrap(),

@@ -34,9 +34,22 @@ const MADE_FILE: &str = "made=file";
 /// The word in an opening marker for a file whose last line had no line end.
 const MADE_LINE_END: &str = "made=line-end";
 
-/// What existed before a hook was installed: the depth of its item, 0 to 4 as
-/// [`JsonItem::depth`](super::json_item::JsonItem::depth) counts it, and the number of folders created for the file.
-pub(super) type PriorSettings = (usize, usize);
+/// What existed of a settings file before hooks were installed. The default is that of a file of the user's without hooks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct PriorSettings {
+    /// 0 for no file, 1 for a file without a value, 2 for a map, 3 for a map with `hooks`.
+    pub(super) depth: usize,
+    /// The number of folders created for the file.
+    pub(super) folders: usize,
+    /// The events whose lists existed.
+    pub(super) events: Vec<String>,
+}
+
+impl Default for PriorSettings {
+    fn default() -> Self {
+        Self { depth: 2, folders: 0, events: Vec::new() }
+    }
+}
 
 /// The content of an opening marker.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -59,7 +72,7 @@ pub(super) struct OpeningMarker {
 impl OpeningMarker {
     /// Returns what existed before the hook of a recipe was installed.
     pub(super) fn settings_of(&self, user: &str) -> Option<PriorSettings> {
-        let find = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, prior)| *prior);
+        let find = |name: &str| self.settings.iter().find(|(user, _)| user == name).map(|(_, prior)| prior.clone());
         find(user).or_else(|| find(""))
     }
 
@@ -107,11 +120,7 @@ impl OpeningMarker {
         if self.folders > 0 {
             add(format!("folders={}", self.folders));
         }
-        let settings = self.settings.iter().map(|(user, (depth, folders))| match user.as_str() {
-            "" => format!("{depth}/{folders}"),
-            user => format!("{user}:{depth}/{folders}"),
-        });
-        let settings: Vec<String> = settings.collect();
+        let settings: Vec<String> = self.settings.iter().map(|(user, prior)| format_settings(user, prior)).collect();
         if !settings.is_empty() {
             add(format!("settings={}", settings.join(",")));
         }
@@ -119,12 +128,23 @@ impl OpeningMarker {
     }
 }
 
-/// Parses `user:depth/folders`; user and folders may be missing.
+/// Formats `user:depth/folders/event/event`.
+fn format_settings(user: &str, prior: &PriorSettings) -> String {
+    let user = if user.is_empty() { String::new() } else { format!("{user}:") };
+    let events: String = prior.events.iter().map(|event| format!("/{event}")).collect();
+    format!("{user}{}/{}{events}", prior.depth, prior.folders)
+}
+
+/// Parses `user:depth/folders/event/event`; user, folders and events may be missing.
 fn parse_settings(given: &str) -> Option<(String, PriorSettings)> {
     let (user, given) = given.split_once(':').unwrap_or(("", given));
-    let (depth, folders) = given.split_once('/').unwrap_or((given, "0"));
-    let depth: u8 = depth.parse().ok()?;
-    Some((user.to_owned(), (usize::from(depth), folders.parse().ok()?)))
+    let mut parts = given.split('/');
+    let depth: u8 = parts.next()?.parse().ok()?;
+    let folders = parts.next().unwrap_or("0").parse().ok()?;
+    // Older versions had one hook, for SessionStart, and 4 if its list existed.
+    let former = (depth > 3).then_some("SessionStart");
+    let events = former.into_iter().chain(parts).map(str::to_owned).collect();
+    Some((user.to_owned(), PriorSettings { depth: usize::from(depth.min(3)), folders, events }))
 }
 
 /// Returns the first 4 bytes of a text's SHA-256 as 8 hex digits. CRLF counts as LF.

@@ -3,10 +3,13 @@
 //! Users own the files that recipes write into. Only the text between our markers, and entries in our form, are ours;
 //! removing a recipe restores every byte.
 
+mod claude_md;
+mod file_step;
 mod git_config;
 mod hook_step;
 mod json_item;
 mod managed_section;
+mod plugins;
 mod project;
 mod recipes;
 mod section_step;
@@ -20,9 +23,10 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::store::files;
+pub use plugins::PLUGINS;
 pub use project::Project;
 pub use recipes::RECIPES;
-use step::RecipeStep;
+use step::{RecipeStep, StepPlan};
 
 /// A recipe: steps that are installed and removed together.
 pub struct Recipe {
@@ -30,7 +34,7 @@ pub struct Recipe {
     pub name: &'static str,
     /// The purpose, as a clause without a subject.
     pub about: &'static str,
-    /// The steps; the file of the first one represents the recipe.
+    /// The steps; the file of the first one that is chosen represents the recipe.
     steps: &'static [RecipeStep],
     /// Files and folders in a project that show that the recipe is useful there.
     signs: &'static [&'static str],
@@ -103,7 +107,7 @@ fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usi
 impl Recipe {
     /// Tells whether the project shows signs that the recipe is useful there.
     pub fn is_applicable(&self, project: &Project<'_>) -> bool {
-        let has_store = project.store().is_ok() || !self.steps.iter().any(RecipeStep::is_in_store);
+        let has_store = project.has_store() || !self.steps.iter().any(RecipeStep::is_in_store);
         has_store && self.signs.iter().any(|sign| project.has(sign))
     }
 
@@ -121,8 +125,11 @@ impl Recipe {
     /// # Errors
     /// See [`Recipe::state`].
     pub fn flaw(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
-        let flaw = self.first_flaw(project)?;
-        Ok(flaw.map(|(step, state)| format!("{} is {}", step.describe(project), state.name())))
+        let Some((step, state)) = self.first_flaw(project)? else { return Ok(None) };
+        let is_stale = state == RecipeState::Stale;
+        let reason = if is_stale { step.reason(project)? } else { None };
+        let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+        Ok(Some(format!("{} {}{reason}", step.describe(project), state.name())))
     }
 
     /// Returns the steps that installing the recipe runs.
@@ -145,15 +152,17 @@ impl Recipe {
     /// If a step can't be installed. Errors known from the start leave every file unchanged; otherwise the steps before
     /// it stay installed.
     pub fn install(&self, project: &Project<'_>) -> Result<(RecipeState, Vec<FileChange>), Error> {
-        // Collected first: a file that one step creates must not make another step applicable.
-        let steps: Vec<_> = self.applicable_steps(project).collect();
-        steps.iter().try_for_each(|step| step.expect_possible(project))?;
         let state = self.state(project)?;
-        let mut changes = Vec::new();
-        for step in steps {
-            changes.extend(step.write(project, false)?);
-        }
-        Ok((state, changes))
+        let plans = self.plans(project, false)?;
+        let changes = plans.into_iter().filter_map(|plan| plan.write(project).transpose());
+        Ok((state, changes.collect::<Result<_, _>>()?))
+    }
+
+    /// Plans every step that installing or removing the recipe runs. All plans are made before the first is carried out:
+    /// the marker of one step stores what existed before another.
+    fn plans(&self, project: &Project<'_>, is_removal: bool) -> Result<Vec<StepPlan>, Error> {
+        let steps = self.steps.iter().filter(|step| is_removal || step.is_applicable(project));
+        steps.map(|step| step.plan(project, is_removal)).collect()
     }
 
     /// Returns the changes of files, each with its diff, that installing or removing the recipe would make.
@@ -161,11 +170,8 @@ impl Recipe {
     /// # Errors
     /// See [`Recipe::install`] and [`Recipe::remove`].
     pub fn preview(&self, project: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
-        if !is_removal {
-            self.applicable_steps(project).try_for_each(|step| step.expect_possible(project))?;
-        }
-        let steps = self.steps.iter().filter(|step| is_removal || step.is_applicable(project));
-        steps.filter_map(|step| step.preview(project, is_removal).transpose()).collect()
+        let plans = self.plans(project, is_removal)?;
+        Ok(plans.into_iter().filter_map(|plan| plan.preview(project)).collect())
     }
 
     /// Removes every step. Returns the files that changed.
@@ -174,13 +180,29 @@ impl Recipe {
     /// If a step can't be removed. Errors known from the start leave every file unchanged.
     pub fn remove(&self, project: &Project<'_>) -> Result<Vec<FileChange>, Error> {
         let mut changes = Vec::new();
-        self.steps.iter().try_for_each(|step| step.preview(project, true).map(drop))?;
-        // In reverse: the markers of earlier steps store what existed before later ones.
-        for step in self.steps.iter().rev() {
-            changes.extend(step.write(project, true)?);
+        // In reverse: a folder is deleted with the file for which it was created.
+        for plan in self.plans(project, true)?.into_iter().rev() {
+            changes.extend(plan.write(project)?);
         }
         changes.reverse();
         Ok(changes)
+    }
+
+    /// Fails if the folder of a plugin contains anything that is no part of it.
+    ///
+    /// # Errors
+    /// In that case, or if a folder can't be read.
+    pub fn expect_own_folder(&self, project: &Project<'_>) -> Result<(), Error> {
+        let paths: Vec<String> = self.steps.iter().map(|step| step.path(project)).collect();
+        let Some(other) = files::find_other(&project.root, &paths)? else { return Ok(()) };
+        let message = format!("{} is in the way: it is no part of the plugin", project.shown(&other));
+        Err(Error::failure(message).hint("name an empty folder, or use --force to write the plugin beside it"))
+    }
+
+    /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.
+    pub fn depends_on_others(&self) -> bool {
+        let depends = |step: &RecipeStep| matches!(step, RecipeStep::Section(section) if section.alternative.is_some());
+        self.steps.iter().any(depends)
     }
 
     /// Tells whether the recipe installs instructions for agents.
@@ -189,13 +211,15 @@ impl Recipe {
     }
 
     /// Returns what the recipe writes.
-    pub fn text(&self) -> String {
-        self.steps.iter().map(RecipeStep::text).collect::<Vec<_>>().join("\n")
+    pub fn text(&self, project: &Project<'_>) -> String {
+        let steps = self.steps.iter().filter(|step| step.is_chosen(project));
+        steps.map(|step| step.text(project)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the path of the first step's file, relative to the project's root.
+    /// Returns the path of the file that represents the recipe, relative to the project's root.
     pub fn path(&self, project: &Project<'_>) -> String {
-        self.steps.first().map_or_else(String::new, |step| step.path(project))
+        let chosen = self.steps.iter().find(|step| step.is_chosen(project));
+        chosen.map_or_else(String::new, |step| step.path(project))
     }
 }
 

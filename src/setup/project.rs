@@ -19,6 +19,8 @@ pub struct Project<'a> {
     current_dir: &'a Path,
     /// Whether edits by hand may be overwritten.
     pub(super) is_forced: bool,
+    /// The path before those of files in answers: that of a plugin's folder.
+    shown_folder: String,
 }
 
 impl<'a> Project<'a> {
@@ -28,7 +30,23 @@ impl<'a> Project<'a> {
             Some(root) => current_dir.join(root),
             None => project_root(current_dir),
         };
-        Self { root, location, current_dir, is_forced }
+        Self { root, location, current_dir, is_forced, shown_folder: String::new() }
+    }
+
+    /// Returns a folder as the project that a plugin is written into.
+    pub fn of_plugin(location: &'a Location, current_dir: &'a Path, folder: &Path, is_forced: bool) -> Self {
+        let shown = folder.join("").to_string_lossy().into_owned();
+        Self { root: current_dir.join(folder), location, current_dir, is_forced, shown_folder: shown }
+    }
+
+    /// Returns a path of a file, or that of the folder for an empty one, as answers show it.
+    pub fn shown(&self, path: &str) -> String {
+        format!("{}{path}", self.shown_folder)
+    }
+
+    /// Tells whether there is a store.
+    pub fn has_store(&self) -> bool {
+        self.store().is_ok()
     }
 
     /// Locks the project against other setups. The lock is on the project's folder, so that no lock file is created.
@@ -81,6 +99,17 @@ impl<'a> Project<'a> {
     /// Tells whether a file or folder exists, by its path relative to the root. Links are not followed.
     pub(super) fn has(&self, path: &str) -> bool {
         self.root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Tells whether two paths lead to one file.
+    pub(super) fn is_same_file(&self, path: &str, other: &str) -> bool {
+        let [path, other] = [path, other].map(|path| self.root.join(path).canonicalize().ok());
+        path.is_some() && path == other
+    }
+
+    /// Returns the path of the project's own store, which is that of a new one if there is none.
+    pub(super) fn own_store(&self) -> &'static str {
+        if self.has("qipu/notes") && !self.has(".qipu") { "qipu/" } else { ".qipu/" }
     }
 
     pub(super) fn store(&self) -> Result<PathBuf, Error> {

@@ -1,10 +1,11 @@
 //! The definitions of all recipes.
 
 use super::Recipe;
+use super::claude_md::{self, AGENTS_MD, CLAUDE_MD};
 use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
 use super::managed_section::HASH;
-use super::section_step::{BaseFolder, SECTION, SectionStep};
+use super::section_step::{Alternative, BaseFolder, SECTION, SectionStep};
 use super::server_entry::server_item;
 use super::server_step::{SERVER, ServerStep};
 use super::step::RecipeStep;
@@ -14,32 +15,58 @@ use super::yaml_item::ListItem;
 const TEXT: &str = include_str!("agents-md.md");
 
 /// A skill; its head tells agents when to use it.
-const SKILL_HEAD: &str = include_str!("skill-head.md");
-const SKILL: &str = include_str!("skill.md");
+pub(super) const SKILL_HEAD: &str = include_str!("skill-head.md");
+pub(super) const SKILL: &str = include_str!("skill.md");
 
-/// The hook that runs when a session of Claude Code starts.
-const CLAUDE_HOOK: HookStep = HookStep {
+/// The hooks of each tool. Events at which the tool ignores context have none, except for the ones before a compaction,
+/// after which qipu repeats what it added before.
+pub(super) const CLAUDE_HOOKS: HookStep = HookStep {
     path: ".claude/settings.json",
-    hook: r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
-    marker_path: "CLAUDE.md",
+    template: include_str!("hooks/claude.json"),
+    former: &[(
+        "SessionStart",
+        r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
+    )],
+    marker_paths: &[CLAUDE_MD, AGENTS_MD],
     user: "claude",
 };
-
-/// The hook that runs when a session of Codex starts.
-const CODEX_HOOK: HookStep = HookStep {
+/// Codex asks its user to trust each hook again when its definition changes: keep these as they are.
+pub(super) const CODEX_HOOKS: HookStep = HookStep {
     path: ".codex/hooks.json",
-    hook: r#"{"matcher":"startup|resume","hooks":[{"type":"command","command":"qipu prime --hook codex"}]}"#,
-    marker_path: ".agents/skills/qipu/SKILL.md",
+    template: include_str!("hooks/codex.json"),
+    former: &[(
+        "SessionStart",
+        r#"{"matcher":"startup|resume","hooks":[{"type":"command","command":"qipu prime --hook codex"}]}"#,
+    )],
+    marker_paths: &[".agents/skills/qipu/SKILL.md"],
     user: "codex",
 };
-
-/// The hook that runs when a session of Gemini CLI starts.
-const GEMINI_HOOK: HookStep = HookStep {
+pub(super) const GEMINI_HOOKS: HookStep = HookStep {
     path: ".gemini/settings.json",
-    hook: r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
-    marker_path: "GEMINI.md",
+    template: include_str!("hooks/gemini.json"),
+    former: &[(
+        "SessionStart",
+        r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
+    )],
+    marker_paths: &["GEMINI.md"],
     user: "gemini",
 };
+pub(super) const CURSOR_HOOKS: HookStep = HookStep {
+    path: ".cursor/hooks.json",
+    template: include_str!("hooks/cursor.json"),
+    former: &[],
+    marker_paths: &[".cursor/rules/qipu.mdc"],
+    user: "cursor",
+};
+pub(super) const COPILOT_HOOKS: HookStep = HookStep {
+    path: ".github/hooks/qipu.json",
+    template: include_str!("hooks/copilot.json"),
+    former: &[],
+    marker_paths: &[".github/copilot-instructions.md"],
+    user: "copilot",
+};
+#[cfg(test)]
+pub(super) const HOOKS: [HookStep; 5] = [CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, CURSOR_HOOKS, COPILOT_HOOKS];
 
 /// The merge driver that git runs for a note changed on both sides. Exit codes above 1 are failures: qipu is not
 /// installed, is too old, or could not read the files. Git then merges the note as text.
@@ -57,59 +84,69 @@ pub static RECIPES: [Recipe; 14] = [
     },
     Recipe {
         name: "claude",
-        about: "tells Claude Code how to use qipu, and runs `qipu prime` when a session starts",
+        about: "tells Claude Code how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
-            RecipeStep::Section(SectionStep {
-                path: "CLAUDE.md",
-                text: TEXT,
-                user: "claude",
-                hook: Some(&CLAUDE_HOOK),
-                ..SECTION
-            }),
-            RecipeStep::Hook(CLAUDE_HOOK),
+            claude_section(CLAUDE_MD, AGENTS_MD),
+            claude_section(AGENTS_MD, CLAUDE_MD),
+            RecipeStep::Hook(CLAUDE_HOOKS),
             skill("claude", ".claude/skills/qipu/SKILL.md", None),
         ],
         signs: &["CLAUDE.md", ".claude"],
     },
     Recipe {
         name: "codex",
-        about: "tells Codex how to use qipu, and runs `qipu prime` when a session starts",
+        about: "tells Codex how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
             shared_section("codex"),
-            skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOK)),
-            RecipeStep::Hook(CODEX_HOOK),
+            skill("codex", ".agents/skills/qipu/SKILL.md", Some(&CODEX_HOOKS)),
+            RecipeStep::Hook(CODEX_HOOKS),
         ],
         signs: &[".codex"],
     },
     Recipe {
         name: "gemini",
-        about: "tells Gemini CLI how to use qipu, and runs `qipu prime` when a session starts",
+        about: "tells Gemini CLI how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
             RecipeStep::Section(SectionStep {
                 path: "GEMINI.md",
                 text: TEXT,
                 user: "gemini",
-                hook: Some(&GEMINI_HOOK),
+                hook: Some(&GEMINI_HOOKS),
                 ..SECTION
             }),
-            RecipeStep::Hook(GEMINI_HOOK),
+            RecipeStep::Hook(GEMINI_HOOKS),
         ],
         signs: &["GEMINI.md", ".gemini"],
     },
     Recipe {
         name: "cursor",
-        about: "gives Cursor a rule on how to use qipu",
-        steps: &[rule(
-            "cursor",
-            ".cursor/rules/qipu.mdc",
-            "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
-        )],
+        about: "gives Cursor a rule on how to use qipu, and runs `qipu hook` in its sessions",
+        steps: &[
+            RecipeStep::Section(SectionStep {
+                path: ".cursor/rules/qipu.mdc",
+                text: TEXT,
+                head: "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
+                user: "cursor",
+                hook: Some(&CURSOR_HOOKS),
+                ..SECTION
+            }),
+            RecipeStep::Hook(CURSOR_HOOKS),
+        ],
         signs: &[".cursor", ".cursorrules"],
     },
     Recipe {
         name: "copilot",
-        about: "tells GitHub Copilot how to use qipu",
-        steps: &[rule("copilot", ".github/copilot-instructions.md", "")],
+        about: "tells GitHub Copilot how to use qipu, and runs `qipu hook` in its sessions",
+        steps: &[
+            RecipeStep::Section(SectionStep {
+                path: ".github/copilot-instructions.md",
+                text: TEXT,
+                user: "copilot",
+                hook: Some(&COPILOT_HOOKS),
+                ..SECTION
+            }),
+            RecipeStep::Hook(COPILOT_HOOKS),
+        ],
         signs: &[".github/copilot-instructions.md", ".github/instructions"],
     },
     Recipe {
@@ -177,7 +214,7 @@ pub static RECIPES: [Recipe; 14] = [
             RecipeStep::Server(ServerStep {
                 paths: &[".gemini/settings.json"],
                 signs: &[".gemini", "GEMINI.md"],
-                hook: Some(&GEMINI_HOOK),
+                hook: Some(&GEMINI_HOOKS),
                 ..SERVER
             }),
             RecipeStep::Server(ServerStep {
@@ -210,6 +247,19 @@ pub static RECIPES: [Recipe; 14] = [
         signs: &[".git"],
     },
 ];
+
+/// The section in one of the two files that Claude Code reads.
+const fn claude_section(path: &'static str, other: &'static str) -> RecipeStep {
+    let alternative = Alternative { path: other, choose: claude_md::choose, reason: claude_md::REASON };
+    RecipeStep::Section(SectionStep {
+        path,
+        text: TEXT,
+        user: "claude",
+        hook: Some(&CLAUDE_HOOKS),
+        alternative: Some(alternative),
+        ..SECTION
+    })
+}
 
 /// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.
 const fn shared_section(user: &'static str) -> RecipeStep {

@@ -29,8 +29,32 @@ pub(super) struct SectionStep {
     pub(super) user: &'static str,
     /// The content of the section as a list item, which is inserted into a list that the user sets already.
     pub(super) item: Option<ListItem>,
-    /// The hook of the same recipe, whose prior state is stored in the marker.
+    /// The hooks of the same recipe, whose prior state is stored in the marker.
     pub(super) hook: Option<&'static HookStep>,
+    /// Where the section is instead, if the tool reads one of two files.
+    pub(super) alternative: Option<Alternative>,
+}
+
+/// The other one of two files that can contain the section of a recipe.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Alternative {
+    /// Its path.
+    pub(super) path: &'static str,
+    /// Returns the path of the file that contains the section in a project.
+    pub(super) choose: fn(&Project<'_>) -> Result<&'static str, Error>,
+    /// Why the section in the other file is of no use, as a clause.
+    pub(super) reason: &'static str,
+}
+
+/// Which of two files contains the section.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    /// That of the step.
+    Here,
+    /// The alternative.
+    Elsewhere,
+    /// Both: one is a symbolic link to the other, and the section is left to the step of the other.
+    Linked,
 }
 
 /// The defaults: a markdown section of one recipe, in the project.
@@ -43,6 +67,7 @@ pub(super) const SECTION: SectionStep = SectionStep {
     user: "",
     item: None,
     hook: None,
+    alternative: None,
 };
 
 /// The folder to which a path is relative.
@@ -59,8 +84,22 @@ const SHARED_PATH: &str = "AGENTS.md";
 /// The recipe that uses the shared section if its marker names none.
 const DEFAULT_USER: &str = "agents-md";
 
+/// The store in the texts of sections.
+const DEFAULT_STORE: &str = ".qipu/";
+
 impl SectionStep {
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
+        let state = self.state_here(project)?;
+        Ok(match (self.placement(project)?, state) {
+            (Placement::Linked, _) | (Placement::Elsewhere, RecipeState::Missing) => RecipeState::Current,
+            (Placement::Elsewhere, RecipeState::Current) => RecipeState::Stale,
+            (Placement::Here, RecipeState::Missing) if self.is_in_alternative(project)? => RecipeState::Stale,
+            (_, state) => state,
+        })
+    }
+
+    /// Returns the state of the section in the step's own file.
+    fn state_here(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
         let Some(text) = self.read(project)? else { return Ok(RecipeState::Missing) };
         let section = self.find(&text)?;
         // Checked even if there is a section: the file must be one in which its lines have an effect.
@@ -69,10 +108,47 @@ impl SectionStep {
             None if has_item == Some(true) => RecipeState::Current,
             None => RecipeState::Missing,
             Some(section) if !self.is_used(&section.marker) => RecipeState::Missing,
-            Some(section) if section.has_text(self.text) => RecipeState::Current,
+            Some(section) if section.has_text(&self.text(project)) => RecipeState::Current,
             Some(section) if section.is_edited() => RecipeState::Edited,
             Some(_) => RecipeState::Stale,
         })
+    }
+
+    /// Returns why the section is stale, if the reason is not its text.
+    pub(super) fn reason(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
+        let Some(alternative) = self.alternative else { return Ok(None) };
+        let is_moved = match self.placement(project)? {
+            Placement::Here => self.state_here(project)? == RecipeState::Missing,
+            Placement::Elsewhere => true,
+            Placement::Linked => false,
+        };
+        Ok(is_moved.then_some(alternative.reason))
+    }
+
+    /// Tells whether the section belongs into this file in the project.
+    pub(super) fn is_chosen(&self, project: &Project<'_>) -> bool {
+        self.alternative.is_none_or(|other| (other.choose)(project).map_or(true, |path| path == self.path))
+    }
+
+    fn placement(&self, project: &Project<'_>) -> Result<Placement, Error> {
+        let Some(alternative) = self.alternative else { return Ok(Placement::Here) };
+        Ok(match (alternative.choose)(project)? {
+            path if path == self.path => Placement::Here,
+            path if project.is_same_file(path, self.path) => Placement::Linked,
+            _ => Placement::Elsewhere,
+        })
+    }
+
+    /// Tells whether the alternative contains a section that this recipe uses.
+    fn is_in_alternative(&self, project: &Project<'_>) -> Result<bool, Error> {
+        let Some(Alternative { path, .. }) = self.alternative else { return Ok(false) };
+        let other = Self { path, alternative: None, item: None, hook: None, ..*self };
+        Ok(other.state_here(project)? != RecipeState::Missing)
+    }
+
+    /// Returns the lines between the markers, which name the store of the project.
+    pub(super) fn text(&self, project: &Project<'_>) -> String {
+        self.text.replace(DEFAULT_STORE, project.own_store())
     }
 
     /// Tells whether this recipe uses the section. A marker without users belongs to the recipe, except in the shared
@@ -89,8 +165,14 @@ impl SectionStep {
         Ok(section.map(|section| section.marker))
     }
 
-    /// Returns the file's text before and after the section is installed or removed.
+    /// Returns the file's text before and after the section is installed or removed. One that belongs into another file
+    /// is removed.
     pub(super) fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<TextChange, Error> {
+        let is_removal = match self.placement(project)? {
+            Placement::Here => is_removal,
+            Placement::Elsewhere => true,
+            Placement::Linked => return Ok((None, None)),
+        };
         let old = if is_removal { self.read(project)? } else { files::read_if_there(&self.file(project)?)? };
         let section = old.as_deref().map(|old| self.find(old)).transpose()?.flatten();
         let new = match (section, is_removal) {
@@ -116,12 +198,13 @@ impl SectionStep {
         let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
         let folders = folders_to_make(project, &self.file(project)?, self.path)?;
         let marker = self.noted(OpeningMarker { users, folders, ..OpeningMarker::default() }, project)?;
-        Ok(insert(self.style, old, self.head, self.text, marker))
+        Ok(insert(self.style, old, self.head, &self.text(project), marker))
     }
 
     /// Returns the text with the section up to date.
     fn updated(&self, section: &ManagedSection<'_>, project: &Project<'_>) -> Result<String, Error> {
-        let has_text = section.has_text(self.text);
+        let text = self.text(project);
+        let has_text = section.has_text(&text);
         if !has_text && section.is_edited() && !project.is_forced {
             return Err(edited(format!("the section in {}", self.path)));
         }
@@ -132,18 +215,19 @@ impl SectionStep {
         let marker = self.noted(marker, project)?;
         // An up-to-date section keeps every byte, whatever the version that wrote it.
         let is_current = has_text && marker == section.marker;
-        Ok(if is_current { section.file.to_owned() } else { section.with_text(self.text, &marker) })
+        Ok(if is_current { section.file.to_owned() } else { section.with_text(&text, &marker) })
     }
 
-    /// Adds the recipe to the users of a marker, and what exists before its hook is installed.
+    /// Adds the recipe to the users of a marker, and what exists before its hooks are installed.
     fn noted(&self, mut marker: OpeningMarker, project: &Project<'_>) -> Result<OpeningMarker, Error> {
         if !self.user.is_empty() && !self.is_used(&marker) {
             marker.users.push(self.user.to_owned());
         }
-        if let Some(hook) = self.hook
-            && hook.state(project)? == RecipeState::Missing
-        {
-            marker.set_settings(self.user, hook.current_settings(project)?);
+        if let Some(hook) = self.hook {
+            let settings = hook.settings_to_restore(project)?;
+            if marker.settings_of(self.user).unwrap_or_default() != settings {
+                marker.set_settings(self.user, settings);
+            }
         }
         Ok(marker)
     }

@@ -26,18 +26,18 @@ pub(super) enum PriorState {
 }
 
 /// Returns the entry in the map at `keys`: `qipu`, whatever the map.
-pub(super) const fn server_item(keys: &'static [&'static str]) -> JsonItem {
+pub(super) const fn server_item(keys: &'static [&'static str]) -> JsonItem<'static> {
     JsonItem { keys, kind: ItemKind::Property("qipu") }
 }
 
 impl PriorState {
     /// Returns what existed before the entry was inserted; `None` if there is no entry.
-    pub(super) fn find(item: JsonItem, text: &str) -> Result<Option<Self>> {
+    pub(super) fn find(item: JsonItem<'_>, text: &str) -> Result<Option<Self>> {
         Ok(item.text(text)?.map(Self::decode))
     }
 
     /// Returns the file's text with `entry`. `prior` is what existed before if another step of ours created the file.
-    pub(super) fn insert(item: JsonItem, old: Option<&str>, entry: &Json, prior: Option<Self>) -> Result<String> {
+    pub(super) fn insert(item: JsonItem<'_>, old: Option<&str>, entry: &Json, prior: Option<Self>) -> Result<String> {
         let prior = match item.depth(old)? {
             0 => prior.unwrap_or(Self::NoFolder),
             1 => Self::NoValue,
@@ -48,7 +48,7 @@ impl PriorState {
     }
 
     /// Returns the file's text without the entry and without what was created for it; `None` if that is the whole file.
-    pub(super) fn remove(item: JsonItem, text: &str) -> Result<Option<String>> {
+    pub(super) fn remove(item: JsonItem<'_>, text: &str) -> Result<Option<String>> {
         item.remove(text, Self::find(item, text)?.map_or(0, Self::depth))
     }
 

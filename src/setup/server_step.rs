@@ -14,7 +14,7 @@ pub(super) struct ServerStep {
     /// The possible paths of the file; it is created at the first.
     pub(super) paths: &'static [&'static str],
     /// The entry in the tool's map of servers.
-    pub(super) item: JsonItem,
+    pub(super) item: JsonItem<'static>,
     /// The server, as JSON.
     pub(super) entry: &'static str,
     /// Files and folders that show that the tool is used; if empty, the server is always installed.
@@ -99,7 +99,8 @@ impl ServerStep {
         if hook.state(project)? == RecipeState::Missing {
             return Ok(None);
         }
-        Ok(match hook.prior(project)? {
+        let prior = hook.prior(project)?;
+        Ok(match (prior.depth, prior.folders) {
             (0, 0) => Some(PriorState::NoFile),
             (0, _) => Some(PriorState::NoFolder),
             (1, _) => Some(PriorState::NoValue),

@@ -1,0 +1,37 @@
+//! The file in which Claude Code reads the instructions of a project.
+
+use super::managed_section::{MARKDOWN, ManagedSection};
+use super::project::Project;
+use crate::error::Error;
+
+/// The file that Claude Code always reads, and the one that it reads only if there is none of the former: since v2.1.277
+/// (<https://code.claude.com/docs/en/memory>). Older versions get the primer by the hook.
+pub(super) const CLAUDE_MD: &str = "CLAUDE.md";
+pub(super) const AGENTS_MD: &str = "AGENTS.md";
+
+/// The other place of CLAUDE.md.
+const INNER_CLAUDE_MD: &str = ".claude/CLAUDE.md";
+
+/// Why the section is in the wrong file.
+pub(super) const REASON: &str = "Claude Code does not read AGENTS.md beside CLAUDE.md";
+
+/// Returns the file that contains the section of the recipe `claude`: CLAUDE.md; but AGENTS.md where Claude Code reads it,
+/// or would read it without a CLAUDE.md that contains nothing but our section.
+pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
+    if !project.has(AGENTS_MD) || project.has(INNER_CLAUDE_MD) || project.is_same_file(CLAUDE_MD, AGENTS_MD) {
+        return Ok(CLAUDE_MD);
+    }
+    let Some(text) = project.read(CLAUDE_MD)? else { return Ok(AGENTS_MD) };
+    let section = ManagedSection::find_in(CLAUDE_MD, &MARKDOWN, &text)?;
+    let is_agents_md_better = match section {
+        Some(section) => section.removed("").is_none() && section.marker.users.iter().all(|user| user == "claude"),
+        None => imports(&text, AGENTS_MD),
+    };
+    Ok(if is_agents_md_better { AGENTS_MD } else { CLAUDE_MD })
+}
+
+/// Tells whether a text imports a file that is beside it.
+fn imports(text: &str, path: &str) -> bool {
+    let is_import = |word: &str| word.strip_prefix('@').map(|word| word.trim_start_matches("./")) == Some(path);
+    text.split_whitespace().any(is_import)
+}
