@@ -167,11 +167,23 @@ impl CompositeIndex {
         if terms.is_empty() {
             return NoteIdx::all(self.note_count()).collect();
         }
-        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
-        terms.iter().for_each(|term| query_term_of[term.index()] = QueryTermIdx(0));
-        let matches = self.find(&query_term_of);
+        let matches = self.find_terms(&terms);
         let notes = matches.chunk_by(|a, b| a.note == b.note).filter(|matches| matches.len() == terms.len());
         notes.filter_map(|matches| Some(matches.first()?.note)).collect()
+    }
+
+    /// Returns the notes that contain any of `terms`, in any field, in order.
+    pub(crate) fn notes_with_any(&self, terms: &[TermId]) -> Vec<NoteIdx> {
+        let mut notes: Vec<NoteIdx> = self.find_terms(terms).into_iter().map(|found| found.note).collect();
+        notes.dedup();
+        notes
+    }
+
+    /// Returns the matches of terms, sorted by note and term.
+    fn find_terms(&self, terms: &[TermId]) -> Vec<TermMatch> {
+        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
+        terms.iter().for_each(|term| query_term_of[term.index()] = QueryTermIdx(0));
+        self.find(&query_term_of)
     }
 
     pub(crate) fn norms(&self, note: NoteIdx) -> FieldLengths {
