@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use proptest::prelude::*;
-use support::files::{path, store};
+use support::files::{path, store, write_in_store};
 use support::frontmatter::{self, squeezed, without_field};
 use support::generators;
 use support::process::call;
@@ -532,4 +532,53 @@ fn changes_that_break_links_are_reported_or_refused() {
         "{note}"
     );
     assert_eq!(run(&["doctor"]).stdout.matches("frontmatter-broken").count(), 0);
+}
+
+/// A text of a hundred different words.
+fn long_text() -> String {
+    (0..100).map(|n| format!("word{n} ")).collect()
+}
+
+#[test]
+fn a_new_note_that_repeats_another_is_created_with_a_warning() {
+    let other = format!("---\nid: old\ntitle: The Old\u{1b} one\n---\n{}\n", long_text());
+    let dir = store(&[("notes/old.md", &other), ("notes/b.md", "---\nid: b\ntitle: Taken\n---\nShort.\n")]);
+    let findings = |args: &[&str]| {
+        let answer = call(path(&dir), &[args, &["--json"]].concat());
+        assert_eq!(answer.code(), 0, "{args:?}");
+        let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        assert_eq!(json["changes"].as_array().unwrap().len(), 1, "{args:?}");
+        let finding = |finding: &serde_json::Value| {
+            assert_eq!(finding["level"], "warning");
+            let part = |name: &str| finding[name].as_str().unwrap().to_owned();
+            (part("code"), part("id"), part("path"), part("message"))
+        };
+        json["findings"].as_array().unwrap().iter().map(finding).collect::<Vec<_>>()
+    };
+    let near = |percent: u8| {
+        let message = format!("{percent} % of the text of the new note is also in `old`: The Old␛ one");
+        ("near-duplicate".to_owned(), "old".to_owned(), ".qipu/notes/old.md".to_owned(), message)
+    };
+    let same = |title: &str| {
+        let message = format!("`b` has the title of the new note too: {title}");
+        ("duplicate-title".to_owned(), "b".to_owned(), ".qipu/notes/b.md".to_owned(), message)
+    };
+    let (text, changed) = (long_text(), long_text().replace("word50 ", "other "));
+    for dry in [&["--dry-run"][..], &["--dry-run", "--no-index"]] {
+        let with = |args: &[&str]| findings(&[args, dry].concat());
+        assert_eq!(with(&["capture", &text]), [near(100)]);
+        assert_eq!(with(&["capture", "--title", "taken", &changed]), [same("Taken"), near(94)]);
+        assert_eq!(with(&["create", "Taken"]), [same("Taken")]);
+        assert_eq!(with(&["create", "New", "--body", &changed]), [near(94)]);
+        assert_eq!(with(&["capture", "Something else altogether, in a dozen words or so, and then some more."]), []);
+    }
+    assert_eq!(findings(&["capture", "Taken"]), [same("Taken")]);
+    let human = call(path(&dir), &["capture", "Taken"]).stdout;
+    assert!(
+        human.contains("\nwarning: .qipu/notes/b.md: `b` has the title of the new note too: Taken (duplicate-title)\n")
+    );
+    write_in_store(dir.path(), "templates/paper.md", text.clone());
+    assert_eq!(findings(&["create", "From a template", "--type", "paper"]), []);
+    let journal = call(path(&dir), &["journal", &text, "--json"]).stdout;
+    assert!(journal.contains("\"findings\":[]"), "{journal}");
 }
