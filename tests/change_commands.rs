@@ -10,7 +10,7 @@ use proptest::prelude::*;
 use support::files::{path, store, write_in_store};
 use support::frontmatter::{self, squeezed, without_field};
 use support::generators;
-use support::process::call;
+use support::process::{call, call_with, call_with_settings, trust};
 
 fn text(dir: &tempfile::TempDir, file: &str) -> String {
     fs::read_to_string(dir.path().join(".qipu").join(file)).unwrap()
@@ -532,6 +532,94 @@ fn changes_that_break_links_are_reported_or_refused() {
         "{note}"
     );
     assert_eq!(run(&["doctor"]).stdout.matches("frontmatter-broken").count(), 0);
+}
+
+/// Returns the frontmatter of the note that a dry run of a command would create, with the variables of an environment.
+fn created(args: &[&str], vars: &[(&str, &str)]) -> String {
+    let dir = store(&[]);
+    let answer = call_with(path(&dir), &[args, &["--dry-run", "--today", "2025-03-31"]].concat(), "", vars);
+    let lines = answer.stdout.lines().skip_while(|line| *line != "+---").skip(1).take_while(|line| *line != "+---");
+    lines.map(|line| format!("{}\n", line.trim_start_matches('+'))).collect()
+}
+
+#[test]
+fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
+    let custom = |args: &[&str], vars: &[(&str, &str)]| {
+        let fields = created(args, vars);
+        fields.split_once("custom:\n").map_or(String::new(), |(_, custom)| custom.to_owned())
+    };
+    let capture = ["capture", "A thought."];
+    for (variable, tool) in [
+        ("CLAUDE_CODE_SESSION_ID", "claude-code"),
+        ("CODEX_THREAD_ID", "codex"),
+        ("GEMINI_SESSION_ID", "gemini-cli"),
+        ("COPILOT_AGENT_SESSION_ID", "copilot-cli"),
+    ] {
+        let vars = [(variable, "019d1afb-b2c7")];
+        assert_eq!(custom(&capture, &vars), format!("  generated_by: {tool}\n  session: 019d1afb-b2c7\n"));
+        assert_eq!(custom(&["create", "A thought"], &vars), "", "a person may create notes in the tool's terminal");
+        assert_eq!(custom(&["journal", "A thought"], &vars), "", "a journal has many authors");
+        assert_eq!(custom(&["create", "A thought", "--by", "Ann"], &vars), "  generated_by: Ann\n");
+    }
+    let codex = [("CODEX_THREAD_ID", "t1")];
+    let given = custom(&[&capture[..], &["--by", "me", "--session", " s1 "]].concat(), &codex);
+    assert_eq!(given, "  generated_by: me\n  session: s1\n");
+    assert_eq!(custom(&[&capture[..], &["--session", "s1"]].concat(), &[]), "  generated_by: agent\n  session: s1\n");
+    assert_eq!(custom(&[&capture[..], &["--by", "a: b"]].concat(), &[]), "  generated_by: \"a: b\"\n");
+    let long = "x".repeat(129);
+    for odd in ["", " ", "a\nb", "a\u{1b}[31m", &long] {
+        assert_eq!(custom(&capture, &[("CODEX_THREAD_ID", odd)]), "", "{odd:?}");
+        let both = [("CODEX_THREAD_ID", odd), ("GEMINI_SESSION_ID", "g1")];
+        assert_eq!(custom(&capture, &both), "  generated_by: gemini-cli\n  session: g1\n", "{odd:?}");
+    }
+    assert_eq!(custom(&capture, &[("CODEX_SESSION_ID", "t1"), ("QIPU_SESSION", "t2")]), "");
+}
+
+#[test]
+fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
+    let template = "---\nverified: true\nauthor: Ann\ntrust: 1\nmine: kept\n---\n";
+    let dir = store(&[("templates/fleeting.md", template)]);
+    let run = |args: &[&str], vars: &[(&str, &str)]| call_with(path(&dir), args, "", vars).stdout;
+    let raw = |args: &[&str], vars: &[(&str, &str)]| {
+        let made = run(args, vars);
+        run(&["show", made.split(' ').next().unwrap(), "--raw"], &[])
+    };
+    for (args, vars) in [
+        (&["capture", "A thought."][..], &[("CODEX_THREAD_ID", "t1")][..]),
+        (&["capture", "One more.", "--by", "reviewer"], &[]),
+        (&["capture", "A third.", "--session", "s"], &[]),
+        (&["create", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")]),
+    ] {
+        let text = raw(args, vars);
+        assert!(text.contains("mine: kept") && text.contains("generated_by: "), "{text}");
+        assert!(!["verified", "author", "trust"].iter().any(|key| text.contains(key)), "{text}");
+    }
+    assert!(raw(&["capture", "By a person."], &[]).contains("verified: true"));
+    let trust = |args: &[&str], vars: &[(&str, &str)]| {
+        let (settings, dir) = (tempfile::tempdir().unwrap(), store(&[]));
+        trust(settings.path(), &[dir.path().canonicalize().unwrap().join(".qipu")]);
+        let made = call_with(path(&dir), args, "", vars);
+        let id = made.stdout.split(' ').next().unwrap();
+        let shown = ["context", "--note", id, "--abstraction", "essence", "--json"];
+        let answer = call_with_settings(path(&dir), settings.path(), &shown);
+        let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        json["notes"][0]["source_trust"].as_f64().unwrap()
+    };
+    let agent = [("CODEX_THREAD_ID", "t1")];
+    assert_eq!(trust(&["capture", "Text."], &[]), 0.5);
+    assert_eq!(trust(&["capture", "Text.", "--by", "Ann"], &[]), 0.4, "a claim of one's own never raises trust");
+    assert_eq!(trust(&["capture", "Text."], &agent), 0.4);
+    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &[]), 0.75);
+    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &agent), 0.4);
+}
+
+#[test]
+fn a_status_is_the_custom_field_that_set_writes() {
+    let short = created(&["capture", "A thought.", "--status", " superseded "], &[]);
+    assert_eq!(short, created(&["capture", "A thought.", "--set", "status=superseded"], &[]));
+    assert!(short.ends_with("custom:\n  status: superseded\n"), "{short}");
+    let dir = store(&[("notes/a.md", "---\nid: a\nstatus: proposed\n---\n")]);
+    assert_eq!(call(path(&dir), &["update", "a", "--status", "accepted", "--dry-run"]).code(), 0);
 }
 
 /// A text of a hundred different words.
