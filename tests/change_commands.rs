@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use proptest::prelude::*;
-use support::files::{path, store, write_in_store};
+use support::files::{path, store, store_of_bytes, write_in_store};
 use support::frontmatter::{self, squeezed, without_field};
 use support::generators;
 use support::process::{call, call_with, call_with_settings, trust};
@@ -669,4 +669,56 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
     assert_eq!(findings(&["create", "From a template", "--type", "paper"]), []);
     let journal = call(path(&dir), &["journal", &text, "--json"]).stdout;
     assert!(journal.contains("\"findings\":[]"), "{journal}");
+}
+
+#[test]
+fn quiet_prints_the_ids_of_the_changes_alone() {
+    let ids_of = |json: &str| {
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let ids =
+            json["changes"].as_array().unwrap().iter().filter_map(|change| Some(change["id"].as_str()?.to_owned()));
+        ids.map(|id| format!("{id}\n")).collect::<String>()
+    };
+    let titles = prop_oneof![generators::hostile_text(), Just("n1".to_owned()), Just("Title".to_owned())];
+    let case = (generators::files(), titles);
+    generators::runner(40)
+        .run(&case, |(files, text)| {
+            let files: Vec<(&str, &[u8])> =
+                files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+            let dir = store_of_bytes(&files);
+            for words in [
+                &["capture", "--by", "x", "--", &text][..],
+                &["create", "--", &text],
+                &["update", "n1", "n2", "n1", "--tag", "x"],
+                &["rename", "n1", "--", &text],
+                &["merge", "n1", "n2"],
+                &["compact", "n1", "n2"],
+                &["delete", "n1", "n2", "--force"],
+                &["journal", "--", &text],
+                &["tags", "rename", "all", "every"],
+                &["link", "add", "n1", "n2"],
+                &["link", "remove", "n1", "n2"],
+                &["import", "logseq", "../graph"],
+            ] {
+                let with = |flag: &str| call(path(&dir), &[&["--dry-run", flag], words].concat());
+                let (json, quiet) = (with("--json"), with("-q"));
+                prop_assert_eq!(json.code(), quiet.code(), "{:?}", words);
+                let expected = if json.stdout.is_empty() { String::new() } else { ids_of(&json.stdout) };
+                prop_assert_eq!(quiet.stdout, expected, "{:?}", words);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn quiet_lists_what_other_commands_that_change_notes_list() {
+    let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\n---\n"), ("notes/b.md", "---\nid: b\n---\n[[a]]\n")]);
+    let run = |args: &[&str]| call(path(&dir), args).stdout;
+    assert_eq!(run(&["rename", "a", "B", "-q"]), "a\n");
+    assert_eq!(run(&["dump", "../out.pack", "--json"]).matches("out.pack").count(), 1);
+    assert_eq!(run(&["load", "../out.pack", "--quiet"]), "a\nb\n", "skipped ones too");
+    assert_eq!(run(&["delete", "b", "-q"]), "b\n");
+    let imported = call("fixtures/research", &["import", "logseq", "../graph", "--dry-run", "-q"]).stdout;
+    assert!(imported.lines().count() > 3 && imported.lines().all(|line| !line.contains([' ', '/'])), "{imported}");
 }

@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 52] = [
+const WRONG: [(&str, &str, &str); 56] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -44,6 +44,10 @@ const WRONG: [(&str, &str, &str); 52] = [
     ("capture|x|--by|false", "invalid value 'false' for '--by <WHO>': expected a name", "capture --help`"),
     ("capture|x|--session|a\nb", "expected 1 to 128 characters without control characters", "capture --help`"),
     ("capture|x|--link|supports", "`supports` is not TYPE:ID", ""),
+    ("list|-q", "--quiet works only with commands that change notes", ""),
+    ("journal|-q", "--quiet works only with commands that change notes", ""),
+    ("init|--quiet", "--quiet works only with commands that change notes", ""),
+    ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
     ("update|qp-h2v6|--value|-1", "'-1' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),
