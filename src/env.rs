@@ -42,11 +42,32 @@ impl PartialEq for WaitPolicy {
 
 impl Eq for WaitPolicy {}
 
+/// The variables in which agent tools give the shell commands that they run the id of the session, each with the name of
+/// the tool. specs/changes.md has the sources.
+const SESSION_VARIABLES: [(&str, &str); 4] = [
+    ("CLAUDE_CODE_SESSION_ID", "claude-code"),
+    ("CODEX_THREAD_ID", "codex"),
+    ("GEMINI_SESSION_ID", "gemini-cli"),
+    ("COPILOT_AGENT_SESSION_ID", "copilot-cli"),
+];
+
+/// The most characters of the id of a session, and of the name of an author.
+const MAX_NAME: usize = 128;
+
+/// A session of an agent tool.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AgentSession {
+    /// The tool.
+    pub tool: &'static str,
+    /// The id that the tool gave the session.
+    pub id: String,
+}
+
 /// The environment of one call. No other state of the machine is read.
 pub struct Env {
     /// The current directory, an absolute path.
     pub current_dir: PathBuf,
-    /// The environment variables whose names begin with `QIPU_`.
+    /// The environment variables whose names begin with `QIPU_`, and those with the session of an agent tool.
     pub vars: BTreeMap<String, OsString>,
     /// The user's folder for data that can be rebuilt.
     pub cache_dir: Option<PathBuf>,
@@ -132,6 +153,14 @@ pub fn survive_file_size_limit() {
 }
 
 impl Env {
+    /// Returns the session of the agent tool that runs this call, by the first of [`SESSION_VARIABLES`] with a valid id.
+    pub fn agent_session(&self) -> Option<AgentSession> {
+        SESSION_VARIABLES.iter().find_map(|(variable, tool)| {
+            let id = parse_name(self.vars.get(*variable)?.to_str()?).ok()?;
+            Some(AgentSession { tool, id })
+        })
+    }
+
     /// Reads the environment of this process.
     ///
     /// # Errors
@@ -146,7 +175,7 @@ impl Env {
             current_dir: std::env::current_dir().unwrap_or_default(),
             vars: std::env::vars_os()
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-                .filter(|(name, value)| name.starts_with("QIPU_") && !value.is_empty())
+                .filter(|(name, value)| is_read(name) && !value.is_empty())
                 .collect(),
             cache_dir: user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], caches),
             settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
@@ -165,6 +194,18 @@ impl Env {
             waits: WaitPolicy::default(),
         })
     }
+}
+
+fn is_read(variable: &str) -> bool {
+    variable.starts_with("QIPU_") || SESSION_VARIABLES.iter().any(|(name, _)| *name == variable)
+}
+
+/// Parses a name that another program or a user gives: 1 to [`MAX_NAME`] characters without control characters, trimmed.
+pub(crate) fn parse_name(text: &str) -> Result<String, String> {
+    let name = text.trim();
+    let is_valid = !name.is_empty() && name.chars().count() <= MAX_NAME && !name.contains(char::is_control);
+    let expected = || format!("expected 1 to {MAX_NAME} characters without control characters");
+    if is_valid { Ok(name.to_owned()) } else { Err(expected()) }
 }
 
 /// Reads standard input to its end. On a terminal, prints first that input is expected and how it ends.

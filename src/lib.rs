@@ -92,6 +92,7 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
 /// Answers a request, fits the answer into its budget, and writes it.
 fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     let Some(report) = answer(request, env)? else { return Ok(()) };
+    render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");
     let screen = screen(request, env);
     let text = match fit::fit(&report, request.budget, request.format, screen) {

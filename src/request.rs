@@ -174,6 +174,11 @@ impl Command {
         }
     }
 
+    /// Tells whether it changes notes, so that its answer lists them.
+    pub fn changes_notes(&self) -> bool {
+        matches!(self, Self::Change(_) | Self::Edit { .. } | Self::Load(_) | Self::Import(_))
+    }
+
     /// Tells whether it runs in a session-start hook, which must not fail.
     pub fn is_hook(&self) -> bool {
         matches!(self, Self::Prime(prime) if prime.is_hook)

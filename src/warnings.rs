@@ -5,18 +5,22 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::escape::one_line;
 
-/// The warnings that are not yet printed, without duplicates.
+/// The lines that are not yet printed, without duplicates.
 static WARNINGS: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
 
 /// Adds a warning, one sentence.
 pub(crate) fn add(warning: String) {
-    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(warning);
+    add_line(line(&warning));
 }
 
-/// Removes the warnings and returns them as lines for standard error, sorted.
+/// Adds a line for standard error.
+pub(crate) fn add_line(line: String) {
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(line);
+}
+
+/// Removes the lines for standard error and returns them, sorted.
 pub fn take_lines() -> Vec<String> {
-    let warnings = std::mem::take(&mut *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner));
-    warnings.iter().map(|warning| line(warning)).collect()
+    std::mem::take(&mut *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()
 }
 
 /// Returns a warning as a line for standard error.

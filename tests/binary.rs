@@ -486,3 +486,19 @@ fn a_note_is_edited_in_the_users_editor() {
     let shown = run(dir.path(), &["show", &id, "--raw"]);
     assert!(stdout(&shown).ends_with("updated: 2025-03-31\n---\nText.\n"), "{}", stdout(&shown));
 }
+
+#[test]
+fn a_quiet_capture_prints_its_id_and_warns_on_stderr() {
+    let dir = store(&[("notes/old.md", b"---\nid: old\ntitle: Taken\n---\n")]);
+    let mut command = qipu(dir.path());
+    command.args(["capture", "-q", "Taken", "--link", "supports:old"]).env("CLAUDE_CODE_SESSION_ID", "5c1f-a7");
+    let output = command.output().unwrap();
+    let warning = "warning: .qipu/notes/old.md: `old` has the title of the new note too: Taken (duplicate-title)\n";
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), warning));
+    let id = stdout(&output).strip_suffix('\n').unwrap();
+    assert!(id.starts_with("qp-") && id.len() == 11, "{id}");
+    let text = fs::read_to_string(dir.path().join(format!(".qipu/notes/{id}-taken.md"))).unwrap();
+    assert!(text.ends_with("custom:\n  generated_by: claude-code\n  session: 5c1f-a7\n---\nTaken\n"), "{text}");
+    let failed = run(dir.path(), &["capture", "-q", " "]);
+    assert_eq!((failed.status.code(), stdout(&failed)), (Some(2), ""));
+}

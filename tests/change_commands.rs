@@ -7,10 +7,10 @@ mod support;
 use std::fs;
 
 use proptest::prelude::*;
-use support::files::{path, store};
+use support::files::{path, store, store_of_bytes, write_in_store};
 use support::frontmatter::{self, squeezed, without_field};
 use support::generators;
-use support::process::call;
+use support::process::{call, call_with, call_with_settings, trust};
 
 fn text(dir: &tempfile::TempDir, file: &str) -> String {
     fs::read_to_string(dir.path().join(".qipu").join(file)).unwrap()
@@ -532,4 +532,193 @@ fn changes_that_break_links_are_reported_or_refused() {
         "{note}"
     );
     assert_eq!(run(&["doctor"]).stdout.matches("frontmatter-broken").count(), 0);
+}
+
+/// Returns the frontmatter of the note that a dry run of a command would create, with the variables of an environment.
+fn created(args: &[&str], vars: &[(&str, &str)]) -> String {
+    let dir = store(&[]);
+    let answer = call_with(path(&dir), &[args, &["--dry-run", "--today", "2025-03-31"]].concat(), "", vars);
+    let lines = answer.stdout.lines().skip_while(|line| *line != "+---").skip(1).take_while(|line| *line != "+---");
+    lines.map(|line| format!("{}\n", line.trim_start_matches('+'))).collect()
+}
+
+#[test]
+fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
+    let custom = |args: &[&str], vars: &[(&str, &str)]| {
+        let fields = created(args, vars);
+        fields.split_once("custom:\n").map_or(String::new(), |(_, custom)| custom.to_owned())
+    };
+    let capture = ["capture", "A thought."];
+    for (variable, tool) in [
+        ("CLAUDE_CODE_SESSION_ID", "claude-code"),
+        ("CODEX_THREAD_ID", "codex"),
+        ("GEMINI_SESSION_ID", "gemini-cli"),
+        ("COPILOT_AGENT_SESSION_ID", "copilot-cli"),
+    ] {
+        let vars = [(variable, "019d1afb-b2c7")];
+        assert_eq!(custom(&capture, &vars), format!("  generated_by: {tool}\n  session: 019d1afb-b2c7\n"));
+        assert_eq!(custom(&["create", "A thought"], &vars), "", "a person may create notes in the tool's terminal");
+        assert_eq!(custom(&["journal", "A thought"], &vars), "", "a journal has many authors");
+        assert_eq!(custom(&["create", "A thought", "--by", "Ann"], &vars), "  generated_by: Ann\n");
+    }
+    let codex = [("CODEX_THREAD_ID", "t1")];
+    let given = custom(&[&capture[..], &["--by", "me", "--session", " s1 "]].concat(), &codex);
+    assert_eq!(given, "  generated_by: me\n  session: s1\n");
+    assert_eq!(custom(&[&capture[..], &["--session", "s1"]].concat(), &[]), "  generated_by: agent\n  session: s1\n");
+    assert_eq!(custom(&[&capture[..], &["--by", "a: b"]].concat(), &[]), "  generated_by: \"a: b\"\n");
+    let long = "x".repeat(129);
+    for odd in ["", " ", "a\nb", "a\u{1b}[31m", &long] {
+        assert_eq!(custom(&capture, &[("CODEX_THREAD_ID", odd)]), "", "{odd:?}");
+        let both = [("CODEX_THREAD_ID", odd), ("GEMINI_SESSION_ID", "g1")];
+        assert_eq!(custom(&capture, &both), "  generated_by: gemini-cli\n  session: g1\n", "{odd:?}");
+    }
+    assert_eq!(custom(&capture, &[("CODEX_SESSION_ID", "t1"), ("QIPU_SESSION", "t2")]), "");
+}
+
+#[test]
+fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
+    let template = "---\nverified: true\nauthor: Ann\ntrust: 1\nmine: kept\n---\n";
+    let dir = store(&[("templates/fleeting.md", template)]);
+    let run = |args: &[&str], vars: &[(&str, &str)]| call_with(path(&dir), args, "", vars).stdout;
+    let raw = |args: &[&str], vars: &[(&str, &str)]| {
+        let made = run(args, vars);
+        run(&["show", made.split(' ').next().unwrap(), "--raw"], &[])
+    };
+    for (args, vars) in [
+        (&["capture", "A thought."][..], &[("CODEX_THREAD_ID", "t1")][..]),
+        (&["capture", "One more.", "--by", "reviewer"], &[]),
+        (&["capture", "A third.", "--session", "s"], &[]),
+        (&["create", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")]),
+    ] {
+        let text = raw(args, vars);
+        assert!(text.contains("mine: kept") && text.contains("generated_by: "), "{text}");
+        assert!(!["verified", "author", "trust"].iter().any(|key| text.contains(key)), "{text}");
+    }
+    assert!(raw(&["capture", "By a person."], &[]).contains("verified: true"));
+    let trust = |args: &[&str], vars: &[(&str, &str)]| {
+        let (settings, dir) = (tempfile::tempdir().unwrap(), store(&[]));
+        trust(settings.path(), &[dir.path().canonicalize().unwrap().join(".qipu")]);
+        let made = call_with(path(&dir), args, "", vars);
+        let id = made.stdout.split(' ').next().unwrap();
+        let shown = ["context", "--note", id, "--abstraction", "essence", "--json"];
+        let answer = call_with_settings(path(&dir), settings.path(), &shown);
+        let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        json["notes"][0]["source_trust"].as_f64().unwrap()
+    };
+    let agent = [("CODEX_THREAD_ID", "t1")];
+    assert_eq!(trust(&["capture", "Text."], &[]), 0.5);
+    assert_eq!(trust(&["capture", "Text.", "--by", "Ann"], &[]), 0.4, "a claim of one's own never raises trust");
+    assert_eq!(trust(&["capture", "Text."], &agent), 0.4);
+    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &[]), 0.75);
+    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &agent), 0.4);
+}
+
+#[test]
+fn a_status_is_the_custom_field_that_set_writes() {
+    let short = created(&["capture", "A thought.", "--status", " superseded "], &[]);
+    assert_eq!(short, created(&["capture", "A thought.", "--set", "status=superseded"], &[]));
+    assert!(short.ends_with("custom:\n  status: superseded\n"), "{short}");
+    let dir = store(&[("notes/a.md", "---\nid: a\nstatus: proposed\n---\n")]);
+    assert_eq!(call(path(&dir), &["update", "a", "--status", "accepted", "--dry-run"]).code(), 0);
+}
+
+/// A text of a hundred different words.
+fn long_text() -> String {
+    (0..100).map(|n| format!("word{n} ")).collect()
+}
+
+#[test]
+fn a_new_note_that_repeats_another_is_created_with_a_warning() {
+    let other = format!("---\nid: old\ntitle: The Old\u{1b} one\n---\n{}\n", long_text());
+    let dir = store(&[("notes/old.md", &other), ("notes/b.md", "---\nid: b\ntitle: Taken\n---\nShort.\n")]);
+    let findings = |args: &[&str]| {
+        let answer = call(path(&dir), &[args, &["--json"]].concat());
+        assert_eq!(answer.code(), 0, "{args:?}");
+        let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        assert_eq!(json["changes"].as_array().unwrap().len(), 1, "{args:?}");
+        let finding = |finding: &serde_json::Value| {
+            assert_eq!(finding["level"], "warning");
+            let part = |name: &str| finding[name].as_str().unwrap().to_owned();
+            (part("code"), part("id"), part("path"), part("message"))
+        };
+        json["findings"].as_array().unwrap().iter().map(finding).collect::<Vec<_>>()
+    };
+    let near = |percent: u8| {
+        let message = format!("{percent} % of the text of the new note is also in `old`: The Old␛ one");
+        ("near-duplicate".to_owned(), "old".to_owned(), ".qipu/notes/old.md".to_owned(), message)
+    };
+    let same = |title: &str| {
+        let message = format!("`b` has the title of the new note too: {title}");
+        ("duplicate-title".to_owned(), "b".to_owned(), ".qipu/notes/b.md".to_owned(), message)
+    };
+    let (text, changed) = (long_text(), long_text().replace("word50 ", "other "));
+    for dry in [&["--dry-run"][..], &["--dry-run", "--no-index"]] {
+        let with = |args: &[&str]| findings(&[args, dry].concat());
+        assert_eq!(with(&["capture", &text]), [near(100)]);
+        assert_eq!(with(&["capture", "--title", "taken", &changed]), [same("Taken"), near(94)]);
+        assert_eq!(with(&["create", "Taken"]), [same("Taken")]);
+        assert_eq!(with(&["create", "New", "--body", &changed]), [near(94)]);
+        assert_eq!(with(&["capture", "Something else altogether, in a dozen words or so, and then some more."]), []);
+    }
+    assert_eq!(findings(&["capture", "Taken"]), [same("Taken")]);
+    let human = call(path(&dir), &["capture", "Taken"]).stdout;
+    assert!(
+        human.contains("\nwarning: .qipu/notes/b.md: `b` has the title of the new note too: Taken (duplicate-title)\n")
+    );
+    write_in_store(dir.path(), "templates/paper.md", text.clone());
+    assert_eq!(findings(&["create", "From a template", "--type", "paper"]), []);
+    let journal = call(path(&dir), &["journal", &text, "--json"]).stdout;
+    assert!(journal.contains("\"findings\":[]"), "{journal}");
+}
+
+#[test]
+fn quiet_prints_the_ids_of_the_changes_alone() {
+    let ids_of = |json: &str| {
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let ids =
+            json["changes"].as_array().unwrap().iter().filter_map(|change| Some(change["id"].as_str()?.to_owned()));
+        ids.map(|id| format!("{id}\n")).collect::<String>()
+    };
+    let titles = prop_oneof![generators::hostile_text(), Just("n1".to_owned()), Just("Title".to_owned())];
+    let case = (generators::files(), titles);
+    generators::runner(40)
+        .run(&case, |(files, text)| {
+            let files: Vec<(&str, &[u8])> =
+                files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+            let dir = store_of_bytes(&files);
+            for words in [
+                &["capture", "--by", "x", "--", &text][..],
+                &["create", "--", &text],
+                &["update", "n1", "n2", "n1", "--tag", "x"],
+                &["rename", "n1", "--", &text],
+                &["merge", "n1", "n2"],
+                &["compact", "n1", "n2"],
+                &["delete", "n1", "n2", "--force"],
+                &["journal", "--", &text],
+                &["tags", "rename", "all", "every"],
+                &["link", "add", "n1", "n2"],
+                &["link", "remove", "n1", "n2"],
+                &["import", "logseq", "../graph"],
+            ] {
+                let with = |flag: &str| call(path(&dir), &[&["--dry-run", flag], words].concat());
+                let (json, quiet) = (with("--json"), with("-q"));
+                prop_assert_eq!(json.code(), quiet.code(), "{:?}", words);
+                let expected = if json.stdout.is_empty() { String::new() } else { ids_of(&json.stdout) };
+                prop_assert_eq!(quiet.stdout, expected, "{:?}", words);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn quiet_lists_what_other_commands_that_change_notes_list() {
+    let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\n---\n"), ("notes/b.md", "---\nid: b\n---\n[[a]]\n")]);
+    let run = |args: &[&str]| call(path(&dir), args).stdout;
+    assert_eq!(run(&["rename", "a", "B", "-q"]), "a\n");
+    assert_eq!(run(&["dump", "../out.pack", "--json"]).matches("out.pack").count(), 1);
+    assert_eq!(run(&["load", "../out.pack", "--quiet"]), "a\nb\n", "skipped ones too");
+    assert_eq!(run(&["delete", "b", "-q"]), "b\n");
+    let imported = call("fixtures/research", &["import", "logseq", "../graph", "--dry-run", "-q"]).stdout;
+    assert!(imported.lines().count() > 3 && imported.lines().all(|line| !line.contains([' ', '/'])), "{imported}");
 }

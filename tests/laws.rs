@@ -198,7 +198,7 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
+        Format::Human | Format::Ids | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
     }
 }
 
@@ -209,7 +209,7 @@ fn check_form(text: &str, format: Format, command: &Command) {
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => {}
+        Format::Human | Format::Ids | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => {}
     }
 }
 

@@ -72,6 +72,14 @@ snapshots! {
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
         dump [human json records] "dump|-|--note|qp-1c7q";
         import [human json records] "import|logseq|../graph|--dry-run";
+        capture_link [human json records]
+            "capture|A thought.|--link|supports:qp-h2v6|--link|related:h2v6|--dry-run|--today|2025-03-31";
+        capture_status [human json records] "capture|A thought.|--status|proposed|--dry-run|--today|2025-03-31";
+        capture_by [human json records] "capture|A thought.|--by|reviewer|--dry-run|--today|2025-03-31";
+        capture_session [human json records] "capture|A thought.|--session|s-1|--dry-run|--today|2025-03-31";
+        create_by [human json records] "create|A thought|--by|Inès|--status|proposed|--dry-run|--today|2025-03-31";
+        capture_repeated [human json records]
+            "capture|--title|retry FSYNC until it succeeds|If fsync returns `EIO` the disk was probably just busy or the cable loose. Wait a second, call it again, up to five times, and only then tell the caller. That is how our network code treats timeouts and it has served us well; a storage layer that falls over at the first hiccup will not be loved.\n\n**17 December:** no. A timeout means that nothing is known; an fsync error means that something is lost. See [[qp-r7a1]]. Kept because everybody who joins has this idea in the first week.|--dry-run|--today|2025-03-31";
         setup_list [human json records] "setup";
         setup_print [human json records] "setup|agents-md|--print";
         link_list [human json records] "link|list|qp-9f2t";

@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 48] = [
+const WRONG: [(&str, &str, &str); 56] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -34,8 +34,20 @@ const WRONG: [(&str, &str, &str); 48] = [
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
     ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
     ("ask|cache|prune|--ci", "unexpected argument '--ci'", "to search for `--ci`, put `--` before the words"),
-    ("update|qp-h2v6|--status|done", "unexpected argument '--status'", "`--set status=done` sets a field of that name"),
-    ("update|qp-h2v6|--status=done", "unexpected argument '--status'", "`--set status=done` sets"),
+    ("update|qp-h2v6|--owner|ann", "unexpected argument '--owner'", "`--set owner=ann` sets a field of that name"),
+    ("update|qp-h2v6|--owner=ann", "unexpected argument '--owner'", "`--set owner=ann` sets"),
+    (
+        "capture|x|--by|",
+        "'' for '--by <WHO>': expected 1 to 128 characters without control characters",
+        "capture --help`",
+    ),
+    ("capture|x|--by|false", "invalid value 'false' for '--by <WHO>': expected a name", "capture --help`"),
+    ("capture|x|--session|a\nb", "expected 1 to 128 characters without control characters", "capture --help`"),
+    ("capture|x|--link|supports", "`supports` is not TYPE:ID", ""),
+    ("list|-q", "--quiet works only with commands that change notes", ""),
+    ("journal|-q", "--quiet works only with commands that change notes", ""),
+    ("init|--quiet", "--quiet works only with commands that change notes", ""),
+    ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
     ("update|qp-h2v6|--value|-1", "'-1' for '--value <N>': expected a whole number from 0 to 100", "update --help`"),

@@ -5,6 +5,7 @@ use clap::{Args, Subcommand};
 use super::examples::examples;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
+use crate::env::parse_name;
 use crate::error::Error;
 use crate::request::{Action, Command, NewFields, trimmed};
 
@@ -17,7 +18,17 @@ struct FieldArgs {
     /// A custom field (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
+    /// Its status: superseded, rejected, deprecated and obsolete say that it no longer holds
+    #[arg(long, value_name = "STATUS", value_parser = trimmed)]
+    status: Option<String>,
 }
+
+/// Custom fields of new notes: who wrote it, which program did, and in which session.
+const AUTHOR: &str = "author";
+const GENERATED_BY: &str = "generated_by";
+const SESSION: &str = "session";
+/// The program, if only the session is known.
+const UNKNOWN_TOOL: &str = "agent";
 
 /// The fields that are not custom, and how each is set.
 const OWN_FIELDS: [(&str, &str); 8] = [
@@ -42,7 +53,28 @@ impl FieldArgs {
         if let Some((name, hint)) = OWN_FIELDS.iter().find(|(name, _)| custom.iter().any(|(key, _)| key == name)) {
             return Err(Error::usage(format!("--set is for custom fields, and `{name}` is not one")).hint(*hint));
         }
-        Ok(NewFields { custom, ..self.own })
+        let status = self.status.map(|status| ("status".to_owned(), status));
+        Ok(NewFields { custom: custom.into_iter().chain(status).collect(), ..self.own })
+    }
+}
+
+/// The fields that only new notes can be given.
+#[derive(Debug, Args)]
+struct NewNoteArgs {
+    #[command(flatten)]
+    fields: FieldArgs,
+    /// A typed link (repeatable)
+    #[arg(long, value_name = "TYPE:ID")]
+    link: Vec<String>,
+}
+
+impl NewNoteArgs {
+    /// Returns the fields, with further custom ones.
+    fn into_fields(self, custom: impl IntoIterator<Item = (&'static str, String)>) -> Result<NewFields, Error> {
+        let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
+        let mut fields = NewFields { links: links?, ..self.fields.into_fields()? };
+        fields.custom.extend(custom.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        Ok(fields)
     }
 }
 
@@ -51,10 +83,10 @@ pub(super) struct CreateArgs {
     /// The title
     title: String,
     #[command(flatten)]
-    fields: FieldArgs,
-    /// A typed link (repeatable)
-    #[arg(long, value_name = "TYPE:ID")]
-    link: Vec<String>,
+    note: NewNoteArgs,
+    /// Its author
+    #[arg(long, value_name = "WHO", value_parser = parse_name)]
+    by: Option<String>,
     /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
@@ -65,10 +97,13 @@ pub(super) struct CreateArgs {
 
 impl CreateArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
+        // An agent must not gain the trust in an author.
+        let is_generated = self.by.is_some() && invocation.env.agent_session().is_some();
+        let by_field = if is_generated { GENERATED_BY } else { AUTHOR };
         let body = text_or_stdin(self.body, invocation.env)?;
-        let fields = NewFields { title: Some(self.title), links: links?, body, ..self.fields.into_fields()? };
-        Ok(invocation.change(Action::Create { fields, is_generated: false, is_opened: self.open }))
+        let custom = self.by.map(|by| (by_field, by));
+        let fields = NewFields { title: Some(self.title), body, ..self.note.into_fields(custom)? };
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: self.open }))
     }
 }
 
@@ -80,15 +115,33 @@ pub(super) struct CaptureArgs {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
     #[command(flatten)]
-    fields: FieldArgs,
+    note: NewNoteArgs,
+    /// The agent or program that wrote it (default: the agent tool that runs this command, if it can be recognized)
+    #[arg(long, value_name = "WHO", value_parser = program)]
+    by: Option<String>,
+    /// The session of the agent (default: the one in the environment of an agent tool)
+    #[arg(long, value_name = "ID", value_parser = parse_name)]
+    session: Option<String>,
 }
 
 impl CaptureArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let body = text_or_stdin(Some(self.text.unwrap_or_else(|| "-".to_owned())), invocation.env)?;
-        let fields = NewFields { title: self.title, body, ..self.fields.into_fields()? };
-        Ok(invocation.change(Action::Create { fields, is_generated: false, is_opened: false }))
+        let (tool, found) = invocation.env.agent_session().map(|session| (session.tool, session.id)).unzip();
+        let session = self.session.or(found);
+        let tool = tool.or(session.is_some().then_some(UNKNOWN_TOOL)).map(str::to_owned);
+        let by = self.by.or(tool);
+        let is_generated = by.is_some();
+        let custom = [by.map(|by| (GENERATED_BY, by)), session.map(|id| (SESSION, id))];
+        let fields = NewFields { title: self.title, body, ..self.note.into_fields(custom.into_iter().flatten())? };
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: false }))
     }
+}
+
+/// Parses the name of a program. `false` and `null` would say that no program wrote the note.
+fn program(text: &str) -> Result<String, String> {
+    let is_absent = |name: &String| ["false", "null", "~"].contains(&name.as_str());
+    parse_name(text).and_then(|name| if is_absent(&name) { Err("expected a name".to_owned()) } else { Ok(name) })
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Store, Text};
+use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Store, Text};
 use clap::Command;
 
 /// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
@@ -13,6 +13,8 @@ pub(super) enum CommandProperty {
     Budget,
     /// It can change files.
     DryRun,
+    /// It can change notes, and then answers with their ids alone if that is asked for.
+    Quiet,
     /// It prints an answer in a format.
     Answer,
     /// Its answer is for reading, so a long one goes through a pager.
@@ -28,7 +30,7 @@ pub(super) enum CommandProperty {
 /// The properties about most commands that read a store, print notes, or change notes.
 const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
-const CHANGES: &[CommandProperty] = &[DryRun, Answer, Store, Day];
+const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
 const COMMANDS: [(&str, &[CommandProperty]); 42] = [
@@ -38,7 +40,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("context", PRINTS_NOTES),
     ("search", &[Budget, Answer, Pager, Store, Day, Text]),
     ("related", PRINTS_NOTES),
-    ("link", &[Budget, DryRun, Answer, Pager, Store, Day]),
+    ("link", &[Budget, DryRun, Quiet, Answer, Pager, Store, Day]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
     ("link path", PRINTS_NOTES),
@@ -46,20 +48,20 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("link remove", CHANGES),
     ("graph", PRINTS_NOTES),
     ("show", PRINTS_NOTES),
-    ("journal", &[Budget, DryRun, Answer, Pager, Store, Day, Text]),
+    ("journal", &[Budget, DryRun, Quiet, Answer, Pager, Store, Day, Text]),
     ("browse", &[Store, Day]),
     ("list", PRINTS_NOTES),
     ("inbox", PRINTS_NOTES),
-    ("tags", &[DryRun, Answer, Pager, Store, Day]),
+    ("tags", &[DryRun, Quiet, Answer, Pager, Store, Day]),
     ("tags rename", CHANGES),
     ("status", READS),
     ("doctor", &[DryRun, Answer, Pager, Store, Day]),
     ("eval", PRINTS_NOTES),
     ("index", READS),
-    ("init", CHANGES),
-    ("capture", &[DryRun, Answer, Store, Day, Text]),
+    ("init", &[DryRun, Answer, Store, Day]),
+    ("capture", &[DryRun, Quiet, Answer, Store, Day, Text]),
     ("create", CHANGES),
-    ("edit", &[Answer, Store, Day]),
+    ("edit", &[Quiet, Answer, Store, Day]),
     ("update", CHANGES),
     ("rename", CHANGES),
     ("merge", CHANGES),
@@ -77,9 +79,10 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 5] = [
+const FLAGS: [(CommandProperty, &[&str]); 6] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
+    (Quiet, &["quiet"]),
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
     (Store, &["store", "root", "no_index", "verbose"]),
     (Day, &["today"]),

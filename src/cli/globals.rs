@@ -29,6 +29,9 @@ pub(super) struct GlobalArgs {
     /// The version of the records format; only 1 exists
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
     records_version: Option<u32>,
+    /// Print only the ids of the notes, one on each line; what else there is to say goes to standard error
+    #[arg(short, long, global = true)]
+    quiet: bool,
     #[command(flatten)]
     budget: Budget,
     /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder)
@@ -132,12 +135,12 @@ impl GlobalArgs {
         }
         let json = self.json.then_some(Format::Json);
         let records = (self.records || self.token).then_some(Format::Records);
-        let mut formats = [self.format, json, records].into_iter().flatten();
+        let ids = self.quiet.then_some(Format::Ids);
+        let mut formats = [self.format, json, records, ids].into_iter().flatten();
         let format = formats.next().unwrap_or_default();
         if formats.any(|other| other != format) {
-            return Err(
-                Error::usage("conflicting output formats").hint("use only one of --format, --json and --records")
-            );
+            return Err(Error::usage("conflicting output formats")
+                .hint("use only one of --format, --json, --records and --quiet"));
         }
         Ok(format)
     }

@@ -10,8 +10,10 @@ use super::command_properties::{CommandProperty, properties_of};
 /// no flag: `-without`, `-`, and arguments with white space. Else returns the arguments as they are. An argument that
 /// begins with `--` and is or could be the name of a flag stays one.
 pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command) -> Vec<OsString> {
-    let takes_text =
-        |arg: &OsString| arg.to_str().is_some_and(|name| properties_of(name).contains(&CommandProperty::Text));
+    let has =
+        |command: &OsString, property| command.to_str().is_some_and(|name| properties_of(name).contains(&property));
+    let takes_text = |command: &OsString| has(command, CommandProperty::Text);
+    let is_quiet = |command: &OsString, word: &str| word == "-q" && has(command, CommandProperty::Quiet);
     let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
     if !from_command.any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
         return args.to_vec();
@@ -31,7 +33,9 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
         } else if long_flags.takes_value(word) {
             flags.push(arg.clone());
             flags.extend(rest.next().cloned());
-        } else if subcommand.is_some_and(takes_text) && long_flags.is_text(word) {
+        } else if subcommand
+            .is_some_and(|command| takes_text(command) && long_flags.is_text(word) && !is_quiet(command, word))
+        {
             has_hyphened |= word.starts_with('-');
             text.push(arg.clone());
         } else {
@@ -105,6 +109,8 @@ mod tests {
             &["context", "search", "-x", "--a b"],
             &["capture", "--tagg=x", "--title", "- a", "text"],
             &["journal", "--date=last week", "--dates"],
+            &["capture", "-q", "text"],
+            &["-q", "journal", "text"],
             &["search"],
         ];
         for line in same {
@@ -115,6 +121,8 @@ mod tests {
             (&["--color", "never", "search", "a", "-x"], &["--color", "never", "search", "--", "a", "-x"]),
             (&["search", "a", "-x", "--tag", "-t", "b"], &["search", "--tag", "-t", "--", "a", "-x", "b"]),
             (&["capture", "- [ ] a task"], &["capture", "--", "- [ ] a task"]),
+            (&["capture", "- a", "-q"], &["capture", "-q", "--", "- a"]),
+            (&["search", "-q"], &["search", "--", "-q"]),
             (&["journal", "-a b", "--date", "yesterday"], &["journal", "--date", "yesterday", "--", "-a b"]),
         ];
         for (line, expected) in words {

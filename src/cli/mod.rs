@@ -148,6 +148,9 @@ fn check_format(command: &Command, format: Format) -> Result<(), Error> {
         return Err(Error::usage("--format prompt works only with context, ask and show --query")
             .hint("use --format human, json or records"));
     }
+    if format == Format::Ids && !command.changes_notes() {
+        return Err(Error::usage("--quiet works only with commands that change notes"));
+    }
     if matches!(command, Command::Browse { .. }) && format != Format::default() {
         return Err(Error::usage("`qipu browse` is full-screen and has no --format"));
     }

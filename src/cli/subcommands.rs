@@ -109,6 +109,7 @@ pub(super) enum Subcommands {
         "qipu capture \"TEXT\" --tag idea,draft --title \"A better name\"",
         "qipu capture --tag TAG <<'EOF'",
         "git log -1 --format=%B | qipu capture",
+        "qipu capture -q \"TEXT\" --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),
     /// Create a note

@@ -34,7 +34,7 @@ use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
+use crate::store::{Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -200,12 +200,17 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
 }
 
-/// Opens a store, and locks it unless this is a dry run.
-fn open_to_change(is_dry_run: bool, location: &Location, current_dir: &Path) -> Result<(Store, Option<Lock>), Error> {
+/// Opens a store, with its text index if a builder is given, and locks it unless this is a dry run.
+fn open_to_change(
+    is_dry_run: bool,
+    location: &Location,
+    current_dir: &Path,
+    builder: Option<IndexBuilderFactory>,
+) -> Result<(Store, Option<Lock>), Error> {
     if is_dry_run {
-        return Ok((Store::open(location, current_dir)?, None));
+        return Ok((Store::open_with(location, current_dir, builder)?, None));
     }
-    let (store, lock) = Store::open_to_write(location, current_dir)?;
+    let (store, lock) = Store::open_to_write_with(location, current_dir, builder)?;
     Ok((store, Some(lock)))
 }
 

@@ -7,6 +7,7 @@ mod graph_formats;
 mod highlight;
 mod hook;
 mod human;
+mod ids;
 mod json;
 mod json_values;
 mod level_text;
@@ -245,12 +246,18 @@ pub(crate) fn renderer(
     match format {
         Format::Human => Box::new(human(screen)),
         Format::Hook(envelope) => Box::new(hook::HookRenderer { text: human(Screen::default()), envelope }),
+        Format::Ids => Box::new(ids::Ids { report }),
         Format::Json => Box::new(json::Json { report, tokenizer, has_content: true }),
         Format::Facts => Box::new(json::Json { report, tokenizer, has_content: false }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
         Format::Graph(format) => graph_formats::renderer(report, format),
     }
+}
+
+/// Returns the lines of an answer that a format leaves to standard error.
+pub(crate) fn stderr_lines(report: &Report, format: Format) -> Vec<String> {
+    if format == Format::Ids { ids::stderr_lines(report) } else { Vec::new() }
 }
 
 fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: &str) -> String {

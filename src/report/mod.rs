@@ -96,6 +96,9 @@ pub enum Format {
     Records,
     /// A section of a model's prompt (context, ask, show --query)
     Prompt,
+    /// The ids of changed notes, one on each line.
+    #[value(skip)]
+    Ids,
     /// JSON of ids and numbers without any text of notes, for a reader that has the text in another format.
     #[value(skip)]
     Facts,

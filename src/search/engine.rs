@@ -138,6 +138,11 @@ impl<'a> Engine<'a> {
         duplicates::near_duplicates(&self.index)
     }
 
+    /// Returns the note that is most similar to a note, if they are near-duplicates.
+    pub fn near_duplicate_of(&self, note: NoteIdx) -> Option<NearDuplicate> {
+        duplicates::near_duplicate_of(&self.index, note)
+    }
+
     /// Returns the content terms of a note.
     pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
         let text = self.index.text(note);

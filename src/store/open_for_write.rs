@@ -11,7 +11,10 @@ use super::change::Change;
 use super::lock::{self, Lock};
 use super::note_handle::NoteHandle;
 use super::redo_log;
-use super::{Config, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, open_root, relative_to};
+use super::{
+    Config, IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, open_root,
+    relative_to,
+};
 use crate::error::{Error, ErrorKind};
 use crate::note::MAX_BYTES;
 
@@ -33,12 +36,24 @@ impl Store {
     /// # Errors
     /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken.
     pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
+        Self::open_to_write_with(location, current_dir, None)
+    }
+
+    /// Opens a store to change it, with the text index of its notes if a builder is given.
+    ///
+    /// # Errors
+    /// As [`Store::open_to_write`].
+    pub fn open_to_write_with(
+        location: &Location,
+        current_dir: &Path,
+        builder: Option<IndexBuilderFactory>,
+    ) -> Result<(Self, Lock), Error> {
         let root = find_root(location, current_dir)?;
         Config::load(&*open_root(&root)?)?;
         let shown = relative_to(&root, current_dir);
         let lock = Lock::take(&root, &shown, location)?;
         let recovered = recover(&root, &shown, location.cache.as_deref())?;
-        let store = Self::open_settled(location, current_dir, &root, &lock)?;
+        let store = Self::open_settled(location, current_dir, &root, &lock, builder)?;
         Ok((Self { recovered, ..store }, lock))
     }
 
@@ -56,11 +71,17 @@ impl Store {
     }
 
     /// Opens a store once no other program is saving its files, and waits for that: a plan may depend on every note.
-    fn open_settled(location: &Location, current_dir: &Path, root: &Path, lock: &Lock) -> Result<Self, Error> {
+    fn open_settled(
+        location: &Location,
+        current_dir: &Path,
+        root: &Path,
+        lock: &Lock,
+        builder: Option<IndexBuilderFactory>,
+    ) -> Result<Self, Error> {
         let mut reads = 1;
         loop {
             let now = in_progress_writes::now(root);
-            let (store, recent) = Self::open_since(location, current_dir, None, now.map(lock::since))?;
+            let (store, recent) = Self::open_since(location, current_dir, builder, now.map(lock::since))?;
             if reads == MAX_READS || now.is_none_or(|now| lock.wait_for_racy(&recent, now, location.waits)) {
                 return Ok(store);
             }

@@ -10,10 +10,11 @@ mod links;
 mod merge;
 mod rename;
 pub(super) mod repair;
+mod repeated_notes;
 mod tags;
 mod update;
 
-use super::open_to_change;
+use super::{open_to_change, text_index_builder};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
@@ -21,7 +22,7 @@ use crate::note::edit::{Edit, apply, relink};
 use crate::note::{InlineLink, MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest};
-use crate::store::{self, Location, NoteHandle, NoteIdx, Store};
+use crate::store::{self, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -39,7 +40,9 @@ struct ChangePlan {
 /// Plans an action, makes the changes unless this is a dry run, and reports every file. If the index turns out to be
 /// corrupt, plans again from the files.
 pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
-    let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir)?;
+    // The text of a new note is compared with those of the others.
+    let builder = has_new_text(request).then_some(text_index_builder as IndexBuilderFactory);
+    let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir, builder)?;
     let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
     let (mut plan, mut verdict) = (plan?, None);
     if let Some(lock) = lock {
@@ -48,7 +51,7 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
         drop(lock);
         if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
             match edit::open(&store, &created.path, location, &request.now, env) {
-                Ok(edited) => plan.findings = edited.findings,
+                Ok(edited) => plan.findings.extend(edited.findings),
                 // The note exists, so its id is reported even if the editor failed.
                 Err(error) => verdict = Some(error),
             }
@@ -82,12 +85,24 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
-        Action::Create { fields, is_generated, .. } => create::plan(store, request, fields, *is_generated),
+        Action::Create { fields, is_generated, .. } => {
+            let changes = create::plan(store, request, fields, *is_generated)?;
+            let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
+            return Ok(ChangePlan { changes, findings });
+        }
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
     };
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
+}
+
+/// Tells whether a request gives a new note a text.
+fn has_new_text(request: &ChangeRequest) -> bool {
+    match &request.action {
+        Action::Create { fields, .. } => fields.body.as_ref().is_some_and(|body| !body.trim().is_empty()),
+        _ => false,
+    }
 }
 
 /// Tells whether an action needs every note to be readable: an unreadable one could mention the note or tag in question.

@@ -29,7 +29,7 @@ const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
+    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
     if let Some(lock) = lock {

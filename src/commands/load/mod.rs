@@ -23,7 +23,7 @@ use merge::merge;
 /// Loads a pack, or reports what that would change.
 pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let pack = read(&request.pack, current_dir)?;
-    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir)?;
+    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
     if let Some(lock) = lock {
         store.apply(&plan.changes, &lock)?;

@@ -168,9 +168,7 @@ impl CompositeIndex {
         if terms.is_empty() {
             return NoteIdx::all(self.note_count()).collect();
         }
-        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
-        terms.iter().for_each(|term| query_term_of[term.index()] = QueryTermIdx(0));
-        let matches = self.find(&query_term_of);
+        let matches = self.find_terms(&terms);
         let notes = matches.chunk_by(|a, b| a.note == b.note).filter(|matches| matches.len() == terms.len());
         notes.filter_map(|matches| Some(matches.first()?.note)).collect()
     }
@@ -187,12 +185,9 @@ impl CompositeIndex {
             }
         };
         let lists: Vec<BTreeSet<TermId>> = lists.iter().map(content_terms).collect();
-        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
-        for (query_term, term) in lists.iter().flatten().collect::<BTreeSet<_>>().into_iter().enumerate() {
-            query_term_of[term.index()] = QueryTermIdx(query_term as u32);
-        }
+        let all: Vec<TermId> = lists.iter().flatten().copied().collect();
         let mut notes = vec![Vec::new(); lists.len()];
-        for matches in self.find(&query_term_of).chunk_by(|a, b| a.note == b.note) {
+        for matches in self.find_terms(&all).chunk_by(|a, b| a.note == b.note) {
             let [first, ..] = matches else { continue };
             let found: BTreeSet<TermId> = matches.iter().map(|found| found.term).collect();
             for (list, notes) in lists.iter().zip(&mut notes) {
@@ -202,6 +197,20 @@ impl CompositeIndex {
             }
         }
         notes
+    }
+
+    /// Returns the notes that contain any of `terms`, in any field, in order.
+    pub(crate) fn notes_with_any(&self, terms: &[TermId]) -> Vec<NoteIdx> {
+        let mut notes: Vec<NoteIdx> = self.find_terms(terms).into_iter().map(|found| found.note).collect();
+        notes.dedup();
+        notes
+    }
+
+    /// Returns the matches of terms, sorted by note and term.
+    fn find_terms(&self, terms: &[TermId]) -> Vec<TermMatch> {
+        let mut query_term_of = vec![QueryTermIdx::NONE; self.term_count()];
+        terms.iter().for_each(|term| query_term_of[term.index()] = QueryTermIdx(0));
+        self.find(&query_term_of)
     }
 
     pub(crate) fn norms(&self, note: NoteIdx) -> FieldLengths {

@@ -1,6 +1,6 @@
 //! Near-duplicates: notes whose bodies share most of their runs of words.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use rayon::prelude::*;
@@ -69,6 +69,58 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     duplicates
 }
 
+/// Returns the note whose text is most similar to that of `note`, of equal ones the first; `None` if none is a
+/// near-duplicate.
+///
+/// A near-duplicate has at least [`MIN_SIMILARITY`] of the shingles of the note. If some terms are part of more than the
+/// rest of the shingles, it contains one of these terms. So only notes with one of the rarest such terms are compared
+/// (prefix filtering: Bayardo, Ma and Srikant, *Scaling up all pairs similarity search*, 2007).
+pub(crate) fn near_duplicate_of(index: &CompositeIndex, note: NoteIdx) -> Option<NearDuplicate> {
+    // The notes are compared in one index, so that the ids of terms serve as their hashes.
+    let hashes: Vec<u64> = (0..index.term_count() as u64).collect();
+    let text = index.text(note);
+    let own = shingles(&text, &hashes);
+    if own.len() < MIN_SHINGLES {
+        return None;
+    }
+    let compared = |other: NoteIdx| NearDuplicate {
+        first: other,
+        second: note,
+        share: jaccard(&shingles(&index.text(other), &hashes), &own),
+    };
+    let candidates: Vec<NoteIdx> = match indicative_terms(index, &text, own.len()) {
+        Some(terms) => index.notes_with_any(&terms),
+        None => NoteIdx::all(index.note_count()).collect(),
+    };
+    let pairs: Vec<NearDuplicate> = candidates.into_par_iter().filter(|other| *other != note).map(compared).collect();
+    pairs.into_iter().filter(|pair| pair.share >= MIN_SIMILARITY).reduce(|a, b| if b.share > a.share { b } else { a })
+}
+
+/// Returns terms of a text such that each near-duplicate contains at least one, the rarest possible; `None` if its content
+/// terms are part of too few of its `count` shingles.
+fn indicative_terms(index: &CompositeIndex, text: &DocText<TermId>, count: usize) -> Option<Vec<TermId>> {
+    let terms = body_terms(text);
+    let mut content: Vec<TermId> = terms.iter().copied().filter(|term| !index.is_stop(*term)).collect();
+    content.sort_unstable_by_key(|term| (index.doc_freq(*term), *term));
+    content.dedup();
+    let mut covered: HashSet<&[TermId]> = HashSet::new();
+    // Rounded so that a near-duplicate can't lack as many.
+    let needed = count - (count as f64 * MIN_SIMILARITY).floor() as usize + 1;
+    let mut chosen = Vec::new();
+    for term in content {
+        covered.extend(terms.windows(SHINGLE).filter(|run| run.contains(&term)));
+        chosen.push(term);
+        if covered.len() >= needed {
+            return Some(chosen);
+        }
+    }
+    None
+}
+
+fn body_terms(text: &DocText<TermId>) -> &[TermId] {
+    text.body.get(..text.paragraphs.total() as usize).unwrap_or_default()
+}
+
 fn hash(value: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
@@ -77,8 +129,8 @@ fn hash(value: &impl Hash) -> u64 {
 
 /// Returns the distinct hashes of a body's shingles, in ascending order.
 fn shingles(text: &DocText<TermId>, hashes: &[u64]) -> Vec<u64> {
-    let terms = text.body.get(..text.paragraphs.total() as usize).unwrap_or_default();
-    let terms: Vec<u64> = terms.iter().map(|term| hashes.get(term.index()).copied().unwrap_or_default()).collect();
+    let terms: Vec<u64> =
+        body_terms(text).iter().map(|term| hashes.get(term.index()).copied().unwrap_or_default()).collect();
     let mut shingles: Vec<u64> = terms.windows(SHINGLE).map(|run| hash(&run)).collect();
     shingles.sort_unstable();
     shingles.dedup();
@@ -97,6 +149,7 @@ mod tests {
 
     use super::*;
     use crate::note::Language;
+    use crate::random::Random;
     use crate::store::NoteHandle;
 
     #[test]
@@ -119,6 +172,47 @@ mod tests {
             .map(|pair| (pair.first, pair.second))
             .collect();
         assert_eq!(found, [(NoteIdx(0), NoteIdx(2))]);
+    }
+
+    #[test]
+    fn the_nearest_duplicate_is_that_of_a_comparison_with_every_note() {
+        let mut random = Random::new(5);
+        let mut found = [0; 2];
+        for _ in 0..60 {
+            let length = random.between(5, 60);
+            // Few different words, so that shingles and terms repeat; some are stop words.
+            let word = |random: &mut Random| {
+                if random.chance(30) {
+                    random.choice(&["the", "of", "and", "is"]).to_owned()
+                } else {
+                    format!("word{}", random.below(40))
+                }
+            };
+            let text: Vec<String> = (0..length).map(|_| word(&mut random)).collect();
+            let variant = |random: &mut Random| {
+                let mut text = text.clone();
+                for _ in 0..random.between(1, length.div_ceil(8)) {
+                    let at = random.below(text.len());
+                    text[at] = word(random);
+                }
+                text.join(" ")
+            };
+            let bodies: Vec<String> = (0..4).map(|_| variant(&mut random)).chain([text.join(" ")]).collect();
+            let note = |(n, body): (usize, &String)| {
+                Arc::new(NoteHandle::parse(&format!("notes/n{n:02}.md"), body.clone().into_bytes()))
+            };
+            let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
+            let index = CompositeIndex::new(&notes, Language::English, None);
+            let hashes: Vec<u64> = (0..index.term_count() as u64).collect();
+            let last = NoteIdx::new(notes.len() - 1);
+            let own = shingles(&index.text(last), &hashes);
+            let shares = NoteIdx::all(last.index()).map(|note| jaccard(&shingles(&index.text(note), &hashes), &own));
+            let best = shares.fold(0.0, f64::max);
+            let expected = (own.len() >= MIN_SHINGLES && best >= MIN_SIMILARITY).then_some(best);
+            assert_eq!(near_duplicate_of(&index, last).map(|pair| pair.share), expected, "{bodies:#?}");
+            found[usize::from(expected.is_some())] += 1;
+        }
+        assert!(found.iter().all(|count| *count > 5), "{found:?}");
     }
 
     #[test]

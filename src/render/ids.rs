@@ -1,0 +1,32 @@
+//! The format for scripts: the ids of the notes that a command changed, one on each line. What else the
+//! answer says goes to standard error.
+
+use super::{EntryText, Frame, FrameState, Included, Renderer, Screen, ShownPart};
+use crate::report::{Entry, Report};
+
+pub(super) struct Ids<'a> {
+    pub(super) report: &'a Report,
+}
+
+impl Renderer for Ids<'_> {
+    fn frame(&self, _: FrameState<'_>) -> Frame {
+        Frame(vec![String::new(), String::new()])
+    }
+
+    /// Returns the line of a changed note. Diagnostics are lines of [`stderr_lines`].
+    fn render(&self, index: usize, _: ShownPart, _: &Included) -> EntryText {
+        match &self.report.entries[index] {
+            Entry::Change(change) => EntryText::of(change.id.iter().map(|id| format!("{id}\n")).collect()),
+            _ => EntryText::default(),
+        }
+    }
+}
+
+/// Returns the diagnostics of a report as lines for people.
+pub(super) fn stderr_lines(report: &Report) -> Vec<String> {
+    let line = |entry: &Entry| match entry {
+        Entry::Finding(finding) => Some(Screen::default().finding_line(finding).trim_end().to_owned()),
+        _ => None,
+    };
+    report.entries.iter().filter_map(line).collect()
+}
