@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
-use crate::report::{Entry, Format, Report, ReportHead, layout};
+use crate::report::{Entry, Report, ReportHead, layout};
 use crate::request::{Command, HookRequest, ShownInSession};
 use crate::store::{Location, ShownRecord, hash_of_part};
 use crate::warnings;
@@ -36,7 +36,7 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
     let text = if is_recorded {
         unseen_text(&report, &call, record.as_ref(), env)?
     } else {
-        Some(fit::fit(&report, call.budget, Format::Hook(call.envelope), crate::Screen::default())?)
+        Some(fit::fit(&report, call.budget, call.format, crate::Screen::default())?)
     };
     text.map_or(Ok(()), |text| Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?))
 }
@@ -56,7 +56,7 @@ fn unseen_text(
     });
     let (record, seen) = read.map_or((None, HashSet::new()), |(record, seen)| (Some(record), seen));
     let is_seen = |(note, text): &ShownText| seen.contains(&hash_of_part(note, text));
-    let Some((text, shown)) = fit::fit_unseen(report, call.budget, call.envelope, &is_seen)? else {
+    let Some((text, shown)) = fit::fit_unseen(report, call.budget, call.format, &is_seen)? else {
         return Ok(None);
     };
     if let Some(record) = record {

@@ -45,7 +45,8 @@ pub(super) const HOOK: &str =
 tool's JSON is read from standard input; the answer is the JSON that the tool reads, or nothing. A hook never fails.
 
 Examples:
-  echo '{\"prompt\": \"WORDS\"}' | qipu hook claude UserPromptSubmit --no-seen";
+  qipu hook claude UserPromptSubmit < input.json
+  qipu hook claude UserPromptSubmit --no-seen --max-chars 3000 < input.json";
 
 pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}

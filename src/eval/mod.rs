@@ -23,7 +23,7 @@ use crate::hooks;
 use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
-use crate::report::{Entry, HookEnvelope, Report};
+use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
 use crate::store::NoteHandle;
 use crate::store::{self, Location, Store};
@@ -266,7 +266,7 @@ fn run_hook(measured: &MeasuredAnswer, question: &JudgedQuestion, session: &Sess
         return Ok(ShownAnswer::default());
     };
     let report = commands::run_at(&Command::Context(context), session)?;
-    match fit::fit_unseen(&report, measured.request.budget, HookEnvelope::SESSION_START, &|_| false) {
+    match fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false) {
         Ok(shown) => Ok(shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()),
         Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
         Err(error) => Err(error),

@@ -9,7 +9,7 @@ use super::passages::pack;
 use super::too_small;
 use crate::error::Error;
 use crate::render::{self, EntryText, Renderer, Screen, ShownPart};
-use crate::report::{HookEnvelope, NoteEntry, Report};
+use crate::report::{NoteEntry, Report};
 use crate::request::{Budget, Format};
 
 /// A part of a note that an answer shows: the id of the note, and its text.
@@ -23,7 +23,7 @@ struct UnseenParts {
     texts: Vec<ShownText>,
 }
 
-/// Writes the notes of a report as the answer of a hook within a budget, without the parts for which `is_seen` is true.
+/// Writes the notes of a report in a format within a budget, without the parts for which `is_seen` is true.
 /// Returns also the parts that the text shows; `None` if there are none.
 ///
 /// # Errors
@@ -31,10 +31,10 @@ struct UnseenParts {
 pub fn fit_unseen(
     report: &Report,
     budget: Budget,
-    envelope: HookEnvelope,
+    format: Format,
     is_seen: &dyn Fn(&ShownText) -> bool,
 ) -> Result<Option<(String, Vec<ShownText>)>, Error> {
-    let renderer = render::renderer(report, Format::Hook(envelope), Screen::default(), budget.tokenizer);
+    let renderer = render::renderer(report, format, Screen::default(), budget.tokenizer);
     let failed = |least| too_small(least, budget);
     let document = document_for_new_reader(report, &*renderer, OutputLimits::new(budget)).map_err(failed)?;
     let unseen = document.texts.iter().filter_map(|(entry, text)| unseen_parts(&document, *entry, text, is_seen));

@@ -14,7 +14,7 @@ pub use prompt::request as prompt_request;
 
 use crate::error::Error;
 use crate::report::HookEnvelope;
-use crate::request::{Budget, Command, HookRequest, PrimeRequest};
+use crate::request::{Budget, Command, Format, HookRequest, PrimeRequest};
 use events::{HookTask, find_event};
 use input::HookInput;
 
@@ -25,6 +25,9 @@ const MAX_CHARS: usize = 1_500;
 /// 2,500 tokens.
 const MAX_PRIMER_CHARS: usize = 8_000;
 
+/// The format in which answers to prompts are measured.
+pub const PROMPT_FORMAT: Format = Format::Hook(HookEnvelope::SESSION_START);
+
 /// The reminder before the context of a session is compacted. The tool shows it to its user.
 const REMINDER: &str = "The context is about to be compacted. `qipu capture` saves what was decided or learned.";
 
@@ -33,8 +36,8 @@ const REMINDER: &str = "The context is about to be compacted. `qipu capture` sav
 pub struct HookCall {
     /// The request, or the text that is the whole answer.
     pub answer: HookAnswer,
-    /// The JSON around the answer.
-    pub envelope: HookEnvelope,
+    /// The form of the answer: the JSON of the tool.
+    pub format: Format,
     /// The limits of the answer with its envelope.
     pub budget: Budget,
     /// The id of the session.
@@ -69,7 +72,7 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     let max_chars = request.budget.max_chars.or_else(|| (!request.budget.is_limited()).then_some(most));
     Ok(Some(HookCall {
         answer,
-        envelope: event.envelope,
+        format: Format::Hook(event.envelope),
         budget: Budget { max_chars, ..request.budget },
         session: input.session,
         is_fresh,

@@ -1,5 +1,7 @@
 //! Stores in temporary folders, made of given files.
 
+#![allow(dead_code, clippy::unwrap_used)]
+
 use std::fs;
 use std::path::Path;
 
@@ -24,6 +26,19 @@ pub(crate) fn write_in_store(folder: &Path, path: &str, bytes: impl AsRef<[u8]>)
     let file = folder.join(".qipu").join(path);
     fs::create_dir_all(file.parent().unwrap()).unwrap();
     fs::write(file, bytes).unwrap();
+}
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
 }
 
 /// Returns the path of a temporary folder as text.

@@ -72,6 +72,11 @@ pub(crate) fn call_with_settings(dir: &str, settings: &Path, args: &[&str]) -> A
     call_in(Env { settings_dir: Some(settings.to_path_buf()), ..surroundings(dir, "", &[]) }, args)
 }
 
+/// Calls the program with a folder for the user's cache and a text on standard input.
+pub(crate) fn call_with_cache(dir: &str, cache: &Path, args: &[&str], stdin: &str) -> Answer {
+    call_in(Env { cache_dir: Some(cache.to_path_buf()), ..surroundings(dir, stdin, &[]) }, args)
+}
+
 fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
     let stdin = stdin.to_owned();
     Env {
