@@ -247,7 +247,7 @@ fn a_query_selects_ten_unless_there_is_another_limit() {
     assert_eq!(ids(path(&dir), &["context", "--tag", "t"]).len(), 30);
     let head =
         |args: &[&str]| call(path(&dir), &[&["context", "--records", "--query", "needle"], args].concat()).stdout;
-    assert!(head(&[]).starts_with("H qipu=1 records=1 store=.qipu/ mode=context notes=10 matched=30 truncated=true\n"));
+    assert!(head(&[]).contains("\nH qipu=1 records=1 store=.qipu/ mode=context notes=10 matched=30 truncated=true\n"));
     assert!(head(&["--tag", "t"]).contains("notes=30 matched=30 truncated=false"));
 }
 

@@ -8,8 +8,8 @@ use super::summary_lines::{
     analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
 };
 use super::{
-    BANNER, EntryText, Frame, FrameState, Included, RenderEntry, Renderer, Screen, ShownPart, highlight, insufficient,
-    joined_ids, joined_lines, shows_body, tree,
+    EntryText, Frame, FrameState, Included, RenderEntry, Renderer, Screen, ShownPart, banner_line, highlight,
+    insufficient, joined_ids, joined_lines, shows_body, tree,
 };
 use crate::escape::{escape_lines, one_line};
 use crate::report::{
@@ -55,10 +55,12 @@ impl Renderer for Human<'_> {
             Some(header) => (self.header(header, shown), format!("{empty_text}{unknown}{footer}")),
             None => {
                 let spellings = if layout.has_notices { spelling_lines(head, shown) } else { String::new() };
-                (format!("{}{spellings}{empty_text}{unknown}", self.banner()), footer)
+                (format!("{spellings}{empty_text}{unknown}"), footer)
             }
         };
-        Frame(vec![self.notes.wrapped(before), self.notes.wrapped(after)])
+        // Without `--banner`, people read no banner.
+        let banner = banner_line(self.report, false, "> ");
+        Frame(vec![self.notes.wrapped(banner + &before), self.notes.wrapped(after)])
     }
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
@@ -149,7 +151,7 @@ impl Human<'_> {
             text.extend(reason.map(|reason| format!("Insufficient: {}\n", one_line(reason))));
             text.extend(shown.stats.map(|stats| stats_lines(stats, shown)));
         }
-        text + &self.banner()
+        text
     }
 
     /// Returns the number of notes and the understanding of the question.
@@ -165,12 +167,6 @@ impl Human<'_> {
         text.extend(analysis.map(|analysis| analysis_line(analysis)));
         text.extend(shown.omissions.sentence().map(|sentence| format!("There is {sentence}.\n")));
         text
-    }
-
-    /// Returns the banner if it is asked for, as it is for text that an agent gets without asking.
-    fn banner(&self) -> String {
-        let is_shown = self.report.head.banner == Some(true);
-        if is_shown { format!("> {BANNER}\n") } else { String::new() }
     }
 
     fn footer(&self, footer: AnswerFooter, shown: FrameState<'_>) -> String {

@@ -36,7 +36,12 @@ impl Renderer for Json<'_> {
 
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let layout = self.report.head.layout;
-        let mut text = format!("{{\"schema\":{SCHEMA}");
+        let banner = if self.report.head.banner == Some(true) {
+            format!("\"banner\":{},", json!(BANNER))
+        } else {
+            String::new()
+        };
+        let mut text = format!("{{{banner}\"schema\":{SCHEMA}");
         for (name, value) in self.head_fields(shown) {
             text.push_str(&format!(",\"{name}\":{}", escape_json(value.to_string())));
         }
@@ -122,9 +127,6 @@ impl Json<'_> {
         }
         if !head.spellings.is_empty() && !shown.is_brief {
             fields.push(("spellings", json!(head.spellings)));
-        }
-        if head.banner == Some(true) && self.has_content {
-            fields.push(("banner", json!(BANNER)));
         }
         if shown.omissions != Omissions::default() {
             fields.push(("no_room", json!(shown.omissions.names())));

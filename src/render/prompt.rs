@@ -4,7 +4,7 @@
 use super::human::Human;
 use super::level_text::{LevelText, NoteView};
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
-use super::{BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient};
+use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient};
 use crate::escape::{escape_lines, one_line};
 use crate::report::{Entry, NoteEntry, Passage, Report, SelectionStats, layout};
 use crate::tokens::Tokenizer;
@@ -22,10 +22,8 @@ pub(super) struct Prompt<'a> {
 
 impl Renderer for Prompt<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let mut before = String::from("## Relevant Knowledge (from qipu)\n\n");
-        if self.report.head.banner.unwrap_or(true) {
-            before.push_str(&format!("{BANNER}\n\n"));
-        }
+        let mut before = banner_line(self.report, true, "");
+        before.push_str("## Relevant Knowledge (from qipu)\n\n");
         before.push_str(&self.interpretation(shown));
         let stats = shown.stats;
         if let Some(reason) = insufficient(self.report, &shown) {

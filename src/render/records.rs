@@ -7,7 +7,7 @@ use super::record_lines::{
     recipe_line, row_line, spelling_line, stats_lines,
 };
 use super::{
-    BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail, shows_body,
+    EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient, least_detail, shows_body,
 };
 use crate::escape::{json_string, quote_value};
 use crate::note::SummarySource;
@@ -26,7 +26,8 @@ pub(super) struct Records<'a> {
 impl Renderer for Records<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (head, layout) = (&self.report.head, self.report.head.layout);
-        let mut text = String::from("H qipu=1 records=1");
+        let mut text = banner_line(self.report, layout.has_banner_in_records, "W ");
+        text.push_str("H qipu=1 records=1");
         if let Some(store) = &head.store {
             text.push_str(&format!(" store={}", quote_value(store)));
         }
@@ -45,9 +46,6 @@ impl Renderer for Records<'_> {
         let reason = insufficient(self.report, &shown).filter(|_| shown.stats.is_none());
         text.extend(reason.map(|reason| format!("W insufficient {}\n", json_string(reason))));
         text.extend(shown.stats.map(|stats| stats_lines(stats, shown)));
-        if head.banner.unwrap_or(layout.has_banner_in_records) {
-            text.push_str(&format!("W {BANNER}\n"));
-        }
         Frame(vec![text, String::new()])
     }
 
