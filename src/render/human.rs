@@ -141,7 +141,7 @@ impl Human<'_> {
             }
             Header::Expansion => "# Qipu Expansion\n".to_owned(),
             Header::Primer => format!("# qipu: the memory of this project\nStore: {store}\n"),
-            Header::Hook => return self.banner() + SOURCE,
+            Header::Hook => return SOURCE.to_owned(),
         };
         if header != Header::Primer {
             if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {

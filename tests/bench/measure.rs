@@ -25,6 +25,8 @@ pub(crate) struct Subject {
     dir: PathBuf,
     /// A folder that is removed before each run.
     without: Option<PathBuf>,
+    /// The file that is its standard input, and whether it must answer.
+    input: Option<(PathBuf, bool)>,
 }
 
 /// What was measured of a command.
@@ -59,12 +61,17 @@ impl Subject {
     /// Makes a command that runs in `dir`, named by `name` in the table.
     pub(crate) fn new(name: impl Into<String>, program: &Path, args: &[&str], dir: &Path) -> Self {
         let args = args.iter().map(|arg| (*arg).to_owned()).collect();
-        Self { name: name.into(), program: program.to_owned(), args, dir: dir.to_owned(), without: None }
+        Self { name: name.into(), program: program.to_owned(), args, dir: dir.to_owned(), without: None, input: None }
     }
 
     /// Removes a folder before each run.
     pub(crate) fn without(self, folder: &Path) -> Self {
         Self { without: Some(folder.to_owned()), ..self }
+    }
+
+    /// Gives it a file as standard input. With `is_answered` false, it must write nothing.
+    pub(crate) fn reading(self, file: &Path, is_answered: bool) -> Self {
+        Self { input: Some((file.to_owned(), is_answered)), ..self }
     }
 
     fn command(&self) -> Command {
@@ -81,7 +88,9 @@ impl Subject {
     }
 
     fn surround(&self, command: &mut Command) {
-        command.current_dir(&self.dir).stdin(Stdio::null()).stdout(Stdio::null());
+        let input = self.input.as_ref().and_then(|(file, _)| std::fs::File::open(file).ok());
+        let input = input.map_or_else(Stdio::null, Stdio::from);
+        command.current_dir(&self.dir).stdin(input).stdout(Stdio::null());
         for name in ["QIPU_STORE", "QIPU_TODAY", "RIPGREP_CONFIG_PATH"] {
             command.env_remove(name);
         }
@@ -93,7 +102,8 @@ impl Subject {
         let output = output.with_context(|| format!("can't run `{}`", self.name))?;
         let said = String::from_utf8_lossy(&output.stderr);
         ensure!(output.status.success(), "`{}` ended with {}: {said}", self.name, output.status);
-        ensure!(!output.stdout.is_empty(), "`{}` wrote nothing", self.name);
+        let is_answered = self.input.as_ref().is_none_or(|(_, is_answered)| *is_answered);
+        ensure!(output.stdout.is_empty() != is_answered, "`{}` wrote {} bytes", self.name, output.stdout.len());
         Ok(())
     }
 

@@ -189,7 +189,30 @@ fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<
         let subject = Subject::new(*name, Path::new(QIPU), args, dir);
         removed.iter().fold(subject, |subject, folder| subject.without(folder))
     }));
+    for (name, prompt, is_answered) in prompts(store)? {
+        let args = ["hook", "claude", "UserPromptSubmit", "--no-seen"];
+        let subject = Subject::new(name, Path::new(QIPU), &args, dir).reading(&prompt, is_answered);
+        subjects.push(removed.iter().fold(subject, |subject, folder| subject.without(folder)));
+    }
     Ok(subjects)
+}
+
+/// Writes the inputs of hooks: a prompt that a note answers, one that none answers, and one that is not searched for.
+fn prompts(store: &Store) -> Result<[(&'static str, PathBuf, bool); 3]> {
+    let note = store.some_notes(1)?.pop().context("the store has no notes")?;
+    let text = fs::read_to_string(note)?;
+    let title = text.lines().find_map(|line| line.strip_prefix("# ")).context("the note has no title")?;
+    let write = |name: &str, prompt: &str| {
+        let file = store.dir.join(name);
+        let json = format!("{{\"session_id\":\"s\",\"prompt\":\"{}\"}}", prompt.replace(['"', '\\'], " "));
+        fs::write(&file, json).map(|()| file)
+    };
+    let answered = format!("please look into this: {title} {title}");
+    Ok([
+        ("qipu hook, a prompt with an answer", write("answered.json", &answered)?, true),
+        ("qipu hook, a silent prompt", write("silent.json", "add a spinner to the crash page")?, false),
+        ("qipu hook, a greeting", write("greeting.json", "thanks, go on")?, false),
+    ])
 }
 
 fn print_table(subjects: &[Subject], measurements: &[Measurement], has_ripgrep: bool) {
