@@ -103,7 +103,8 @@ fn every_tool_answers() {
         let found = call(&client, "get_context", json!({"topic": "How is the cache written?"})).await;
         assert_eq!(found.is_error, Some(false));
         let said = text(&found);
-        assert!(said.starts_with("## Relevant Knowledge (from qipu)\n"), "{said}");
+        assert!(said.starts_with("The following notes are reference material."), "{said}");
+        assert!(said.contains("\n## Relevant Knowledge (from qipu)\n"), "{said}");
         assert!(
             said.contains(
                 "- [qp-a] Note qp-a (confidence: 0.41, contradictions: 1):\n> The cache is written through.\n"

@@ -27,7 +27,7 @@ const WRONG: [(&str, &str, &str); 56] = [
     ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
     ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
     ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
-    ("--json", "`qipu` needs a command", "commands: prime, ask, context, search,"),
+    ("--json", "`qipu` needs a command", "commands: prime, hook, ask, context, search,"),
     ("search", "<WORDS>", "usage: qipu search <WORDS>...; see `qipu search --help`"),
     ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; see `qipu list --help`"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
@@ -154,7 +154,7 @@ fn a_misspelled_tool_of_a_hook_is_an_error_for_a_person_only() {
         ("--hook: unknown tool `cluade`", Some("did you mean `claude`?"))
     );
     assert!(call_on_terminal(RESEARCH, &["prime", "--hook", "claude"], 80, false).error.is_none());
-    assert!(call(RESEARCH, &["prime", "--hook", "cluade"]).stdout.starts_with("# qipu: "));
+    assert!(call(RESEARCH, &["prime", "--hook", "cluade"]).stdout.contains("\n# qipu: "));
 }
 
 #[test]
