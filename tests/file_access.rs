@@ -27,9 +27,10 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 38] = [
+const IN_STORE: [&[&str]; 39] = [
     &["ask", "alpha"],
     &["prime"],
+    &["hook", "claude", "UserPromptSubmit"],
     &["context", "--query", "alpha", "--records"],
     &["search", "alpha"],
     &["related", "n1"],
