@@ -11,67 +11,74 @@ use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
 use crate::report::{Entry, Report, ReportHead, layout};
 use crate::request::{Command, HookRequest, ShownInSession};
-use crate::store::{Location, ShownRecord, hash_of_part};
+use crate::store::{Location, ShownRecord, find_root, hash_of_part};
 use crate::warnings;
+
+/// A record and the hashes in it.
+type ReadRecord = (ShownRecord, HashSet<String>);
 
 /// Answers a hook and writes the answer, if there is one.
 ///
 /// # Errors
-/// If the input is not that of a hook, a record can't be read or written, or the answer can't be written.
+/// If the input is not that of a hook, the answer has no room or can't be written.
 pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     let Some(call) = hooks::parse(request)? else { return Ok(()) };
     let current_dir = call.current_dir.as_deref().filter(|dir| dir.is_dir()).unwrap_or(&env.current_dir);
-    let record = record(&request.shown, &call, env);
-    if call.is_fresh {
-        record.iter().for_each(ShownRecord::clear);
+    let record = read_record(&request.shown, &call, env);
+    if let Some((record, _)) = record.as_ref().filter(|_| call.is_fresh) {
+        record.clear();
     }
-    let answer = match &call.answer {
-        HookAnswer::Text(text) => Some((text_report(text), false)),
-        HookAnswer::Notes(command) => {
-            let report = commands::run_in_hook(command, location, current_dir);
-            report.map(|report| (report, matches!(**command, Command::Context(_))))
+    let mut write = |text: &str| out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match &call.answer {
+        // The reminder names a command that fails without a store.
+        HookAnswer::Text(text) if find_root(location, current_dir).is_ok() => {
+            write(&whole_text(&text_report(text), &call)?)?;
         }
-    };
-    let Some((report, is_recorded)) = answer else { return Ok(()) };
-    let text = if is_recorded {
-        unseen_text(&report, &call, record.as_ref(), env)?
-    } else {
-        Some(fit::fit(&report, call.budget, call.format, crate::Screen::default())?)
-    };
-    text.map_or(Ok(()), |text| Ok(out.write_all(text.as_bytes()).and_then(|()| out.flush())?))
-}
-
-/// Returns the text of the notes that the session was not shown, and records them.
-fn unseen_text(
-    report: &Report,
-    call: &HookCall,
-    record: Option<&ShownRecord>,
-    env: &Env,
-) -> Result<Option<String>, Error> {
-    // A file that is no record is not written either.
-    let read = record.map(|record| record.read().map(|seen| (record, seen))).transpose();
-    let read = read.unwrap_or_else(|error| {
-        warnings::add(format!("{error:#}"));
-        None
-    });
-    let (record, seen) = read.map_or((None, HashSet::new()), |(record, seen)| (Some(record), seen));
-    let is_seen = |(note, text): &ShownText| seen.contains(&hash_of_part(note, text));
-    let Some((text, shown)) = fit::fit_unseen(report, call.budget, call.format, &is_seen)? else {
-        return Ok(None);
-    };
-    if let Some(record) = record {
-        let parts: Vec<String> = shown.iter().map(|(note, text)| hash_of_part(note, text)).collect();
-        record.add(&parts, env.now.as_second())?;
+        HookAnswer::Text(_) => {}
+        HookAnswer::Notes(command) => {
+            let Some(report) = commands::run_in_hook(command, location, current_dir) else { return Ok(()) };
+            if !matches!(**command, Command::Context(_)) {
+                return Ok(write(&whole_text(&report, &call)?)?);
+            }
+            let is_seen = |(note, text): &ShownText| {
+                record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
+            };
+            let unseen = fit::fit_unseen(&report, call.budget, call.format, &is_seen)?;
+            let Some((text, parts)) = unseen else { return Ok(()) };
+            write(&text)?;
+            add_to_record(record, &parts, env);
+        }
     }
-    Ok(Some(text))
+    Ok(())
 }
 
-/// Returns the record of a session; `None` if nothing is recorded.
-fn record(shown: &ShownInSession, call: &HookCall, env: &Env) -> Option<ShownRecord> {
-    match shown {
-        ShownInSession::InCache => Some(ShownRecord::of_session(env.cache_dir.as_deref()?, call.session.as_deref()?)),
-        ShownInSession::In(file) => Some(ShownRecord::in_file(env.current_dir.join(file))),
-        ShownInSession::Nowhere => None,
+/// Returns a report as a text that is not recorded.
+fn whole_text(report: &Report, call: &HookCall) -> Result<String, Error> {
+    fit::fit(report, call.budget, call.format, crate::Screen::default())
+}
+
+/// Reads the record of a session; `None` if nothing is recorded, or if the file is no record, which is then left alone.
+fn read_record(shown: &ShownInSession, call: &HookCall, env: &Env) -> Option<ReadRecord> {
+    let record = match shown {
+        ShownInSession::InCache => ShownRecord::of_session(env.cache_dir.as_deref()?, call.session.as_deref()?),
+        ShownInSession::In(file) => ShownRecord::in_file(env.current_dir.join(file)),
+        ShownInSession::Nowhere => return None,
+    };
+    match record.read() {
+        Ok(seen) => Some((record, seen)),
+        Err(error) => {
+            warnings::add(format!("{error:#}"));
+            None
+        }
+    }
+}
+
+/// Records parts that were shown. A session without a record is shown them again.
+fn add_to_record(record: Option<ReadRecord>, parts: &[ShownText], env: &Env) {
+    let Some((record, _)) = record else { return };
+    let parts: Vec<String> = parts.iter().map(|(note, text)| hash_of_part(note, text)).collect();
+    if let Err(error) = record.add(&parts, env.now.as_second()) {
+        warnings::add(format!("{error:#}"));
     }
 }
 

@@ -552,6 +552,14 @@ pub enum MentionTarget {
     Command(String),
 }
 
+impl MentionTarget {
+    /// Returns the path, the identifier or the words.
+    pub fn text(&self) -> &str {
+        let (Self::File(text) | Self::Symbol(text) | Self::Command(text)) = self;
+        text
+    }
+}
+
 impl Selectors {
     /// Tells whether anything selects notes.
     pub fn selects(&self) -> bool {

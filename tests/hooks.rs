@@ -93,6 +93,7 @@ fn copilot_events_are_answered() {
 fn bad_input_is_silent_and_no_failure() {
     let huge = format!("{{\"prompt\":\"{}\"}}", "fsync ".repeat(1_000_000));
     let deep = format!("{{\"tool_input\":{}{}}}", "[".repeat(100_000), "]".repeat(100_000));
+    let long = format!("{{\"tool_input\":{{\"file_path\":\"{}\"}}}}", "/a".repeat(100_000));
     let inputs = [
         "",
         " ",
@@ -110,6 +111,7 @@ fn bad_input_is_silent_and_no_failure() {
         "{\"tool_input\":{\"file_path\":\"/\",\"command\":\"/\"}}",
         "\u{0}",
         &deep,
+        &long,
         &huge,
         "{\"prompt\":\"zzzz qqqq xxxx\",\"cwd\":\"/nowhere/at/all\",\"session_id\":\"../../../etc/passwd\"}",
     ];
@@ -138,10 +140,10 @@ fn wrong_usage_is_an_error_for_a_person_only() {
 }
 
 #[test]
-fn without_a_store_every_event_but_a_reminder_is_silent() {
+fn without_a_store_every_event_is_silent() {
     let empty = tempfile::tempdir().unwrap();
     fs::create_dir(empty.path().join(".git")).unwrap();
-    for event in ["SessionStart", "UserPromptSubmit", "SubagentStart"] {
+    for event in ["SessionStart", "UserPromptSubmit", "SubagentStart", "PreCompact"] {
         let answer = hook(empty.path().to_str().unwrap(), "claude", event, &prompt(PROMPT), &[]);
         assert_eq!((answer.code(), answer.stdout.as_str()), (0, ""), "{event}");
     }
@@ -250,6 +252,35 @@ fn a_file_that_is_no_record_is_not_written() {
     let answer = hook(path, "claude", "UserPromptSubmit", &prompt(PROMPT), &["--seen", "README.md"]);
     assert!(text_of(&answer).is_some());
     assert_eq!(fs::read_to_string(&readme).unwrap(), "# Mine\n");
+    // Neither at the start of a session, when a record is deleted, nor if it is longer than a record.
+    let long = "# Mine\n".repeat(30_000);
+    fs::write(&readme, &long).unwrap();
+    let start = json!({"session_id": "s", "source": "startup"}).to_string();
+    for (event, input) in [("SessionStart", start), ("UserPromptSubmit", prompt(PROMPT))] {
+        assert!(text_of(&hook(path, "claude", event, &input, &["--seen", "README.md"])).is_some());
+        assert_eq!(fs::read_to_string(&readme).unwrap(), long);
+    }
+}
+
+#[test]
+fn a_record_that_cant_be_written_keeps_no_answer_back() {
+    let (dir, file) = (copied(RESEARCH), tempfile::NamedTempFile::new().unwrap());
+    let path = dir.path().to_str().unwrap();
+    let answer = call_with_cache(path, file.path(), &["hook", "claude", "UserPromptSubmit"], &prompt(PROMPT));
+    assert!(answer.code() == 0 && text_of(&answer).is_some());
+}
+
+#[test]
+fn a_subagent_has_a_record_of_its_own() {
+    let (dir, cache) = (copied(RESEARCH), tempfile::tempdir().unwrap());
+    let ask = |agent: Value| {
+        let input = json!({"session_id": "s", "agent_id": agent, "prompt": PROMPT}).to_string();
+        let args = ["hook", "claude", "UserPromptSubmit"];
+        text_of(&call_with_cache(dir.path().to_str().unwrap(), cache.path(), &args, &input))
+    };
+    let none = Value::Null;
+    assert!(ask(json!("a")).is_some() && ask(none.clone()).is_some() && ask(json!("b")).is_some());
+    assert!(ask(json!("a")).is_none() && ask(none).is_none());
 }
 
 fn edit(file: &str, old: &str, new: &str) -> Value {
@@ -271,6 +302,9 @@ fn an_edit_shows_the_notes_that_name_the_file_or_its_symbols() {
     assert_eq!(titles(&edit("src/unknown/thing.ts", "const a = 1", "const a = 2")), [""; 0]);
     let command = json!({"tool_name": "Bash", "tool_input": {"command": "cat src/workers/outbox-relay.ts | head"}});
     assert!(titles(&command).iter().any(|title| title.contains("qp-0ut5")));
+    // In a folder of the project, a name means the file in that folder.
+    let below = json!({"cwd": "/w/brook/src/new", "tool_input": {"file_path": "/w/brook/src/new/publish.ts"}});
+    assert_eq!(titles(&below), [""; 0]);
     let nothing = json!({"tool_name": "Bash", "tool_input": {"command": "ls -la && git status"}});
     assert_eq!(titles(&nothing), [""; 0]);
 }

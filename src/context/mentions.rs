@@ -13,6 +13,9 @@ use crate::store::{NoteHandle, NoteIdx};
 
 /// The most notes whose texts are read.
 const MAX_READ: usize = 200;
+/// The most bytes of a path in a note, and the most folders above a file that are looked for, the deepest ones.
+const MAX_PATH_BYTES: usize = 4_096;
+const MAX_FOLDERS: usize = 8;
 /// Names of files that many folders of a project contain. A note means this one only if it names a folder too.
 const GENERIC_FILES: [&str; 14] = [
     "mod.rs", "lib.rs", "main.rs", "build.rs", "index.ts", "index.tsx", "index.js", "index.html", "__init__.py",
@@ -81,13 +84,12 @@ struct Needle<'a> {
 impl<'a> Needle<'a> {
     fn of(mention: &'a MentionTarget) -> Vec<Self> {
         let MentionTarget::File(path) = mention else {
-            let (MentionTarget::File(text) | MentionTarget::Symbol(text) | MentionTarget::Command(text)) = mention;
-            return vec![Self { mention, text: text.clone(), folder: None }];
+            return vec![Self { mention, text: mention.text().to_owned(), folder: None }];
         };
         let components = components(path);
         let Some((file, folders)) = components.split_last() else { return Vec::new() };
         let file = Self { mention, text: (*file).to_owned(), folder: None };
-        let folders = (2..=folders.len()).rev().filter_map(|count| {
+        let folders = (2..=folders.len()).rev().take(MAX_FOLDERS).filter_map(|count| {
             let folder = folders.get(..count)?;
             Some(Self { mention, text: folder.get(count - 2..)?.join("/"), folder: Some(folder.to_vec()) })
         });
@@ -105,18 +107,18 @@ impl<'a> Needle<'a> {
     }
 
     fn closeness_in_text(&self, text: &str) -> Option<Closeness> {
-        let occurrences = text.match_indices(&self.text).map(|(start, _)| start);
         match (self.mention, &self.folder) {
             (MentionTarget::File(_), Some(folder)) => {
-                let named = occurrences.filter_map(|start| common_folder(path_around(text, start), folder));
+                let named = paths_with(text, &self.text).filter_map(|named| common_folder(named, folder));
                 named.max().map(|count| Closeness::Folder(Reverse(count)))
             }
             (MentionTarget::File(path), None) => {
-                let named = occurrences.filter_map(|start| common_file(path_around(text, start), path));
+                let named = paths_with(text, &self.text).filter_map(|named| common_file(named, path));
                 named.max().map(|count| Closeness::File(Reverse(count)))
             }
             (MentionTarget::Symbol(_) | MentionTarget::Command(_), _) => {
-                occurrences.into_iter().find(|start| is_word(text, *start, self.text.len())).map(|_| Closeness::Name)
+                let mut occurrences = text.match_indices(&self.text);
+                occurrences.find(|(start, _)| is_word(text, *start, self.text.len())).map(|_| Closeness::Name)
             }
         }
     }
@@ -127,20 +129,30 @@ fn components(path: &str) -> Vec<&str> {
     path.split(['/', '\\']).filter(|part| !part.is_empty() && *part != ".").collect()
 }
 
-/// Returns the run of characters of paths around an offset, without a full stop behind it.
-fn path_around(text: &str, start: usize) -> &str {
+/// Yields the runs of characters of paths that contain a text, each once, without a full stop behind it. Runs of more
+/// than [`MAX_PATH_BYTES`] are no paths. O(bytes).
+fn paths_with<'t>(text: &'t str, part: &str) -> impl Iterator<Item = &'t str> {
     let is_of_path = |c: char| c.is_alphanumeric() || matches!(c, '_' | '.' | '/' | '\\' | '-' | '@' | '~' | '+');
-    let (before, after) = text.split_at_checked(start).unwrap_or((text, ""));
-    let begin = before.trim_end_matches(is_of_path).len();
-    let end = start + after.find(|c| !is_of_path(c)).unwrap_or(after.len());
-    text.get(begin..end).unwrap_or_default().trim_end_matches('.')
+    let mut searched = 0;
+    let next_run = move || {
+        let rest = text.get(searched..)?;
+        let (before, after) = rest.split_at_checked(rest.find(part)?)?;
+        let begin = searched + before.trim_end_matches(is_of_path).len();
+        let start = searched + before.len();
+        searched = (start + part.len()).max(start + after.find(|c| !is_of_path(c)).unwrap_or(after.len()));
+        text.get(begin..searched)
+    };
+    let runs = std::iter::from_fn(next_run).filter(|run| run.len() <= MAX_PATH_BYTES);
+    runs.map(|run| run.trim_end_matches('.'))
 }
 
 /// Returns the number of components that a path in a note shares with that of a file, if one ends with the other.
 fn common_file(named: &str, path: &str) -> Option<usize> {
     let (named, path) = (components(named), components(path));
     let common = named.iter().rev().zip(path.iter().rev()).take_while(|(a, b)| a == b).count();
-    let is_same = common > 0 && (common == named.len() || common == path.len());
+    // A whole path without folders may be that of any folder's file.
+    let is_whole = common == path.len() && common > 1;
+    let is_same = common > 0 && (common == named.len() || is_whole);
     let is_generic = common == 1 && path.len() > 1 && named.last().is_some_and(|name| GENERIC_FILES.contains(name));
     (is_same && !is_generic).then_some(common)
 }
@@ -210,6 +222,15 @@ mod tests {
         assert_eq!(file("See store/mod.rs."), Some(Closeness::File(Reverse(2))));
         let root = |text| closeness(MentionTarget::File("README.md".to_owned()), text);
         assert_eq!(root("See README.md."), Some(Closeness::File(Reverse(1))));
+        assert_eq!(root("See web/README.md."), None);
+    }
+
+    #[test]
+    fn a_run_of_paths_is_read_once() {
+        let text = "zq.rs/".repeat(700) + " a/zq.rs, b/zq.rs. zq.rs";
+        assert_eq!(paths_with(&text, "zq.rs").collect::<Vec<_>>(), ["a/zq.rs", "b/zq.rs", "zq.rs"]);
+        let huge = "zq.rs/".repeat(500_000);
+        assert_eq!(paths_with(&huge, "zq.rs").count(), 0);
     }
 
     #[test]

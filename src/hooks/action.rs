@@ -1,5 +1,7 @@
 //! What an edit or a command names: files, identifiers, and the first words of a command line.
 
+use std::path::Path;
+
 use super::input::HookInput;
 use super::prompt::MAX_NOTES;
 use crate::request::{ContextRequest, MentionTarget, QuestionOptions, Selectors};
@@ -9,22 +11,28 @@ const MAX_FILES: usize = 8;
 const MAX_SYMBOLS: usize = 16;
 /// The fewest characters of an identifier.
 const MIN_SYMBOL_CHARS: usize = 6;
+/// The most bytes of a path: Linux allows no more.
+const MAX_PATH_BYTES: usize = 4_096;
 /// The most bytes of a command line that are read.
 const MAX_COMMAND_BYTES: usize = 8_000;
 
 /// Returns the request for the notes that name what an edit or a command is about, within `room` characters; `None` if it
 /// names nothing.
 pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> {
-    let mut mentions: Vec<MentionTarget> =
-        input.files.iter().take(MAX_FILES).map(|file| MentionTarget::File(relative(file, input))).collect();
-    mentions.extend(symbols(input).into_iter().map(MentionTarget::Symbol));
-    mentions.extend(of_command(&input.command));
+    let files = input.files.iter().take(MAX_FILES).map(|file| MentionTarget::File(file.clone()));
+    let symbols = symbols(input).into_iter().map(MentionTarget::Symbol);
+    let of_command = of_command(&input.command);
+    let absolute = |mention| match mention {
+        MentionTarget::File(file) => MentionTarget::File(absolute(&file, input)),
+        other => other,
+    };
+    let is_short = |mention: &MentionTarget| mention.text().len() <= MAX_PATH_BYTES;
+    let mentions = files.chain(symbols).chain(of_command).map(absolute).filter(is_short);
+    let mentions: Vec<MentionTarget> = mentions.collect();
     if mentions.is_empty() {
         return None;
     }
-    let words = mentions
-        .iter()
-        .map(|(MentionTarget::File(text) | MentionTarget::Symbol(text) | MentionTarget::Command(text))| text.as_str());
+    let words = mentions.iter().map(MentionTarget::text);
     Some(ContextRequest {
         selection: Selectors {
             query: Some(words.collect::<Vec<_>>().join(" ")),
@@ -40,10 +48,13 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
     })
 }
 
-/// Returns a path relative to the current directory of the session, if it is below that.
-fn relative(file: &str, input: &HookInput) -> String {
-    let below = input.current_dir.as_deref().and_then(|dir| file.strip_prefix(dir.to_str()?));
-    below.filter(|below| below.starts_with(['/', '\\'])).unwrap_or(file).trim_start_matches(['/', '\\']).to_owned()
+/// Returns the absolute path of a file, if the current directory of the session is known.
+fn absolute(file: &str, input: &HookInput) -> String {
+    let is_absolute = file.starts_with(['/', '\\']) || file.get(1..3).is_some_and(|root| matches!(root, ":\\" | ":/"));
+    match input.current_dir.as_deref().and_then(Path::to_str).filter(|_| !is_absolute) {
+        Some(dir) => format!("{dir}/{file}"),
+        None => file.to_owned(),
+    }
 }
 
 /// Returns the identifiers of an edit, each once: the stem of each file's name, then those of its text in their order.
@@ -135,7 +146,8 @@ mod tests {
             ..HookInput::default()
         };
         assert_eq!(symbols(&input), ["LoginForm", "applyDiscount", "max_retries"]);
-        assert_eq!(relative("/w/src/LoginForm.tsx", &input), "src/LoginForm.tsx");
-        assert_eq!(relative("/wide/a.ts", &input), "wide/a.ts");
+        assert_eq!(absolute("/x/a.ts", &input), "/x/a.ts");
+        assert_eq!(absolute("src/a.ts", &input), "/w/src/a.ts");
+        assert_eq!(absolute(r"C:\x\a.ts", &input), r"C:\x\a.ts");
     }
 }

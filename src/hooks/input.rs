@@ -20,7 +20,7 @@ const PATCH_BEGIN: &str = "*** Begin Patch";
 /// The input of a hook.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct HookInput {
-    /// The id of the session.
+    /// The id of the session, with that of the subagent in which the hook runs: each has a context of its own.
     pub(super) session: Option<String>,
     pub(super) current_dir: Option<PathBuf>,
     /// The prompt; empty if there is none.
@@ -49,8 +49,10 @@ impl HookInput {
         };
         let first_root = || input.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
         let current_dir = text_of(&input, &["cwd"]).or_else(first_root);
+        let session = text_of(&input, &["session_id", "sessionId", "conversation_id"]);
+        let agent = text_of(&input, &["agent_id"]).map_or_else(String::new, |agent| format!("\0{agent}"));
         let mut hook = Self {
-            session: text_of(&input, &["session_id", "sessionId", "conversation_id"]).map(str::to_owned),
+            session: session.map(|session| format!("{session}{agent}")),
             current_dir: current_dir.map(PathBuf::from).filter(|dir| dir.is_absolute()),
             prompt: text_of(&input, &["prompt"]).unwrap_or_default().to_owned(),
             source: text_of(&input, &["source"]).unwrap_or_default().to_owned(),

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::files;
-use super::walk::dir_handle::{open_plain, read_whole};
+use super::walk::dir_handle::open_plain;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/hooks";
@@ -42,22 +42,30 @@ impl ShownRecord {
         Self { path, is_in_cache: false }
     }
 
-    /// Reads the hashes of the parts that were shown; none without a file, or if it is too long.
+    /// Reads the hashes of the parts that were shown; none without a file, or if the record is too long. Nothing may be
+    /// added to a record, and it may not be cleared, before it was read: another file may have its name.
     ///
     /// # Errors
     /// If the file can't be read, or is no record.
     pub fn read(&self) -> Result<HashSet<String>> {
-        let bytes = match open_plain(&self.path).and_then(|file| read_whole(file, MAX_BYTES)) {
-            Ok(bytes) => bytes,
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::FileTooLarge) => Vec::new(),
-            Err(error) => return Err(error).with_context(|| format!("can't read {}", self.path.display())),
-        };
+        let mut bytes = Vec::new();
+        let read = open_plain(&self.path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
+        if let Err(error) =
+            read.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(0) } else { Err(error) })
+        {
+            return Err(error).with_context(|| format!("can't read {}", self.path.display()));
+        }
+        let is_too_long = bytes.len() as u64 > MAX_BYTES;
+        if is_too_long {
+            // Up to the last whole line.
+            bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1));
+        }
         let text = String::from_utf8(bytes).unwrap_or_else(|_| "?".to_owned());
         let is_hash = |line: &str| line.len() == DIGITS && line.bytes().all(|byte| byte.is_ascii_hexdigit());
         if !text.lines().all(is_hash) {
             bail!("{} is not a record of `qipu hook`; name another file", self.path.display());
         }
-        Ok(text.lines().map(str::to_owned).collect())
+        Ok(if is_too_long { HashSet::new() } else { text.lines().map(str::to_owned).collect() })
     }
 
     /// Adds parts, in one write, so that hooks that run at the same time lose nothing. `now`: seconds since 1970.
@@ -154,7 +162,8 @@ mod tests {
     #[test]
     fn a_file_of_another_kind_is_neither_read_nor_deleted() {
         let dir = tempfile::tempdir().unwrap();
-        for text in ["# readme\n", "0123456789abcdef\n\n", "0123456789abcdeg\n", "\u{e9}"] {
+        let long = "# A long text.\n".repeat(10_000);
+        for text in ["# readme\n", "0123456789abcdef\n\n", "0123456789abcdeg\n", "\u{e9}", &long] {
             let path = dir.path().join("file");
             fs::write(&path, text).unwrap();
             assert!(ShownRecord::in_file(path).read().is_err(), "{text}");
