@@ -69,7 +69,7 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     }
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
-        Command::Mcp { today } => mcp::serve(today.as_deref(), &request.location, env),
+        Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
         _ => answer_once(&request, env, out),
     }
 }

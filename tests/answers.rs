@@ -218,7 +218,7 @@ fn the_output_of_a_session_hook_begins_with_the_banner() {
     assert!(prompt.starts_with(&format!("{warning}\n## Relevant")), "{prompt}");
     for tool in ["claude", "codex", "gemini", "other"] {
         let answer = run(&dir, &["prime", "--hook", tool]).stdout;
-        let object: Result<serde_json::Value, _> = serde_json::from_str(&answer);
+        let object: Result<Value, _> = serde_json::from_str(&answer);
         let text = object
             .map_or(answer, |object| object["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned());
         assert!(text.starts_with(&format!("> {warning}\n")) && text.matches(warning).count() == 1, "{tool}: {text}");

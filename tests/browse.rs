@@ -2,27 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+#[allow(dead_code)]
+#[path = "support/files.rs"]
+mod files;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use files::copy_folder;
+
 const QIPU: &str = env!("CARGO_BIN_EXE_qipu");
 
 /// The number of times that a screen is read before a missing text counts as a hang; 50 ms apart.
 const MAX_READS: usize = 1_200;
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 fn research(name: &str) -> tempfile::TempDir {
     let dir = tempfile::Builder::new().prefix(name).tempdir().unwrap();

@@ -6,6 +6,9 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
+#[allow(dead_code)]
+#[path = "support/files.rs"]
+mod files;
 #[path = "support/process.rs"]
 mod process;
 
@@ -13,21 +16,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use files::copy_folder;
 use process::{call, trust};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
-
-fn copy_folder(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let target = to.join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy_folder(&entry.path(), &target);
-        } else {
-            fs::copy(entry.path(), target).unwrap();
-        }
-    }
-}
 
 /// A shell that remembers its directory between commands.
 struct Shell {

@@ -96,9 +96,14 @@ pub enum Format {
     Records,
     /// A section of a model's prompt (context, ask, show --query)
     Prompt,
-    /// JSON of ids and numbers without any text of notes, for a reader that has the text in another format.
+    /// The result object of an MCP tool.
     #[value(skip)]
-    Facts,
+    ToolResult {
+        /// Whether the text for the model is a section of a prompt, else that for people.
+        is_prompt: bool,
+        /// Whether the JSON format follows, for programs.
+        is_structured: bool,
+    },
     /// The JSON that agent tools expect of a session-start hook, with the human format as one string.
     #[value(skip)]
     Hook,

@@ -30,3 +30,16 @@ pub(crate) fn write_in_store(folder: &Path, path: &str, bytes: impl AsRef<[u8]>)
 pub(crate) fn path(dir: &TempDir) -> &str {
     dir.path().to_str().unwrap()
 }
+
+/// Copies a folder with all that is in it.
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let target = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &target);
+        } else {
+            fs::copy(entry.path(), target).unwrap();
+        }
+    }
+}
