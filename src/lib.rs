@@ -83,7 +83,7 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     }
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
-        Command::Mcp { today } => mcp::serve(today.as_deref(), &request.location, env),
+        Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
         Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
         _ => answer_once(&request, env, out),
     }

@@ -152,6 +152,8 @@ pub enum Command {
     Mcp {
         /// The date that counts as today; `None` takes that of the calendar at each call.
         today: Option<String>,
+        /// Whether results contain structured content too.
+        is_structured: bool,
     },
     /// Browse the store on a terminal.
     Browse {
@@ -766,7 +768,12 @@ pub enum Action {
         is_opened: bool,
     },
     /// Change fields of notes.
-    Update { ids: Vec<String>, fields: NewFields },
+    Update {
+        ids: Vec<String>,
+        fields: NewFields,
+        /// Whether a program changes them. With a new text, a note loses the fields that vouch for the old one.
+        is_generated: bool,
+    },
     /// Add to the journal of a day.
     Journal { day: Date, text: String },
     /// Add a typed link.

@@ -496,11 +496,9 @@ fn no_note_forges_a_heading_in_a_prompt() {
             let text = fit(&report, budget, Format::Prompt, Screen::default()).unwrap();
             prop_assert!(text.chars().count() <= max_chars);
             for (number, line) in text.lines().enumerate() {
-                // The banner, then the heading.
-                let is_ours = number == 0
-                    || (number < 3 && line == "## Relevant Knowledge (from qipu)")
+                let is_ours = number == 0 && line.starts_with("The following notes are")
+                    || number == 1 && line == "## Relevant Knowledge (from qipu)"
                     || line.is_empty()
-                    || line.starts_with("The following notes are")
                     || line.starts_with("- [n")
                     || line.starts_with("- [")
                     || line.starts_with("> ")

@@ -33,6 +33,56 @@ fn write(report: &Report, max_chars: Option<usize>, format: Format) -> Result<St
     fit(report, Budget { max_chars, ..Budget::default() }, format, Screen::default())
 }
 
+/// The result of a tool is within the budget as a whole, and valid: as JSON, with a text that begins with the banner, and
+/// with the same answer for programs if these are asked for. Every other format begins with the banner too.
+#[test]
+fn results_of_tools_are_within_the_budget_as_a_whole() {
+    let cases = AtomicUsize::new(0);
+    let formats = [(false, false), (false, true), (true, false), (true, true)];
+    let formats = formats.map(|(is_prompt, is_structured)| Format::ToolResult { is_prompt, is_structured });
+    runner(16)
+        .run(&(stores(), prop::collection::vec(0_usize..6000, 3)), |(store, budgets)| {
+            for command in commands(&store) {
+                let Ok(mut report) = run_on(&command, &store) else { continue };
+                report.head.banner = Some(true);
+                for (format, mark) in
+                    FORMATS.into_iter().zip(["> ", "{\"banner\":\"", "W "]).chain([(Format::Prompt, "")])
+                {
+                    let text = write(&report, None, format).unwrap();
+                    prop_assert!(text.starts_with(&format!("{mark}{BANNER}")), "{:?}: {}", format, text);
+                }
+                for format in formats {
+                    let whole = write(&report, None, format).unwrap();
+                    let near = [chars(&whole), chars(&whole) - 1, chars(&whole) + 1, chars(&whole) / 2];
+                    for budget in budgets.iter().copied().chain(near) {
+                        cases.fetch_add(1, Ordering::Relaxed);
+                        check(&report, &whole, budget, format, &command);
+                        if let Ok(text) = write(&report, Some(budget), format) {
+                            check_tool_result(&text, format);
+                            prop_assert!(budget < chars(&whole) || text == whole);
+                        }
+                    }
+                }
+            }
+            Ok(())
+        })
+        .unwrap();
+    assert!(cases.into_inner() >= CASES);
+}
+
+fn check_tool_result(text: &str, format: Format) {
+    let result: serde_json::Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    let said = result["content"][0]["text"].as_str().unwrap();
+    let mark = if matches!(format, Format::ToolResult { is_prompt: true, .. }) { "" } else { "> " };
+    assert!(said.starts_with(&format!("{mark}{BANNER}\n")), "{said}");
+    let is_structured = matches!(format, Format::ToolResult { is_structured: true, .. });
+    assert_eq!(result["structuredContent"]["banner"] == BANNER, is_structured, "{text}");
+    assert_eq!(result.get("structuredContent").is_some(), is_structured);
+    assert_eq!((&result["resultType"], &result["isError"]), (&"complete".into(), &false.into()));
+    // What the SDK writes is no longer than what was measured.
+    assert!(chars(&result.to_string()) <= chars(text), "{text}");
+}
+
 /// What a hook answers is JSON in any budget, and its string is the human text.
 #[test]
 fn a_hooks_answer_is_sound() {
@@ -77,7 +127,7 @@ fn hidden(text: &str) -> Vec<char> {
 #[test]
 fn no_answer_contains_invisible_characters() {
     let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
-    let formats = [Format::Prompt, Format::Facts, Format::Hook(HookEnvelope::SESSION_START)];
+    let formats = [Format::Prompt, Format::Hook(HookEnvelope::SESSION_START)];
     let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
     let mut runner = runner(60);
@@ -92,6 +142,9 @@ fn no_answer_contains_invisible_characters() {
                         prop_assert_eq!(hidden(&text), Vec::<char>::new(), "{:?} as {:?}:\n{}", command, format, text);
                     }
                 }
+                let result = Format::ToolResult { is_prompt: true, is_structured: false };
+                let result: serde_json::Value = serde_json::from_str(&write(&report, result, terminal)).unwrap();
+                prop_assert_eq!(hidden(result["content"][0]["text"].as_str().unwrap()), Vec::<char>::new());
                 let hook: serde_json::Value =
                     serde_json::from_str(&write(&report, Format::Hook(HookEnvelope::SESSION_START), terminal)).unwrap();
                 let said = hook["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
@@ -162,6 +215,9 @@ fn check_honest(report: &Report, whole: &str, text: &str, budget: usize, format:
         assert_eq!(text, whole);
     }
     assert!(shown <= all);
+    if matches!(format, Format::ToolResult { .. }) {
+        return;
+    }
     if format == Format::Human {
         check_says_what_is_missing(report, text, text != whole || report.head.is_limited);
     } else {
@@ -200,18 +256,29 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
             let field = |name: &str| head.split_once(name).unwrap().1.split(' ').next().unwrap();
             (field(" truncated=") == "true", field(" notes=").parse().unwrap())
         }
-        Format::Human | Format::Ids | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => (false, 0),
+        Format::Human
+        | Format::Ids
+        | Format::Hook(_)
+        | Format::Prompt
+        | Format::ToolResult { .. }
+        | Format::Graph(_) => (false, 0),
     }
 }
 
 fn check_form(text: &str, format: Format, command: &Command) {
-    assert!(text.is_empty() || text.ends_with('\n'), "{text:?}");
+    let is_result = matches!(format, Format::ToolResult { .. });
+    assert!(text.is_empty() || text.ends_with('\n') != is_result, "{text:?}");
     let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
     assert!(!text.contains(steers), "a control character: {text:?}");
     match format {
         Format::Json => check_json(text),
         Format::Records => check_records(text, command),
-        Format::Human | Format::Ids | Format::Hook(_) | Format::Prompt | Format::Facts | Format::Graph(_) => {}
+        Format::Human
+        | Format::Ids
+        | Format::Hook(_)
+        | Format::Prompt
+        | Format::ToolResult { .. }
+        | Format::Graph(_) => {}
     }
 }
 

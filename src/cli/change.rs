@@ -31,7 +31,7 @@ const SESSION: &str = "session";
 const UNKNOWN_TOOL: &str = "agent";
 
 /// The fields that are not custom, and how each is set.
-const OWN_FIELDS: [(&str, &str); 8] = [
+pub(crate) const OWN_FIELDS: [(&str, &str); 8] = [
     ("id", "the id of a note never changes"),
     ("links", "use `qipu link add ID ID --type TYPE`"),
     ("sources", "use --source URL"),
@@ -174,7 +174,7 @@ impl UpdateArgs {
             body: text_or_stdin(self.body, invocation.env)?,
             ..self.fields.into_fields()?
         };
-        Ok(invocation.change(Action::Update { ids: self.ids, fields }))
+        Ok(invocation.change(Action::Update { ids: self.ids, fields, is_generated: false }))
     }
 }
 

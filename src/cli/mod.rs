@@ -25,6 +25,7 @@ mod shell;
 mod subcommands;
 mod values;
 
+pub(crate) use change::OWN_FIELDS;
 pub use shell::{COMPLETE, command};
 
 use std::ffi::OsString;

@@ -195,7 +195,11 @@ pub(super) enum Subcommands {
     Setup(setup::SetupArgs),
     /// Serve agent tools over MCP, on standard input and output
     #[command(after_help = examples!("qipu mcp"))]
-    Mcp,
+    Mcp {
+        /// Add structured content to results, for programs; text and structured content share the budget
+        #[arg(long)]
+        structured: bool,
+    },
     /// Print a script that lets a shell complete commands, ids, tags and types
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
@@ -260,7 +264,7 @@ impl Subcommands {
             Self::Load(args) => args.into_command(invocation)?,
             Self::Import(sub) => Command::Import(sub.into_request(is_dry_run)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
-            Self::Mcp => Command::Mcp { today: invocation.today.take() },
+            Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

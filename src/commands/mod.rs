@@ -25,6 +25,7 @@ use std::path::Path;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+pub use change::CLAIMS;
 pub use graph::saved_file;
 
 use crate::context::Session;

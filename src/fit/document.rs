@@ -195,7 +195,7 @@ impl<'a> DocumentBuilder<'a> {
         for item in &text.items {
             let others = self.texts.iter().flat_map(|(_, text)| &text.items);
             let is_alone = others.filter(|other| other.section == item.section).count() == 0;
-            self.chars -= chars(&item.text) + if is_alone { 0 } else { chars(self.renderer.separator()) };
+            self.chars -= chars(&item.text) + if is_alone { 0 } else { chars(self.renderer.separator(item.section)) };
             if is_alone && use_section(&mut self.used_sections, item.section) {
                 self.used_sections[item.section] = false;
             }
@@ -208,7 +208,7 @@ impl<'a> DocumentBuilder<'a> {
         let mut total = self.chars;
         for item in &text.items {
             if use_section(&mut used, item.section) {
-                total += chars(self.renderer.separator());
+                total += chars(self.renderer.separator(item.section));
             }
             total += chars(&item.text);
         }

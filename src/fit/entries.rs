@@ -73,7 +73,7 @@ impl DocumentBuilder<'_> {
         let run = |first: usize| {
             let indices = first..count.min(first + ENTRIES_PER_RUN);
             let texts = indices.map(|index| renderer.render(index, ShownPart::Whole, &included));
-            EntryText::joined(texts, renderer.separator())
+            EntryText::joined(texts, |section| renderer.separator(section))
         };
         let runs: Vec<EntryText> = (0..count).into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect();
         self.included = included;

@@ -13,7 +13,7 @@ mod selector;
 mod unseen;
 
 use crate::error::{Error, ErrorKind};
-use crate::render::{self, Renderer, Screen, ShownPart};
+use crate::render::{self, Renderer, Screen};
 use crate::report::Report;
 use crate::request::{Budget, Format};
 use crate::tokens::CHARS_PER_TOKEN;
@@ -25,7 +25,7 @@ pub use unseen::{ShownText, fit_unseen};
 /// The most attempts with a smaller token limit before the smallest budget is named.
 const MAX_STEPS_DOWN: usize = 32;
 
-/// Writes a report in a format within a budget. The text ends with a line end.
+/// Writes a report in a format within a budget. The text ends with a line end, except for the result of a tool.
 ///
 /// # Errors
 /// `Budget`, naming the smallest budget that works, if not even the empty frame fits.
@@ -35,31 +35,6 @@ pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> R
     let text = text.map_err(|least| too_small(smallest(least, report, &*renderer, budget), budget))?;
     report.expect_read_notes()?;
     Ok(text)
-}
-
-/// Writes a report in two formats, each within the budget: the second with the entries of the first, as far as they
-/// fit. The second text is `None` if its empty frame does not fit.
-///
-/// # Errors
-/// As [`fit`], for the first format.
-pub fn fit_both(
-    report: &Report,
-    budget: Budget,
-    format: Format,
-    second: Format,
-) -> Result<(String, Option<String>), Error> {
-    let screen = Screen::default();
-    let renderer = render::renderer(report, format, screen, budget.tokenizer);
-    let Some(candidates) = &report.candidates else {
-        return Ok((fit(report, budget, format, screen)?, fit(report, budget, second, screen).ok()));
-    };
-    let document = DocumentBuilder::new(report, &*renderer, OutputLimits::new(budget));
-    let document = document.with_candidates(candidates).map_err(|least| too_small(least, budget))?;
-    let second = render::renderer(report, second, screen, budget.tokenizer);
-    let second = same_entries(&document, &*second);
-    let text = document.finish().map_err(|least| too_small(least, budget))?;
-    report.expect_read_notes()?;
-    Ok((text, second))
 }
 
 /// Writes a report within a budget.
@@ -87,34 +62,6 @@ fn smallest(mut least: TextSize, report: &Report, renderer: &dyn Renderer, budge
         least = OutputLimits::new(budget).size(&text);
     }
     least
-}
-
-/// Writes as many entries of a document as fit with another renderer; `None` if the empty frame does not fit.
-fn same_entries<'a>(first: &DocumentBuilder<'a>, renderer: &'a dyn Renderer) -> Option<String> {
-    let mut second = DocumentBuilder::new(first.report, renderer, first.limits);
-    second.shown.clone_from(&first.shown);
-    second.stats.clone_from(&first.stats);
-    second.omissions = first.omissions;
-    second.included.fragments.clone_from(&first.included.fragments);
-    second.is_brief = !second.has_room(second.truncated_state(first.notes), None);
-    second.is_complete = first.is_complete;
-    for (index, text) in &first.texts {
-        let shown = first.shown.iter().find(|shown| shown.entry == *index);
-        let shown_part = if text.is_cut {
-            ShownPart::Summary(0)
-        } else if first.included.fragments.contains_key(index) {
-            ShownPart::Passages
-        } else {
-            shown.map_or(ShownPart::Whole, |shown| ShownPart::At(shown.limited))
-        };
-        let text = renderer.render(*index, shown_part, &first.included);
-        if second.has_room(second.truncated_state(first.notes), Some((*index, &text))) {
-            second.accept(*index, text);
-        } else {
-            second.is_complete = false;
-        }
-    }
-    second.finish().ok()
 }
 
 fn too_small(least: TextSize, budget: Budget) -> Error {

@@ -74,6 +74,22 @@ impl Arguments {
         }
     }
 
+    /// Parses an object of texts, numbers and booleans.
+    pub(super) fn fields(&mut self, name: &str) -> Result<Vec<(String, String)>, Error> {
+        let expected = || argument_error(name, "expected an object of strings, numbers and booleans");
+        let fields = match self.0.remove(name) {
+            None => return Ok(Vec::new()),
+            Some(Value::Object(fields)) => fields,
+            Some(_) => return Err(expected()),
+        };
+        let field = |(key, value)| match value {
+            Value::String(text) => Ok((key, text)),
+            Value::Number(_) | Value::Bool(_) => Ok((key, value.to_string())),
+            _ => Err(expected()),
+        };
+        fields.into_iter().map(field).collect()
+    }
+
     /// Checks that all arguments were parsed.
     pub(super) fn finish(self) -> Result<(), Error> {
         match self.0.keys().next() {

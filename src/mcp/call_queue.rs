@@ -5,10 +5,11 @@ use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
 use tokio::sync::oneshot;
 
 use super::tools::Task;
-use super::{Answer, Call, run_change};
+use super::{Call, run_change};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::store::Location;
@@ -17,7 +18,7 @@ use crate::store::Location;
 const RETRY_INTERVAL: Duration = Duration::from_millis(25);
 
 /// The channel to which the answer of a call is sent.
-type Reply = oneshot::Sender<Result<Answer, Error>>;
+type Reply = oneshot::Sender<Result<Value, Error>>;
 
 /// Received calls, and the writes that wait for the lock, in the order of their arrival.
 pub(super) struct CallQueue {

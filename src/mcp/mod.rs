@@ -6,7 +6,9 @@
 
 mod arguments;
 mod call_queue;
+mod prompts;
 mod protocol;
+mod resources;
 mod schemas;
 mod stdio;
 mod tools;
@@ -23,38 +25,55 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::escape::escape_json_texts;
 use crate::fit;
+use crate::note::NoteId;
+use crate::render::Screen;
 use crate::report::Report;
-use crate::request::{Command, Format};
+use crate::request::Command;
 use crate::store::{ChangeWatcher, Location, Store};
 use call_queue::CallQueue;
 use tools::Task;
 
-/// A call of a tool, and where its answer is sent.
-struct Call {
-    tool: String,
-    arguments: JsonObject,
-    reply: oneshot::Sender<Result<Answer, Error>>,
+/// A request that needs the store.
+enum StoreRequest {
+    /// Call a tool.
+    CallTool { name: String, arguments: JsonObject },
+    /// Get the prompt that contains what is known about a topic.
+    Recall { topic: String },
+    /// List the notes behind one, or from the first, as resources.
+    ListResources { after: Option<NoteId> },
+    /// Read a note as a resource.
+    ReadResource { id: NoteId },
 }
 
-/// The answer of a tool.
-struct Answer {
-    /// The text for the model.
-    text: String,
-    /// The structured content for programs; `None` if it does not fit into the budget.
-    structured: Option<Value>,
+/// A request, and where its result is sent, as the JSON object of the protocol.
+struct Call {
+    request: StoreRequest,
+    reply: oneshot::Sender<Result<Value, Error>>,
+}
+
+/// The settings of the server.
+struct Settings<'a> {
+    /// The time of creation or change of notes; `None` for the current second.
+    date: Option<&'a str>,
+    /// Whether results contain structured content too.
+    is_structured: bool,
+    location: &'a Location,
+    env: &'a Env,
 }
 
 /// Runs the server until the client disconnects. Notes get `date` as their time of creation or change, else the current
-/// second.
-pub(crate) fn serve(date: Option<&str>, location: &Location, env: &Env) -> Result<(), Error> {
+/// second. `is_structured`: whether results contain structured content too.
+pub(crate) fn serve(date: Option<&str>, is_structured: bool, location: &Location, env: &Env) -> Result<(), Error> {
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
-    answer_calls(date, location, env, CallQueue::new(calls, location));
+    let settings = Settings { date, is_structured, location, env };
+    answer_calls(&settings, CallQueue::new(calls, location));
     protocol_thread.join().map_err(|_| Error::failure("the server stopped unexpectedly"))?
 }
 
 /// Answers calls until the client disconnects, and reopens the store whenever it has changed.
-fn answer_calls(date: Option<&str>, location: &Location, env: &Env, mut calls: CallQueue) {
+fn answer_calls(settings: &Settings<'_>, mut calls: CallQueue) {
+    let Settings { location, env, .. } = settings;
     let mut pending = None;
     let mut watcher = ChangeWatcher::new(location, &env.current_dir);
     while let Some(call) = pending.take().or_else(|| calls.next(env)) {
@@ -69,7 +88,7 @@ fn answer_calls(date: Option<&str>, location: &Location, env: &Env, mut calls: C
                 continue;
             }
         };
-        pending = answer_from(&store, date, location, env, call, &mut calls, &mut watcher);
+        pending = answer_from(&store, settings, call, &mut calls, &mut watcher);
     }
 }
 
@@ -77,13 +96,12 @@ fn answer_calls(date: Option<&str>, location: &Location, env: &Env, mut calls: C
 /// reopened store; `None` if the client has disconnected.
 fn answer_from(
     store: &Store,
-    date: Option<&str>,
-    location: &Location,
-    env: &Env,
+    settings: &Settings<'_>,
     first: Call,
     calls: &mut CallQueue,
     watcher: &mut ChangeWatcher,
 ) -> Option<Call> {
+    let Settings { location, env, .. } = settings;
     let session = Session::new(store);
     let mut next = Some(first);
     let mut is_first = true;
@@ -93,20 +111,21 @@ fn answer_from(
             return Some(call);
         }
         is_first = false;
-        let answer = match tools::parse_task(&call.tool, &call.arguments, location.today, date) {
-            Ok(task) if task.command.changes_files() => {
-                if calls.run_write(task, call.reply, env) {
-                    return calls.next(env);
+        let answer = match &call.request {
+            StoreRequest::CallTool { name, arguments } => {
+                match tools::parse_task(name, arguments, location.today, settings.date) {
+                    Ok(task) if task.command.changes_files() => {
+                        if calls.run_write(task, call.reply, env) {
+                            return calls.next(env);
+                        }
+                        continue;
+                    }
+                    task => task.and_then(|task| answer_task(&task, &session, settings.is_structured)),
                 }
-                continue;
             }
-            task => task.and_then(|task| {
-                let report = commands::run_at(&task.command, &session).map(|mut report| {
-                    report.head.warnings.extend(store.unreadable_warning());
-                    report
-                });
-                fit_answer(&task, report)
-            }),
+            StoreRequest::Recall { topic } => prompts::recall(topic, location.today, &session),
+            StoreRequest::ListResources { after } => Ok(resources::list(store, after.as_ref())),
+            StoreRequest::ReadResource { id } => resources::read(id, &session),
         };
         if store.is_index_corrupt() {
             // The index turned out to be corrupt: answer the call again without it.
@@ -128,26 +147,29 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
     Error { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
 }
 
-fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Answer, Error> {
-    let no_report = || Error::failure("internal error: the command returned no report");
-    let report = commands::run(&task.command, location, env);
-    fit_answer(task, report.and_then(|report| report.ok_or_else(no_report)))
+/// Runs a task that only reads.
+fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Result<Value, Error> {
+    let mut report = commands::run_at(&task.command, session)?;
+    report.head.warnings.extend(session.store.unreadable_warning());
+    report.head.banner = Some(true);
+    tool_result(task, report, is_structured)
 }
 
-/// Fits a report into the budget of a task, as text and as structured content.
-fn fit_answer(task: &Task, report: Result<Report, Error>) -> Result<Answer, Error> {
-    let mut report = report?;
-    if !task.command.changes_files() {
-        report.head.banner = Some(true);
-    }
-    let fitted = fit::fit_both(&report, task.budget, task.format, Format::Facts);
-    let (text, json) = fitted.map_err(|error| with_argument_names(error, task))?;
+fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
+    let no_report = || Error::failure("internal error: the command returned no report");
+    tool_result(task, commands::run(&task.command, location, env)?.ok_or_else(no_report)?, false)
+}
+
+/// Fits a report into the budget of a task, as the result of a tool.
+fn tool_result(task: &Task, report: Report, is_structured: bool) -> Result<Value, Error> {
+    let fitted = fit::fit(&report, task.budget, task.format(is_structured), Screen::default());
+    let json = fitted.map_err(|error| with_argument_names(error, task))?;
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }
-    let parsed = json.map(|json| serde_json::from_str(&json)).transpose();
-    let mut structured: Option<Value> =
-        parsed.map_err(|error| Error::failure(format!("the answer is not valid JSON: {error}")))?;
-    structured.iter_mut().for_each(escape_json_texts);
-    Ok(Answer { text, structured })
+    let parsed = serde_json::from_str(&json);
+    let mut result: Value = parsed.map_err(|error| Error::failure(format!("the answer is not valid JSON: {error}")))?;
+    // No text becomes longer by that.
+    escape_json_texts(&mut result);
+    Ok(result)
 }

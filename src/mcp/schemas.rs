@@ -1,85 +1,123 @@
-//! The tools as clients list them: descriptions and JSON schemas of their arguments.
+//! The tools as clients list them: titles, descriptions and JSON schemas of their arguments. Clients put all of it into the
+//! context of the model, so that every word counts.
 
 use std::sync::Arc;
 
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::tools::{DEFAULT_ADDITIONAL_TOKENS, DEFAULT_LIMIT, DEFAULT_TOKENS, LEVELS, RELATED_KINDS};
+use super::tools::{
+    DEFAULT_ADDITIONAL_TOKENS, DEFAULT_LIMIT, DEFAULT_READ_TOKENS, DEFAULT_TOKENS, LEVELS, RELATED_KINDS,
+};
 use crate::request::Purpose;
+
+const TYPES: &str = "fleeting (default), literature, permanent, moc, journal, decision";
+
+/// What a tool does to the store.
+#[derive(Clone, Copy, PartialEq)]
+enum ToolEffect {
+    Reads,
+    Adds,
+    Overwrites,
+}
 
 /// Returns the tools in the order in which clients list them.
 pub(super) fn all() -> Vec<Tool> {
-    vec![get_context(), expand(), search(), capture(), link()]
+    vec![get_context(), expand(), search(), read(), capture(), update(), link()]
 }
 
 fn get_context() -> Tool {
     let purposes = Purpose::ALL.map(Purpose::name);
     let levels = LEVELS.map(|(name, _)| name);
-    let mut purpose = choice(&purposes, "The task that the notes are needed for; it decides how they are ranked");
+    let mut purpose = choice(&purposes, "What the notes are for; decides their rank");
     purpose["default"] = json!(purposes[0]);
-    let mut level =
-        choice(&levels, "How much of each note is shown: the passages that answer, one level for all, or adaptive");
+    let mut level = choice(&levels, "How much of each note: the passages that answer, one level for all, or adaptive");
     level["default"] = json!("passages");
     let properties = json!({
         "topic": text("A question or subject, in the words that the answer would use"),
         "purpose": purpose,
-        "max_tokens": count("Your budget: the answer never has more tokens", DEFAULT_TOKENS),
+        "max_tokens": count("Your budget: the result never has more tokens", DEFAULT_TOKENS),
         "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop after this many tokens"},
         "abstraction": level,
         "min_confidence": fraction("Only notes with at least this confidence"),
-        "min_trust": fraction("Only notes whose source is trusted at least this much"),
-        "include_derivations": boolean("After each note, show what it is derived from"),
-        "include_contradictions": boolean("After each note, show what contradicts it"),
+        "min_trust": fraction("Only notes whose source is trusted this much"),
+        "include_derivations": boolean("Show what each note is derived from"),
+        "include_contradictions": boolean("Show what contradicts each note"),
     });
-    let about = "Get the passages of the project's notes that answer a question, best notes first, in at most \
-         max_tokens. Use the words that the answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), \
-         days and periods.";
-    tool("get_context", true, about, properties, &["topic"])
+    let about = "Get the passages of the project's notes that answer a question, best first. Use the words that the \
+         answer would use (identifiers, error text, synonyms); the topic may name notes ([[Title]]), days and periods.";
+    tool("get_context", "Ask the notes", ToolEffect::Reads, about, properties, &["topic"])
 }
 
 fn expand() -> Tool {
     let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS.map(|(name, _)| name)}, "description":
-        "What else to show: what the notes are derived from, what supports them, what contradicts them"});
+        "Also what the notes are derived from, what supports or contradicts them"});
     let properties = json!({
         "ids": texts("Ids of notes"),
         "include": include,
-        "max_additional_tokens": count("Maximum number of tokens in the answer", DEFAULT_ADDITIONAL_TOKENS),
+        "max_additional_tokens": count("Your budget", DEFAULT_ADDITIONAL_TOKENS),
     });
-    let about = "Show more of notes that get_context returned: their full text, and what supports or contradicts them.";
-    tool("expand", true, about, properties, &["ids"])
+    let about = "Show more of notes that get_context returned, and what supports or contradicts them.";
+    tool("expand", "Show more of notes", ToolEffect::Reads, about, properties, &["ids"])
 }
 
 fn search() -> Tool {
     let properties = json!({
-        "query": text("Words; \"a phrase\", tag:x, type:x and -word are understood"),
-        "limit": count("Maximum number of notes", DEFAULT_LIMIT),
+        "query": text("Words; also \"a phrase\", tag:x, type:x and -word"),
+        "limit": count("Most notes", DEFAULT_LIMIT),
         "tag": text("Only notes with this tag"),
-        "type": text("Only notes of this type: fleeting, literature, permanent, moc, journal, decision"),
+        "type": text("Only notes of this type"),
     });
-    let about = "Find notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
-    tool("search", true, about, properties, &["query"])
+    let about = "List notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
+    tool("search", "Search notes", ToolEffect::Reads, about, properties, &["query"])
+}
+
+fn read() -> Tool {
+    let properties = json!({
+        "ids": texts("Ids or titles of notes"),
+        "query": text("Only the passages that match these words, for long notes"),
+        "max_tokens": count("Your budget", DEFAULT_READ_TOKENS),
+    });
+    let about = "Read notes as they are written, whole or the passages that match.";
+    tool("read", "Read notes", ToolEffect::Reads, about, properties, &["ids"])
 }
 
 fn capture() -> Tool {
     let properties = json!({
-        "text": text("The text to save, in markdown"),
-        "title": text("The title (default: the first line)"),
-        "type": text("fleeting (default), literature, permanent, moc, journal, decision"),
+        "text": text("The text, in markdown"),
+        "title": text("Default: the first line"),
+        "type": text(TYPES),
         "tags": texts("Tags"),
     });
     let about = "Save something worth knowing later as a note: a decision and its reasons, the cause of a problem, a \
          convention. One subject per note.";
-    tool("capture", false, about, properties, &["text"])
+    tool("capture", "Save a note", ToolEffect::Adds, about, properties, &["text"])
+}
+
+fn update() -> Tool {
+    let properties = json!({
+        "id": text("The id of the note"),
+        "text": text("A new text instead of all of the old one; read it first"),
+        "type": text("The new type"),
+        "tags": texts("Tags to add"),
+        "untags": texts("Tags to remove"),
+        "status": text("superseded, rejected, deprecated or obsolete rank a note below all others"),
+        "set": json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]},
+            "description": "Custom fields"}),
+    });
+    let about =
+        "Change fields of a note or replace its text. If a decision was replaced, set its status rather than its text.";
+    tool("update", "Change a note", ToolEffect::Overwrites, about, properties, &["id"])
 }
 
 fn link() -> Tool {
     let properties = json!({
-        "from": text("The id of the note to link from"),
+        "from": text("The id of the note that gets the link"),
         "to": text("The id of the note that it links to"),
-        "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines, …"),
+        "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines"),
     });
-    tool("link", false, "Add a typed link from one note to another.", properties, &["from", "to", "type"])
+    let about = "Add a typed link from one note to another.";
+    tool("link", "Link two notes", ToolEffect::Adds, about, properties, &["from", "to", "type"])
 }
 
 fn text(about: &str) -> Value {
@@ -106,13 +144,51 @@ fn boolean(about: &str) -> Value {
     json!({"type": "boolean", "default": false, "description": about})
 }
 
-fn tool(name: &'static str, is_read_only: bool, about: &'static str, properties: Value, required: &[&str]) -> Tool {
+fn tool(
+    name: &'static str,
+    title: &str,
+    effect: ToolEffect,
+    about: &'static str,
+    properties: Value,
+    required: &[&str],
+) -> Tool {
     let schema = json!({
         "type": "object",
         "properties": properties,
         "required": required,
         "additionalProperties": false,
     });
-    let annotations = ToolAnnotations::new().destructive(false).open_world(false).read_only(is_read_only);
-    Tool::new(name, about, Arc::new(schema.as_object().cloned().unwrap_or_default())).annotate(annotations)
+    let annotations = ToolAnnotations::new().open_world(false).read_only(effect == ToolEffect::Reads);
+    // Of a tool that only reads, clients do not ask whether it destroys.
+    let annotations = if effect == ToolEffect::Reads {
+        annotations
+    } else {
+        annotations.destructive(effect == ToolEffect::Overwrites)
+    };
+    Tool::new(name, about, Arc::new(schema.as_object().cloned().unwrap_or_default()))
+        .with_title(title)
+        .annotate(annotations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The most characters of all tools together.
+    const MAX_CHARS: usize = 6000;
+
+    #[test]
+    fn tools_are_few_and_short() {
+        let tools = all();
+        assert!(tools.len() <= 8);
+        let length = serde_json::to_string(&tools).unwrap().chars().count();
+        assert!(length < MAX_CHARS, "{length} characters");
+        for tool in &tools {
+            assert!(
+                tool.title.is_some() && tool.output_schema.is_none() && tool.annotations.is_some(),
+                "{}",
+                tool.name
+            );
+        }
+    }
 }

@@ -1,12 +1,13 @@
 //! Lines of JSON-RPC on standard input and output. A line that is no message is answered here (JSON-RPC 2.0, section
 //! 5.1): the SDK skips lines that are no JSON and answers invalid requests without their id, so that the client would wait
-//! forever.
+//! forever. Notifications and responses before the connection has a protocol version are ignored here, since the SDK
+//! would end the server.
 
 use std::io::{self, Write};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
-use rmcp::model::ClientJsonRpcMessage;
+use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, ProtocolVersion};
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
@@ -21,11 +22,21 @@ pub(super) struct MessageReader<R, W> {
     /// The bytes of a complete line that are passed on; `None` while the line is incomplete.
     delivered: Option<usize>,
     is_too_long: bool,
+    /// Whether a request that selects the protocol version was passed on.
+    is_open: bool,
+}
+
+/// What becomes of a line.
+enum LineFate {
+    PassedOn,
+    Ignored,
+    Answered(Value),
 }
 
 impl<R: AsyncRead, W: Write> MessageReader<R, W> {
     pub(super) fn new(from: R, replies: W) -> Self {
-        Self { source: BufReader::new(from), replies, line: Vec::new(), delivered: None, is_too_long: false }
+        let source = BufReader::new(from);
+        Self { source, replies, line: Vec::new(), delivered: None, is_too_long: false, is_open: false }
     }
 
     fn append(&mut self, bytes: &[u8]) {
@@ -39,14 +50,46 @@ impl<R: AsyncRead, W: Write> MessageReader<R, W> {
 
     /// Completes a line, and answers it if it is no message.
     fn end_line(&mut self) -> io::Result<()> {
-        let refusal = if std::mem::take(&mut self.is_too_long) { Some(parse_error()) } else { refusal(&self.line) };
-        let Some(refusal) = refusal else {
-            self.delivered = Some(0);
-            return Ok(());
-        };
-        self.line.clear();
-        self.replies.write_all(format!("{refusal}\n").as_bytes())?;
-        self.replies.flush()
+        let is_too_long = std::mem::take(&mut self.is_too_long);
+        match if is_too_long { LineFate::Answered(parse_error()) } else { self.fate() } {
+            LineFate::PassedOn => self.delivered = Some(0),
+            LineFate::Ignored => self.line.clear(),
+            LineFate::Answered(refusal) => {
+                self.line.clear();
+                self.replies.write_all(format!("{refusal}\n").as_bytes())?;
+                self.replies.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Decides what becomes of a complete line. Blank lines are passed on.
+    fn fate(&mut self) -> LineFate {
+        let line = self.line.trim_ascii();
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        if line.is_empty() {
+            return LineFate::PassedOn;
+        }
+        let Ok(message) = serde_json::from_slice::<Value>(line) else { return LineFate::Answered(parse_error()) };
+        let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
+        let is_notification = id.is_none() && message.get("method").is_some_and(Value::is_string);
+        match serde_json::from_value::<ClientJsonRpcMessage>(message) {
+            Ok(ClientJsonRpcMessage::Request(request)) => {
+                self.is_open |= selects_version(request.request);
+                LineFate::PassedOn
+            }
+            parsed if parsed.is_ok() || is_notification => {
+                if self.is_open {
+                    LineFate::PassedOn
+                } else {
+                    LineFate::Ignored
+                }
+            }
+            _ => {
+                let error = json!({"code": -32600, "message": "Invalid Request"});
+                LineFate::Answered(json!({"jsonrpc": "2.0", "id": id, "error": error}))
+            }
+        }
     }
 }
 
@@ -55,20 +98,18 @@ fn parse_error() -> Value {
     json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32700, "message": "Parse error"}})
 }
 
-/// Returns the answer to a line that is no message; `None` for messages, notifications and blank lines.
-fn refusal(line: &[u8]) -> Option<Value> {
-    let line = line.trim_ascii();
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    if line.is_empty() {
-        return None;
+/// Tells whether the SDK takes the protocol version of the connection from a request. It answers others and waits on.
+fn selects_version(mut request: ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        _ => {
+            let meta = request.get_meta_mut();
+            let is_known = |version: ProtocolVersion| ProtocolVersion::KNOWN_VERSIONS.contains(&version);
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && meta.protocol_version().is_some_and(is_known)
+        }
     }
-    let Ok(message) = serde_json::from_slice::<Value>(line) else { return Some(parse_error()) };
-    let id = message.get("id").filter(|id| id.is_string() || id.is_number()).cloned();
-    let is_notification = id.is_none() && message.get("method").is_some_and(Value::is_string);
-    if is_notification || serde_json::from_value::<ClientJsonRpcMessage>(message).is_ok() {
-        return None;
-    }
-    Some(json!({"jsonrpc": "2.0", "id": id, "error": {"code": -32600, "message": "Invalid Request"}}))
 }
 
 impl<R: AsyncRead + Unpin, W: Write + Unpin> AsyncRead for MessageReader<R, W> {
@@ -128,11 +169,15 @@ mod tests {
 
     const PING: &str = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
 
-    /// Returns what is handed on of some input, and the codes and ids of the answers.
+    const INITIALIZE: &str = r#"{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}"#;
+
+    /// Returns what is handed on of some input after the first request, and the codes and ids of the answers.
     fn read(input: &[u8]) -> (String, Vec<(i64, Value)>) {
         let (mut given, mut answers) = (Vec::new(), Vec::new());
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        runtime.block_on(MessageReader::new(input, &mut answers).read_to_end(&mut given)).unwrap();
+        let input = [INITIALIZE.as_bytes(), b"\n", input].concat();
+        runtime.block_on(MessageReader::new(&input[..], &mut answers).read_to_end(&mut given)).unwrap();
+        given.drain(..=INITIALIZE.len());
         let answer = |line: &str| {
             let answer: Value = serde_json::from_str(line).unwrap();
             assert_eq!(answer["jsonrpc"], "2.0");
@@ -168,6 +213,35 @@ mod tests {
         }
         let input = [b"\"\xff\"\n", PING.as_bytes(), b"\n\x00\n", PING.as_bytes(), b"\nrest"].concat();
         assert_eq!(read(&input), (format!("{PING}\n{PING}\n"), vec![(-32700, Value::Null); 2]));
+    }
+
+    #[test]
+    fn only_requests_are_passed_on_before_one_selects_the_version() {
+        let meta = r#""_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}"#;
+        let discover = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{{{meta}}}}}"#);
+        let list = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{{meta}}}}}"#);
+        let bare = r#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#.to_owned();
+        let unknown = list.replace("2026-07-28", "1900-01-01");
+        let others = [
+            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/of/another/kind"}"#,
+            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
+        ];
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        for (first, opens) in
+            [(PING, false), (&discover, false), (&bare, false), (&unknown, false), (&list, true), (INITIALIZE, true)]
+        {
+            for other in others {
+                let input = format!("{other}\n{first}\n{other}\n");
+                let (mut given, mut answers) = (String::new(), Vec::new());
+                runtime
+                    .block_on(MessageReader::new(input.as_bytes(), &mut answers).read_to_string(&mut given))
+                    .unwrap();
+                let after = if opens { format!("{other}\n") } else { String::new() };
+                assert_eq!(given, format!("{first}\n{after}"));
+                assert!(answers.is_empty());
+            }
+        }
     }
 
     #[test]

@@ -4,6 +4,8 @@ use jiff::civil::Date;
 use rmcp::model::JsonObject;
 
 use super::arguments::{Arguments, argument_error, parse_choice};
+use crate::cli::OWN_FIELDS;
+use crate::commands::CLAIMS;
 use crate::env::{self, Today};
 use crate::error::Error;
 use crate::request::{
@@ -16,6 +18,9 @@ pub(super) const DEFAULT_TOKENS: usize = 2000;
 
 /// The default budget of `expand`, in tokens.
 pub(super) const DEFAULT_ADDITIONAL_TOKENS: usize = 500;
+
+/// The default budget of `read`, in tokens.
+pub(super) const DEFAULT_READ_TOKENS: usize = 4000;
 
 /// The budget of `search`, in tokens.
 const SEARCH_TOKENS: usize = 4000;
@@ -30,7 +35,16 @@ const GENERATED_BY: (&str, &str) = ("generated_by", "mcp");
 pub(super) struct Task {
     pub(super) command: Command,
     pub(super) budget: Budget,
-    pub(super) format: Format,
+    /// Whether the text is a section of a prompt.
+    pub(super) is_prompt: bool,
+}
+
+impl Task {
+    /// Returns the format of the result. The results of changes have no structured content.
+    pub(super) fn format(&self, is_structured: bool) -> Format {
+        let is_structured = is_structured && !self.command.changes_files();
+        Format::ToolResult { is_prompt: self.is_prompt, is_structured }
+    }
 }
 
 /// The values of `abstraction`.
@@ -63,7 +77,9 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date:
         "get_context" => get_context(&mut arguments, today.day()),
         "expand" => expand(&mut arguments),
         "search" => search(&mut arguments),
+        "read" => read(&mut arguments),
         "capture" => capture(&mut arguments).and_then(|action| change_task(action, date)),
+        "update" => update(&mut arguments).and_then(|action| change_task(action, date)),
         "link" => link(&mut arguments).and_then(|action| change_task(action, date)),
         _ => return Err(Error::usage(format!("unknown tool `{tool}`"))),
     }?;
@@ -99,19 +115,40 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     };
-    Ok(Task { command: Command::Context(context), budget, format: Format::Prompt })
+    Ok(Task { command: Command::Context(context), budget, is_prompt: true })
 }
 
 fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
-    let ids = arguments.texts("ids")?;
-    if ids.is_empty() {
-        return Err(argument_error("ids", "expected the ids of notes"));
-    }
+    let ids = ids(arguments)?;
     let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind, &RELATED_KINDS));
     let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
-    Ok(Task { command: Command::Expand(expand), budget, format: Format::Prompt })
+    Ok(Task { command: Command::Expand(expand), budget, is_prompt: true })
+}
+
+/// Parses the names of notes.
+fn ids(arguments: &mut Arguments) -> Result<Vec<String>, Error> {
+    let ids = arguments.texts("ids")?;
+    if ids.is_empty() || ids.iter().any(|id| id.trim().is_empty()) {
+        return Err(argument_error("ids", "expected the ids of notes"));
+    }
+    Ok(ids)
+}
+
+fn read(arguments: &mut Arguments) -> Result<Task, Error> {
+    let notes = ids(arguments)?;
+    let query = arguments.text("query")?.filter(|query| !query.trim().is_empty());
+    let max_tokens = arguments.count("max_tokens")?.unwrap_or(DEFAULT_READ_TOKENS);
+    let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
+    let context = ContextRequest {
+        passages_within: budget.most_chars().filter(|_| query.is_some()),
+        selection: Selectors { notes, within_notes: query.is_some(), query, ..Selectors::default() },
+        with_body: Some(true),
+        with_custom: true,
+        ..ContextRequest::default()
+    };
+    Ok(Task { command: Command::Context(context), budget, is_prompt: false })
 }
 
 fn search(arguments: &mut Arguments) -> Result<Task, Error> {
@@ -123,7 +160,7 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
     let search = SearchRequest { query: arguments.required_text("query")?, only, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
-    Ok(Task { command: Command::Search(search), budget, format: Format::Human })
+    Ok(Task { command: Command::Search(search), budget, is_prompt: false })
 }
 
 /// Splits a comma-separated list of tags.
@@ -131,20 +168,56 @@ fn split_tags(tags: &str) -> Vec<String> {
     tags.split(',').map(|tag| tag.trim().to_owned()).collect()
 }
 
-fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
-    let text = arguments.required_text("text")?;
-    if text.contains('\0') {
-        return Err(argument_error("text", "it contains a NUL character"));
-    }
-    let tags: Vec<String> = arguments.texts("tags")?.iter().flat_map(|tags| split_tags(tags)).collect();
+/// Parses a list of tags. A text with commas is several tags.
+fn tags(arguments: &mut Arguments, name: &str) -> Result<Vec<String>, Error> {
+    let tags: Vec<String> = arguments.texts(name)?.iter().flat_map(|tags| split_tags(tags)).collect();
     if tags.iter().any(|tag| tag.is_empty() || tag.contains(char::is_control)) {
-        return Err(argument_error("tags", "a tag is empty or contains a control character"));
+        return Err(argument_error(name, "a tag is empty or contains a control character"));
     }
+    Ok(tags)
+}
+
+/// Parses the text of a note.
+fn body(arguments: &mut Arguments) -> Result<Option<String>, Error> {
+    let text = arguments.text("text")?;
+    match &text {
+        Some(text) if text.contains('\0') => Err(argument_error("text", "it contains a NUL character")),
+        Some(text) if text.trim().is_empty() => Err(argument_error("text", "it is empty")),
+        _ => Ok(text),
+    }
+}
+
+fn update(arguments: &mut Arguments) -> Result<Action, Error> {
+    let id = arguments.required_text("id")?;
+    let body = body(arguments)?;
+    let mut custom = arguments.fields("set")?;
+    let is_own = |key: &str| CLAIMS.contains(&key) || OWN_FIELDS.iter().any(|(own, _)| *own == key);
+    if let Some((key, _)) = custom.iter().find(|(key, _)| is_own(key) || key.trim().is_empty()) {
+        return Err(argument_error("set", &format!("`{key}` is no field that this tool sets")));
+    }
+    custom.extend(arguments.text("status")?.map(|status| ("status".to_owned(), status)));
+    custom.extend(body.iter().map(|_| (GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())));
+    let fields = NewFields {
+        body,
+        kind: arguments.text("type")?,
+        tags: tags(arguments, "tags")?,
+        untags: tags(arguments, "untags")?,
+        custom,
+        ..NewFields::default()
+    };
+    if fields == NewFields::default() {
+        return Err(Error::usage("nothing to change: give a text or fields"));
+    }
+    Ok(Action::Update { ids: vec![id], fields, is_generated: true })
+}
+
+fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
+    let text = body(arguments)?.ok_or_else(|| argument_error("text", "it is missing"))?;
     let fields = NewFields {
         body: Some(text),
         kind: arguments.text("type")?,
         title: arguments.text("title")?,
-        tags,
+        tags: tags(arguments, "tags")?,
         custom: vec![(GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())],
         ..NewFields::default()
     };
@@ -164,5 +237,5 @@ fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
     let change = ChangeRequest { action, is_dry_run: false, now, random };
-    Ok(Task { command: Command::Change(change), budget: Budget::default(), format: Format::Human })
+    Ok(Task { command: Command::Change(change), budget: Budget::default(), is_prompt: false })
 }

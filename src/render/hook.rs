@@ -12,7 +12,7 @@ pub(super) struct HookRenderer<'a> {
 }
 
 /// Escapes a text for the inside of a JSON string.
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     let quoted = json_string(text);
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
 }

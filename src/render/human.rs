@@ -59,7 +59,11 @@ impl Renderer for Human<'_> {
             }
         };
         // Without `--banner`, people read no banner.
-        let banner = banner_line(self.report, false, "> ");
+        let mut banner = banner_line(self.report, false, "> ");
+        if !banner.is_empty() && layout.header.is_none() {
+            // Else markdown would take the next line for a part of the quotation.
+            banner.push('\n');
+        }
         Frame(vec![self.notes.wrapped(banner + &before), self.notes.wrapped(after)])
     }
 
@@ -121,7 +125,7 @@ impl Renderer for Human<'_> {
             [before, after] if self.notes.is_tree() => {
                 format!("{before}{}{after}", tree::draw(&self.report.entries, texts))
             }
-            _ => super::join(frame, texts, self.separator()),
+            _ => super::join(frame, texts, |section| self.separator(section)),
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::json_values::{
     add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, named_note,
-    note_reference, overview_object, passage_object, rounded, row_value, stats_fields,
+    overview_object, passage_object, rounded, row_value, stats_fields,
 };
 use super::level_text::{LevelText, NoteView};
 use super::{
@@ -14,7 +14,7 @@ use super::{
 use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS, Report,
+    COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS, Report,
     SPANNING_TREE, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
@@ -25,12 +25,10 @@ const SCHEMA: u32 = 1;
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
     pub(super) tokenizer: Tokenizer,
-    /// Whether the text of notes is written; ids and numbers alone otherwise.
-    pub(super) has_content: bool,
 }
 
 impl Renderer for Json<'_> {
-    fn separator(&self) -> &'static str {
+    fn separator(&self, _section: usize) -> &'static str {
         ",\n"
     }
 
@@ -131,8 +129,7 @@ impl Json<'_> {
         if shown.omissions != Omissions::default() {
             fields.push(("no_room", json!(shown.omissions.names())));
         }
-        let is_shown = |analysis: &&Analysis| !shown.is_brief && (self.has_content || analysis.is_more_than_words());
-        let analysis = head.analysis.as_deref().filter(is_shown);
+        let analysis = head.analysis.as_deref().filter(|_| !shown.is_brief);
         fields.extend(analysis.map(|analysis| ("analysis", analysis_object(analysis))));
         fields
     }
@@ -159,7 +156,6 @@ impl Json<'_> {
                 let out = content.empty_entry(self.tokenizer);
                 (self.assessed_note(view, &content, out.tokens), out)
             }
-            None if !self.has_content => (note_reference(entry), EntryText::default()),
             None => self.plain_note(view),
         };
         let list = match entry.role {
@@ -181,29 +177,26 @@ impl Json<'_> {
         out
     }
 
-    /// Returns an assessed note, without its text if only ids and numbers are written.
     fn assessed_note(&self, view: NoteView<'_>, content: &LevelText<'_>, tokens: usize) -> Value {
         let (head, assessment) = (&self.report.head, content.assessment);
-        let mut object = if self.has_content { named_note(view.entry) } else { note_reference(view.entry) };
+        let mut object = named_note(view.entry);
         object["level"] = content.level.name().into();
         match &content.passages {
-            _ if !self.has_content => {}
             Some(passages) => object["passages"] = passages.iter().map(passage_object).collect(),
             None => object["content"] = json!(content.text),
         }
-        let is_short = !self.has_content || (head.show.has_passages && !head.is_explained);
+        let is_short = head.show.has_passages && !head.is_explained;
         let overall = json!({"overall": assessment.confidence.overall});
         object["confidence"] = if is_short { overall } else { confidence_object(assessment) };
-        if self.has_content && content.level == DetailLevel::Essence {
+        if content.level == DetailLevel::Essence {
             object["confidence_label"] = assessment.confidence.label().into();
         }
         object["source_trust"] = json!(assessment.trust);
         object["relevance_score"] = json!(assessment.relevance);
-        let novelty = view.shown_part.novelty();
-        if let Some(utility) = assessment.utility.filter(|_| novelty.is_some() || !self.has_content) {
-            let utility = novelty.map_or(utility, |novelty| utility.with_novelty(novelty));
+        if let Some((utility, novelty)) = assessment.utility.zip(view.shown_part.novelty()) {
+            let utility = utility.with_novelty(novelty);
             object["utility"] = json!({"total": rounded(utility.total(), 4)});
-            for (name, part) in UTILITY_PARTS.iter().zip(utility.parts).filter(|_| self.has_content) {
+            for (name, part) in UTILITY_PARTS.iter().zip(utility.parts) {
                 object["utility"][name] = json!(rounded(part, 4));
             }
         }
@@ -211,13 +204,11 @@ impl Json<'_> {
         object["has_derivation"] = json!(!assessment.derived_from.is_empty());
         object["has_more_detail"] = json!(content.has_more);
         object["contradiction_count"] = json!(assessment.contradictions);
-        if self.has_content {
-            let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id, "title": title, "confidence": confidence});
-            if !content.origins().is_empty() {
-                object["derived_from"] = content.origins().iter().map(origin).collect();
-            }
-            self.add_fields(view.entry, &mut object);
+        let origin = |(id, title, confidence): &(NoteId, String, f64)| json!({"id": id, "title": title, "confidence": confidence});
+        if !content.origins().is_empty() {
+            object["derived_from"] = content.origins().iter().map(origin).collect();
         }
+        self.add_fields(view.entry, &mut object);
         object
     }
 

@@ -18,14 +18,6 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
     })
 }
 
-/// Returns the id of a note, with its relevance and the notes that it replaces.
-pub(super) fn note_reference(entry: &NoteEntry) -> Value {
-    let mut object = json!({"id": entry.note.id});
-    add_match(entry, false, &mut object);
-    add_compacted(entry, &mut object);
-    object
-}
-
 /// Adds the notes that a note replaces.
 pub(super) fn add_compacted(entry: &NoteEntry, object: &mut Value) {
     if !entry.compacted.is_empty() {

@@ -20,6 +20,7 @@ mod record_lines;
 mod records;
 mod relative_days;
 mod summary_lines;
+mod tool_result;
 mod tree;
 mod wrap;
 
@@ -132,13 +133,13 @@ pub(crate) struct RenderEntry {
 
 impl EntryText {
     /// Joins the texts of several entries to one, section by section. Not for trees and assessed notes.
-    pub(crate) fn joined(texts: impl Iterator<Item = Self>, separator: &str) -> Self {
+    pub(crate) fn joined(texts: impl Iterator<Item = Self>, separator: impl Fn(usize) -> &'static str) -> Self {
         let mut all = Self::default();
         for text in texts {
             all.is_cut |= text.is_cut;
             for item in text.items {
                 match all.items.iter_mut().find(|have| have.section == item.section) {
-                    Some(have) => have.text.extend([separator, &item.text]),
+                    Some(have) => have.text.extend([separator(item.section), &item.text]),
                     None => all.items.push(item),
                 }
             }
@@ -209,8 +210,8 @@ impl Included {
 
 /// Writes the entries of a report in one format.
 pub(crate) trait Renderer: Sync {
-    /// Returns the text between two items of one section.
-    fn separator(&self) -> &'static str {
+    /// Returns the text between two items of a section.
+    fn separator(&self, _section: usize) -> &'static str {
         ""
     }
 
@@ -237,7 +238,7 @@ pub(crate) trait Renderer: Sync {
 
     /// Returns the document, as long as its parts together. `texts`: by rank, each with the index of its entry.
     fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
-        join(frame, texts, self.separator())
+        join(frame, texts, |section| self.separator(section))
     }
 }
 
@@ -253,8 +254,15 @@ pub(crate) fn renderer(
         Format::Human => Box::new(human(screen)),
         Format::Hook(envelope) => Box::new(hook::HookRenderer { text: human(Screen::default()), envelope }),
         Format::Ids => Box::new(ids::Ids { report }),
-        Format::Json => Box::new(json::Json { report, tokenizer, has_content: true }),
-        Format::Facts => Box::new(json::Json { report, tokenizer, has_content: false }),
+        Format::ToolResult { is_prompt, is_structured } => {
+            let text = if is_prompt { Format::Prompt } else { Format::Human };
+            let text = renderer(report, text, Screen::default(), tokenizer);
+            Box::new(tool_result::ToolResult {
+                text,
+                structured: is_structured.then_some(json::Json { report, tokenizer }),
+            })
+        }
+        Format::Json => Box::new(json::Json { report, tokenizer }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
         Format::Graph(format) => graph_formats::renderer(report, format),
@@ -266,9 +274,9 @@ pub(crate) fn stderr_lines(report: &Report, format: Format) -> Vec<String> {
     if format == Format::Ids { ids::stderr_lines(report) } else { Vec::new() }
 }
 
-fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: &str) -> String {
+fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: impl Fn(usize) -> &'static str) -> String {
     let items = || texts.iter().flat_map(|(_, text)| &text.items);
-    let length = items().map(|item| item.text.len() + separator.len()).sum::<usize>();
+    let length = items().map(|item| item.text.len() + separator(item.section).len()).sum::<usize>();
     let mut document = String::with_capacity(length + frame.0.iter().map(String::len).sum::<usize>());
     for (section, before) in frame.0.iter().enumerate() {
         document.push_str(before);
@@ -277,7 +285,7 @@ fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: &str) -> String 
             document.push_str(&first.text);
         }
         for item in of_section {
-            document.push_str(separator);
+            document.push_str(separator(section));
             document.push_str(&item.text);
         }
     }

@@ -99,9 +99,14 @@ pub enum Format {
     /// The ids of changed notes, one on each line.
     #[value(skip)]
     Ids,
-    /// JSON of ids and numbers without any text of notes, for a reader that has the text in another format.
+    /// The result object of an MCP tool.
     #[value(skip)]
-    Facts,
+    ToolResult {
+        /// Whether the text for the model is a section of a prompt, else that for people.
+        is_prompt: bool,
+        /// Whether the JSON format follows, for programs.
+        is_structured: bool,
+    },
     /// The JSON that an agent tool expects of a hook, with the human format as one string.
     #[value(skip)]
     Hook(HookEnvelope),

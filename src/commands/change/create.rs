@@ -1,6 +1,7 @@
 //! `qipu create` and `qipu capture`: create notes.
 
 use super::PlannedChange;
+use super::claims::without_claims;
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
@@ -8,8 +9,6 @@ use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{ChangeRequest, NewFields};
 use crate::store::{self, Store};
 
-/// The fields that state who vouches for a note and how trustworthy it is.
-const CLAIMS: [&str; 7] = ["verified", "trust", "confidence", "author", "generated", "generated_by", "generated-by"];
 /// The placeholder of the title in a template.
 const TITLE: &str = "{{title}}";
 
@@ -39,7 +38,7 @@ pub(super) fn plan(
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
     if is_generated {
-        all_edits.extend(CLAIMS.iter().flat_map(|key| [Edit::RemoveField(key), Edit::RemoveCustom(key)]));
+        all_edits.extend(without_claims());
     }
     all_edits.extend([
         Edit::SetText { key: "id".into(), text: id.to_string() },
@@ -135,6 +134,7 @@ pub(super) fn slug(title: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::claims::CLAIMS;
     use super::*;
     use crate::request::Action;
     use crate::store::{Location, NoteHandle};

@@ -1,6 +1,7 @@
 //! The commands that change notes. Each plans its changes from the store under the lock; they are then made or, in a dry
 //! run, shown.
 
+mod claims;
 mod compact;
 mod create;
 mod delete;
@@ -13,6 +14,8 @@ pub(super) mod repair;
 mod repeated_notes;
 mod tags;
 mod update;
+
+pub use claims::CLAIMS;
 
 use super::{open_to_change, text_index_builder};
 use crate::env::Env;
@@ -79,7 +82,9 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
     let now = &request.now;
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
-        Action::Update { ids, fields } => return update::plan(store, now, ids, fields),
+        Action::Update { ids, fields, is_generated } => {
+            return update::plan(store, now, ids, fields, *is_generated);
+        }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),

@@ -1,5 +1,6 @@
 //! `qipu update`: changes fields of notes.
 
+use super::claims::without_claims;
 use super::links::check_kind;
 use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
@@ -11,12 +12,22 @@ use crate::request::NewFields;
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
 
-/// Plans the same changes for each note.
-pub(super) fn plan(store: &Store, now: &str, ids: &[String], fields: &NewFields) -> Result<ChangePlan, Error> {
+/// Plans the same changes for each note. `is_generated`: whether a program makes them, see [`Action::Update`].
+///
+/// [`Action::Update`]: crate::request::Action::Update
+pub(super) fn plan(
+    store: &Store,
+    now: &str,
+    ids: &[String],
+    fields: &NewFields,
+    is_generated: bool,
+) -> Result<ChangePlan, Error> {
     if *fields == NewFields::default() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
-    let edits = edits(store, fields)?;
+    let is_claim_lost = is_generated && fields.body.is_some();
+    let removed = is_claim_lost.then(without_claims).into_iter().flatten();
+    let edits: Vec<Edit> = removed.chain(edits(store, fields)?).collect();
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, now));

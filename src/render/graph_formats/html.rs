@@ -86,7 +86,7 @@ impl<'a> Html<'a> {
 }
 
 impl Renderer for Html<'_> {
-    fn separator(&self) -> &'static str {
+    fn separator(&self, _section: usize) -> &'static str {
         ",\n"
     }
 
