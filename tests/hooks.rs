@@ -1,13 +1,14 @@
 //! `qipu hook`: the recorded inputs of each tool's events with their answers, inputs that must not break a session, what a
 //! session is shown once, and the notes about a file.
 
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::string_slice, missing_docs)]
 
 mod support;
 
 use std::fs;
 use std::path::Path;
 
+use qipu::commands::HOOK_TIMEOUT;
 use serde_json::{Value, json};
 use support::files::copy_folder;
 use support::process::{Answer, call_on_terminal, call_with, call_with_cache};
@@ -184,6 +185,42 @@ fn the_hooks_of_recipes_are_answered() {
         }
     }
     assert!(commands >= 14, "{commands}");
+}
+
+/// Adds the values of the members of JSON that limit the time of a hook.
+fn add_timeouts(json: &Value, timeouts: &mut Vec<f64>) {
+    for (name, value) in json.as_object().into_iter().flatten() {
+        if name.starts_with("timeout") {
+            timeouts.push(value.as_f64().unwrap());
+        }
+        add_timeouts(value, timeouts);
+    }
+    json.as_array().into_iter().flatten().for_each(|value| add_timeouts(value, timeouts));
+}
+
+/// A tool that ends a hook would report a failure: qipu gives up before.
+#[test]
+fn tools_wait_longer_than_a_hook_runs() {
+    let mut count = 0;
+    // The milliseconds in the unit of each tool's documentation.
+    for (tool, unit) in [("claude", 1e3), ("codex", 1e3), ("gemini", 1.0), ("cursor", 1e3), ("copilot", 1e3)] {
+        for more in [&[][..], &["--plugin", "none"]] {
+            let printed = call_with("", &[&["setup", tool, "--print"], more].concat(), "", &[]).stdout;
+            // The hooks are a document between others; the lines inside of it are indented.
+            let printed = format!("\n{printed}");
+            let starts = printed.match_indices("\n{\n").map(|(start, _)| &printed[start..]);
+            let documents =
+                starts.filter_map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next());
+            for document in documents.filter_map(Result::ok).filter(|document| document.get("hooks").is_some()) {
+                let mut timeouts = Vec::new();
+                add_timeouts(&document, &mut timeouts);
+                count += timeouts.len();
+                let least = HOOK_TIMEOUT.as_millis() as f64 + 1_000.0;
+                assert!(timeouts.iter().all(|timeout| timeout * unit >= least), "{tool}: {timeouts:?}");
+            }
+        }
+    }
+    assert_eq!(count, 8);
 }
 
 /// A copy of a store, whose notes a test may change.

@@ -166,8 +166,9 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
     }
 }
 
-/// The longest time that a session waits for its hook.
-const HOOK_TIMEOUT: Duration = Duration::from_secs(5);
+/// The longest time that a session waits for its hook: less than the five seconds after which tools end those that recipes
+/// install.
+pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Runs `prime` or `context` in a hook. `None` for a project without a store, with a broken one, or with one on a disk
 /// that does not answer in time.
