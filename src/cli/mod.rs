@@ -86,7 +86,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let has_budget = invocation.budget.is_limited();
     let command = cli.command.into_command(&mut invocation)?;
     check_budget_and_dry_run(&command, properties, has_budget, invocation.is_dry_run)?;
-    check_format(&command, invocation.format)?;
+    check_format(&command, invocation.format, invocation.is_format_named)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
     let Invocation { location, format, budget, .. } = invocation;
@@ -144,7 +144,7 @@ fn check_budget_and_dry_run(
 }
 
 /// Refuses a format that a command does not write.
-fn check_format(command: &Command, format: Format) -> Result<(), Error> {
+fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(), Error> {
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
         return Err(Error::usage("--format prompt works only with context, ask and show --query")
             .hint("use --format human, json or records"));
@@ -152,10 +152,13 @@ fn check_format(command: &Command, format: Format) -> Result<(), Error> {
     if format == Format::Ids && !command.changes_notes() {
         return Err(Error::usage("--quiet works only with commands that change notes"));
     }
-    if matches!(command, Command::Browse { .. }) && format != Format::default() {
-        return Err(Error::usage("`qipu browse` is full-screen and has no --format"));
-    }
-    Ok(())
+    let own_form = match command {
+        Command::Browse { .. } => "`qipu browse` is full-screen",
+        Command::Hook(_) => "`qipu hook` answers in the form of the tool",
+        Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
+        _ => return Ok(()),
+    };
+    if is_named { Err(Error::usage(format!("{own_form} and has no --format"))) } else { Ok(()) }
 }
 
 /// Tells whether arguments call a hook, also where they can't be parsed.
