@@ -11,7 +11,7 @@ use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
 use crate::report::{Entry, Report, ReportHead, layout};
 use crate::request::{Command, HookRequest, ShownInSession};
-use crate::store::{Location, ShownRecord, find_root, hash_of_part};
+use crate::store::{Location, ShownRecord, hash_of_part};
 use crate::warnings;
 
 /// A record and the hashes in it.
@@ -20,7 +20,7 @@ type ReadRecord = (ShownRecord, HashSet<String>);
 /// Answers a hook and writes the answer, if there is one.
 ///
 /// # Errors
-/// If the input is not that of a hook, the answer has no room or can't be written.
+/// If the input is not that of a hook, the store can't be read, the answer has no room or can't be written.
 pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     let Some(call) = hooks::parse(request)? else { return Ok(()) };
     let current_dir = call.current_dir.as_deref().filter(|dir| dir.is_dir()).unwrap_or(&env.current_dir);
@@ -31,15 +31,19 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
     let mut write = |text: &str| out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match &call.answer {
         // The reminder names a command that fails without a store.
-        HookAnswer::Text(text) if find_root(location, current_dir).is_ok() => {
-            write(&whole_text(&text_report(text), &call)?)?;
-        }
-        HookAnswer::Text(_) => {}
-        HookAnswer::Notes(command) => {
-            let Some(report) = commands::run_in_hook(command, location, current_dir) else { return Ok(()) };
-            if !matches!(**command, Command::Context(_)) {
-                return Ok(write(&whole_text(&report, &call)?)?);
+        HookAnswer::Text(text) => {
+            if commands::find_root_in_hook(location, current_dir)?.is_some() {
+                write(&whole_text(&text_report(text), &call)?)?;
             }
+        }
+        HookAnswer::Primer(request) => {
+            if let Some(report) = commands::run_in_hook(Command::Prime(request.clone()), location, current_dir)? {
+                write(&whole_text(&report, &call)?)?;
+            }
+        }
+        HookAnswer::Notes(request) => {
+            let command = Command::Context((**request).clone());
+            let Some(report) = commands::run_in_hook(command, location, current_dir)? else { return Ok(()) };
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
             };

@@ -49,7 +49,7 @@ pub use render::Screen;
 
 use cli::ParsedCli;
 use env::Env;
-use error::Error;
+use error::{Error, ErrorKind};
 use report::Report;
 use request::{Command, OutputFile, Request};
 
@@ -61,13 +61,21 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
     if let Some(candidates) = complete::answer(args, env) {
         return Ok(out.write_all(&candidates)?);
     }
-    match run_parsed(args, env, out) {
-        // A hook that fails may end the session, or keep its prompt from the agent.
-        Err(error) if cli::is_hook_call(args) && !env.is_terminal => {
-            warnings::add(error.message);
-            Ok(())
-        }
-        result => result,
+    let result = run_parsed(args, env, out);
+    // On a terminal, a person tries the hook.
+    if cli::is_hook_call(args) && !env.is_terminal {
+        warn_once(result);
+        return Ok(());
+    }
+    result
+}
+
+/// Replaces the error of a hook, which may end the session or keep its prompt from the agent, by a warning. Tools show
+/// one line, so that it is the only one.
+fn warn_once(result: Result<(), Error>) {
+    match result {
+        Err(error) if error.kind != ErrorKind::ClosedPipe => warnings::replace(&error.message),
+        _ => warnings::keep_first(),
     }
 }
 
@@ -85,6 +93,10 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
         Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
+        command if command.is_hook() => {
+            warn_once(answer_once(&request, env, out));
+            Ok(())
+        }
         _ => answer_once(&request, env, out),
     }
 }
@@ -95,11 +107,7 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");
     let screen = screen(request, env);
-    let text = match fit::fit(&report, request.budget, request.format, screen) {
-        // A session starts whatever its hook does.
-        Err(_) if request.command.is_hook() => return Ok(()),
-        text => text?,
-    };
+    let text = fit::fit(&report, request.budget, request.format, screen)?;
     timings::end("fit");
     let text = match &request.command {
         Command::Graph { saved: Some(file), .. } => save(&text, file, &report, request, env)?,

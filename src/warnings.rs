@@ -18,6 +18,16 @@ pub(crate) fn add_line(line: String) {
     WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(line);
 }
 
+/// Replaces all lines by one warning.
+pub(crate) fn replace(warning: &str) {
+    *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner) = BTreeSet::from([line(warning)]);
+}
+
+/// Removes all lines but the first.
+pub(crate) fn keep_first() {
+    take_lines().into_iter().take(1).for_each(add_line);
+}
+
 /// Removes the lines for standard error and returns them, sorted.
 pub fn take_lines() -> Vec<String> {
     std::mem::take(&mut *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner)).into_iter().collect()

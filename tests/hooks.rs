@@ -6,7 +6,9 @@
 mod support;
 
 use std::fs;
+use std::io::Write;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use qipu::commands::HOOK_TIMEOUT;
 use serde_json::{Value, json};
@@ -132,9 +134,76 @@ fn bad_input_is_silent_and_no_failure() {
     }
 }
 
+/// Runs the program in a directory and returns its exit code, its answer, and the lines of its standard error.
+fn run(dir: &Path, args: &[&str], input: &str) -> (Option<i32>, String, Vec<String>) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    command.current_dir(dir).env_clear().args(args);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    // A program that fails early does not read its input.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let lines = String::from_utf8(output.stderr).unwrap().lines().map(str::to_owned).collect();
+    (output.status.code(), String::from_utf8(output.stdout).unwrap(), lines)
+}
+
+#[test]
+fn whatever_is_wrong_is_one_warning() {
+    let dir = copied(RESEARCH);
+    let outside = tempfile::tempdir().unwrap();
+    fs::create_dir_all(outside.path().join("notes")).unwrap();
+    let linked = tempfile::tempdir().unwrap();
+    fs::create_dir(linked.path().join(".git")).unwrap();
+    std::os::unix::fs::symlink(outside.path(), linked.path().join(".qipu")).unwrap();
+    let (store, link) = (dir.path(), linked.path());
+    fs::write(dir.path().join("file"), "# Mine\n").unwrap();
+    let format = "`qipu hook` answers in the form of the tool and has no --format";
+    for event in ["SessionStart", "UserPromptSubmit", "PreCompact"] {
+        let input = prompt(PROMPT);
+        for (dir, args, input, message) in [
+            (link, &[][..], input.as_str(), ".qipu is a symbolic link"),
+            (store, &["--store", "no\u{1b}where"], &input, "no store at no␛where"),
+            (store, &["--root", "/nowhere"], &input, "no store in /nowhere"),
+            (store, &["--json"], &input, format),
+            (store, &["--format", "human"], &input, format),
+            (store, &["--records"], &input, format),
+            (store, &["--quiet"], &input, "--quiet works only with commands that change notes"),
+            (store, &["--no-such\u{7}flag"], &input, "unexpected argument '--no-such"),
+            // Beside the warning that the file is no record.
+            (store, &["--max-chars", "20", "--seen", "file"], &input, "the budget is too small"),
+            (store, &[], "no json", "the input of the hook is not JSON: expected ident at line 1 column 2"),
+        ] {
+            let args = [&["hook", "claude", event], args].concat();
+            let (code, answer, lines) = run(dir, &args, input);
+            assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{args:?}: {lines:?}");
+            assert!(lines[0].starts_with(&format!("warning: {message}")), "{args:?}: {lines:?}");
+            assert!(!lines[0].contains(char::is_control), "{lines:?}");
+        }
+    }
+    // So it is for the hook of earlier versions.
+    for args in [&["prime", "--hook"][..], &["prime", "--hook", "claude", "--max-chars", "10"]] {
+        let (code, answer, lines) = run(link, args, "");
+        assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{args:?}: {lines:?}");
+    }
+}
+
+#[test]
+fn a_project_without_a_store_gets_no_warning() {
+    let empty = tempfile::tempdir().unwrap();
+    fs::create_dir(empty.path().join(".git")).unwrap();
+    for args in [&["hook", "claude", "SessionStart"][..], &["hook", "claude", "PreCompact"], &["prime", "--hook"]] {
+        assert_eq!(run(empty.path(), args, "{}"), (Some(0), String::new(), vec![]), "{args:?}");
+    }
+}
+
 #[test]
 fn wrong_usage_is_an_error_for_a_person_only() {
-    for args in [&["hook"][..], &["hook", "claud", "Stop"], &["hook", "claude", "Stop", "--no-such-flag"]] {
+    for args in [
+        &["hook"][..],
+        &["hook", "claud", "Stop"],
+        &["hook", "claude", "Stop", "--no-such-flag"],
+        &["hook", "claude", "Stop", "--json"],
+    ] {
         assert_eq!(call_with(RESEARCH, args, "{}", &[]).code(), 0, "{args:?}");
         assert_eq!(call_on_terminal(RESEARCH, args, 80, false).code(), 2, "{args:?}");
     }

@@ -21,7 +21,7 @@ mod show;
 mod unknown_names;
 
 use std::mem::ManuallyDrop;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
@@ -30,12 +30,14 @@ pub use graph::saved_file;
 
 use crate::context::Session;
 use crate::env::Env;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::graph::Compactions;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
+use crate::store::{
+    Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder, find_root,
+};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -45,7 +47,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
     let current_dir = &env.current_dir;
     match command {
         // In a hook, this thread only waits for the one that works.
-        Command::Prime(request) if request.is_hook => Ok(run_in_hook(command, location, current_dir)),
+        Command::Prime(request) if request.is_hook => run_in_hook(command.clone(), location, current_dir),
         Command::Prime(request) => {
             (env.join_thread_pool)();
             run_prime(request, location, current_dir).map(Some)
@@ -170,18 +172,41 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
 /// install.
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// Runs `prime` or `context` in a hook. `None` for a project without a store, with a broken one, or with one on a disk
-/// that does not answer in time.
-pub fn run_in_hook(command: &Command, location: &Location, current_dir: &Path) -> Option<Report> {
-    let (command, location, current_dir) = (command.clone(), location.clone(), current_dir.to_path_buf());
-    let report = move || match &command {
-        Command::Prime(request) => run_prime(request, &location, &current_dir).ok(),
+/// Runs `prime` or `context` in a hook. `None` for a project without a store.
+///
+/// # Errors
+/// If the store can't be read, or not in time; `NoStore` only for one that the call names.
+pub fn run_in_hook(command: Command, location: &Location, current_dir: &Path) -> Result<Option<Report>, Error> {
+    in_hook(location, current_dir, move |location, current_dir| match &command {
+        Command::Prime(request) => run_prime(request, location, current_dir),
         command => {
-            let store = open_to_search(&location, &current_dir).ok()?;
-            answer_with_retry(store, &location, &current_dir, |store| run_on(command, store)).ok()?.ok()
+            let store = open_to_search(location, current_dir)?;
+            answer_with_retry(store, location, current_dir, |store| run_on(command, store))?
         }
-    };
-    run_with_timeout(HOOK_TIMEOUT, report).flatten()
+    })
+}
+
+/// Finds the store in a hook. `None` for a project without one.
+///
+/// # Errors
+/// As [`run_in_hook`].
+pub fn find_root_in_hook(location: &Location, current_dir: &Path) -> Result<Option<PathBuf>, Error> {
+    in_hook(location, current_dir, find_root)
+}
+
+/// Does work on a store in a hook, with [`HOOK_TIMEOUT`].
+fn in_hook<T: Send + 'static>(
+    location: &Location,
+    current_dir: &Path,
+    work: impl FnOnce(&Location, &Path) -> Result<T, Error> + Send + 'static,
+) -> Result<Option<T>, Error> {
+    let is_named = location.store.is_some() || location.root.is_some();
+    let (location, current_dir) = (location.clone(), current_dir.to_path_buf());
+    match run_with_timeout(HOOK_TIMEOUT, move || work(&location, &current_dir)) {
+        Some(Err(error)) if error.kind == ErrorKind::NoStore && !is_named => Ok(None),
+        Some(result) => result.map(Some),
+        None => Err(Error::failure(format!("no answer from the store in {} seconds", HOOK_TIMEOUT.as_secs()))),
+    }
 }
 
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {

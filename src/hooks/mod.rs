@@ -14,7 +14,7 @@ pub use prompt::request as prompt_request;
 
 use crate::error::Error;
 use crate::report::HookEnvelope;
-use crate::request::{Budget, Command, Format, HookRequest, PrimeRequest};
+use crate::request::{Budget, ContextRequest, Format, HookRequest, PrimeRequest};
 use events::{HookTask, find_event};
 use input::HookInput;
 
@@ -51,8 +51,10 @@ pub struct HookCall {
 /// The source of the answer to a hook.
 #[derive(Debug, PartialEq)]
 pub enum HookAnswer {
-    /// A request for notes. Its answer counts as shown in the session, except that of a primer.
-    Notes(Box<Command>),
+    /// A request for the primer, or for a brief.
+    Primer(PrimeRequest),
+    /// A request for notes, which count as shown in the session.
+    Notes(Box<ContextRequest>),
     /// A text.
     Text(&'static str),
 }
@@ -66,8 +68,7 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     let input = HookInput::parse(&request.input)?;
     let is_fresh = event.task == HookTask::Start && input.begins_with_empty_context();
     let Some(answer) = answer(event.task, &input, request) else { return Ok(None) };
-    let is_primer =
-        matches!(&answer, HookAnswer::Notes(command) if matches!(&**command, Command::Prime(prime) if !prime.is_brief));
+    let is_primer = matches!(&answer, HookAnswer::Primer(prime) if !prime.is_brief);
     let most = if is_primer { MAX_PRIMER_CHARS } else { MAX_CHARS };
     let max_chars = request.budget.max_chars.or_else(|| (!request.budget.is_limited()).then_some(most));
     Ok(Some(HookCall {
@@ -83,10 +84,9 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
     let room = request.budget.most_chars().unwrap_or(MAX_CHARS);
     let primer = |is_brief| {
-        let prime = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief };
-        Some(HookAnswer::Notes(Box::new(Command::Prime(prime))))
+        Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief }))
     };
-    let notes = |context| HookAnswer::Notes(Box::new(Command::Context(context)));
+    let notes = |context| HookAnswer::Notes(Box::new(context));
     match task {
         HookTask::Start => primer(input.is_after_compaction()),
         HookTask::Subagent => primer(true),
