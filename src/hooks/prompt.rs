@@ -14,6 +14,13 @@ pub(super) const ROOM_SHARE: usize = 2;
 /// The most digits of a number that means nothing by itself.
 const MAX_DIGITS: usize = 4;
 
+/// The folders of the root of a file system (Filesystem Hierarchy Standard 3.0), without `/run`, which names a command of
+/// tools more often. A prompt that begins with one of them is no command.
+const ROOT_FOLDERS: [&str; 17] = [
+    "bin", "boot", "dev", "etc", "home", "lib", "media", "mnt", "opt", "proc", "root", "sbin", "srv", "sys", "tmp",
+    "usr", "var",
+];
+
 /// Words with which users steer agents, and which name no subject.
 const STEERING: &str = include_str!("steering-words.txt");
 
@@ -43,7 +50,8 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
 /// Tells whether a prompt is a command of the tool, such as `/compact`, and no path; or a shell command.
 fn is_tool_command(prompt: &str) -> bool {
     let name = prompt.strip_prefix('/').map(|rest| rest.split_whitespace().next().unwrap_or_default());
-    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':'));
+    let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
+    let is_name = |name: &str| name.chars().all(is_of_name) && !ROOT_FOLDERS.contains(&name);
     name.is_some_and(is_name) || prompt.starts_with('!')
 }
 
@@ -128,6 +136,7 @@ mod tests {
     fn the_words_of_other_prompts_are_searched_for() {
         assert_eq!(query("Please add retries to the webhook handler.").unwrap(), "retries webhook handler.");
         assert_eq!(query("/srv/data is full, why?").unwrap(), "/srv/data full,");
+        assert_eq!(query("/srv why is it full").unwrap(), "/srv full");
         let pasted = "this panics:\n\n```\nlet key = Uuid::new_v4();\n```\n";
         assert_eq!(query(pasted).unwrap(), "panics: key Uuid::new_v4();");
         assert!(query(&"über ".repeat(10_000)).unwrap().len() <= MAX_BYTES);
