@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::command_line::simple_commands;
 use super::input::HookInput;
 use super::prompt::MAX_NOTES;
 use crate::request::{ContextRequest, MentionTarget, QuestionOptions, Selectors};
@@ -15,6 +16,8 @@ const MIN_SYMBOL_CHARS: usize = 6;
 const MAX_PATH_BYTES: usize = 4_096;
 /// The most bytes of a command line that are read.
 const MAX_COMMAND_BYTES: usize = 8_000;
+/// Programs that run a command line behind the option `-c`.
+const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "dash"];
 
 /// Returns the request for the notes that name what an edit or a command is about, within `room` characters; `None` if it
 /// names nothing.
@@ -92,13 +95,18 @@ fn is_identifier(word: &str) -> bool {
 /// Returns the files that a command line names, and the program with its subcommand of each simple command in it.
 fn of_command(line: &str) -> Vec<MentionTarget> {
     let line = line.get(..line.floor_char_boundary(MAX_COMMAND_BYTES)).unwrap_or_default();
+    let outer = simple_commands(line);
+    let runs_script = |words: &&Vec<String>| words.iter().any(|word| SHELLS.contains(&word.as_str()));
+    let scripts = outer.iter().filter(runs_script).flat_map(|words| behind_option(words, 'c', "--command"));
+    let inner: Vec<_> = scripts.flat_map(|script| simple_commands(script)).collect();
     let (mut files, mut commands) = (Vec::new(), Vec::new());
-    for simple in line.split([';', '|', '&', '\n', '(', ')']) {
-        let words: Vec<&str> = simple.split_whitespace().map(|word| word.trim_matches(['"', '\'', '`'])).collect();
-        files.extend(words.iter().filter(|word| is_file(word)).map(|word| MentionTarget::File((*word).to_owned())));
-        let is_setting = |word: &&&str| word.contains('=') && !word.starts_with('-');
+    for words in outer.iter().chain(&inner) {
+        let messages: Vec<_> = behind_option(words, 'm', "--message").collect();
+        let is_named = |word: &&String| is_file(word) && !messages.contains(word);
+        files.extend(words.iter().filter(is_named).cloned().map(MentionTarget::File));
+        let is_setting = |word: &&String| word.contains('=') && !word.starts_with('-');
         let mut words = words.iter().skip_while(is_setting);
-        let is_name = |word: &&&str| word.starts_with(|c: char| c.is_ascii_alphabetic());
+        let is_name = |word: &&String| word.starts_with(|c: char| c.is_ascii_alphabetic());
         if let (Some(program), Some(first)) = (words.next().filter(is_name), words.next().filter(is_name)) {
             commands.push(MentionTarget::Command(format!("{program} {first}")));
         }
@@ -108,10 +116,19 @@ fn of_command(line: &str) -> Vec<MentionTarget> {
     files.into_iter().chain(commands).collect()
 }
 
+/// Yields the words behind an option, which may be the last one of a group of short ones, such as `-am`.
+fn behind_option<'a>(words: &'a [String], short: char, long: &'a str) -> impl Iterator<Item = &'a String> {
+    let is_option = move |word: &String| {
+        let group = word.strip_prefix('-').and_then(|word| word.strip_suffix(short));
+        word == long || group.is_some_and(|group| group.bytes().all(|byte| byte.is_ascii_alphabetic()))
+    };
+    words.iter().zip(words.iter().skip(1)).filter(move |(option, _)| is_option(option)).map(|(_, word)| word)
+}
+
 /// Tells whether a word of a command line is the path of a file: its last component has a letter before and after a dot,
-/// or it has a folder.
+/// or it has a folder. A word with a space is a text.
 fn is_file(word: &str) -> bool {
-    if word.starts_with('-') || word.contains("://") {
+    if word.starts_with('-') || word.contains("://") || word.contains(char::is_whitespace) {
         return false;
     }
     let name = word.rsplit('/').next().unwrap_or_default();
@@ -134,7 +151,28 @@ mod tests {
             [file("src/a.rs"), file("out.log"), command("cd web"), command("cargo publish"), command("tee out.log")];
         assert_eq!(of_command(line), named);
         assert_eq!(of_command("ls -la https://a.b/c 1.2"), []);
+        let script = "bash -lc 'cargo publish && cat src/a.rs'";
+        assert_eq!(of_command(script), [file("src/a.rs"), command("cargo publish"), command("cat src/a.rs")]);
         assert_eq!(of_command(""), []);
+    }
+
+    #[test]
+    fn texts_in_a_command_line_name_no_files() {
+        for line in [
+            "git commit -m 'mend src/a.rs'",
+            "git commit -am src/a.rs",
+            "git commit --message \"src/a.rs; src/b.rs\"",
+            "git commit --message=src/a.rs",
+            "git commit -m \"$(cat <<'EOF'\nmend \"src/a.rs\"\n\nIt's a.rs\nEOF\n)\"",
+            "git commit -F - <<EOF\nmend src/a.rs\nEOF",
+            "gh pr create --title 'mend src/a.rs' --body 'see b.rs'",
+        ] {
+            let named = of_command(line);
+            assert!(named.iter().all(|mention| matches!(mention, MentionTarget::Command(_))), "{line}: {named:?}");
+            assert!(!named.is_empty());
+        }
+        let file = MentionTarget::File("src/b.rs".to_owned());
+        assert_eq!(of_command("git commit -m 'mend src/a.rs' src/b.rs").first(), Some(&file));
     }
 
     #[test]
