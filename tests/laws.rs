@@ -95,7 +95,10 @@ fn a_hooks_answer_is_sound() {
                 json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
             };
             let whole = write(&report, None, Format::Hook(HookEnvelope::SESSION_START)).unwrap();
-            prop_assert_eq!(said(&whole), write(&report, None, Format::Human).unwrap());
+            // Beside the backslashes in the tags of tools.
+            let untagged = |text: &str| text.replace("<\\", "<");
+            let human = write(&report, None, Format::Human).unwrap();
+            prop_assert_eq!(untagged(&said(&whole)), untagged(&human));
             for budget in budgets.into_iter().chain([chars(&whole), chars(&whole) - 1]) {
                 if let Ok(text) = write(&report, Some(budget), Format::Hook(HookEnvelope::SESSION_START)) {
                     prop_assert!(chars(&text) <= budget);

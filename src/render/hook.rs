@@ -1,5 +1,6 @@
 //! The format of the hooks of agent tools: JSON with the human format as one string.
 
+use super::frame_guard::without_wrapper_tags;
 use super::human::Human;
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use crate::escape::json_string;
@@ -11,6 +12,11 @@ pub(super) struct HookRenderer<'a> {
     pub(super) envelope: HookEnvelope,
 }
 
+/// Escapes a text for the inside of a JSON string, in which no tag ends what the tool wraps around it.
+fn escaped_in_tags(text: &str) -> String {
+    escaped(&without_wrapper_tags(text))
+}
+
 /// Escapes a text for the inside of a JSON string.
 pub(super) fn escaped(text: &str) -> String {
     let quoted = json_string(text);
@@ -19,7 +25,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 impl Renderer for HookRenderer<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
-        let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| escaped(part)).collect();
+        let mut parts: Vec<String> = self.text.frame(shown).0.iter().map(|part| escaped_in_tags(part)).collect();
         if let Some(first) = parts.first_mut() {
             first.insert_str(0, self.envelope.before);
         }
@@ -31,7 +37,7 @@ impl Renderer for HookRenderer<'_> {
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let mut out = self.text.render(index, shown_part, included);
-        out.items.iter_mut().for_each(|item| item.text = escaped(&item.text));
+        out.items.iter_mut().for_each(|item| item.text = escaped_in_tags(&item.text));
         out
     }
 

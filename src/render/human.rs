@@ -8,7 +8,7 @@ use super::summary_lines::{
     analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
 };
 use super::{
-    EntryText, Frame, FrameState, Included, RenderEntry, Renderer, Screen, ShownPart, banner_line, highlight,
+    EntryText, Frame, FrameState, Included, RenderEntry, Renderer, SOURCE, Screen, ShownPart, banner_line, highlight,
     insufficient, joined_ids, joined_lines, shows_body, tree,
 };
 use crate::escape::{escape_lines, one_line};
@@ -20,9 +20,6 @@ use crate::tokens::Tokenizer;
 
 /// The file that every new store gets.
 const CONFIG: &str = "config.toml";
-
-/// The line above notes that a hook adds to the context of a session.
-const SOURCE: &str = "From this project's notes (`qipu show ID` prints one in full):\n";
 
 /// The commands to run in a new store.
 const NEXT_STEPS: &str =
@@ -145,7 +142,7 @@ impl Human<'_> {
             }
             Header::Expansion => "# Qipu Expansion\n".to_owned(),
             Header::Primer => format!("# qipu: the memory of this project\nStore: {store}\n"),
-            Header::Hook => return SOURCE.to_owned(),
+            Header::Hook => return format!("{SOURCE}\n"),
         };
         if header != Header::Primer {
             if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {

@@ -1,9 +1,8 @@
 //! Notes for people: their names, fields and text, as a section of a bundle or as a whole document.
 
-use std::borrow::Cow;
-
 use jiff::civil::Date;
 
+use super::frame_guard::{Framing, NOTE_MARK, RULE, guarded};
 use super::level_text::{LevelText, NoteView};
 use super::paint::TextRole as As;
 use super::{EntryText, Screen, ShownPart, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
@@ -13,9 +12,6 @@ use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
-
-/// The beginning of the heading of a note in a bundle.
-const NOTE_MARK: &str = "## Note: ";
 
 /// The indent of the rest of a broken line.
 const HANG: usize = 2;
@@ -78,11 +74,18 @@ impl NoteWriter<'_> {
 
     /// Returns a body, as styled markdown on a terminal. A body that was cut stays verbatim, so that its length grows
     /// with the position of the cut.
-    fn body(self, body: &str, shown_part: ShownPart) -> String {
+    fn body(self, body: &str, shown_part: ShownPart, framing: Framing) -> String {
         let columns = self.screen.columns.filter(|_| shown_part == ShownPart::Whole);
-        let body = guarded(body);
+        // Escaping may remove characters that hide a line of the frame.
+        let body = escape_lines(body);
+        let body = guarded(&body, framing);
         let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
-        rendered.unwrap_or_else(|| escape_lines(&body))
+        rendered.unwrap_or_else(|| body.into_owned())
+    }
+
+    /// Returns a body for the inside of a section.
+    fn framed(self, body: &str, shown_part: ShownPart) -> String {
+        self.body(body, shown_part, Framing::Rules)
     }
 
     /// Returns a note as a section of a bundle: a heading, its fields, its text.
@@ -100,17 +103,17 @@ impl NoteWriter<'_> {
         let blocks = view.blocks();
         let (text, is_cut) = match view.body(shows_body) {
             _ if !blocks.is_empty() => (self.blocks(&blocks), false),
-            Some((body, is_cut)) => (self.body(&body, view.shown_part), is_cut),
+            Some((body, is_cut)) => (self.framed(&body, view.shown_part), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
-                (self.hanging(summary, 0), is_cut)
+                (self.hanging(guarded(&summary, Framing::Rules).into_owned(), 0), is_cut)
             }
         };
-        let mut section = self.wrapped(head) + "\n---\n";
+        let mut section = self.wrapped(head) + &format!("\n{RULE}\n");
         if !text.is_empty() {
             section.push_str(&format!("{text}\n\n"));
         }
-        section.push_str("---\n");
+        section.push_str(&format!("{RULE}\n"));
         EntryText { is_cut, ..EntryText::of(section) }
     }
 
@@ -154,7 +157,7 @@ impl NoteWriter<'_> {
             Some(passages) => head + &self.passages(view.entry, passages),
             None => {
                 let shown_part = if content.is_cut { view.shown_part } else { ShownPart::Whole };
-                format!("{head}\n---\n{}\n\n---\n", self.body(&content.text, shown_part))
+                format!("{head}\n{RULE}\n{}\n\n{RULE}\n", self.framed(&content.text, shown_part))
             }
         };
         out.add(0, text);
@@ -196,7 +199,7 @@ impl NoteWriter<'_> {
             let range = if is_brief { format!("[lines {first}-{last}]") } else { format!("[{file}:{first}-{last}]") };
             let range = self.screen.paint(As::Quiet, &range);
             let head = self.wrapped(format!("{range} {path}").trim_end().to_owned());
-            format!("{head}\n{}\n", self.body(&passage.text, ShownPart::Whole))
+            format!("{head}\n{}\n", self.framed(&passage.text, ShownPart::Whole))
         };
         passages.iter().map(passage).collect::<Vec<_>>().join("\n")
     }
@@ -212,7 +215,7 @@ impl NoteWriter<'_> {
                 path.push_str(&format!(" (depth {})", block.depth));
             }
             let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
-            self.wrapped(format!("{id}{path}\n")) + &self.body(&block.text, ShownPart::Whole)
+            self.wrapped(format!("{id}{path}\n")) + &self.framed(&block.text, ShownPart::Whole)
         };
         blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
@@ -236,7 +239,7 @@ impl NoteWriter<'_> {
             head.push_str(&own_fields(note));
         }
         let (body, is_cut) = match view.body(true) {
-            Some((body, is_cut)) => (self.body(&body, view.shown_part), is_cut),
+            Some((body, is_cut)) => (self.body(&body, view.shown_part, Framing::NoRules), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
                 (self.hanging(escape_lines(&summary), 0), is_cut)
@@ -263,22 +266,6 @@ fn explanation(assessment: &Assessment, novelty: f64) -> String {
         text.push_str(&format!("Utility: {:.3} of {}\n", utility.total(), parts(UTILITY_PARTS, utility.parts)));
     }
     text
-}
-
-/// Puts a backslash before each line that could be mistaken for the heading of another note or the range of a passage.
-fn guarded(body: &str) -> Cow<'_, str> {
-    let is_range = |line: &str| {
-        let inside = line.strip_prefix('[').and_then(|line| line.split_once(']'));
-        let lines = inside.and_then(|(inside, _)| inside.rsplit_once([':', ' '])).map(|(_, lines)| lines);
-        lines
-            .is_some_and(|lines| lines.contains('-') && lines.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()))
-    };
-    let is_head = |line: &str| line.trim_start().starts_with(NOTE_MARK.trim_end()) || is_range(line.trim_start());
-    if !body.split(['\n', '\r']).any(is_head) {
-        return Cow::Borrowed(body);
-    }
-    let escaped = |line: &str| if is_head(line) { format!("\\{line}") } else { line.to_owned() };
-    Cow::Owned(body.split_inclusive(['\n', '\r']).map(escaped).collect())
 }
 
 /// Returns the sources, the custom fields and the unknown fields of a note, a line each.
