@@ -11,15 +11,15 @@ use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
-use qipu::fit::fit;
+use qipu::fit::{ShownText, fit, fit_unseen};
 use qipu::note::{Note, NoteId};
 use qipu::report::GraphFormat;
 use qipu::report::{HookEnvelope, Report, RowValue};
-use qipu::request::{Budget, Command, Format, PrimeRequest};
+use qipu::request::{Budget, Command, Format, MentionTarget, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 
 use regex::Regex;
-use support::generators::{self, commands, hostile_text, runner, store_of, stores};
+use support::generators::{self, commands, everything, hook_notes, hostile_text, passages, runner, store_of, stores};
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 /// How many cases the ordinary test run must see at least.
@@ -108,6 +108,69 @@ fn a_hooks_answer_is_sound() {
             Ok(())
         })
         .unwrap();
+}
+
+/// Returns the longest line of a part of a note, if nothing in it is escaped, and it is long enough to be told from others.
+fn telling_line(text: &str) -> Option<&str> {
+    let is_plain = |line: &&str| line.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b' ');
+    text.lines().map(str::trim).filter(is_plain).max_by_key(|line| line.len()).filter(|line| line.len() >= 24)
+}
+
+/// What a hook adds to a session: an answer without seen parts is the usual one; one with them is within its budget,
+/// shows none of them, and nothing is left of it once its own parts are seen.
+#[test]
+fn a_hook_shows_nothing_that_was_seen() {
+    let (shown, reduced) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let format = Format::Hook(HookEnvelope::SESSION_START);
+    runner(120)
+        .run(&(stores(), prop::collection::vec(300_usize..4000, 3), any::<u64>()), |(store, budgets, dice)| {
+            let mentions = vec![MentionTarget::Symbol("fsync".to_owned())];
+            let commands = [
+                hook_notes(Vec::new()),
+                hook_notes(mentions),
+                passages("fsync word item", None),
+                everything(&store, true),
+            ];
+            for (command, max_chars) in
+                commands.iter().flat_map(|command| budgets.iter().map(move |max| (command, *max)))
+            {
+                let Ok(report) = run_on(command, &store) else { continue };
+                let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };
+                let ask = |seen: &BTreeSet<ShownText>| fit_unseen(&report, budget, format, &|part| seen.contains(part));
+                let Ok(first) = ask(&BTreeSet::new()) else {
+                    prop_assert!(write(&report, Some(max_chars), format).is_err());
+                    continue;
+                };
+                let Some((text, parts)) = first else { continue };
+                shown.fetch_add(1, Ordering::Relaxed);
+                prop_assert_eq!(&text, &write(&report, Some(max_chars), format).unwrap());
+                prop_assert!(!parts.is_empty());
+                // Some of the parts were seen, with one that is not in the answer.
+                let is_some = |(index, _): &(usize, &ShownText)| dice >> (index % 64) & 1 == 1;
+                let other = ("n0".to_owned(), "another part".to_owned());
+                let mut seen: BTreeSet<ShownText> =
+                    parts.iter().enumerate().filter(is_some).map(|(_, part)| part.clone()).chain([other]).collect();
+                let again = ask(&seen).unwrap();
+                prop_assert_eq!(&again, &ask(&seen).unwrap());
+                let Some((text, new)) = again else { continue };
+                reduced.fetch_add(usize::from(new.len() < parts.len()), Ordering::Relaxed);
+                prop_assert!(chars(&text) <= max_chars, "{} in {}", chars(&text), max_chars);
+                prop_assert!(!new.is_empty() && new.iter().all(|part| parts.contains(part) && !seen.contains(part)));
+                for (_, part) in &seen {
+                    let Some(line) = telling_line(part) else { continue };
+                    let is_elsewhere =
+                        new.iter().any(|(_, part)| part.contains(line)) || text.matches(line).count() == 0;
+                    prop_assert!(is_elsewhere, "{:?} in {}", line, text);
+                }
+                seen.extend(new);
+                prop_assert_eq!(ask(&parts.iter().cloned().collect()).unwrap(), None);
+                prop_assert_eq!(ask(&seen).unwrap(), None);
+            }
+            Ok(())
+        })
+        .unwrap();
+    let (shown, reduced) = (shown.into_inner(), reduced.into_inner());
+    assert!(shown > 300 && reduced > 100, "{shown} {reduced}");
 }
 
 /// Returns the characters of a text that are invisible or reorder others, unless a script or an emoji needs them.
@@ -479,7 +542,7 @@ fn notes_are_shown_whole_in_rank_order_and_skipped_if_they_do_not_fit() {
     let mut runner = runner(300);
     runner
         .run(&(stores(), 60_usize..3000, 0_usize..200, any::<bool>()), |(store, budget, less, is_near)| {
-            let command = generators::everything(&store, true);
+            let command = everything(&store, true);
             let report = run_on(&command, &store).unwrap();
             let whole = write(&report, None, Format::Records).unwrap();
             let budget = if is_near { chars(&whole).saturating_sub(less) } else { budget };
@@ -545,7 +608,7 @@ fn tokens_are_four_characters_and_the_stricter_limit_wins() {
     let mut runner = runner(60);
     runner
         .run(&(stores(), 1_usize..600, 1_usize..2400), |(store, tokens, max_chars)| {
-            let report = run_on(&generators::everything(&store, false), &store).unwrap();
+            let report = run_on(&everything(&store, false), &store).unwrap();
             for format in FORMATS {
                 let both = Budget { max_chars: Some(max_chars), max_tokens: Some(tokens), ..Budget::default() };
                 let stricter = write(&report, Some(max_chars.min(tokens * 4)), format).ok();
@@ -697,7 +760,7 @@ fn a_note_is_shown_once() {
     let mut runner = runner(100);
     runner
         .run(&stores(), |store: Store| {
-            let report = run_on(&generators::everything(&store, false), &store).unwrap();
+            let report = run_on(&everything(&store, false), &store).unwrap();
             let mut ids: Vec<_> =
                 report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
             let count = ids.len();
@@ -715,7 +778,7 @@ fn invisible_characters_do_not_push_out_a_note_that_fits() {
     let odd = format!("---\nid: a\ntitle: A\nsummary: \"x{} y\"\n---\n", "\\x1c\\t\\n\\r ".repeat(300));
     let plain = format!("---\nid: b\ntitle: B\nsummary: {}\n---\n", "long ".repeat(200));
     let store = store_of(vec![("notes/a.md".into(), odd.into_bytes()), ("notes/b.md".into(), plain.into_bytes())]);
-    let report = run_on(&generators::everything(&store, false), &store).unwrap();
+    let report = run_on(&everything(&store, false), &store).unwrap();
     let text = write(&report, Some(300), Format::Records).unwrap();
     assert!(text.contains("\nS a x y\n"), "{text}");
 }
