@@ -837,6 +837,11 @@ impl Action {
     }
 }
 
+/// Returns the custom field that marks a note as generated, with the program that wrote it.
+pub fn generated_by(program: impl Into<String>) -> (String, String) {
+    ("generated_by".to_owned(), program.into())
+}
+
 /// New values of fields; absent ones stay as they are.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct NewFields {

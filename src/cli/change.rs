@@ -7,7 +7,7 @@ use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::env::parse_name;
 use crate::error::Error;
-use crate::request::{Action, Command, NewFields, trimmed};
+use crate::request::{Action, Command, NewFields, generated_by, trimmed};
 
 /// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
@@ -23,9 +23,8 @@ struct FieldArgs {
     status: Option<String>,
 }
 
-/// Custom fields of new notes: who wrote it, which program did, and in which session.
+/// Custom fields of new notes: who wrote it, and in which session.
 const AUTHOR: &str = "author";
-const GENERATED_BY: &str = "generated_by";
 const SESSION: &str = "session";
 /// The program, if only the session is known.
 const UNKNOWN_TOOL: &str = "agent";
@@ -70,10 +69,10 @@ struct NewNoteArgs {
 
 impl NewNoteArgs {
     /// Returns the fields, with further custom ones.
-    fn into_fields(self, custom: impl IntoIterator<Item = (&'static str, String)>) -> Result<NewFields, Error> {
+    fn into_fields(self, custom: impl IntoIterator<Item = (String, String)>) -> Result<NewFields, Error> {
         let links: Result<Vec<_>, Error> = self.link.iter().map(|pair| split(pair, ':', "TYPE:ID")).collect();
         let mut fields = NewFields { links: links?, ..self.fields.into_fields()? };
-        fields.custom.extend(custom.into_iter().map(|(key, value)| (key.to_owned(), value)));
+        fields.custom.extend(custom);
         Ok(fields)
     }
 }
@@ -99,9 +98,8 @@ impl CreateArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         // An agent must not gain the trust in an author.
         let is_generated = self.by.is_some() && invocation.env.agent_session().is_some();
-        let by_field = if is_generated { GENERATED_BY } else { AUTHOR };
         let body = text_or_stdin(self.body, invocation.env)?;
-        let custom = self.by.map(|by| (by_field, by));
+        let custom = self.by.map(|by| if is_generated { generated_by(by) } else { (AUTHOR.to_owned(), by) });
         let fields = NewFields { title: Some(self.title), body, ..self.note.into_fields(custom)? };
         Ok(invocation.change(Action::Create { fields, is_generated, is_opened: self.open }))
     }
@@ -132,7 +130,7 @@ impl CaptureArgs {
         let tool = tool.or(session.is_some().then_some(UNKNOWN_TOOL)).map(str::to_owned);
         let by = self.by.or(tool);
         let is_generated = by.is_some();
-        let custom = [by.map(|by| (GENERATED_BY, by)), session.map(|id| (SESSION, id))];
+        let custom = [by.map(generated_by), session.map(|id| (SESSION.to_owned(), id))];
         let fields = NewFields { title: self.title, body, ..self.note.into_fields(custom.into_iter().flatten())? };
         Ok(invocation.change(Action::Create { fields, is_generated, is_opened: false }))
     }

@@ -10,7 +10,7 @@ use crate::env::{self, Today};
 use crate::error::Error;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
-    ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors,
+    ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -28,8 +28,8 @@ const SEARCH_TOKENS: usize = 4000;
 /// The default limit of `search`, in notes.
 pub(super) const DEFAULT_LIMIT: usize = 10;
 
-/// The field, with its value, that marks a note as generated.
-const GENERATED_BY: (&str, &str) = ("generated_by", "mcp");
+/// The program that notes written over MCP name.
+const PROGRAM: &str = "mcp";
 
 /// A parsed call.
 pub(super) struct Task {
@@ -196,7 +196,7 @@ fn update(arguments: &mut Arguments) -> Result<Action, Error> {
         return Err(argument_error("set", &format!("`{key}` is no field that this tool sets")));
     }
     custom.extend(arguments.text("status")?.map(|status| ("status".to_owned(), status)));
-    custom.extend(body.iter().map(|_| (GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())));
+    custom.extend(body.iter().map(|_| generated_by(PROGRAM)));
     let fields = NewFields {
         body,
         kind: arguments.text("type")?,
@@ -218,7 +218,7 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
         kind: arguments.text("type")?,
         title: arguments.text("title")?,
         tags: tags(arguments, "tags")?,
-        custom: vec![(GENERATED_BY.0.to_owned(), GENERATED_BY.1.to_owned())],
+        custom: vec![generated_by(PROGRAM)],
         ..NewFields::default()
     };
     Ok(Action::Create { fields, is_generated: true, is_opened: false })
