@@ -567,7 +567,7 @@ fn hooks_of_the_former_form_are_replaced_and_removed_to_the_byte() {
         let (recipe, before) = (recipes.last().unwrap(), tree(before.path()));
         let check = answer(&dir, &format!("setup {recipe} --check"));
         assert!(check.code() == 1 && check.stdout.starts_with(&format!("{recipe}: stale")), "{}", check.stdout);
-        assert!(check.error.unwrap().message.contains(" stale: "), "{recipe}");
+        assert!(check.error.unwrap().message.contains(" stale"), "{recipe}");
         for is_upgraded in [false, true] {
             // Both ways begin with the former files.
             let copy = project(&[]);
@@ -700,6 +700,42 @@ fn recipes_installed_together_hide_no_agents_md() {
     }
     run(&dir, "setup --remove");
     assert_eq!(tree(dir.path()), before);
+}
+
+/// Another recipe that creates AGENTS.md leaves a CLAUDE.md of ours alone, and names the call that moves its section. All
+/// is removed to the byte, in each order, whether the section was moved or not.
+#[test]
+fn an_agents_md_beside_a_claude_md_of_ours_is_reported() {
+    let remark = "\nClaude Code does not read AGENTS.md beside CLAUDE.md: `qipu setup claude` moves the section to the \
+                  other file.\n";
+    for files in [vec![], vec![(".claude/settings.json", "{}\n"), (".codex/hooks.json", "{\"hooks\": {}}")]] {
+        for is_moved in [false, true] {
+            for order in [["claude", "codex"], ["codex", "claude"]] {
+                let dir = project(&files);
+                let before = tree(dir.path());
+                run(&dir, "setup claude");
+                let claude = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap();
+                for recipe in ["codex", "zed"] {
+                    let told = run(&dir, &format!("setup {recipe}"));
+                    assert!(told.contains(remark), "{told}");
+                }
+                assert_eq!(fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap(), claude);
+                if is_moved {
+                    assert!(run(&dir, "setup claude").contains("deleted CLAUDE.md"));
+                    assert!(!run(&dir, "setup codex").contains("CLAUDE.md"));
+                }
+                order.iter().chain(&["zed"]).for_each(|recipe| drop(run(&dir, &format!("setup {recipe} --remove"))));
+                assert_eq!(tree(dir.path()), before, "{files:?} {is_moved} {order:?}");
+            }
+        }
+    }
+    // Nothing is said of a recipe that is not installed, or that another version wrote.
+    let dir = project(&[("CLAUDE.md", "mine\n")]);
+    assert!(!run(&dir, "setup codex").contains("Claude Code"));
+    run(&dir, "setup claude");
+    let file = dir.path().join(".claude/settings.json");
+    fs::write(&file, fs::read_to_string(&file).unwrap().replace("PreCompact", "Other")).unwrap();
+    assert!(!run(&dir, "setup codex").contains("Claude Code"));
 }
 
 #[test]

@@ -38,6 +38,9 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
+            if request.plugin.is_none() && find_recipe("claude")?.is_misplaced(&project)? {
+                report.entries.push(Entry::About(MISPLACED));
+            }
             if request.plugin.is_none() && !project.has_store() {
                 report.entries.push(Entry::About(NO_STORE));
             }
@@ -53,6 +56,10 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
 /// The remark if nothing in a project shows which agents work there.
 const NO_AGENT: &str = "No agent tool was found here. `qipu setup agents-md` writes AGENTS.md, which most agent tools read; \
                         `qipu setup` lists the other recipes.";
+
+/// The remark if a recipe creates AGENTS.md beside a CLAUDE.md with the section, or the user the other way round.
+const MISPLACED: &str =
+    "Claude Code does not read AGENTS.md beside CLAUDE.md: `qipu setup claude` moves the section to the other file.";
 
 /// The remark if recipes are installed where there is no store.
 const NO_STORE: &str = "There is no store yet: `qipu init` creates one.";

@@ -126,10 +126,20 @@ impl Recipe {
     /// See [`Recipe::state`].
     pub fn flaw(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
         let Some((step, state)) = self.first_flaw(project)? else { return Ok(None) };
-        let is_stale = state == RecipeState::Stale;
-        let reason = if is_stale { step.reason(project)? } else { None };
+        let reason = if state == RecipeState::Stale { step.reason(project)? } else { None };
         let reason = reason.map(|reason| format!(": {reason}")).unwrap_or_default();
         Ok(Some(format!("{} {}{reason}", step.describe(project), state.name())))
+    }
+
+    /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
+    pub fn is_misplaced(&self, project: &Project<'_>) -> Result<bool, Error> {
+        Ok(match self.first_flaw(project)? {
+            Some((RecipeStep::Section(section), RecipeState::Stale)) => section.reason(project)?.is_some(),
+            _ => false,
+        })
     }
 
     /// Returns the steps that installing the recipe runs.
