@@ -30,6 +30,18 @@ const MOST_FALSE_ANSWERS: u64 = 6;
 
 const JUDGED: [&str; 4] = ["eval", "../eval/research.jsonl", "--today", "2025-03-31"];
 
+/// The files of the judged prompts, each with the folder of its store.
+const PROMPTS: [(&str, &str); 3] = [
+    ("research.jsonl", "fixtures/research"),
+    ("shop.jsonl", "fixtures/prompts/shop"),
+    ("firmware.jsonl", "fixtures/prompts/firmware"),
+];
+
+/// Of 100 prompts with an answer, the least for which a hook shows the passage.
+const LEAST_PROMPT_HITS: f64 = 80.0;
+/// Of 100 prompts that must stay silent, the most for which a hook shows notes.
+const MOST_FALSE_PROMPTS: f64 = 5.0;
+
 fn json(answer: &Answer) -> Value {
     serde_json::from_str(&answer.stdout).unwrap_or_else(|error| panic!("{error}: {}", answer.stdout))
 }
@@ -72,6 +84,33 @@ fn the_judged_set_reaches_its_floors() {
 }
 
 /// Every question has an answer in the fixtures: a note that is named exists, a passage stands in one.
+#[test]
+fn hooks_reach_the_floors_of_the_judged_prompts() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sums = [0.0; 4];
+    for (prompts, store) in PROMPTS {
+        let prompts = root.join("fixtures/prompts").join(prompts);
+        let args = ["eval", prompts.to_str().unwrap(), "--hook", "--today", "2026-11-24", "--json"];
+        let answer = json(&call(root.join(store).to_str().unwrap(), &args));
+        let count = |name: &str, member: &str| {
+            let rows = answer["figures"].as_array().unwrap();
+            let row = rows.iter().find(|row| row["name"] == name && row["budget"] == 1500).unwrap();
+            row[member].as_f64().unwrap_or_default()
+        };
+        let counts = [
+            count("hits", "count"),
+            count("hits", "of"),
+            count("false-answers", "count"),
+            count("false-answers", "of"),
+        ];
+        sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+    }
+    let [hits, with_answer, false_answers, silent] = sums;
+    assert_eq!((with_answer, silent), (100.0, 100.0));
+    assert!(hits >= LEAST_PROMPT_HITS, "{hits} of 100");
+    assert!(false_answers <= MOST_FALSE_PROMPTS, "{false_answers} of 100");
+}
+
 #[test]
 fn every_expected_answer_is_in_the_store() {
     let text = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/eval/research.jsonl")).unwrap();

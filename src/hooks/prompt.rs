@@ -1,4 +1,5 @@
-//! What of a prompt is worth a search: its words but for those that only steer the agent. specs/hooks.md describes it.
+//! What of a prompt is worth a search: the words of its prose but for those that only steer the agent. specs/hooks.md
+//! describes it.
 
 use std::collections::HashSet;
 
@@ -10,7 +11,9 @@ const MAX_BYTES: usize = 4_000;
 pub(super) const MAX_NOTES: usize = 3;
 /// The share of the room of an answer, as a divisor, by which the sizes of passages are chosen: short ones, so that several
 /// notes have room.
-pub(super) const ROOM_SHARE: usize = 2;
+const ROOM_SHARE: usize = 3;
+/// The least words of a prose that names its subject without the code beside it.
+const MIN_PROSE_WORDS: usize = 3;
 /// The most digits of a number that means nothing by itself.
 const MAX_DIGITS: usize = 4;
 
@@ -28,12 +31,15 @@ const STEERING: &str = include_str!("steering-words.txt");
 /// subject: a greeting, an approval, a command of the tool, or nothing but code.
 pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
     let prompt = prompt.trim();
-    if is_tool_command(prompt) || !has_prose(prompt) {
+    let prose = prose(prompt);
+    if is_tool_command(prompt) || prose.is_empty() {
         return None;
     }
-    let text = prompt.get(..prompt.floor_char_boundary(MAX_BYTES)).unwrap_or_default();
     let steering: HashSet<&str> = STEERING.split_whitespace().collect();
-    let words: Vec<&str> = text.split_whitespace().filter(|word| names_subject(word, &steering)).collect();
+    let mut words = subject_words(&prose, &steering);
+    if words.len() < MIN_PROSE_WORDS {
+        words = subject_words(&[prompt], &steering);
+    }
     (!words.is_empty()).then(|| ContextRequest {
         selection: Selectors {
             query: Some(words.join(" ")),
@@ -55,6 +61,17 @@ fn is_tool_command(prompt: &str) -> bool {
     name.is_some_and(is_name) || prompt.starts_with('!')
 }
 
+/// Returns the words of texts that may name a subject, from the first [`MAX_BYTES`] bytes.
+fn subject_words<'a>(texts: &[&'a str], steering: &HashSet<&str>) -> Vec<&'a str> {
+    let mut room = MAX_BYTES;
+    let words = texts.iter().flat_map(|text| text.split_whitespace());
+    let has_room = |word: &&str| {
+        room = room.saturating_sub(word.len() + 1);
+        room > 0
+    };
+    words.take_while(has_room).filter(|word| names_subject(word, steering)).collect()
+}
+
 /// Tells whether a word, with the punctuation around it, may name a subject: it has a letter or a long number, and does
 /// not steer the agent.
 fn names_subject(word: &str, steering: &HashSet<&str>) -> bool {
@@ -63,15 +80,16 @@ fn names_subject(word: &str, steering: &HashSet<&str>) -> bool {
     !is_short_number && !steering.contains(word.to_lowercase().as_str())
 }
 
-/// Tells whether a prompt has a line that is neither code nor part of a log: outside of fences and not indented.
-fn has_prose(prompt: &str) -> bool {
+/// Returns the lines of a prompt that are neither code nor part of a log: outside of fences and not indented.
+fn prose(prompt: &str) -> Vec<&str> {
     let mut is_fenced = false;
-    prompt.lines().any(|line| {
+    let is_prose = |line: &&str| {
         let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
         is_fenced ^= is_fence;
         let is_indented = line.starts_with("    ") || line.starts_with('\t');
         !is_fence && !is_fenced && !is_indented && !line.trim().is_empty() && !is_code(line)
-    })
+    };
+    prompt.lines().filter(is_prose).collect()
 }
 
 /// Tells whether a line is one of code or of a log, by its form.
@@ -139,6 +157,8 @@ mod tests {
         assert_eq!(query("/srv why is it full").unwrap(), "/srv full");
         let pasted = "this panics:\n\n```\nlet key = Uuid::new_v4();\n```\n";
         assert_eq!(query(pasted).unwrap(), "panics: key Uuid::new_v4();");
+        let explained = "the id of an order panics:\n\n```\nlet key = Uuid::new_v4();\n```\n";
+        assert_eq!(query(explained).unwrap(), "id order panics:");
         assert!(query(&"über ".repeat(10_000)).unwrap().len() <= MAX_BYTES);
     }
 }

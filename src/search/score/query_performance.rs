@@ -1,5 +1,7 @@
 //! How well the hits of a query answer it as a whole.
 
+use std::ops::Range;
+
 /// How well the hits of a query answer it as a whole: a post-retrieval predictor of query performance (Carmel and
 /// Yom-Tov, *Estimating the Query Difficulty for Information Retrieval*, 2010, chapter 4). specs/ranking.md says how well
 /// it separates questions with an answer from others.
@@ -13,6 +15,9 @@ pub struct QueryPerformance {
     /// The most that one paragraph of one of these hits contains of the query, with the note's title and tags: the sum of
     /// the inverse document frequencies of its terms, in units of that of a term in one note.
     pub evidence: f64,
+    /// The mean score of the hits after those that a prompt may show, as a share of the best one, 0 to 1. It is high if many
+    /// notes contain words of the query, and low if these words are together in one note by chance.
+    pub breadth: f64,
 }
 
 /// The least relevance of an answer.
@@ -21,23 +26,35 @@ const MIN_RELEVANCE: f64 = 0.18;
 const MIN_COVERAGE: f64 = 0.18;
 /// The coverage from which on a hit of any relevance is an answer: a long note contains a rare word once.
 const SURE_COVERAGE: f64 = 0.5;
-/// The least product of relevance and evidence of notes that help with a prompt.
-const MIN_HELP: f64 = 0.55;
+/// The least [help](QueryPerformance::help) of notes that are shown for a prompt.
+const MIN_HELP: f64 = 1.1;
+/// The exponent of the relevance in the help.
+const RELEVANCE_EXPONENT: f64 = 0.8;
+/// The weight of the breadth in the help.
+const BREADTH_WEIGHT: f64 = 2.0;
 /// The largest number of query terms for which a note is expected to contain its share.
 pub(super) const USUAL_TERMS: f64 = 12.0;
 /// The number of best hits whose coverage is computed.
 pub(super) const COVERED_HITS: usize = 10;
+/// The ranks, from 0, of the hits whose scores give the breadth.
+const BROAD_HITS: Range<usize> = 3..23;
 /// The relevance of the best note whose title is not the query.
 const MAX_RELEVANCE: f64 = 0.99;
 
 impl QueryPerformance {
     /// A certain answer, such as a note whose title is the query.
-    pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0, evidence: f64::INFINITY };
+    pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0, evidence: f64::INFINITY, breadth: 0.0 };
 
     /// Returns whether the hits help with a prompt whose author did not ask for notes. specs/measurements.md says how
     /// often that is right.
     pub fn is_help(&self) -> bool {
-        self.relevance * self.evidence >= MIN_HELP
+        self.help() >= MIN_HELP
+    }
+
+    /// Returns how much the hits may help with a prompt: `evidence × relevance^0.8 × (1 + 2 × breadth)`, a product as
+    /// logistic regression over their logarithms gives it. specs/measurements.md has the figures.
+    fn help(&self) -> f64 {
+        self.evidence * self.relevance.powf(RELEVANCE_EXPONENT) * (1.0 + BREADTH_WEIGHT * self.breadth)
     }
 
     /// Returns whether the hits answer the query at all.
@@ -46,8 +63,32 @@ impl QueryPerformance {
     }
 }
 
+/// Returns the [breadth](QueryPerformance::breadth) of scores in descending order, in a store with `note_count` notes. A note
+/// that is no hit has the score 0.
+pub(super) fn breadth(mut scores: impl Iterator<Item = f64>, note_count: usize) -> f64 {
+    let count = note_count.min(BROAD_HITS.end).saturating_sub(BROAD_HITS.start);
+    let Some(best) = scores.next().filter(|best| *best > 0.0 && count > 0) else { return 0.0 };
+    scores.skip(BROAD_HITS.start - 1).take(count).sum::<f64>() / best / count as f64
+}
+
 /// Returns the relevance of a hit, 0 to `MAX_RELEVANCE`: `score / (score + full / 2)`, where `full` is the score of a
 /// note that is saturated with every term of the query.
 pub(super) fn relevance(score: f64, full: f64) -> f64 {
     (score / (score + full / 2.0)).clamp(0.0, MAX_RELEVANCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn breadth_is_the_mean_share_of_the_hits_after_the_first_ones() {
+        let of = |scores: &[f64], note_count| breadth(scores.iter().copied(), note_count);
+        assert_eq!(of(&[], 50), 0.0);
+        assert_eq!(of(&[4.0, 4.0, 4.0], 50), 0.0);
+        assert_eq!(of(&[4.0; 50], 50), 1.0);
+        assert_eq!(of(&[4.0, 4.0, 4.0, 2.0], 50), 0.5 / 20.0);
+        assert_eq!(of(&[4.0, 4.0, 4.0, 2.0], 4), 0.5);
+        assert_eq!(of(&[4.0, 4.0], 2), 0.0);
+    }
 }

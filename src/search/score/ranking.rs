@@ -11,7 +11,7 @@ use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
-use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, relevance};
+use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
@@ -108,7 +108,8 @@ impl Ranker<'_> {
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
         let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
         let coverage = (coverage / sum * times_longer).min(1.0);
-        QueryPerformance { relevance: relevance(score, full), coverage, evidence }
+        let breadth = breadth(hits.iter().map(|hit| hit.score), self.index.note_count());
+        QueryPerformance { relevance: relevance(score, full), coverage, evidence, breadth }
     }
 
     /// Returns the inverse document frequency of each query term that is a word of the query; 0 for compounds. A word
