@@ -562,6 +562,12 @@ fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
         assert_eq!(custom(&["create", "A thought", "--by", "Ann"], &vars), "  generated_by: Ann\n");
     }
     let codex = [("CODEX_THREAD_ID", "t1")];
+    for claim in ["trust=1", "author=boss", "verified=true"] {
+        let dir = store(&[]);
+        let answer = call_with(path(&dir), &[&capture[..], &["--set", claim]].concat(), "", &codex);
+        let (key, _) = claim.split_once('=').unwrap();
+        assert_eq!(answer.error.unwrap().message, format!("an agent can't set `{key}`"));
+    }
     let given = custom(&[&capture[..], &["--by", "me", "--session", " s1 "]].concat(), &codex);
     assert_eq!(given, "  generated_by: me\n  session: s1\n");
     assert_eq!(custom(&[&capture[..], &["--session", "s1"]].concat(), &[]), "  generated_by: agent\n  session: s1\n");

@@ -158,6 +158,11 @@ fn whatever_is_wrong_is_one_warning() {
     let (store, link) = (dir.path(), linked.path());
     fs::write(dir.path().join("file"), "# Mine\n").unwrap();
     let format = "`qipu hook` answers in the form of the tool and has no --format";
+    let options_first = [&["--root", "/nowhere", "hook"][..], &["--max-chars", "5", "hook"], &["-q", "hook"]];
+    for options in options_first {
+        let (code, answer, lines) = run(store, &[options, &["claude", "UserPromptSubmit"]].concat(), &prompt(PROMPT));
+        assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{options:?}: {lines:?}");
+    }
     for event in ["SessionStart", "UserPromptSubmit", "PreCompact"] {
         let input = prompt(PROMPT);
         for (dir, args, input, message) in [
@@ -171,7 +176,7 @@ fn whatever_is_wrong_is_one_warning() {
             (store, &["--no-such\u{7}flag"], &input, "unexpected argument '--no-such"),
             // Beside the warning that the file is no record.
             (store, &["--max-chars", "20", "--seen", "file"], &input, "the budget is too small"),
-            (store, &[], "no json", "the input of the hook is not JSON: expected ident at line 1 column 2"),
+            (store, &[], "no json", "the input of the hook is not a JSON object"),
         ] {
             let args = [&["hook", "claude", event], args].concat();
             let (code, answer, lines) = run(dir, &args, input);
@@ -538,4 +543,42 @@ proptest::proptest! {
         }
         proptest::prop_assert!(hook.is_some() || max_chars.parse::<usize>().unwrap() < 900, "{}", body);
     }
+}
+
+#[test]
+fn a_decision_on_the_file_is_found_among_hundreds_of_notes_with_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let notes = dir.path().join(".qipu/notes");
+    fs::create_dir_all(&notes).unwrap();
+    let write = |id: &str, fields: &str, body: &str| {
+        fs::write(notes.join(format!("{id}.md")), format!("---\nid: {id}\n{fields}---\n{body}\n")).unwrap();
+    };
+    for number in 0..250 {
+        write(&format!("qp-a{number:03}"), "", &format!("See `src/other{number}/config.ts`."));
+    }
+    write("qp-zy", "type: decision\n", "In `src/pay/config.ts` the loop must never block.");
+    write("qp-zz", "", "`src/pay/config.ts` is read once.");
+    let input = json!({"tool_name": "Edit", "tool_input": {"file_path": "/w/src/pay/config.ts", "new_string": "x"}});
+    let answer = hook(dir.path().to_str().unwrap(), "claude", "PreToolUse", &input.to_string(), &["--no-seen"]);
+    let text = text_of(&answer).unwrap();
+    let position = |id: &str| text.find(id).unwrap_or_else(|| panic!("no {id} in {text}"));
+    assert!(position("(qp-zy)") < position("(qp-zz)"), "{text}");
+}
+
+#[test]
+fn a_compaction_and_an_event_of_another_name_are_recognized() {
+    let record = tempfile::NamedTempFile::new().unwrap();
+    let seen = ["--seen", record.path().to_str().unwrap()];
+    let ask = || text_of(&hook(RESEARCH, "gemini", "BeforeAgent", &prompt(PROMPT), &seen));
+    assert!(ask().is_some());
+    assert_eq!(ask(), None);
+    hook(RESEARCH, "gemini", "PreCompress", &prompt(""), &seen);
+    assert!(ask().is_some());
+    let input = json!({"hook_event_name": "UserPromptSubmit", "prompt": PROMPT}).to_string();
+    let answer = hook(RESEARCH, "copilot", "userPromptSubmitted", &input, &["--no-seen"]);
+    assert!(
+        answer.stdout.starts_with("{\"hookSpecificOutput\":{\"hookEventName\":\"UserPromptSubmit\""),
+        "{}",
+        answer.stdout
+    );
 }

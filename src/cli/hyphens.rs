@@ -54,6 +54,22 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
     flags
 }
 
+/// Returns the name of the subcommand: the first argument that is neither a flag nor the value of one.
+pub(super) fn subcommand(args: &[OsString], mut root: Command) -> Option<&OsString> {
+    root.build();
+    let long_flags = LongFlags::of(&root);
+    let mut rest = args.iter().skip(1);
+    while let Some(arg) = rest.next() {
+        let word = arg.to_str().unwrap_or_default();
+        if long_flags.takes_value(word) {
+            rest.next();
+        } else if !word.starts_with('-') {
+            return Some(arg);
+        }
+    }
+    None
+}
+
 /// The names of a command's long flags, without `--`.
 struct LongFlags {
     all: Vec<String>,

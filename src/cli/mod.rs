@@ -163,7 +163,8 @@ fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(),
 
 /// Tells whether arguments call a hook, also where they can't be parsed.
 pub fn is_hook_call(args: &[OsString]) -> bool {
-    args.get(1).is_some_and(|word| word == "hook")
+    let has_word = args.iter().any(|word| word == "hook");
+    has_word && hyphens::subcommand(args, Cli::command()).is_some_and(|name| name == "hook")
 }
 
 /// Returns whether the arguments ask for colours, also where they can't be parsed; `None` if they leave it open.

@@ -13,6 +13,9 @@ pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<S
     }
     let text =
         (env.stdin)().map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))?;
+    if text.contains('\0') {
+        return Err(Error::usage("the text on standard input contains NUL characters"));
+    }
     Ok(Some(text.trim_start_matches('\u{feff}').to_owned()))
 }
 

@@ -11,7 +11,7 @@ use crate::report::{Fragment, NoteEntry, Passages};
 use crate::request::MentionTarget;
 use crate::store::{NoteHandle, NoteIdx};
 
-/// The most notes whose texts are read.
+/// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
 /// The most bytes of a path in a note, and the most folders above a file that are looked for, the deepest ones.
 const MAX_PATH_BYTES: usize = 4_096;
@@ -46,21 +46,29 @@ impl Selector<'_, '_> {
         let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
         let words: Vec<&str> = needles.iter().map(|needle| needle.text.as_str()).collect();
         let found = self.session.engine().notes_with_words(&words);
-        let pairs =
-            needles.iter().zip(&found).flat_map(|(needle, notes)| notes.iter().map(move |note| (*note, needle)));
-        let notes = self.store.notes();
-        let mut closest: BTreeMap<NoteIdx, Closeness> = BTreeMap::new();
-        for (note, needle) in pairs.filter(|(note, _)| self.is_worth_reading(*note)).take(MAX_READ) {
-            let Some(closeness) = needle.closeness_in(&notes[note]) else { continue };
-            closest.entry(note).and_modify(|old| *old = closeness.min(*old)).or_insert(closeness);
+        let mut needles_of: BTreeMap<NoteIdx, Vec<&Needle<'_>>> = BTreeMap::new();
+        for (needle, notes) in needles.iter().zip(&found) {
+            for note in notes.iter().filter(|note| self.is_worth_reading(**note)) {
+                needles_of.entry(*note).or_default().push(needle);
+            }
         }
-        let mut chosen: Vec<_> = closest
+        let notes = self.store.notes();
+        let rank = |note: NoteIdx| {
+            let handle = &notes[note];
+            let is_last = !(is_decision(handle) || is_warning(handle));
+            (is_last, Reverse(handle.value_or_default()), Reverse(handle.list_fields().changed()), note)
+        };
+        let mut candidates: Vec<_> = needles_of.into_iter().map(|(note, needles)| (rank(note), needles)).collect();
+        // A note with the words of the file and of its folder probably names the file with its folder.
+        candidates.sort_by_key(|((is_last, value, changed, note), needles)| {
+            (*is_last, Reverse(needles.len()), *value, *changed, *note)
+        });
+        candidates.truncate(MAX_READ);
+        let mut chosen: Vec<_> = candidates
             .into_iter()
-            .map(|(note, closeness)| {
-                let handle = &notes[note];
-                let is_last = !(is_decision(handle) || is_warning(handle));
-                let fields = (Reverse(handle.value_or_default()), Reverse(handle.list_fields().changed()));
-                (is_last, closeness, fields, note)
+            .filter_map(|((is_last, value, changed, note), needles)| {
+                let closest = needles.iter().filter_map(|needle| needle.closeness_in(&notes[note])).min()?;
+                Some((is_last, closest, value, changed, note))
             })
             .collect();
         chosen.sort();

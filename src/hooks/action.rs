@@ -16,6 +16,9 @@ const MIN_SYMBOL_CHARS: usize = 6;
 const MAX_PATH_BYTES: usize = 4_096;
 /// The most bytes of a command line that are read.
 const MAX_COMMAND_BYTES: usize = 8_000;
+/// Words before the name of a program: words of a shell, and programs that run another one.
+const PREFIXES: [&str; 13] =
+    ["sudo", "env", "time", "nohup", "exec", "command", "if", "then", "else", "while", "do", "!", "{"];
 /// Programs that run a command line behind the option `-c`.
 const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "dash"];
 
@@ -103,11 +106,16 @@ fn of_command(line: &str) -> Vec<MentionTarget> {
     for words in outer.iter().chain(&inner) {
         let messages: Vec<_> = behind_option(words, 'm', "--message").collect();
         let is_named = |word: &&String| is_file(word) && !messages.contains(word);
-        files.extend(words.iter().filter(is_named).cloned().map(MentionTarget::File));
-        let is_setting = |word: &&String| word.contains('=') && !word.starts_with('-');
-        let mut words = words.iter().skip_while(is_setting);
+        files.extend(words.iter().filter(is_named).map(|word| MentionTarget::File(without_line(word).to_owned())));
+        let is_before =
+            |word: &&String| PREFIXES.contains(&word.as_str()) || word.starts_with('-') || word.contains('=');
+        let mut words = words.iter().skip_while(is_before);
         let is_name = |word: &&String| word.starts_with(|c: char| c.is_ascii_alphabetic());
-        if let (Some(program), Some(first)) = (words.next().filter(is_name), words.next().filter(is_name)) {
+        let program = words.next().filter(is_name);
+        // Options and toolchains, such as `+nightly`, precede the subcommand.
+        let first =
+            words.find(|word| !word.starts_with(['-', '+'])).filter(|word| is_name(word) && !word.contains('/'));
+        if let (Some(program), Some(first)) = (program, first) {
             commands.push(MentionTarget::Command(format!("{program} {first}")));
         }
     }
@@ -123,6 +131,16 @@ fn behind_option<'a>(words: &'a [String], short: char, long: &'a str) -> impl It
         word == long || group.is_some_and(|group| group.bytes().all(|byte| byte.is_ascii_alphabetic()))
     };
     words.iter().zip(words.iter().skip(1)).filter(move |(option, _)| is_option(option)).map(|(_, word)| word)
+}
+
+/// Returns a path without a line and a column behind it: `src/a.rs` of `src/a.rs:12:3`.
+fn without_line(path: &str) -> &str {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let mut path = path;
+    while let Some((before, _)) = path.rsplit_once(':').filter(|(_, number)| is_number(number)) {
+        path = before;
+    }
+    path
 }
 
 /// Tells whether a word of a command line is the path of a file: its last component has a letter before and after a dot,
@@ -152,8 +170,21 @@ mod tests {
         assert_eq!(of_command(line), named);
         assert_eq!(of_command("ls -la https://a.b/c 1.2"), []);
         let script = "bash -lc 'cargo publish && cat src/a.rs'";
-        assert_eq!(of_command(script), [file("src/a.rs"), command("cargo publish"), command("cat src/a.rs")]);
+        assert_eq!(of_command(script), [file("src/a.rs"), command("cargo publish")]);
         assert_eq!(of_command(""), []);
+        for line in [
+            "sudo cargo publish",
+            "cargo +nightly publish",
+            "cargo --quiet publish",
+            "env A=1 cargo publish",
+            "if true; then cargo publish; fi",
+            "! cargo publish>log # cargo yank",
+        ] {
+            assert!(of_command(line).contains(&command("cargo publish")), "{line}");
+            assert!(!of_command(line).contains(&command("cargo yank")), "{line}");
+        }
+        assert_eq!(of_command("cat src/a.rs:12 <in.txt>>src/b.rs")[..3], ["src/a.rs", "in.txt", "src/b.rs"].map(file));
+        assert_eq!(of_command(r"type C:\x\a.rs").first(), Some(&file(r"C:\x\a.rs")));
     }
 
     #[test]

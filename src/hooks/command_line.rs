@@ -19,6 +19,9 @@ pub(super) fn simple_commands(line: &str) -> Vec<Vec<String>> {
                 quote = Some(c);
                 word.get_or_insert_default();
             }
+            // A comment. `$#` and `a#b` are none.
+            (None, '#') if word.is_none() => while chars.next_if(|next| *next != '\n').is_some() {},
+            (None, '<' | '>') => words.extend(word.take()),
             (None, ';' | '|' | '&' | '\n' | '(' | ')') => {
                 words.extend(word.take());
                 commands.push(std::mem::take(&mut words));
@@ -78,8 +81,8 @@ mod tests {
         let text =
             "qipu capture <<'EOF'\nit's in src/a.rs\n  EOF\ncat b <<-X | tee c\n'\nX\ncat <<< d\nwc $((1<<2))\ne";
         let commands: Vec<String> = simple_commands(text).iter().map(|words| words.join(" ")).collect();
-        assert_eq!(commands[..3], ["qipu capture <<EOF", "cat b <<-X", "tee c"]);
-        assert!(commands.contains(&"cat <<< d".to_owned()) && commands.last().unwrap() == "e");
+        assert_eq!(commands[..3], ["qipu capture EOF", "cat b -X", "tee c"]);
+        assert!(commands.contains(&"cat d".to_owned()) && commands.last().unwrap() == "e");
         assert_eq!(without_here_documents("a <<EOF\nnever ended"), "a <<EOF");
     }
 }

@@ -2,17 +2,16 @@
 
 use std::path::PathBuf;
 
-use serde_json::{Map, Value};
+use serde::Deserialize;
+use serde_json::value::RawValue;
 
 use crate::error::Error;
 
 /// The most bytes of the texts of an edit that are searched for identifiers.
 const MAX_EDITED_BYTES: usize = 64 * 1024;
 
-/// The members of tool input that name a file, in the spellings of the tools.
-const PATHS: [&str; 4] = ["file_path", "notebook_path", "filePath", "path"];
-/// Those that have text to be replaced or written, the old text first.
-const TEXTS: [&str; 7] = ["old_string", "new_string", "oldString", "newString", "content", "new_source", "file_text"];
+/// Parts of the names of tools that edit a file. Other tools do so only if their input has a text to be replaced or written.
+const EDITORS: [&str; 7] = ["edit", "write", "create", "delete", "replace", "insert", "patch"];
 /// The lines of a patch of Codex that name a file.
 const PATCH_HEADS: [&str; 4] = ["*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: "];
 const PATCH_BEGIN: &str = "*** Begin Patch";
@@ -23,6 +22,8 @@ pub(super) struct HookInput {
     /// The id of the session, with that of the subagent in which the hook runs: each has a context of its own.
     pub(super) session: Option<String>,
     pub(super) current_dir: Option<PathBuf>,
+    /// The name that the tool gives to the event; empty if there is none.
+    pub(super) event: String,
     /// The prompt; empty if there is none.
     pub(super) prompt: String,
     /// Why the session starts.
@@ -42,31 +43,30 @@ impl HookInput {
     /// `Usage` if the text is no JSON object, or nested more than 127 deep.
     pub(super) fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim_start_matches('\u{feff}');
-        let parsed: Value = serde_json::from_str(text)
-            .map_err(|error| Error::usage(format!("the input of the hook is not JSON: {error}")))?;
-        let Value::Object(input) = parsed else {
+        // Else an array would count as an object too.
+        if !text.trim_start().starts_with('{') {
             return Err(Error::usage("the input of the hook is not a JSON object"));
-        };
-        let first_root = || input.get("workspace_roots").and_then(|roots| roots.get(0)).and_then(Value::as_str);
-        let current_dir = text_of(&input, &["cwd"]).or_else(first_root);
-        let session = text_of(&input, &["session_id", "sessionId", "conversation_id"]);
-        let agent = text_of(&input, &["agent_id"]).map_or_else(String::new, |agent| format!("\0{agent}"));
+        }
+        let members: Members<'_> = serde_json::from_str(text)
+            .map_err(|error| Error::usage(format!("the input of the hook is not a JSON object: {error}")))?;
+        let roots: Vec<&RawValue> = value(members.workspace_roots).unwrap_or_default();
+        let first_root = || self::text(roots.first().copied());
+        let session = first_text([members.session_id, members.session_id_in_camel_case, members.conversation_id]);
+        let agent = self::text(members.agent_id).map_or_else(String::new, |agent| format!("\0{agent}"));
         let mut hook = Self {
             session: session.map(|session| format!("{session}{agent}")),
-            current_dir: current_dir.map(PathBuf::from).filter(|dir| dir.is_absolute()),
-            prompt: text_of(&input, &["prompt"]).unwrap_or_default().to_owned(),
-            source: text_of(&input, &["source"]).unwrap_or_default().to_owned(),
+            current_dir: self::text(members.cwd).or_else(first_root).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+            event: first_text([members.hook_event_name, members.hook_event_name_in_camel_case]).unwrap_or_default(),
+            prompt: self::text(members.prompt).unwrap_or_default(),
+            source: self::text(members.source).unwrap_or_default(),
             ..Self::default()
         };
-        match input.get("tool_input").or_else(|| input.get("toolArgs")) {
-            Some(Value::Object(arguments)) => hook.add_arguments(arguments),
+        let tool = first_text([members.tool_name, members.tool_name_in_camel_case]).unwrap_or_default();
+        if let Some(arguments) = members.tool_input.or(members.tool_args) {
             // The Copilot CLI writes the arguments as a string of JSON.
-            Some(Value::String(text)) => {
-                if let Ok(Value::Object(arguments)) = serde_json::from_str(text) {
-                    hook.add_arguments(&arguments);
-                }
-            }
-            _ => {}
+            let unquoted = self::text(Some(arguments));
+            let json = unquoted.as_deref().unwrap_or(arguments.get());
+            hook.add_arguments(json, &tool.to_lowercase());
         }
         Ok(hook)
     }
@@ -81,27 +81,49 @@ impl HookInput {
         !matches!(self.source.as_str(), "resume" | "fork")
     }
 
-    fn add_arguments(&mut self, arguments: &Map<String, Value>) {
-        self.files.extend(text_of(arguments, &PATHS).map(str::to_owned));
-        let command = text_of(arguments, &["command"]).unwrap_or_default();
-        if command.starts_with(PATCH_BEGIN) {
+    fn add_arguments(&mut self, json: &str, tool: &str) {
+        let arguments: ToolArguments<'_> = serde_json::from_str(json).unwrap_or_default();
+        let command = text(arguments.command).unwrap_or_default();
+        let is_patch = command.starts_with(PATCH_BEGIN);
+        if is_patch {
             let heads =
                 || command.lines().filter_map(|line| PATCH_HEADS.iter().find_map(|head| line.strip_prefix(head)));
             self.files.extend(heads().map(|path| path.trim().to_owned()));
             let is_changed = |line: &&str| line.starts_with(['-', '+']);
             command.lines().filter(is_changed).for_each(|line| self.add_edited(line));
-        } else {
-            command.clone_into(&mut self.command);
         }
-        self.add_texts(arguments);
-        for edit in arguments.get("edits").and_then(Value::as_array).into_iter().flatten() {
-            edit.as_object().into_iter().for_each(|edit| self.add_texts(edit));
+        self.add_texts(&serde_json::from_str(json).unwrap_or_default());
+        let edits: Vec<&RawValue> = value(arguments.edits).unwrap_or_default();
+        for edit in edits {
+            self.add_texts(&value(Some(edit)).unwrap_or_default());
+        }
+        if !self.edited.is_empty() || EDITORS.iter().any(|editor| tool.contains(editor)) {
+            let files: Vec<&RawValue> = value(arguments.files).unwrap_or_default();
+            let file = first_text([
+                arguments.file_path,
+                arguments.notebook_path,
+                arguments.file_path_in_camel_case,
+                arguments.path,
+            ]);
+            self.files.extend(file.into_iter().chain(files.into_iter().filter_map(|file| text(Some(file)))));
+        }
+        if !is_patch {
+            self.command = command;
         }
     }
 
-    fn add_texts(&mut self, arguments: &Map<String, Value>) {
-        for text in TEXTS.iter().filter_map(|member| text_of(arguments, &[member])) {
-            self.add_edited(text);
+    fn add_texts(&mut self, texts: &Texts<'_>) {
+        let members = [
+            texts.old_string,
+            texts.new_string,
+            texts.old_string_in_camel_case,
+            texts.new_string_in_camel_case,
+            texts.content,
+            texts.new_source,
+            texts.file_text,
+        ];
+        for text in members.into_iter().filter_map(text) {
+            self.add_edited(&text);
         }
     }
 
@@ -112,10 +134,75 @@ impl HookInput {
     }
 }
 
-/// Returns the first of some members that is a text and not empty.
-fn text_of<'a>(object: &'a Map<String, Value>, members: &[&str]) -> Option<&'a str> {
-    let texts = members.iter().filter_map(|member| object.get(*member)?.as_str());
-    texts.into_iter().find(|text| !text.is_empty())
+/// The members that are read. Others are skipped without being stored, and those of another type count as missing.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Members<'a> {
+    #[serde(borrow)]
+    session_id: Option<&'a RawValue>,
+    #[serde(rename = "sessionId")]
+    session_id_in_camel_case: Option<&'a RawValue>,
+    conversation_id: Option<&'a RawValue>,
+    agent_id: Option<&'a RawValue>,
+    cwd: Option<&'a RawValue>,
+    workspace_roots: Option<&'a RawValue>,
+    hook_event_name: Option<&'a RawValue>,
+    #[serde(rename = "hookEventName")]
+    hook_event_name_in_camel_case: Option<&'a RawValue>,
+    prompt: Option<&'a RawValue>,
+    source: Option<&'a RawValue>,
+    tool_name: Option<&'a RawValue>,
+    #[serde(rename = "toolName")]
+    tool_name_in_camel_case: Option<&'a RawValue>,
+    tool_input: Option<&'a RawValue>,
+    #[serde(rename = "toolArgs")]
+    tool_args: Option<&'a RawValue>,
+}
+
+/// The arguments of a tool that edits a file or runs a command.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct ToolArguments<'a> {
+    #[serde(borrow)]
+    file_path: Option<&'a RawValue>,
+    notebook_path: Option<&'a RawValue>,
+    #[serde(rename = "filePath")]
+    file_path_in_camel_case: Option<&'a RawValue>,
+    path: Option<&'a RawValue>,
+    files: Option<&'a RawValue>,
+    command: Option<&'a RawValue>,
+    edits: Option<&'a RawValue>,
+}
+
+/// The texts that an edit replaces and writes.
+#[derive(Deserialize, Default)]
+#[serde(default)]
+struct Texts<'a> {
+    #[serde(borrow)]
+    old_string: Option<&'a RawValue>,
+    new_string: Option<&'a RawValue>,
+    #[serde(rename = "oldString")]
+    old_string_in_camel_case: Option<&'a RawValue>,
+    #[serde(rename = "newString")]
+    new_string_in_camel_case: Option<&'a RawValue>,
+    content: Option<&'a RawValue>,
+    new_source: Option<&'a RawValue>,
+    file_text: Option<&'a RawValue>,
+}
+
+/// Parses a value; `None` if it is missing or of another type.
+fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
+    serde_json::from_str(raw?.get()).ok()
+}
+
+/// Returns a text; `None` if it is missing, empty or of another type.
+fn text(raw: Option<&RawValue>) -> Option<String> {
+    value(raw).filter(|text: &String| !text.is_empty())
+}
+
+/// Returns the first of some values that is a text and not empty.
+fn first_text<const N: usize>(values: [Option<&RawValue>; N]) -> Option<String> {
+    values.into_iter().find_map(text)
 }
 
 #[cfg(test)]
@@ -125,7 +212,7 @@ mod tests {
     #[test]
     fn every_spelling_of_the_tools_is_read() {
         let input = HookInput::parse(
-            "\u{feff}{\"sessionId\":\"s\",\"cwd\":\"\",\"workspace_roots\":[\"/w\"],\"toolArgs\":\"{\\\"path\\\":\\\"a.rs\\\"}\",\"x\":[1]}",
+            "\u{feff}{\"sessionId\":\"s\",\"cwd\":\"\",\"workspace_roots\":[\"/w\"],\"toolName\":\"edit\",\"toolArgs\":\"{\\\"path\\\":\\\"a.rs\\\"}\",\"x\":[1]}",
         )
         .unwrap();
         assert_eq!(input.session.as_deref(), Some("s"));
@@ -140,8 +227,21 @@ mod tests {
     }
 
     #[test]
+    fn only_tools_that_edit_name_files() {
+        let files = |tool: &str, arguments: &str| {
+            let json = format!("{{\"tool_name\":\"{tool}\",\"tool_input\":{arguments}}}");
+            HookInput::parse(&json).unwrap().files
+        };
+        assert_eq!(files("Read", r#"{"file_path":"a.rs"}"#), [""; 0]);
+        assert_eq!(files("Grep", r#"{"path":"a.rs","pattern":"x"}"#), [""; 0]);
+        assert_eq!(files("Write", r#"{"file_path":"a.rs","content":""}"#), ["a.rs"]);
+        assert_eq!(files("editFiles", r#"{"files":["a.rs",3,"b.rs"]}"#), ["a.rs", "b.rs"]);
+        assert_eq!(files("mcp__x", r#"{"path":"a.rs","new_string":"y"}"#), ["a.rs"]);
+    }
+
+    #[test]
     fn anything_but_an_object_is_an_error() {
-        for text in ["", "null", "[]", "{", "{} {}", "\"a\"", &"[".repeat(200_000), "{\"a\":\"\\ud800\"}"] {
+        for text in ["", "null", "[]", "{", "{} {}", "\"a\"", &"[".repeat(200_000), "{\"a\":\"\\u\"}"] {
             assert!(HookInput::parse(text).is_err(), "{text:.20}");
         }
         assert_eq!(

@@ -43,7 +43,7 @@ pub struct HookCall {
     pub budget: Budget,
     /// The id of the session.
     pub session: Option<String>,
-    /// Whether the session begins with an empty context, so that nothing counts as shown.
+    /// Whether the context of the session is or becomes empty, so that nothing counts as shown.
     pub is_fresh: bool,
     /// The current directory of the session.
     pub current_dir: Option<PathBuf>,
@@ -67,14 +67,21 @@ pub enum HookAnswer {
 pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     let Some(event) = find_event(request.tool, &request.event) else { return Ok(None) };
     let input = HookInput::parse(&request.input)?;
-    let is_fresh = event.task == HookTask::Start && input.begins_with_empty_context();
+    // VS Code runs hooks of the Copilot CLI under its own names of the events, and reads its own JSON.
+    let own = find_event(request.tool, &input.event).filter(|own| own.task == event.task);
+    let envelope = own.unwrap_or(event).envelope;
+    let is_fresh = match event.task {
+        HookTask::Start => input.begins_with_empty_context(),
+        HookTask::Compaction => true,
+        HookTask::Prompt | HookTask::Action | HookTask::Subagent => false,
+    };
     let Some(answer) = answer(event.task, &input, request) else { return Ok(None) };
     let is_primer = matches!(&answer, HookAnswer::Primer(prime) if !prime.is_brief);
     let most = if is_primer { MAX_PRIMER_CHARS } else { MAX_CHARS };
     let max_chars = request.budget.max_chars.or_else(|| (!request.budget.is_limited()).then_some(most));
     Ok(Some(HookCall {
         answer,
-        format: Format::Hook(event.envelope),
+        format: Format::Hook(envelope),
         budget: Budget { max_chars, ..request.budget },
         session: input.session,
         is_fresh,

@@ -27,7 +27,7 @@ use crate::escape::escape_json_texts;
 use crate::fit;
 use crate::note::NoteId;
 use crate::render::Screen;
-use crate::report::Report;
+use crate::report::{Entry, Report};
 use crate::request::Command;
 use crate::store::{ChangeWatcher, Location, Store};
 use call_queue::CallQueue;
@@ -157,7 +157,10 @@ fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Resul
 
 fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
     let no_report = || Error::failure("internal error: the command returned no report");
-    tool_result(task, commands::run(&task.command, location, env)?.ok_or_else(no_report)?, false)
+    let mut report = commands::run(&task.command, location, env)?.ok_or_else(no_report)?;
+    // Findings name notes by their titles.
+    report.head.banner = report.entries.iter().any(|entry| matches!(entry, Entry::Finding(_))).then_some(true);
+    tool_result(task, report, false)
 }
 
 /// Fits a report into the budget of a task, as the result of a tool.

@@ -183,10 +183,20 @@ fn protocol_error(error: &Error, data: Option<Value>) -> ErrorData {
     }
 }
 
+/// The most characters of the message of an error, and of its hint: both repeat arguments.
+const MAX_ERROR_CHARS: usize = 500;
+
 /// Returns the message of an error and its hint, a line each.
 fn error_text(error: &Error) -> String {
+    let line = |text: &str| match text.char_indices().nth(MAX_ERROR_CHARS) {
+        Some((end, _)) => format!("{}…", one_line(text.get(..end).unwrap_or_default())),
+        None => one_line(text),
+    };
     match &error.hint {
-        Some(hint) => format!("{}\n{}", one_line(&error.message), one_line(hint)),
-        None => one_line(&error.message),
+        // The client may have no shell.
+        Some(hint) => {
+            format!("{}\n{}", line(&error.message), line(&hint.replace("`qipu context --query WORDS`", "`search`")))
+        }
+        None => line(&error.message),
     }
 }

@@ -1,7 +1,7 @@
 //! `qipu create` and `qipu capture`: create notes.
 
 use super::PlannedChange;
-use super::claims::without_claims;
+use super::claims::{CLAIMS, without_claims};
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
@@ -38,6 +38,7 @@ pub(super) fn plan(
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
     if is_generated {
+        expect_no_claims(fields)?;
         all_edits.extend(without_claims());
     }
     all_edits.extend([
@@ -58,6 +59,16 @@ pub(super) fn plan(
     }
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(vec![PlannedChange { id, path, change }])
+}
+
+/// Refuses fields by which a program vouches for its own note; it may say that it wrote the note.
+fn expect_no_claims(fields: &NewFields) -> Result<(), Error> {
+    let is_claim = |key: &&String| CLAIMS.contains(&key.as_str()) && *key != "generated_by";
+    match fields.custom.iter().map(|(key, _)| key).find(is_claim) {
+        Some(key) => Err(Error::usage(format!("an agent can't set `{key}`"))
+            .hint("a person sets it with `qipu update ID --set KEY=VALUE`, outside of the session of an agent")),
+        None => Ok(()),
+    }
 }
 
 /// Fills the title and the date into a template. In the frontmatter, a value with the title is quoted, since a title may

@@ -26,7 +26,9 @@ pub(super) fn plan(
         return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
     let is_claim_lost = is_generated && fields.body.is_some();
-    let removed = is_claim_lost.then(without_claims).into_iter().flatten();
+    // The summary is one of the former text.
+    let removed = without_claims().chain([Edit::RemoveField("summary")]);
+    let removed = is_claim_lost.then_some(removed).into_iter().flatten();
     let edits: Vec<Edit> = removed.chain(edits(store, fields)?).collect();
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
@@ -58,6 +60,9 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
         if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
             return Err(Error::usage(format!("the new {name} is empty")));
         }
+    }
+    if fields.custom.iter().any(|(key, value)| key == "status" && value.trim().is_empty()) {
+        return Err(Error::usage("the new status is empty"));
     }
     let one_line = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
     let fields = &NewFields { title: fields.title.as_ref().map(one_line), ..fields.clone() };

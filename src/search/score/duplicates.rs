@@ -97,18 +97,24 @@ pub(crate) fn near_duplicate_of(index: &CompositeIndex, note: NoteIdx) -> Option
 }
 
 /// Returns terms of a text such that each near-duplicate contains at least one, the rarest possible; `None` if its content
-/// terms are part of too few of its `count` shingles.
+/// terms are part of too few of its `count` shingles. O(terms).
 fn indicative_terms(index: &CompositeIndex, text: &DocText<TermId>, count: usize) -> Option<Vec<TermId>> {
     let terms = body_terms(text);
     let mut content: Vec<TermId> = terms.iter().copied().filter(|term| !index.is_stop(*term)).collect();
     content.sort_unstable_by_key(|term| (index.doc_freq(*term), *term));
     content.dedup();
+    let mut occurrences: HashMap<TermId, Vec<usize>> = HashMap::new();
+    for (position, term) in terms.iter().enumerate() {
+        occurrences.entry(*term).or_default().push(position);
+    }
     let mut covered: HashSet<&[TermId]> = HashSet::new();
     // Rounded so that a near-duplicate can't lack as many.
     let needed = count - (count as f64 * MIN_SIMILARITY).floor() as usize + 1;
     let mut chosen = Vec::new();
     for term in content {
-        covered.extend(terms.windows(SHINGLE).filter(|run| run.contains(&term)));
+        let starts = occurrences.get(&term).into_iter().flatten();
+        let starts = starts.flat_map(|position| (position + 1).saturating_sub(SHINGLE)..=*position);
+        covered.extend(starts.filter_map(|start| terms.get(start..start + SHINGLE)));
         chosen.push(term);
         if covered.len() >= needed {
             return Some(chosen);
