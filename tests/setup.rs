@@ -825,7 +825,13 @@ fn a_plugin_is_written_into_a_folder_of_its_own_and_removed() {
     let dir = project(&[]);
     let refused = answer(&dir, "setup zed --plugin x").error.unwrap();
     assert_eq!(refused.message, "`zed` has no plugin");
-    assert!(refused.hint.unwrap().contains("claude, codex, gemini, cursor, copilot"));
+    let plugins = "plugins: claude, codex, gemini, cursor, copilot";
+    assert_eq!(refused.hint.unwrap(), plugins);
+    for words in ["setup claud --plugin x", "setup claud --check --plugin x"] {
+        let refused = answer(&dir, words).error.unwrap();
+        assert_eq!((refused.message.as_str(), refused.hint.as_deref()), ("unknown recipe `claud`", Some(plugins)));
+    }
+    assert!(answer(&dir, "setup claud").error.unwrap().hint.unwrap().starts_with("recipes: agents-md, claude, "));
     for words in
         ["setup --plugin x", "setup --remove --plugin x", "setup --all-detected --plugin x", "setup --list --plugin x"]
     {
@@ -886,6 +892,17 @@ fn a_folder_of_others_and_edits_by_hand_are_kept() {
     fs::write(dir.path().join("outside.md"), "mine").unwrap();
     assert_eq!(answer(&dir, "setup claude --plugin p --force").code(), 1);
     assert_eq!(fs::read_to_string(dir.path().join("outside.md")).unwrap(), "mine");
+}
+
+/// The command in a hint can be copied into a shell.
+#[test]
+fn the_folder_of_a_plugin_is_quoted_in_hints() {
+    for (folder, word) in [("a b", "'a b/'"), ("it's", "'it'\\''s/'"), ("deep/p-1", "deep/p-1/"), ("$x", "'$x/'")] {
+        let dir = project(&[]);
+        let check = call(dir.path().to_str().unwrap(), &["setup", "claude", "--check", "--plugin", folder]);
+        let hint = check.error.unwrap().hint.unwrap();
+        assert_eq!(hint, format!("`qipu setup claude --plugin {word}` writes it"));
+    }
 }
 
 /// The rules of each tool's documentation for the manifest, and where it finds the other parts.
