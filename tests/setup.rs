@@ -881,6 +881,27 @@ fn a_folder_of_others_and_edits_by_hand_are_kept() {
     fs::write(&file, "mine").unwrap();
     run(&dir, "setup claude --plugin p --force");
     assert_eq!(tree(dir.path()), written);
+    // Other files may be added beside it: those of its owner, who publishes it.
+    fs::create_dir(dir.path().join("p/.git")).unwrap();
+    fs::write(dir.path().join("p/README.md"), "mine").unwrap();
+    let written = tree(dir.path());
+    fs::write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.1")).unwrap();
+    fs::write(&file, "former").unwrap();
+    assert!(run(&dir, "setup claude --plugin p --dry-run").contains("changed p/commands/ask.md"));
+    assert!(run(&dir, "setup claude --plugin p").starts_with("claude: updated"));
+    assert_eq!(tree(dir.path()), written);
+    fs::remove_file(&file).unwrap();
+    assert!(run(&dir, "setup claude --plugin p").contains("\ncreated p/commands/ask.md\n"));
+    fs::write(&file, "mine").unwrap();
+    let refused = answer(&dir, "setup claude --plugin p").error.unwrap();
+    assert!(refused.message.contains("p/commands/ask.md is not what"), "{}", refused.message);
+    // The plugin of another tool, or of another author, is in the way.
+    assert!(answer(&dir, "setup copilot --plugin p").error.unwrap().message.contains("in the way"));
+    fs::write(&manifest, text.replace("\"qipu\"", "\"other\"")).unwrap();
+    assert!(answer(&dir, "setup claude --plugin p").error.unwrap().message.contains("in the way"));
+    fs::write(&manifest, &text).unwrap();
+    run(&dir, "setup claude --plugin p --force");
+    assert_eq!(tree(dir.path()), written);
     // Git may have written other line ends.
     let crlf = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
     fs::write(&file, &crlf).unwrap();
