@@ -630,6 +630,13 @@ fn no_claude_md_is_created_that_hides_agents_md() {
         (vec![("CLAUDE.md", "See @./AGENTS.md\n"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
         (vec![("CLAUDE.md", "Read AGENTS.md.\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
         (vec![("CLAUDE.md", "@AGENTS.md\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "`a` @AGENTS.md <!-- b -->\n"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
+        // Claude Code finds no import in code or in a comment.
+        (vec![("CLAUDE.md", "```\n@AGENTS.md\n```\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "x\n\n    @AGENTS.md\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "` @AGENTS.md `\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "<!--\n@AGENTS.md\n-->\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "a <!-- @AGENTS.md --> b\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
         (vec![(".claude/CLAUDE.md", "x"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
     ] {
         let dir = project(&files);

@@ -3,6 +3,7 @@
 use super::managed_section::{MARKDOWN, ManagedSection};
 use super::project::Project;
 use crate::error::Error;
+use crate::note::without_code_and_comments;
 
 /// The file that Claude Code always reads, and the one that it reads only if there is none of the former: since v2.1.277
 /// (<https://code.claude.com/docs/en/memory>). Older versions get the primer by the hook.
@@ -30,8 +31,9 @@ pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
     Ok(if is_agents_md_better { AGENTS_MD } else { CLAUDE_MD })
 }
 
-/// Tells whether a text imports a file that is beside it.
+/// Tells whether a text imports a file that is beside it. Claude Code does not look for imports in code, and removes
+/// comments.
 fn imports(text: &str, path: &str) -> bool {
     let is_import = |word: &str| word.strip_prefix('@').map(|word| word.trim_start_matches("./")) == Some(path);
-    text.split_whitespace().any(is_import)
+    without_code_and_comments(text).split_whitespace().any(is_import)
 }
