@@ -660,6 +660,43 @@ fn no_claude_md_is_created_that_hides_agents_md() {
     }
 }
 
+/// A CLAUDE.local.md is one user's own: it changes neither the file of the section nor its state, and a remark names the
+/// line that imports AGENTS.md.
+#[test]
+fn a_claude_local_md_that_hides_agents_md_gets_a_remark() {
+    let remark = "Claude Code does not read AGENTS.md beside your CLAUDE.local.md: a line `@AGENTS.md` in \
+                  CLAUDE.local.md imports it.";
+    let agents = ("AGENTS.md", "# Mine\n");
+    for (files, path, is_hidden) in [
+        (vec![agents, ("CLAUDE.local.md", "x\n")], "AGENTS.md", true),
+        (vec![agents, ("CLAUDE.local.md", "`@AGENTS.md`\n")], "AGENTS.md", true),
+        (vec![agents, ("CLAUDE.local.md", "@AGENTS.md\n")], "AGENTS.md", false),
+        (vec![agents, ("CLAUDE.local.md", "x\n"), ("CLAUDE.md", "@AGENTS.md\n")], "AGENTS.md", false),
+        (vec![agents, ("CLAUDE.local.md", "x\n"), ("CLAUDE.md", "x\n")], "CLAUDE.md", false),
+        (vec![agents], "AGENTS.md", false),
+        (vec![("CLAUDE.local.md", "x\n")], "CLAUDE.md", false),
+    ] {
+        let dir = project(&files);
+        let before = tree(dir.path());
+        assert!(!answer(&dir, "setup claude --check").stdout.contains(remark), "there is no section");
+        let told = run(&dir, "setup claude");
+        assert!(told.starts_with(&format!("claude: installed ({path})")), "{told}");
+        for told in [told, run(&dir, "setup claude"), run(&dir, "setup claude --check")] {
+            assert_eq!(told.contains(remark), is_hidden, "{files:?}: {told}");
+        }
+        assert!(!run(&dir, "setup cursor").contains(remark), "it is about another recipe");
+        run(&dir, "setup --remove");
+        assert_eq!(tree(dir.path()), before);
+    }
+    let dir = project(&[agents]);
+    symlink("AGENTS.md", dir.path().join("CLAUDE.local.md")).unwrap();
+    assert!(!run(&dir, "setup claude").contains(remark), "it is AGENTS.md");
+    // A file that can't be read is no reason to fail.
+    let dir = project(&[agents]);
+    symlink("/nowhere/CLAUDE.md", dir.path().join("CLAUDE.local.md")).unwrap();
+    assert!(run(&dir, "setup claude").contains(remark));
+}
+
 #[test]
 fn a_claude_md_of_ours_that_comes_to_hide_agents_md_is_replaced() {
     let reason = "Claude Code does not read AGENTS.md beside CLAUDE.md";

@@ -40,11 +40,8 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
-            if !is_plugin && find_recipe("claude")?.is_misplaced(&project)? {
-                report.entries.push(Entry::About(MISPLACED));
-            }
-            if !is_plugin && !project.has_store() {
-                report.entries.push(Entry::About(NO_STORE));
+            if !is_plugin {
+                report.entries.extend(remarks(&recipes, &project)?);
             }
             Ok(report)
         }
@@ -65,6 +62,21 @@ const MISPLACED: &str =
 
 /// The remark if recipes are installed where there is no store.
 const NO_STORE: &str = "There is no store yet: `qipu init` creates one.";
+
+/// Returns the remarks on a project in which recipes were installed.
+fn remarks(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Vec<Entry>, Error> {
+    let mut remarks = Vec::new();
+    if find_recipe("claude", false)?.is_misplaced(project)? {
+        remarks.push(MISPLACED);
+    }
+    for recipe in recipes {
+        remarks.extend(recipe.remark(project)?);
+    }
+    if !project.has_store() {
+        remarks.push(NO_STORE);
+    }
+    Ok(remarks.into_iter().map(Entry::About).collect())
+}
 
 /// Finds a recipe, or the plugin for it, by name; the hint of the error lists all names.
 fn find_recipe(name: &str, is_plugin: bool) -> Result<&'static Recipe, Error> {
@@ -120,6 +132,9 @@ fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report,
 fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error> {
     let state = recipe.state(project)?;
     let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, state.name()))]);
+    if state != RecipeState::Missing {
+        report.entries.extend(recipe.remark(project)?.map(Entry::About));
+    }
     if let Some(message) = recipe.flaw(project)? {
         let force = if state == RecipeState::Edited { " --force" } else { "" };
         let folder = project.shown("");

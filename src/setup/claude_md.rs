@@ -13,6 +13,12 @@ pub(super) const AGENTS_MD: &str = "AGENTS.md";
 /// The other place of CLAUDE.md.
 const INNER_CLAUDE_MD: &str = ".claude/CLAUDE.md";
 
+/// The file with instructions of one user, which is usually not committed. It hides AGENTS.md from Claude Code too.
+const LOCAL_CLAUDE_MD: &str = "CLAUDE.local.md";
+
+/// The remark if CLAUDE.local.md hides AGENTS.md with the section.
+const HIDDEN: &str = "Claude Code does not read AGENTS.md beside your CLAUDE.local.md: a line `@AGENTS.md` in CLAUDE.local.md imports it.";
+
 /// Why the section is in the wrong file.
 pub(super) const REASON: &str = "Claude Code does not read AGENTS.md beside CLAUDE.md";
 
@@ -29,6 +35,18 @@ pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
         None => imports(&text, AGENTS_MD),
     };
     Ok(if is_agents_md_better { AGENTS_MD } else { CLAUDE_MD })
+}
+
+/// Returns a remark if the section is in AGENTS.md, and Claude Code does not read that for the user alone. The section
+/// stays there: a CLAUDE.md would hide AGENTS.md from everyone who works on the project.
+pub(super) fn remark(project: &Project<'_>) -> Result<Option<&'static str>, Error> {
+    let is_read = project.has(CLAUDE_MD) || !project.has(LOCAL_CLAUDE_MD);
+    if is_read || project.is_same_file(LOCAL_CLAUDE_MD, AGENTS_MD) || choose(project)? != AGENTS_MD {
+        return Ok(None);
+    }
+    // A file that can't be read is none of ours, and no reason to fail.
+    let text = project.read(LOCAL_CLAUDE_MD).ok().flatten().unwrap_or_default();
+    Ok((!imports(&text, AGENTS_MD)).then_some(HIDDEN))
 }
 
 /// Tells whether a text imports a file that is beside it. Claude Code does not look for imports in code, and removes

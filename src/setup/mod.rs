@@ -131,6 +131,18 @@ impl Recipe {
         Ok(Some(format!("{} {}{reason}", step.describe(project), state.name())))
     }
 
+    /// Returns a remark if the recipe's tool does not read a section of the recipe, for a reason that is the user's alone.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
+    pub fn remark(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
+        let alternative = self.steps.iter().find_map(|step| match step {
+            RecipeStep::Section(section) => section.alternative,
+            _ => None,
+        });
+        alternative.map_or(Ok(None), |alternative| (alternative.remark)(project))
+    }
+
     /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
     ///
     /// # Errors
