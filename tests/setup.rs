@@ -538,8 +538,9 @@ fn recipes_set_up_concurrently_are_all_installed() {
     assert_eq!(tree(dir.path()), before);
 }
 
-/// Installs recipes as the version before `qipu hook` did, in each project of a file: its files before and after. The text
-/// of a section is written once, in place of `{TEXT}` or `{SKILL}`.
+/// Installs recipes as former versions did, in each project of a file: its files before and after. The text of a section is
+/// written once, in place of `{TEXT}` or `{SKILL}` for the version before `qipu hook`, and of `{RULE}` for the one before
+/// `preCompact` of Cursor.
 fn former_setups() -> Vec<(Vec<String>, TempDir, TempDir)> {
     let json: serde_json::Value = serde_json::from_str(include_str!("former_setups.json")).unwrap();
     let texts = json["texts"].as_object().unwrap();
@@ -1065,7 +1066,7 @@ fn hooks_name_their_tool_and_event() {
         ),
         ("codex", ".codex/hooks.json", &["SessionStart", "UserPromptSubmit", "SubagentStart"]),
         ("gemini", ".gemini/settings.json", &["SessionStart", "BeforeAgent", "PreCompress"]),
-        ("cursor", ".cursor/hooks.json", &["sessionStart"]),
+        ("cursor", ".cursor/hooks.json", &["sessionStart", "preCompact"]),
         ("copilot", ".github/hooks/qipu.json", &["sessionStart", "subagentStart"]),
     ] {
         run(&dir, &format!("setup {tool}"));
@@ -1077,6 +1078,24 @@ fn hooks_name_their_tool_and_event() {
             let command = handler.get("command").or(handler.get("bash")).unwrap();
             assert_eq!(command, &format!("qipu hook {tool} {event}"));
         }
+    }
+    let table = include_str!("../specs/hooks.md");
+    for (column, path) in [
+        (2, ".claude/settings.json"),
+        (3, ".codex/hooks.json"),
+        (4, ".gemini/settings.json"),
+        (5, ".cursor/hooks.json"),
+        (6, ".github/hooks/qipu.json"),
+    ] {
+        let rows = table.lines().filter(|line| line.starts_with("| ["));
+        let cells = rows.filter_map(|row| row.split('|').nth(column));
+        let bold = cells.filter_map(|cell| cell.trim().strip_prefix("**`")?.strip_suffix("`**"));
+        let settings = json(&dir, path);
+        assert_eq!(
+            bold.collect::<Vec<_>>(),
+            settings["hooks"].as_object().unwrap().keys().collect::<Vec<_>>(),
+            "{path}"
+        );
     }
     let matcher = |path: &str, event: &str| json(&dir, path)["hooks"][event][0]["matcher"].clone();
     assert_eq!(matcher(".codex/hooks.json", "SessionStart"), "startup|resume|clear|compact");
