@@ -247,9 +247,30 @@ pub(crate) fn quote_value(text: &str) -> Cow<'_, str> {
     }
 }
 
+/// Returns a text as one word of a POSIX shell: as it is if no character has a meaning there, else in single quotes.
+pub(crate) fn shell_word(text: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./,:=@%+".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        return text.into();
+    }
+    format!("'{}'", text.replace('\'', "'\\''")).into()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_of_a_shell_are_quoted_only_where_they_must_be() {
+        for plain in ["a", "../dir/a-b_c.md", "日本/"] {
+            assert_eq!(shell_word(plain), plain);
+        }
+        for (text, word) in
+            [("", "''"), ("a b/", "'a b/'"), ("it's", "'it'\\''s'"), ("~/$x", "'~/$x'"), ("a\u{3000}b", "'a\u{3000}b'")]
+        {
+            assert_eq!(shell_word(text), word);
+        }
+    }
 
     #[test]
     fn nothing_breaks_a_line_or_steers_a_terminal() {

@@ -294,6 +294,26 @@ fn every_example_in_help_runs() {
     lines.iter().for_each(|line| run_taught(line));
 }
 
+/// Prose below a command's help breaks where the line is full, or behind a sentence.
+#[test]
+fn paragraphs_in_help_are_not_ragged() {
+    let help = |words: &[&str]| call("fixtures/research", &[words, &["--help"]].concat()).stdout;
+    let mut count = 0;
+    for command in commands_in(&help(&[])) {
+        let text = help(&[&command]);
+        let (prose, _) = text.split_once("\nExamples:\n").unwrap();
+        let lines: Vec<&str> = prose.lines().collect();
+        let width = lines.iter().map(|line| line.chars().count()).max().unwrap();
+        for pair in lines.windows(2).filter(|pair| pair.iter().all(|line| line.starts_with(char::is_alphanumeric))) {
+            let next = pair[1].split(' ').next().unwrap();
+            let is_full = pair[0].chars().count() + 1 + next.chars().count() > width.min(100);
+            assert!(is_full || pair[0].ends_with(['.', ':']), "{command}: {pair:?}");
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "{count}");
+}
+
 /// The help of a command lists a flag of all commands where, and only where, the command takes it.
 #[test]
 fn help_lists_the_flags_that_a_command_takes() {

@@ -538,8 +538,9 @@ fn recipes_set_up_concurrently_are_all_installed() {
     assert_eq!(tree(dir.path()), before);
 }
 
-/// Installs recipes as the version before `qipu hook` did, in each project of a file: its files before and after. The text
-/// of a section is written once, in place of `{TEXT}` or `{SKILL}`.
+/// Installs recipes as former versions did, in each project of a file: its files before and after. The text of a section is
+/// written once, in place of `{TEXT}` or `{SKILL}` for the version before `qipu hook`, and of `{RULE}` for the one before
+/// `preCompact` of Cursor.
 fn former_setups() -> Vec<(Vec<String>, TempDir, TempDir)> {
     let json: serde_json::Value = serde_json::from_str(include_str!("former_setups.json")).unwrap();
     let texts = json["texts"].as_object().unwrap();
@@ -630,6 +631,13 @@ fn no_claude_md_is_created_that_hides_agents_md() {
         (vec![("CLAUDE.md", "See @./AGENTS.md\n"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
         (vec![("CLAUDE.md", "Read AGENTS.md.\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
         (vec![("CLAUDE.md", "@AGENTS.md\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "`a` @AGENTS.md <!-- b -->\n"), ("AGENTS.md", "# Mine\n")], "AGENTS.md"),
+        // Claude Code finds no import in code or in a comment.
+        (vec![("CLAUDE.md", "```\n@AGENTS.md\n```\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "x\n\n    @AGENTS.md\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "` @AGENTS.md `\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "<!--\n@AGENTS.md\n-->\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
+        (vec![("CLAUDE.md", "a <!-- @AGENTS.md --> b\n"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
         (vec![(".claude/CLAUDE.md", "x"), ("AGENTS.md", "# Mine\n")], "CLAUDE.md"),
     ] {
         let dir = project(&files);
@@ -651,6 +659,43 @@ fn no_claude_md_is_created_that_hides_agents_md() {
         assert!(run(&dir, "setup claude --remove").starts_with(&format!("claude: removed ({path})")));
         assert_eq!(tree(dir.path()), before, "{files:?}");
     }
+}
+
+/// A CLAUDE.local.md is one user's own: it changes neither the file of the section nor its state, and a remark names the
+/// line that imports AGENTS.md.
+#[test]
+fn a_claude_local_md_that_hides_agents_md_gets_a_remark() {
+    let remark = "Claude Code does not read AGENTS.md beside your CLAUDE.local.md: a line `@AGENTS.md` in \
+                  CLAUDE.local.md imports it.";
+    let agents = ("AGENTS.md", "# Mine\n");
+    for (files, path, is_hidden) in [
+        (vec![agents, ("CLAUDE.local.md", "x\n")], "AGENTS.md", true),
+        (vec![agents, ("CLAUDE.local.md", "`@AGENTS.md`\n")], "AGENTS.md", true),
+        (vec![agents, ("CLAUDE.local.md", "@AGENTS.md\n")], "AGENTS.md", false),
+        (vec![agents, ("CLAUDE.local.md", "x\n"), ("CLAUDE.md", "@AGENTS.md\n")], "AGENTS.md", false),
+        (vec![agents, ("CLAUDE.local.md", "x\n"), ("CLAUDE.md", "x\n")], "CLAUDE.md", false),
+        (vec![agents], "AGENTS.md", false),
+        (vec![("CLAUDE.local.md", "x\n")], "CLAUDE.md", false),
+    ] {
+        let dir = project(&files);
+        let before = tree(dir.path());
+        assert!(!answer(&dir, "setup claude --check").stdout.contains(remark), "there is no section");
+        let told = run(&dir, "setup claude");
+        assert!(told.starts_with(&format!("claude: installed ({path})")), "{told}");
+        for told in [told, run(&dir, "setup claude"), run(&dir, "setup claude --check")] {
+            assert_eq!(told.contains(remark), is_hidden, "{files:?}: {told}");
+        }
+        assert!(!run(&dir, "setup cursor").contains(remark), "it is about another recipe");
+        run(&dir, "setup --remove");
+        assert_eq!(tree(dir.path()), before);
+    }
+    let dir = project(&[agents]);
+    symlink("AGENTS.md", dir.path().join("CLAUDE.local.md")).unwrap();
+    assert!(!run(&dir, "setup claude").contains(remark), "it is AGENTS.md");
+    // A file that can't be read is no reason to fail.
+    let dir = project(&[agents]);
+    symlink("/nowhere/CLAUDE.md", dir.path().join("CLAUDE.local.md")).unwrap();
+    assert!(run(&dir, "setup claude").contains(remark));
 }
 
 #[test]
@@ -825,7 +870,13 @@ fn a_plugin_is_written_into_a_folder_of_its_own_and_removed() {
     let dir = project(&[]);
     let refused = answer(&dir, "setup zed --plugin x").error.unwrap();
     assert_eq!(refused.message, "`zed` has no plugin");
-    assert!(refused.hint.unwrap().contains("claude, codex, gemini, cursor, copilot"));
+    let plugins = "plugins: claude, codex, gemini, cursor, copilot";
+    assert_eq!(refused.hint.unwrap(), plugins);
+    for words in ["setup claud --plugin x", "setup claud --check --plugin x"] {
+        let refused = answer(&dir, words).error.unwrap();
+        assert_eq!((refused.message.as_str(), refused.hint.as_deref()), ("unknown recipe `claud`", Some(plugins)));
+    }
+    assert!(answer(&dir, "setup claud").error.unwrap().hint.unwrap().starts_with("recipes: agents-md, claude, "));
     for words in
         ["setup --plugin x", "setup --remove --plugin x", "setup --all-detected --plugin x", "setup --list --plugin x"]
     {
@@ -875,6 +926,27 @@ fn a_folder_of_others_and_edits_by_hand_are_kept() {
     fs::write(&file, "mine").unwrap();
     run(&dir, "setup claude --plugin p --force");
     assert_eq!(tree(dir.path()), written);
+    // Other files may be added beside it: those of its owner, who publishes it.
+    fs::create_dir(dir.path().join("p/.git")).unwrap();
+    fs::write(dir.path().join("p/README.md"), "mine").unwrap();
+    let written = tree(dir.path());
+    fs::write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.1")).unwrap();
+    fs::write(&file, "former").unwrap();
+    assert!(run(&dir, "setup claude --plugin p --dry-run").contains("changed p/commands/ask.md"));
+    assert!(run(&dir, "setup claude --plugin p").starts_with("claude: updated"));
+    assert_eq!(tree(dir.path()), written);
+    fs::remove_file(&file).unwrap();
+    assert!(run(&dir, "setup claude --plugin p").contains("\ncreated p/commands/ask.md\n"));
+    fs::write(&file, "mine").unwrap();
+    let refused = answer(&dir, "setup claude --plugin p").error.unwrap();
+    assert!(refused.message.contains("p/commands/ask.md is not what"), "{}", refused.message);
+    // The plugin of another tool, or of another author, is in the way.
+    assert!(answer(&dir, "setup copilot --plugin p").error.unwrap().message.contains("in the way"));
+    fs::write(&manifest, text.replace("\"qipu\"", "\"other\"")).unwrap();
+    assert!(answer(&dir, "setup claude --plugin p").error.unwrap().message.contains("in the way"));
+    fs::write(&manifest, &text).unwrap();
+    run(&dir, "setup claude --plugin p --force");
+    assert_eq!(tree(dir.path()), written);
     // Git may have written other line ends.
     let crlf = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
     fs::write(&file, &crlf).unwrap();
@@ -886,6 +958,17 @@ fn a_folder_of_others_and_edits_by_hand_are_kept() {
     fs::write(dir.path().join("outside.md"), "mine").unwrap();
     assert_eq!(answer(&dir, "setup claude --plugin p --force").code(), 1);
     assert_eq!(fs::read_to_string(dir.path().join("outside.md")).unwrap(), "mine");
+}
+
+/// The command in a hint can be copied into a shell.
+#[test]
+fn the_folder_of_a_plugin_is_quoted_in_hints() {
+    for (folder, word) in [("a b", "'a b/'"), ("it's", "'it'\\''s/'"), ("deep/p-1", "deep/p-1/"), ("$x", "'$x/'")] {
+        let dir = project(&[]);
+        let check = call(dir.path().to_str().unwrap(), &["setup", "claude", "--check", "--plugin", folder]);
+        let hint = check.error.unwrap().hint.unwrap();
+        assert_eq!(hint, format!("`qipu setup claude --plugin {word}` writes it"));
+    }
 }
 
 /// The rules of each tool's documentation for the manifest, and where it finds the other parts.
@@ -983,7 +1066,7 @@ fn hooks_name_their_tool_and_event() {
         ),
         ("codex", ".codex/hooks.json", &["SessionStart", "UserPromptSubmit", "SubagentStart"]),
         ("gemini", ".gemini/settings.json", &["SessionStart", "BeforeAgent", "PreCompress"]),
-        ("cursor", ".cursor/hooks.json", &["sessionStart"]),
+        ("cursor", ".cursor/hooks.json", &["sessionStart", "preCompact"]),
         ("copilot", ".github/hooks/qipu.json", &["sessionStart", "subagentStart"]),
     ] {
         run(&dir, &format!("setup {tool}"));
@@ -995,6 +1078,24 @@ fn hooks_name_their_tool_and_event() {
             let command = handler.get("command").or(handler.get("bash")).unwrap();
             assert_eq!(command, &format!("qipu hook {tool} {event}"));
         }
+    }
+    let table = include_str!("../specs/hooks.md");
+    for (column, path) in [
+        (2, ".claude/settings.json"),
+        (3, ".codex/hooks.json"),
+        (4, ".gemini/settings.json"),
+        (5, ".cursor/hooks.json"),
+        (6, ".github/hooks/qipu.json"),
+    ] {
+        let rows = table.lines().filter(|line| line.starts_with("| ["));
+        let cells = rows.filter_map(|row| row.split('|').nth(column));
+        let bold = cells.filter_map(|cell| cell.trim().strip_prefix("**`")?.strip_suffix("`**"));
+        let settings = json(&dir, path);
+        assert_eq!(
+            bold.collect::<Vec<_>>(),
+            settings["hooks"].as_object().unwrap().keys().collect::<Vec<_>>(),
+            "{path}"
+        );
     }
     let matcher = |path: &str, event: &str| json(&dir, path)["hooks"][event][0]["matcher"].clone();
     assert_eq!(matcher(".codex/hooks.json", "SessionStart"), "startup|resume|clear|compact");

@@ -41,8 +41,8 @@ Examples:
   qipu ask \"WORDS\" --note ID";
 
 pub(super) const HOOK: &str =
-    "`qipu setup TOOL` lets the tool call it. EVENT is the tool's own name of an event, such as UserPromptSubmit. The
-tool's JSON is read from standard input; the answer is the JSON that the tool reads, or nothing. A hook never fails.
+    "`qipu setup TOOL` lets the tool call it. EVENT is the tool's own name of an event, such as UserPromptSubmit. \
+     The tool's JSON is read from standard input; the answer is the JSON that the tool reads, or nothing. A hook never fails.
 
 Examples:
   qipu hook claude UserPromptSubmit < input.json
@@ -51,8 +51,8 @@ Examples:
 pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file, or an item of a list in JSON or YAML.
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
   {\"question\": \"How do I peel a mango?\", \"silent\": true}
-Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; with these, ids only
-name the notes that contain them.
+Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; with these, ids only \
+    name the notes that contain them.
 
 Examples:
   qipu eval questions.jsonl

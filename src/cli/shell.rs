@@ -117,12 +117,18 @@ fn page(command: clap::Command) -> Result<String, Error> {
     String::from_utf8(page).map_err(|error| Error::new(ErrorKind::Failure, error.to_string()))
 }
 
-/// Returns the section of examples, with the lines below a command's help.
+/// Returns the section of examples, with the text below a command's help: prose is filled, examples keep their lines.
 fn examples(help: &str) -> Roff {
     let lines = help.lines().filter(|line| !matches!(*line, "Examples:" | "Common tasks:"));
     let mut section = Roff::new();
-    section.control("SH", ["EXAMPLES"]).control("nf", []);
+    section.control("SH", ["EXAMPLES"]);
+    let mut is_filled = true;
     for line in lines {
+        let is_prose = !line.is_empty() && !line.starts_with(' ');
+        if is_prose != is_filled {
+            section.control(if is_prose { "fi" } else { "nf" }, []);
+            is_filled = is_prose;
+        }
         section.text([roman(line)]);
     }
     section.control("fi", []);

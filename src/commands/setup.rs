@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
+use crate::escape::shell_word;
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState};
@@ -10,11 +11,12 @@ use crate::store::Location;
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let (project, known) = match &request.plugin {
-        Some(folder) => (Project::of_plugin(location, current_dir, folder, request.is_forced), &PLUGINS[..]),
-        None => (Project::find(location, current_dir, request.is_forced), &RECIPES[..]),
+    let project = match &request.plugin {
+        Some(folder) => Project::of_plugin(location, current_dir, folder, request.is_forced),
+        None => Project::find(location, current_dir, request.is_forced),
     };
-    let find_recipe = |name: &str| find_recipe(name, known);
+    let is_plugin = request.plugin.is_some();
+    let find_recipe = |name: &str| find_recipe(name, is_plugin);
     // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
     let _lock = if is_writing && !request.is_dry_run { project.lock()? } else { None };
@@ -28,7 +30,7 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
                 None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
             };
             recipes.sort_by_key(|recipe| recipe.depends_on_others());
-            if request.plugin.is_some() && !request.is_forced {
+            if is_plugin && !request.is_forced {
                 expect_own_folder(&recipes, &project)?;
             }
             if request.is_dry_run {
@@ -38,11 +40,8 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT));
             }
-            if request.plugin.is_none() && find_recipe("claude")?.is_misplaced(&project)? {
-                report.entries.push(Entry::About(MISPLACED));
-            }
-            if request.plugin.is_none() && !project.has_store() {
-                report.entries.push(Entry::About(NO_STORE));
+            if !is_plugin {
+                report.entries.extend(remarks(&recipes, &project)?);
             }
             Ok(report)
         }
@@ -64,13 +63,29 @@ const MISPLACED: &str =
 /// The remark if recipes are installed where there is no store.
 const NO_STORE: &str = "There is no store yet: `qipu init` creates one.";
 
-/// Finds a recipe by name; the hint of the error lists all names.
-fn find_recipe(name: &str, known: &'static [Recipe]) -> Result<&'static Recipe, Error> {
+/// Returns the remarks on a project in which recipes were installed.
+fn remarks(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Vec<Entry>, Error> {
+    let mut remarks = Vec::new();
+    if find_recipe("claude", false)?.is_misplaced(project)? {
+        remarks.push(MISPLACED);
+    }
+    for recipe in recipes {
+        remarks.extend(recipe.remark(project)?);
+    }
+    if !project.has_store() {
+        remarks.push(NO_STORE);
+    }
+    Ok(remarks.into_iter().map(Entry::About).collect())
+}
+
+/// Finds a recipe, or the plugin for it, by name; the hint of the error lists all names.
+fn find_recipe(name: &str, is_plugin: bool) -> Result<&'static Recipe, Error> {
+    let (known, kind) = if is_plugin { (&PLUGINS[..], "plugins") } else { (&RECIPES[..], "recipes") };
     known.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
         let names: Vec<_> = known.iter().map(|recipe| recipe.name).collect();
         let is_recipe = RECIPES.iter().any(|recipe| recipe.name == name);
         let message = if is_recipe { format!("`{name}` has no plugin") } else { format!("unknown recipe `{name}`") };
-        Error::usage(message).hint(format!("{}: {}", if is_recipe { "plugins" } else { "recipes" }, names.join(", ")))
+        Error::usage(message).hint(format!("{kind}: {}", names.join(", ")))
     })
 }
 
@@ -115,11 +130,15 @@ fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report,
 
 /// Reports the state of a recipe; the verdict is an error unless it is installed and current.
 fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error> {
-    let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, recipe.state(project)?.name()))]);
+    let state = recipe.state(project)?;
+    let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, state.name()))]);
+    if state != RecipeState::Missing {
+        report.entries.extend(recipe.remark(project)?.map(Entry::About));
+    }
     if let Some(message) = recipe.flaw(project)? {
-        let force = if recipe.state(project)? == RecipeState::Edited { " --force" } else { "" };
+        let force = if state == RecipeState::Edited { " --force" } else { "" };
         let folder = project.shown("");
-        let plugin = if folder.is_empty() { folder } else { format!(" --plugin {folder}") };
+        let plugin = if folder.is_empty() { folder } else { format!(" --plugin {}", shell_word(&folder)) };
         let hint = format!("`qipu setup {}{plugin}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }

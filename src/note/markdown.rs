@@ -39,16 +39,48 @@ pub(crate) fn without_code(text: &str) -> Cow<'_, str> {
     if !text.contains(['`', '~']) {
         return Cow::Borrowed(text);
     }
+    let events = parser(text).into_offset_iter();
+    Cow::Owned(without(text, events.filter(|(event, _)| is_code(event)).map(|(_, range)| range)))
+}
+
+/// Returns a text with a space in the position of each span or block of code, and of each HTML comment.
+pub(crate) fn without_code_and_comments(text: &str) -> String {
+    let ranges = parser(text).into_offset_iter().flat_map(|(event, range)| match event {
+        Event::Start(Tag::HtmlBlock) | Event::InlineHtml(_) => comments(text, range),
+        event if is_code(&event) => vec![range],
+        _ => Vec::new(),
+    });
+    without(text, ranges)
+}
+
+fn is_code(event: &Event<'_>) -> bool {
+    matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_)))
+}
+
+/// Returns the ranges of the comments in a range of HTML. One that is not closed ends with the HTML.
+fn comments(text: &str, html: Range<usize>) -> Vec<Range<usize>> {
+    let (mut ranges, mut offset) = (Vec::new(), html.start);
+    while let Some(start) = text.get(offset..html.end).and_then(|rest| rest.find("<!--")).map(|at| offset + at) {
+        let length = text.get(start..html.end).and_then(|rest| rest.find("-->"));
+        offset = length.map_or(html.end, |length| start + length + "-->".len());
+        ranges.push(start..offset);
+    }
+    ranges
+}
+
+/// Returns a text with a space in the position of each range. Ranges that begin before the end of an earlier one are
+/// ignored.
+fn without(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> String {
     let (mut rest, mut offset) = (String::with_capacity(text.len()), 0);
-    for (event, range) in parser(text).into_offset_iter() {
-        if matches!(event, Event::Code(_) | Event::Start(Tag::CodeBlock(_))) && range.start >= offset {
+    for range in ranges {
+        if range.start >= offset {
             rest.push_str(text.get(offset..range.start).unwrap_or_default());
             rest.push(' ');
             offset = range.end;
         }
     }
     rest.push_str(text.get(offset..).unwrap_or_default());
-    Cow::Owned(rest)
+    rest
 }
 
 /// Finds a text in beginnings of a body, and in the whole body only if nothing is found, if the found text may
@@ -147,6 +179,23 @@ mod tests {
         assert_eq!(without_code("item\n\n```rust\nlet a;\n```\nmore"), "item\n\n \nmore");
         assert_eq!(without_code("~~~\nall\n~~~\n").trim(), "");
         assert_eq!(without_code("no code"), "no code");
+    }
+
+    #[test]
+    fn comments_are_taken_out_of_a_text_with_its_code() {
+        for (text, rest) in [
+            ("a <!-- b --> c `<!--` d", "a c d"),
+            ("<!-- a --> b <!-- c --> d\n", "b d"),
+            ("<div>\na <!-- b -->\n</div>\n", "<div> a </div>"),
+            ("<!-- a\n\nb -->\n\nc\n", "c"),
+            ("a\n\n<!-- b\n\nc\n", "a"),
+            ("a\n\n    b\n\nc", "a c"),
+            ("```\n<!--\n```\nb\n", "b"),
+            ("a <!-- b", "a <!-- b"),
+        ] {
+            let words = without_code_and_comments(text).split_whitespace().collect::<Vec<_>>().join(" ");
+            assert_eq!(words, rest, "{text:?}");
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use inline_links::{EncodedTarget, InlineLink};
 pub(crate) use inline_styles::{InlineStyle, StyleSet};
 pub use language::Language;
 pub use link_types::LinkTypes;
-pub(crate) use markdown::{parser as markdown_parser, without_code};
+pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
 pub use retired::{Retired, UserFields};
 pub(crate) use splice::with_spans;

@@ -34,11 +34,15 @@ impl FileStep {
     }
 
     fn is_other_version(&self, project: &Project<'_>) -> Result<bool> {
+        Ok(self.plugin_version(project)?.is_some_and(|version| version != env!("CARGO_PKG_VERSION")))
+    }
+
+    /// Returns the version in the plugin's manifest; `None` if there is no manifest of a plugin of qipu.
+    pub(super) fn plugin_version(&self, project: &Project<'_>) -> Result<Option<String>> {
         let manifest = project.read(self.manifest)?.unwrap_or_default();
         let manifest: Json = serde_json::from_str(&manifest).unwrap_or_default();
         let field = |name: &str| manifest.get(name).and_then(Json::as_str);
-        Ok(field("name") == Some("qipu")
-            && field("version").is_some_and(|version| version != env!("CARGO_PKG_VERSION")))
+        Ok(field("version").filter(|_| field("name") == Some("qipu")).map(str::to_owned))
     }
 
     /// Returns the file's text before and after it is written or removed.

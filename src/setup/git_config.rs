@@ -3,6 +3,7 @@
 use super::RecipeState;
 use super::project::Project;
 use crate::error::{Error, ErrorKind};
+use crate::escape::shell_word;
 use crate::store::git;
 
 /// Keys and values of a repository's configuration.
@@ -70,5 +71,5 @@ impl GitConfigStep {
 }
 
 fn command(key: &str, value: &str) -> String {
-    format!("git config {key} '{}'\n", value.replace('\'', "'\\''"))
+    format!("git config {key} {}\n", shell_word(value))
 }

@@ -131,6 +131,18 @@ impl Recipe {
         Ok(Some(format!("{} {}{reason}", step.describe(project), state.name())))
     }
 
+    /// Returns a remark if the recipe's tool does not read a section of the recipe, for a reason that is the user's alone.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
+    pub fn remark(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
+        let alternative = self.steps.iter().find_map(|step| match step {
+            RecipeStep::Section(section) => section.alternative,
+            _ => None,
+        });
+        alternative.map_or(Ok(None), |alternative| (alternative.remark)(project))
+    }
+
     /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
     ///
     /// # Errors
@@ -198,15 +210,28 @@ impl Recipe {
         Ok(changes)
     }
 
-    /// Fails if the folder of a plugin contains anything that is no part of it.
+    /// Fails if the folder of a new plugin contains anything that is no part of it. Beside a plugin of qipu, of any version,
+    /// other files may have been added.
     ///
     /// # Errors
     /// In that case, or if a folder can't be read.
     pub fn expect_own_folder(&self, project: &Project<'_>) -> Result<(), Error> {
+        if self.is_in_own_plugin(project)? {
+            return Ok(());
+        }
         let paths: Vec<String> = self.steps.iter().map(|step| step.path(project)).collect();
         let Some(other) = files::find_other(&project.root, &paths)? else { return Ok(()) };
         let message = format!("{} is in the way: it is no part of the plugin", project.shown(&other));
         Err(Error::failure(message).hint("name an empty folder, or use --force to write the plugin beside it"))
+    }
+
+    /// Tells whether the manifest in the folder of a plugin is that of a plugin of qipu.
+    fn is_in_own_plugin(&self, project: &Project<'_>) -> Result<bool, Error> {
+        let file = self.steps.iter().find_map(|step| match step {
+            RecipeStep::File(file) => Some(file),
+            _ => None,
+        });
+        Ok(file.map_or(Ok(None), |file| file.plugin_version(project))?.is_some())
     }
 
     /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.

@@ -250,7 +250,8 @@ pub static RECIPES: [Recipe; 14] = [
 
 /// The section in one of the two files that Claude Code reads.
 const fn claude_section(path: &'static str, other: &'static str) -> RecipeStep {
-    let alternative = Alternative { path: other, choose: claude_md::choose, reason: claude_md::REASON };
+    let alternative =
+        Alternative { path: other, choose: claude_md::choose, reason: claude_md::REASON, remark: claude_md::remark };
     RecipeStep::Section(SectionStep {
         path,
         text: TEXT,

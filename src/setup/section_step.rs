@@ -44,6 +44,8 @@ pub(super) struct Alternative {
     pub(super) choose: fn(&Project<'_>) -> Result<&'static str, Error>,
     /// Why the section in the other file is of no use, as a clause.
     pub(super) reason: &'static str,
+    /// Returns a remark if the tool does not read the chosen file in the user's copy of the project.
+    pub(super) remark: fn(&Project<'_>) -> Result<Option<&'static str>, Error>,
 }
 
 /// Which of two files contains the section.
