@@ -543,6 +543,9 @@ pub struct Selectors {
     pub mentions: Vec<MentionTarget>,
 }
 
+/// The most bytes of the path of a mentioned file: Linux allows no more.
+pub const MAX_PATH_BYTES: usize = 4_096;
+
 /// Something that notes may name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MentionTarget {

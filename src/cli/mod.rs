@@ -163,8 +163,12 @@ fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(),
 
 /// Tells whether arguments call a hook, also where they can't be parsed.
 pub fn is_hook_call(args: &[OsString]) -> bool {
-    let has_word = args.iter().any(|word| word == "hook");
-    has_word && hyphens::subcommand(args, Cli::command()).is_some_and(|name| name == "hook")
+    let is_hook = |word: &OsString| word == "hook";
+    // Tools call it so at each prompt: the commands need not be described for that.
+    if args.get(1).is_some_and(is_hook) {
+        return true;
+    }
+    args.iter().any(is_hook) && hyphens::subcommand(args, Cli::command()).is_some_and(is_hook)
 }
 
 /// Returns whether the arguments ask for colours, also where they can't be parsed; `None` if they leave it open.

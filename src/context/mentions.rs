@@ -8,13 +8,12 @@ use std::collections::BTreeMap;
 use super::Selector;
 use super::importance::{is_decision, is_warning};
 use crate::report::{Fragment, NoteEntry, Passages};
-use crate::request::MentionTarget;
+use crate::request::{MAX_PATH_BYTES, MentionTarget};
 use crate::store::{NoteHandle, NoteIdx};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
-/// The most bytes of a path in a note, and the most folders above a file that are looked for, the deepest ones.
-const MAX_PATH_BYTES: usize = 4_096;
+/// The most folders above a file that are looked for, the deepest ones.
 const MAX_FOLDERS: usize = 8;
 /// Names of files that many folders of a project contain. A note means this one only if it names a folder too.
 const GENERIC_FILES: [&str; 14] = [

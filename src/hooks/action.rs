@@ -5,15 +5,13 @@ use std::path::Path;
 use super::command_line::simple_commands;
 use super::input::HookInput;
 use super::prompt::MAX_NOTES;
-use crate::request::{ContextRequest, MentionTarget, QuestionOptions, Selectors};
+use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, QuestionOptions, Selectors};
 
 /// The most files, and the most identifiers of an edit, that are looked for.
 const MAX_FILES: usize = 8;
 const MAX_SYMBOLS: usize = 16;
 /// The fewest characters of an identifier.
 const MIN_SYMBOL_CHARS: usize = 6;
-/// The most bytes of a path: Linux allows no more.
-const MAX_PATH_BYTES: usize = 4_096;
 /// The most bytes of a command line that are read.
 const MAX_COMMAND_BYTES: usize = 8_000;
 /// Words before the name of a program: words of a shell, and programs that run another one.
