@@ -45,8 +45,7 @@ pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     let value = text.get(start..end).unwrap_or_default().trim_end_matches(['.', ',', '!', '?']);
     let end = start + value.len();
     // A call or a template, not a value.
-    let is_code =
-        matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$' | b'`')) && bytes.get(start - 1) != Some(&b'`');
+    let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$'));
     let name = text.get(anchor.end..name_end).unwrap_or_default();
     let is_secret =
         !is_code && !is_public(name) && !ANCHORS.is_known_prefix(value.as_bytes()) && is_random(word, value);
