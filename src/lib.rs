@@ -36,6 +36,7 @@ mod render;
 pub mod report;
 pub mod request;
 pub mod search;
+pub mod secrets;
 pub mod setup;
 pub mod store;
 pub mod timings;

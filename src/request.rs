@@ -137,6 +137,8 @@ pub enum Command {
         selection: Option<Selectors>,
         /// The pack's file; `None` for standard output.
         file: Option<PathBuf>,
+        /// Whether the pack may contain secrets.
+        is_secret_allowed: bool,
     },
     /// Load a pack into the store.
     Load(LoadRequest),
@@ -750,6 +752,8 @@ pub struct ChangeRequest {
     pub action: Action,
     /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
+    /// Whether the new text may contain secrets.
+    pub is_secret_allowed: bool,
     /// The new value of `created` and `updated`: a date, with a time unless today is given.
     pub now: String,
     /// The random number for the id of a new note.
@@ -892,6 +896,8 @@ pub struct LoadRequest {
     pub strategy: Strategy,
     /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
+    /// Whether the pack may contain secrets.
+    pub is_secret_allowed: bool,
 }
 
 /// What becomes of notes that differ between the store and a pack. Attachments that differ stay as they are, unless they
@@ -924,6 +930,9 @@ pub struct ImportRequest {
     /// Whether nothing is changed, only shown.
     #[arg(skip)]
     pub is_dry_run: bool,
+    /// Whether the imported files may contain secrets.
+    #[arg(skip)]
+    pub is_secret_allowed: bool,
 }
 
 /// The apps whose notes can be imported.

@@ -12,7 +12,7 @@ use regex::Regex;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 8] = [
-    &["codec", "env", "escape", "timings", "progress", "tokens"],
+    &["codec", "env", "escape", "secrets", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "warnings"],
     &["store"],
     &["graph", "search", "pack", "report"],

@@ -3,7 +3,7 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Store, Text};
+use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Secret, Store, Text};
 use clap::Command;
 
 /// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
@@ -13,6 +13,8 @@ pub(super) enum CommandProperty {
     Budget,
     /// It can change files.
     DryRun,
+    /// It saves or packs texts, which may contain secrets.
+    Secret,
     /// It can change notes, and then answers with their ids alone if that is asked for.
     Quiet,
     /// It prints an answer in a format.
@@ -31,6 +33,7 @@ pub(super) enum CommandProperty {
 const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
 const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Day];
+const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
 const COMMANDS: [(&str, &[CommandProperty]); 42] = [
@@ -48,30 +51,30 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("link remove", CHANGES),
     ("graph", PRINTS_NOTES),
     ("show", PRINTS_NOTES),
-    ("journal", &[Budget, DryRun, Quiet, Answer, Pager, Store, Day, Text]),
+    ("journal", &[Budget, DryRun, Secret, Quiet, Answer, Pager, Store, Day, Text]),
     ("browse", &[Store, Day]),
     ("list", PRINTS_NOTES),
     ("inbox", PRINTS_NOTES),
-    ("tags", &[DryRun, Quiet, Answer, Pager, Store, Day]),
-    ("tags rename", CHANGES),
+    ("tags", &[DryRun, Secret, Quiet, Answer, Pager, Store, Day]),
+    ("tags rename", SAVES_TEXT),
     ("status", READS),
     ("doctor", &[DryRun, Answer, Pager, Store, Day]),
     ("eval", PRINTS_NOTES),
     ("index", READS),
     ("init", &[DryRun, Answer, Store, Day]),
-    ("capture", &[DryRun, Quiet, Answer, Store, Day, Text]),
-    ("create", CHANGES),
+    ("capture", &[DryRun, Secret, Quiet, Answer, Store, Day, Text]),
+    ("create", SAVES_TEXT),
     ("edit", &[Quiet, Answer, Store, Day]),
-    ("update", CHANGES),
-    ("rename", CHANGES),
+    ("update", SAVES_TEXT),
+    ("rename", SAVES_TEXT),
     ("merge", CHANGES),
     ("compact", CHANGES),
     ("delete", CHANGES),
-    ("dump", READS),
-    ("load", CHANGES),
-    ("import", CHANGES),
-    ("import logseq", CHANGES),
-    ("import obsidian", CHANGES),
+    ("dump", &[Secret, Answer, Pager, Store, Day]),
+    ("load", SAVES_TEXT),
+    ("import", SAVES_TEXT),
+    ("import logseq", SAVES_TEXT),
+    ("import obsidian", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
     ("mcp", &[Store, Day]),
     ("completions", &[]),
@@ -79,9 +82,10 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 6] = [
+const FLAGS: [(CommandProperty, &[&str]); 7] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
+    (Secret, &["allow_secret"]),
     (Quiet, &["quiet"]),
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
     (Store, &["store", "root", "no_index", "verbose"]),

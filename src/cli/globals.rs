@@ -52,6 +52,9 @@ pub(super) struct GlobalArgs {
     /// Show what would change without changing anything
     #[arg(long, global = true)]
     dry_run: bool,
+    /// Allow text that contains a password, key or token
+    #[arg(long, global = true)]
+    pub(super) allow_secret: bool,
     /// When to use colour (default: auto)
     #[arg(long, global = true, value_name = "WHEN")]
     pub(super) color: Option<ColorWhen>,
@@ -93,6 +96,7 @@ pub(super) struct Invocation<'a> {
     /// The date that counts as today, `YYYY-MM-DD`, if one is given.
     pub(super) today: Option<String>,
     pub(super) is_dry_run: bool,
+    pub(super) is_secret_allowed: bool,
 }
 
 impl Invocation<'_> {
@@ -108,7 +112,8 @@ impl Invocation<'_> {
 
     pub(super) fn change(&self, action: Action) -> Command {
         let (now, random) = (self.now(), self.env.random);
-        Command::Change(ChangeRequest { action, is_dry_run: self.is_dry_run, now, random })
+        let Self { is_dry_run, is_secret_allowed, .. } = *self;
+        Command::Change(ChangeRequest { action, is_dry_run, is_secret_allowed, now, random })
     }
 }
 
@@ -126,6 +131,7 @@ impl GlobalArgs {
             budget: self.budget,
             today,
             is_dry_run: self.dry_run,
+            is_secret_allowed: self.allow_secret,
         })
     }
 

@@ -3,6 +3,7 @@
 use clap::Subcommand;
 
 use super::examples::examples;
+use super::globals::Invocation;
 use crate::request::{ImportFrom, ImportRequest};
 
 #[derive(Debug, Subcommand)]
@@ -19,12 +20,13 @@ pub(super) enum ImportSub {
 }
 
 impl ImportSub {
-    pub(super) fn into_request(self, is_dry_run: bool) -> ImportRequest {
+    pub(super) fn into_request(self, invocation: &Invocation<'_>) -> ImportRequest {
         let (from, given) = match self {
             Self::Logseq(given) => (ImportFrom::Logseq, given),
             Self::Obsidian(given) => (ImportFrom::Obsidian, given),
         };
         let name = given.name.filter(|name| !name.is_empty());
-        ImportRequest { from, name, is_dry_run, ..given }
+        let Invocation { is_dry_run, is_secret_allowed, .. } = *invocation;
+        ImportRequest { from, name, is_dry_run, is_secret_allowed, ..given }
     }
 }

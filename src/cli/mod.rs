@@ -86,6 +86,9 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let has_budget = invocation.budget.is_limited();
     let command = cli.command.into_command(&mut invocation)?;
     check_budget_and_dry_run(&command, properties, has_budget, invocation.is_dry_run)?;
+    if invocation.is_secret_allowed && !properties.contains(&CommandProperty::Secret) {
+        return Err(Error::usage("--allow-secret works only with commands that save or pack texts"));
+    }
     check_format(&command, invocation.format, invocation.is_format_named)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());

@@ -28,7 +28,8 @@ impl DumpArgs {
         let is_partial = given.selects() || given.transitive || given.backlinks || given.max_notes.is_some();
         // A pack contains the notes themselves, not the digests in their place.
         let selectors = Selectors { no_compaction: true, ..completed(given, false, invocation.env)? };
-        Ok(Command::Dump { selection: is_partial.then_some(selectors), file })
+        let is_secret_allowed = invocation.is_secret_allowed;
+        Ok(Command::Dump { selection: is_partial.then_some(selectors), file, is_secret_allowed })
     }
 }
 
@@ -44,7 +45,8 @@ pub(super) struct LoadArgs {
 impl LoadArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let pack = file_or_stdin(self.file, invocation.env, unreadable)?;
-        Ok(Command::Load(LoadRequest { pack, strategy: self.strategy, is_dry_run: invocation.is_dry_run }))
+        let Invocation { is_dry_run, is_secret_allowed, .. } = *invocation;
+        Ok(Command::Load(LoadRequest { pack, strategy: self.strategy, is_dry_run, is_secret_allowed }))
     }
 }
 

@@ -262,7 +262,7 @@ impl Subcommands {
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
-            Self::Import(sub) => Command::Import(sub.into_request(is_dry_run)),
+            Self::Import(sub) => Command::Import(sub.into_request(invocation)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),

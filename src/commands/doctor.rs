@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, repair};
-use super::{note_findings, note_warning};
+use super::{note_findings, note_warning, secrets};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -78,6 +78,7 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     findings.extend(duplicate_diagnostics(store));
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
+    findings.extend(secrets::diagnostics(store));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;

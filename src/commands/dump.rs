@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
 use std::path::Path;
 
+use super::secrets::SecretSearch;
 use crate::context::{Session, select};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, join_path};
@@ -18,12 +19,16 @@ use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 pub(super) fn run(
     selection: Option<&Selectors>,
     file: Option<&Path>,
+    is_secret_allowed: bool,
     location: &Location,
     current_dir: &Path,
 ) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
+    if !is_secret_allowed {
+        expect_no_secrets(store, &pack)?;
+    }
     let text = pack::write(&pack);
     let head = ReportHead::of_change("dump", false, Some(&store.shown_path));
     let Some(file) = file else {
@@ -36,6 +41,16 @@ pub(super) fn run(
     let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
     entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
     Ok(Report::new(head, entries))
+}
+
+/// Refuses a pack with a secret: packs are for others.
+fn expect_no_secrets(store: &Store, pack: &Pack) -> Result<(), Error> {
+    let mut search = SecretSearch::default();
+    let notes = pack.notes.iter().map(|note| (&note.file, true));
+    for (file, is_note) in notes.chain(pack.attachments.iter().map(|file| (file, false))) {
+        search.add_file(&store.shown(&file.path), &file.bytes, is_note);
+    }
+    search.expect_none("the pack")
 }
 
 /// Reports that a file is not in the pack, and why.

@@ -16,6 +16,7 @@ mod man_pages;
 mod merge_driver;
 mod prime;
 mod search;
+mod secrets;
 mod setup;
 mod show;
 mod unknown_names;
@@ -64,8 +65,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump { selection, file } => {
-            dump::run(selection.as_ref(), file.as_deref(), location, current_dir).map(Some)
+        Command::Dump { selection, file, is_secret_allowed } => {
+            dump::run(selection.as_ref(), file.as_deref(), *is_secret_allowed, location, current_dir).map(Some)
         }
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),

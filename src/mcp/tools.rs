@@ -236,6 +236,6 @@ fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let now = date.map_or_else(env::now, str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    let change = ChangeRequest { action, is_dry_run: false, now, random };
+    let change = ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random };
     Ok(Task { command: Command::Change(change), budget: Budget::default(), is_prompt: false })
 }

@@ -233,6 +233,11 @@ impl Note {
         }
     }
 
+    /// Returns the text of the file, as far as it is read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Returns the markdown below the frontmatter, byte for byte as in the file.
     pub fn body(&self) -> &str {
         self.text.get(self.body.clone()).unwrap_or_default()

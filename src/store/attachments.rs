@@ -63,7 +63,7 @@ impl Store {
     }
 
     /// Reads a file of at most `max_bytes` bytes as [`Store::file`] does.
-    pub(super) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
+    pub(crate) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
         let Some(dir) = &self.dir else { return Ok(None) };
         let why = match dir.read(Path::new(path), max_bytes) {
             Ok(bytes) => return Ok(Some(bytes)),

@@ -46,7 +46,7 @@ pub enum Change {
 
 impl Change {
     /// Returns the file's path and bytes before and after the change; `None` if there is no file.
-    pub(super) fn files(&self) -> [Option<(&str, &[u8])>; 2] {
+    pub(crate) fn files(&self) -> [Option<(&str, &[u8])>; 2] {
         match self {
             Self::Create { path, new } => [None, Some((path, new))],
             Self::Replace { path, old, new } => [Some((path, old)), Some((path, new))],

@@ -9,3 +9,4 @@ pub(crate) mod hang;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;
+pub(crate) mod secret_values;

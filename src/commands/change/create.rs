@@ -162,7 +162,13 @@ mod tests {
             let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
             let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
             let action = Action::Create { fields: fields.clone(), is_generated, is_opened: false };
-            let request = ChangeRequest { action, is_dry_run: false, now: "2025-03-31".to_owned(), random: 1 };
+            let request = ChangeRequest {
+                action,
+                is_dry_run: false,
+                is_secret_allowed: false,
+                now: "2025-03-31".to_owned(),
+                random: 1,
+            };
             let planned = plan(&store, &request, &fields, is_generated)?;
             let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
             else {

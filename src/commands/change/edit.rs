@@ -5,6 +5,7 @@
 
 use super::{ChangePlan, PlannedChange};
 use crate::commands::note_findings;
+use crate::commands::secrets::note_diagnostics;
 use crate::env::Env;
 use crate::error::Error;
 use crate::note::Diagnostic;
@@ -29,6 +30,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     }
     let mut findings: Vec<DiagnosticEntry> = note_findings(&store, note).collect();
     let old_id = &NoteHandle::parse(path, before.clone()).id;
+    findings.extend(note_diagnostics(&store, note));
     if note.id != *old_id {
         let message =
             format!("its id changed from `{old_id}` to `{}`: links to the old id no longer lead to it", note.id);

@@ -17,6 +17,7 @@ mod update;
 
 pub use claims::CLAIMS;
 
+use super::secrets::expect_no_new_secrets;
 use super::{open_to_change, text_index_builder};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -48,6 +49,9 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
     let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir, builder)?;
     let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
     let (mut plan, mut verdict) = (plan?, None);
+    if has_new_words(&request.action) && !request.is_secret_allowed {
+        expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()))?;
+    }
     if let Some(lock) = lock {
         store.apply(&changes_of(&plan.changes), &lock)?;
         // The lock must not be held while the editor is open.
@@ -107,6 +111,22 @@ fn has_new_text(request: &ChangeRequest) -> bool {
     match &request.action {
         Action::Create { fields, .. } => fields.body.as_ref().is_some_and(|body| !body.trim().is_empty()),
         _ => false,
+    }
+}
+
+/// Tells whether an action writes words of the caller into notes. The others only move what is there, and remove it.
+fn has_new_words(action: &Action) -> bool {
+    match action {
+        Action::Create { .. }
+        | Action::Update { .. }
+        | Action::Journal { .. }
+        | Action::Rename { .. }
+        | Action::RenameTag { .. } => true,
+        Action::AddLink { .. }
+        | Action::RemoveLink { .. }
+        | Action::Delete { .. }
+        | Action::Merge { .. }
+        | Action::Compact { .. } => false,
     }
 }
 

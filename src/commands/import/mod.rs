@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::open_to_change;
+use super::secrets::SecretSearch;
 use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
@@ -32,6 +33,9 @@ pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Pa
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
+    if !request.is_secret_allowed {
+        plan.expect_no_secrets()?;
+    }
     if let Some(lock) = lock {
         store.apply(&plan.changes, &lock)?;
     }
@@ -166,14 +170,16 @@ struct ImportPlan<'a> {
     source: &'a SourceFolder,
     request: &'a ImportRequest,
     changes: Vec<Change>,
+    /// The path in the folder of the file behind each change.
+    origins: Vec<String>,
     entries: Vec<Entry>,
     findings: Vec<DiagnosticEntry>,
 }
 
 impl<'a> ImportPlan<'a> {
     fn of(store: &'a Store, source: &'a SourceFolder, request: &'a ImportRequest) -> Result<Self, Error> {
-        let (changes, entries, findings) = (Vec::new(), Vec::new(), Vec::new());
-        let mut plan = Self { store, source, request, changes, entries, findings };
+        let (changes, origins, entries, findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut plan = Self { store, source, request, changes, origins, entries, findings };
         let mut drafts = drafts::create(store, source, request)?;
         let remarks = links::import_links(store, source, request, &mut drafts);
         drafts.iter().for_each(|draft| plan.plan_note(draft));
@@ -199,7 +205,7 @@ impl<'a> ImportPlan<'a> {
             }
         };
         match change {
-            Some(change) => self.add_change(Some(&draft.id), change),
+            Some(change) => self.add_change(Some(&draft.id), &draft.page.source, change),
             None => {
                 let is_conflict = draft.action == ImportAction::Kept { is_conflict: true };
                 let action = if is_conflict { "skipped" } else { "unchanged" };
@@ -258,18 +264,32 @@ impl<'a> ImportPlan<'a> {
                 }
                 None => {
                     left -= bytes.len() as u64;
-                    self.add_change(None, Change::Create { path: to.clone(), new: bytes });
+                    self.add_change(None, path, Change::Create { path: to.clone(), new: bytes });
                 }
             }
         }
         Ok(())
     }
 
-    fn add_change(&mut self, id: Option<&NoteId>, change: Change) {
+    /// Refuses secrets that the store does not have yet. Lines are those of the notes.
+    fn expect_no_secrets(&self) -> Result<(), Error> {
+        let mut search = SecretSearch::among(self.changes.iter());
+        let files = self.changes.iter().filter_map(|change| change.files()[1]);
+        for ((path, new), origin) in files.zip(&self.origins) {
+            let is_note = path.ends_with(".md");
+            let name = if is_note { format!("the note from {origin}") } else { origin.clone() };
+            search.add_file(&name, new, is_note);
+        }
+        search.expect_none("the store")
+    }
+
+    /// Adds a change that comes from a file of the folder.
+    fn add_change(&mut self, id: Option<&NoteId>, origin: &str, change: Change) {
         let shows_diff = self.request.is_dry_run && id.is_some();
         let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
         self.add_change_entry(id, change.name(), change.path(), diff);
         self.changes.push(change);
+        self.origins.push(origin.to_owned());
     }
 
     fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {

@@ -10,6 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::open_to_change;
+use super::secrets::SecretSearch;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
@@ -25,6 +26,9 @@ pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path
     let pack = read(&request.pack, current_dir)?;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
+    if !request.is_secret_allowed {
+        plan.expect_no_secrets()?;
+    }
     if let Some(lock) = lock {
         store.apply(&plan.changes, &lock)?;
     }
@@ -171,6 +175,15 @@ impl<'a> LoadPlan<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Refuses secrets that the store does not have yet.
+    fn expect_no_secrets(&self) -> Result<(), Error> {
+        let mut search = SecretSearch::among(self.changes.iter());
+        for (path, new) in self.changes.iter().filter_map(|change| change.files()[1]) {
+            search.add_file(&self.store.shown(path), new, path.ends_with(".md"));
+        }
+        search.expect_none("the store")
     }
 
     fn add_change(&mut self, id: Option<&NoteId>, change: Change) {

@@ -1,0 +1,136 @@
+//! Random values beside a word such as `password`: `DB_PASSWORD=…`, `"api_key": "…"`.
+
+use std::ops::Range;
+
+use super::checks::{entropy, is_example};
+use super::shape::is_word;
+use super::{ANCHORS, Attempt};
+
+/// The words, in lower case. A hexadecimal value counts only beside one that is not [`AMBIGUOUS`].
+pub(super) const WORDS: [&str; 18] = [
+    "secret", "password", "passwd", "passphrase", "pwd", "token", "credential", "api_key", "api-key", "apikey",
+    "access_key", "access-key", "accesskey", "private_key", "private-key", "privatekey", "auth_key", "authkey",
+];
+const AMBIGUOUS: [&str; 2] = ["token", "credential"];
+
+/// The ends of names whose values are not secret.
+const PUBLIC_ENDS: [&str; 16] = [
+    "hash", "digest", "sha", "sha1", "sha256", "checksum", "fingerprint", "id", "name", "file", "path", "url", "uri",
+    "count", "type", "version",
+];
+
+/// The most bytes of the rest of a name, of the space around a separator, and of a value.
+const MAX_NAME: usize = 40;
+const MAX_SPACE: usize = 3;
+const MAX_VALUE: usize = 512;
+
+const MIN_VALUE: usize = 16;
+/// The least hexadecimal digits of a key: 128 bits.
+const MIN_HEX: usize = 32;
+/// The least entropy of a value, in bits per character. Sixteen random letters and digits have 3.4 and more.
+const MIN_ENTROPY: f64 = 3.3;
+/// The least length, and the least share of neighbours of different classes, of the longest part of a random value.
+/// Of random letters and digits 0.62 differ; in identifiers, few do.
+const MIN_PART: usize = 12;
+const MIN_CHANGES: f64 = 0.2;
+
+/// Matches the value behind a word.
+pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
+    let none = |end| Attempt { matched: None, end };
+    let bytes = text.as_bytes();
+    let word = text.get(anchor.clone()).unwrap_or_default();
+    let Some(name_end) = name_end(bytes, anchor.end) else { return none(anchor.end) };
+    let Some(start) = value_start(bytes, name_end) else { return none(anchor.end) };
+    let end = value_end(bytes, start);
+    let value = text.get(start..end).unwrap_or_default().trim_end_matches(['.', ',', '!', '?']);
+    let end = start + value.len();
+    // A call or a template, not a value.
+    let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$'));
+    let name = text.get(anchor.end..name_end).unwrap_or_default();
+    let is_secret =
+        !is_code && !is_public(name) && !ANCHORS.is_known_prefix(value.as_bytes()) && is_random(word, value);
+    Attempt { matched: is_secret.then_some(start..end), end: end.max(anchor.end) }
+}
+
+/// Returns the end of the name that a word is part of; `None` if the word is part of another one, as in `tokenizer`.
+fn name_end(bytes: &[u8], start: usize) -> Option<usize> {
+    let rest = bytes.get(start..).unwrap_or_default();
+    let plural = usize::from(rest.first() == Some(&b's'));
+    let rest = rest.get(plural..).unwrap_or_default();
+    if rest.first().is_some_and(u8::is_ascii_lowercase) {
+        return None;
+    }
+    let is_name = |byte: &&u8| is_word(**byte) || matches!(**byte, b'-' | b'.');
+    Some(start + plural + rest.iter().take(MAX_NAME).take_while(is_name).count())
+}
+
+/// Returns where a value begins behind a name: after a quote, a separator and another quote.
+fn value_start(bytes: &[u8], name_end: usize) -> Option<usize> {
+    let is_quote = |byte: Option<&u8>| matches!(byte, Some(b'"' | b'\'' | b'`' | b'*'));
+    let mut offset = name_end;
+    while offset < name_end + 2 && is_quote(bytes.get(offset)) {
+        offset += 1;
+    }
+    offset = skip_space(bytes, offset);
+    let separator = bytes.get(offset..).unwrap_or_default();
+    let known: [&[u8]; 4] = [b":=", b"=>", b":", b"="];
+    offset += known.iter().find(|known| separator.starts_with(known))?.len();
+    while offset < bytes.len() && is_quote(bytes.get(offset)) {
+        offset += 1;
+    }
+    offset = skip_space(bytes, offset);
+    if is_quote(bytes.get(offset)) {
+        offset += 1;
+    }
+    Some(offset)
+}
+
+fn skip_space(bytes: &[u8], start: usize) -> usize {
+    let rest = bytes.get(start..).unwrap_or_default().iter();
+    start + rest.take(MAX_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
+}
+
+fn value_end(bytes: &[u8], start: usize) -> usize {
+    let is_value = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=_.~-!@#%^&*?:".contains(*byte);
+    start + bytes.get(start..).unwrap_or_default().iter().take(MAX_VALUE).take_while(is_value).count()
+}
+
+/// Tells whether the rest of a name says that its value is no secret, as in `password_hash`.
+fn is_public(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let last = lower.rsplit(['_', '-', '.']).next().unwrap_or_default();
+    let is_camel = PUBLIC_ENDS.iter().any(|end| end.len() > 2 && last.ends_with(end));
+    PUBLIC_ENDS.contains(&last) || is_camel
+}
+
+/// Tells whether a value is random: long enough, mixed, and neither a hash, a UUID, a path nor an example.
+fn is_random(word: &str, value: &str) -> bool {
+    if value.len() < MIN_VALUE || is_example(value) || value.contains("://") {
+        return false;
+    }
+    if value.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        let is_ambiguous = AMBIGUOUS.iter().any(|other| word.eq_ignore_ascii_case(other));
+        return value.len() >= MIN_HEX && !is_ambiguous && entropy(value) >= MIN_ENTROPY - 0.3;
+    }
+    !is_uuid(value) && entropy(value) >= MIN_ENTROPY && value.split(['-', '_', '.', '/', ':', '=', '+']).any(is_mixed)
+}
+
+fn is_uuid(value: &str) -> bool {
+    let lengths = value.split('-').map(str::len);
+    value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') && lengths.eq([8, 4, 4, 4, 12])
+}
+
+/// Tells whether a part of a value has letters and digits in an order that no word has.
+fn is_mixed(part: &str) -> bool {
+    let class = |byte: u8| match byte {
+        b'a'..=b'z' => 0,
+        b'A'..=b'Z' => 1,
+        b'0'..=b'9' => 2,
+        _ => 3,
+    };
+    let classes: Vec<u8> = part.bytes().map(class).collect();
+    let changes = classes.windows(2).filter(|pair| pair[0] != pair[1]).count() as f64;
+    let digits = classes.iter().filter(|class| **class == 2).count();
+    let letters = classes.iter().filter(|class| **class < 2).count();
+    part.len() >= MIN_PART && digits >= 2 && letters >= 2 && changes >= MIN_CHANGES * part.len() as f64
+}

@@ -1,0 +1,76 @@
+//! Passwords in the user information of URLs (RFC 3986, section 3.2.1).
+
+use std::ops::Range;
+
+use super::Attempt;
+use super::checks::is_example;
+
+/// The most bytes of a scheme, a user's name and a password.
+const MAX_SCHEME: usize = 20;
+const MAX_NAME: usize = 128;
+const MAX_PASSWORD: usize = 256;
+
+const MIN_PASSWORD: usize = 3;
+
+/// Passwords of documentation and of development databases, in lower case.
+const DEFAULTS: [&str; 24] = [
+    "password", "passwd", "pass", "pwd", "passw0rd", "p4ssw0rd", "secret", "token", "user", "username", "test",
+    "admin", "root", "guest", "postgres", "mysql", "mongo", "redis", "minioadmin", "123456", "12345", "1234", "123",
+    "pw",
+];
+
+/// Hosts that nobody else reaches: this machine, and the names that RFC 2606 reserves.
+const LOCAL_HOSTS: [&str; 4] = ["localhost", "127.0.0.1", "0.0.0.0", "::1"];
+const RESERVED_HOSTS: [&str; 7] =
+    ["example.com", "example.org", "example.net", ".example", ".test", ".invalid", ".localhost"];
+
+/// Matches the password behind its anchor, `://`.
+pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
+    let none = |end| Attempt { matched: None, end };
+    let bytes = text.as_bytes();
+    let scheme = bytes.get(..anchor.start).unwrap_or_default().iter().rev().take(MAX_SCHEME);
+    let is_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'+' | b'-' | b'.');
+    if scheme.take_while(is_scheme).count() < 2 {
+        return none(anchor.end);
+    }
+    let colon = end_of(bytes, anchor.end, MAX_NAME);
+    if bytes.get(colon) != Some(&b':') {
+        return none(colon.max(anchor.end));
+    }
+    let mut end = end_of(bytes, colon + 1, MAX_PASSWORD);
+    while bytes.get(end) == Some(&b':') && end < colon + MAX_PASSWORD {
+        end = end_of(bytes, end + 1, MAX_PASSWORD);
+    }
+    let host = text.get(end + 1..host_end(bytes, end + 1)).unwrap_or_default();
+    let name = text.get(anchor.end..colon).unwrap_or_default();
+    let password = text.get(colon + 1..end).unwrap_or_default();
+    let is_secret = bytes.get(end) == Some(&b'@') && is_real(name, password) && is_reachable(host);
+    Attempt { matched: is_secret.then_some(colon + 1..end), end }
+}
+
+/// Returns the end of a part of the user information.
+fn end_of(bytes: &[u8], start: usize, most: usize) -> usize {
+    let is_part = |byte: &&u8| byte.is_ascii_graphic() && !b":/@?#\"'`<>()[]{}|\\^,".contains(*byte);
+    start + bytes.get(start..).unwrap_or_default().iter().take(most).take_while(is_part).count()
+}
+
+fn host_end(bytes: &[u8], start: usize) -> usize {
+    let is_host = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'-' | b'_' | b'[' | b':');
+    start + bytes.get(start..).unwrap_or_default().iter().take(MAX_NAME).take_while(is_host).count()
+}
+
+/// Tells whether a password is none of a template, an example or a default.
+fn is_real(name: &str, password: &str) -> bool {
+    let lower = password.to_ascii_lowercase();
+    let is_template = password.contains(['$', '*']) || password.contains("%s") || password.contains("..");
+    let is_default = DEFAULTS.contains(&lower.as_str()) || lower == name.to_ascii_lowercase();
+    let names_itself = ["password", "passwd", "_pass", "-pass"].iter().any(|word| lower.contains(word));
+    password.len() >= MIN_PASSWORD && !is_template && !is_default && !names_itself && !is_example(password)
+}
+
+fn is_reachable(host: &str) -> bool {
+    let host = host.trim_start_matches('[').to_ascii_lowercase();
+    let name = host.split(':').next().unwrap_or_default().trim_end_matches('.');
+    let is_local = LOCAL_HOSTS.iter().any(|local| name == *local || host.starts_with("::1"));
+    !name.is_empty() && !is_local && !RESERVED_HOSTS.iter().any(|reserved| name.ends_with(reserved))
+}

@@ -1,0 +1,331 @@
+//! Secrets: how many of a corpus are found and how many false alarms there are, that commands refuse them, and that no output
+//! contains their values.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use qipu::secrets::{KnownSecrets, find, find_new};
+use support::files::{path, store, write_in_store};
+use support::generators::runner;
+use support::process::{Answer, call, call_with};
+use support::random::Random;
+use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem};
+
+const LEAST_RECALL: f64 = 0.95;
+const MOST_FALSE_ALARMS: f64 = 0.01;
+
+/// Texts around a value.
+const WRAPPINGS: usize = 8;
+
+fn wrapped(wrapping: usize, value: &str) -> String {
+    match wrapping {
+        0 => value.to_owned(),
+        1 => format!("A line before.\n\nUse {value} for the deployment, not the old one.\n"),
+        2 => format!("```sh\nexport SERVICE_KEY={value}\nmake deploy\n```\n"),
+        3 => format!("service:\n  credentials: {value}\n"),
+        4 => format!("{{\"value\": \"{}\", \"n\": 1}}", value.replace('"', "'").replace('\n', "\\n")),
+        5 => format!("- `{value}` (rotated last week)"),
+        6 => format!("curl -H 'Authorization: Bearer {value}' https://api.acme.io/v1/jobs"),
+        _ => format!("> \u{201c}{value}\u{201d}, wrote Zoë."),
+    }
+}
+
+#[test]
+fn secrets_of_every_kind_are_found() {
+    let mut random = Random::new(22);
+    let mut missed: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut count = 0;
+    for (kind, generate) in KINDS {
+        for wrapping in 0..WRAPPINGS {
+            let text = wrapped(wrapping, &generate(&mut random));
+            let found = find(&text);
+            count += 1;
+            if !found.iter().any(|secret| secret.kind == kind) {
+                let others: Vec<&str> = found.iter().map(|secret| secret.kind).collect();
+                missed.entry(kind).or_default().push(format!("{others:?} in {text}"));
+            }
+        }
+    }
+    let misses = missed.values().map(Vec::len).sum::<usize>();
+    let recall = 1.0 - misses as f64 / f64::from(count);
+    assert!(count >= 300 && recall >= LEAST_RECALL, "{misses} of {count} missed: {missed:#?}");
+    assert!(missed.values().all(|texts| texts.len() <= WRAPPINGS / 2), "a kind is mostly missed: {missed:#?}");
+}
+
+#[test]
+fn what_is_no_secret_raises_no_alarm() {
+    let mut texts = negatives(&mut Random::new(23));
+    for folder in ["src", "specs", "tests", "fixtures"] {
+        for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap) {
+            let text = entry.file_type().is_file().then(|| fs::read_to_string(entry.path()).ok()).flatten();
+            texts.extend(text.map(|text| ("this repository", format!("{}\n{text}", entry.path().display()))));
+        }
+    }
+    let is_alarm = |(_, text): &&(&str, String)| !find(text).is_empty();
+    let alarms: Vec<_> = texts.iter().filter(is_alarm).collect();
+    let shown: Vec<String> =
+        alarms.iter().map(|(what, text)| format!("{what}: {:?} in {:.120}", find(text), text)).collect();
+    let share = alarms.len() as f64 / texts.len() as f64;
+    assert!(texts.len() >= 1000 && share <= MOST_FALSE_ALARMS, "{} of {}: {shown:#?}", alarms.len(), texts.len());
+}
+
+#[test]
+fn the_position_is_that_of_the_value() {
+    let mut random = Random::new(24);
+    let token = github(&mut random);
+    let text = format!("é\nein Schlüssel: {token}\r\n{token}");
+    let found = find(&text);
+    let places: Vec<_> = found.iter().map(|secret| (secret.line, secret.column, secret.offset)).collect();
+    assert_eq!(places, [(2, 16, text.find(&token).unwrap()), (3, 1, text.rfind(&token).unwrap())]);
+    assert!(!format!("{found:?}").contains(&token));
+}
+
+#[test]
+fn a_comment_exempts_its_line_alone() {
+    let mut random = Random::new(25);
+    let (first, second) = (github(&mut random), github(&mut random));
+    for comment in ["<!-- qipu:allow-secret -->", "# qipu:allow-secret", "// gitleaks:allow"] {
+        let text = format!("{first} {comment}\n{second}\n{first}\n");
+        assert_eq!(find(&text).iter().map(|secret| secret.line).collect::<Vec<_>>(), [2, 3], "{comment}");
+    }
+}
+
+#[test]
+fn known_secrets_are_not_new() {
+    let mut random = Random::new(26);
+    let (old, new) = (github(&mut random), jwt(&mut random));
+    let mut known = KnownSecrets::default();
+    known.add(&format!("It was {old}."));
+    assert!(!format!("{known:?}").contains(&old));
+    let found = find_new(&format!("key: {old}\nkey: {new}\n"), &known);
+    assert_eq!(found.iter().map(|secret| secret.line).collect::<Vec<_>>(), [2]);
+}
+
+#[test]
+fn hostile_text_takes_linear_time() {
+    let mut random = Random::new(27);
+    let token = github(&mut random);
+    let units = [
+        "eyJ",
+        ".eyJ",
+        "-eyJ",
+        "ghp_",
+        "-ghp_",
+        "://",
+        "a://b:",
+        "secret=",
+        "secret: ",
+        "password",
+        "-----BEGIN ",
+        "-----BEGIN PRIVATE KEY-----",
+        "-----",
+        "AKIA",
+        "sk-",
+        "sk-ant-api03-",
+        "\u{e9}",
+        "A",
+        "-us",
+        ":AA",
+        "8Q~",
+        "qipu:allow-secret ",
+        "qipu:allow-secret\n",
+        "\\n",
+        "pypi-AgEIcHlwaS5vcmc",
+        "-glpat-",
+    ];
+    let mut texts: Vec<String> = units.iter().map(|unit| unit.repeat((1 << 20) / unit.len())).collect();
+    texts.push(format!("{token} ").repeat((1 << 20) / 41));
+    texts.push(format!("{token} qipu:allow-secret\n").repeat((1 << 20) / 59));
+    texts.push(base64(&mut random, 3 << 18));
+    for text in texts {
+        let shown: String = text.chars().take(40).collect();
+        let begin = Instant::now();
+        let count = find(&text).len();
+        let time = begin.elapsed();
+        // A quadratic search of a mebibyte takes minutes; this takes milliseconds with optimization.
+        assert!(time < Duration::from_secs(5), "{time:?} for {count} in {shown}");
+    }
+}
+
+#[test]
+fn any_text_is_searched() {
+    let parts = prop::collection::vec(
+        prop_oneof![
+            ".*",
+            prop::sample::select(KINDS.map(|(_, generate)| generate(&mut Random::new(28))).to_vec()),
+            prop::sample::select(vec!["://", "secret = \"", "-----BEGIN ", "eyJ", ".", ":", "@", "\\n", "é", "="])
+                .prop_map(str::to_owned),
+        ],
+        0..6,
+    );
+    let checked = runner(400).run(&parts, |parts| {
+        let text = parts.concat();
+        for secret in find(&text) {
+            prop_assert!(text.is_char_boundary(secret.offset) && secret.line > 0 && secret.column > 0);
+            let line = text[..secret.offset].matches('\n').count() + 1;
+            prop_assert_eq!(secret.line, line);
+        }
+        Ok(())
+    });
+    checked.unwrap();
+}
+
+/// Asserts that a call is refused for its secret, without the value in any output.
+fn expect_refused(answer: &Answer, value: &str, place: &str) {
+    let error = answer.error.as_ref().unwrap_or_else(|| panic!("not refused: {}", answer.stdout));
+    assert_eq!(answer.code(), 1, "{error:?}");
+    assert!(error.message.contains("secret") && error.message.contains(place), "{error:?}");
+    assert!(error.hint.as_ref().unwrap().contains("--allow-secret"), "{error:?}");
+    for output in [&answer.stdout, &error.to_text(false), &error.to_text(true), &error.to_json()] {
+        assert!(!output.contains(&value[..value.len().min(12)]), "{output}");
+    }
+}
+
+fn notes(dir: &tempfile::TempDir) -> Vec<String> {
+    let files = walkdir::WalkDir::new(dir.path().join(".qipu")).sort_by_file_name().into_iter().map(Result::unwrap);
+    let notes = files.filter(|entry| entry.path().extension().is_some_and(|extension| extension == "md"));
+    notes.map(|entry| fs::read_to_string(entry.path()).unwrap()).collect()
+}
+
+#[test]
+fn commands_refuse_secrets_and_allow_them_if_told() {
+    let token = github(&mut Random::new(30));
+    let text = format!("The key of the build:\n{token}");
+    let field = format!("build={token}");
+    let calls: [(&[&str], &str); 13] = [
+        (&["capture", &text], "GitHub token in line 2, column 1 of the text"),
+        (&["capture", "A text.", "--title", &token], "GitHub token in the field `title`"),
+        (&["capture", "A text.", "--tag", &token], "GitHub token in the field `tags`"),
+        (&["create", "A title", "--body", &text], "line 2"),
+        (&["create", &token], "the field `title`"),
+        (&["create", "A title", "--summary", &token], "the field `summary`"),
+        (&["create", "A title", "--set", &field], "the fields"),
+        (&["create", "A title", "--source", &token], "the field `sources`"),
+        (&["update", "a", "--body", &text], "line 2"),
+        (&["update", "a", "--set", &field], "the fields"),
+        (&["journal", &token], "column 3 of the text"),
+        (&["rename", "a", &token], "the field `title`"),
+        (&["tags", "rename", "t", &token], "the field `tags`"),
+    ];
+    for (args, place) in calls {
+        let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\ntags: [t]\n---\nA text.\n")]);
+        let before = notes(&dir);
+        for flags in [&[][..], &["--json"], &["--records"], &["--dry-run"], &["--dry-run", "--json"]] {
+            expect_refused(&call(path(&dir), &[args, flags].concat()), &token, place);
+        }
+        assert_eq!(notes(&dir), before, "{args:?}");
+        let answer = call(path(&dir), &[args, &["--allow-secret"]].concat());
+        assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
+        assert!(notes(&dir).iter().any(|note| note.contains(&token)), "{args:?}");
+    }
+    let dir = store(&[]);
+    expect_refused(&call_with(path(&dir), &["capture"], &text, &[]), &token, "line 2");
+    assert_eq!(call(path(&dir), &["list", "--allow-secret"]).code(), 2, "it saves no text");
+}
+
+#[test]
+fn a_multiline_key_in_a_field_is_refused() {
+    let dir = store(&[]);
+    let key = pem(&mut Random::new(31), "PRIVATE KEY", &[0x30, 0x2e], 48);
+    let answer = call(path(&dir), &["create", "A title", "--summary", &key]);
+    expect_refused(&answer, key.lines().nth(1).unwrap(), "private key in the field `summary`");
+}
+
+#[test]
+fn a_secret_that_a_note_has_blocks_no_other_edit() {
+    let mut random = Random::new(32);
+    let (old, new) = (github(&mut random), github(&mut random));
+    let dir = store(&[("notes/a.md", &format!("---\nid: a\ntitle: A\ntags: [t]\n---\nIt is {old}.\n"))]);
+    let body = format!("Now it is {old}, as before.");
+    for args in [
+        &["update", "a", "--value", "3"][..],
+        &["update", "a", "--body", &body],
+        &["rename", "a", "B"],
+        &["tags", "rename", "t", "u"],
+    ] {
+        let answer = call(path(&dir), args);
+        assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
+    }
+    let body = format!("{old}\n{new}");
+    expect_refused(&call(path(&dir), &["update", "a", "--body", &body]), &new, "1 secret: GitHub token in line 2");
+    // A text that moves from one note to another is not new.
+    write_in_store(dir.path(), "notes/b.md", "---\nid: b\ntitle: Other\n---\nA text.\n");
+    assert_eq!(call(path(&dir), &["merge", "b", "a"]).code(), 0);
+}
+
+#[test]
+fn packs_and_imports_with_secrets_are_refused() {
+    let token = github(&mut Random::new(33));
+    let note = format!("---\nid: a\ntitle: A\n---\nIt is\n{token}\n");
+    let dir = store(&[("notes/a.md", &note), ("attachments/key.txt", &token), ("notes/b.md", "# B\n")]);
+    let pack = dir.path().join("a.pack");
+    let dump = ["dump", pack.to_str().unwrap()];
+    expect_refused(&call(path(&dir), &dump), &token, "GitHub token in line 6, column 1 of .qipu/notes/a.md");
+    expect_refused(&call(path(&dir), &["dump", "-"]), &token, "2 secrets");
+    assert!(!pack.exists());
+    assert_eq!(call(path(&dir), &[&dump[..], &["--allow-secret"]].concat()).code(), 0);
+
+    let other = store(&[]);
+    let load = ["load", pack.to_str().unwrap()];
+    expect_refused(&call(path(&other), &load), &token, "line 6, column 1 of .qipu/notes/a.md");
+    expect_refused(&call(path(&other), &[&load[..], &["--dry-run"]].concat()), &token, "attachments/key.txt");
+    assert_eq!(notes(&other).len(), 0);
+    assert_eq!(call(path(&other), &[&load[..], &["--allow-secret"]].concat()).code(), 0);
+    assert_eq!(call(path(&other), &load).code(), 0, "the store has them already");
+
+    let vault = tempfile::tempdir().unwrap();
+    fs::write(vault.path().join("Page.md"), format!("A page.\n\n{token}\n")).unwrap();
+    fs::write(vault.path().join(format!("{token}.md")), "A page.\n").unwrap();
+    let store = store(&[]);
+    let import = ["import", "obsidian", vault.path().to_str().unwrap()];
+    expect_refused(&call(path(&store), &import), &token, "the note from Page.md");
+    expect_refused(&call(path(&store), &[&import[..], &["--dry-run", "--json"]].concat()), &token, "3 secrets");
+    assert_eq!(call(path(&store), &[&import[..], &["--allow-secret"]].concat()).code(), 0);
+    assert_eq!(call(path(&store), &import).code(), 0, "the store has them already");
+}
+
+#[test]
+fn doctor_reports_secrets_without_their_values() {
+    let mut random = Random::new(34);
+    let (token, secret) = (github(&mut random), of(&mut random, "0123456789abcdefghijkmnpqrstuvwxyzABC", 30));
+    let note = format!("---\nid: a\ntitle: A\nsummary: {token}\n---\npassword: {secret}\n");
+    let example = format!("---\nid: b\ntitle: B\n---\n{token} <!-- qipu:allow-secret -->\n[[a]]\n");
+    let long = format!("{token}\n{}", hex(&mut random, 2 << 20));
+    let dir = store(&[
+        ("notes/a.md", &note),
+        ("notes/b.md", &example),
+        ("attachments/c.env", &format!("\nA={token}\n")),
+        ("attachments/long.txt", &long),
+    ]);
+    for format in [&[][..], &["--json"], &["--records"]] {
+        let answer = call(path(&dir), &[&["doctor"], format].concat());
+        assert_eq!(answer.code(), 3);
+        assert!(!answer.stdout.contains(&token) && !answer.stdout.contains(&secret), "{}", answer.stdout);
+    }
+    let json: serde_json::Value = serde_json::from_str(&call(path(&dir), &["doctor", "--json"]).stdout).unwrap();
+    let found = json["findings"].as_array().unwrap().iter().filter(|finding| finding["code"] == "secret");
+    let found: Vec<_> =
+        found.map(|f| (f["path"].as_str().unwrap(), f["line"].as_u64().unwrap(), &f["level"])).collect();
+    let expected = [(".qipu/attachments/c.env", 2), (".qipu/notes/a.md", 4), (".qipu/notes/a.md", 6)];
+    assert_eq!(found.iter().map(|(path, line, _)| (*path, *line)).collect::<Vec<_>>(), expected, "{json}");
+}
+
+#[test]
+fn edit_reports_the_secrets_that_it_finds() {
+    let token = github(&mut Random::new(35));
+    let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\n---\nA text.\n")]);
+    let editor = dir.path().join("editor");
+    fs::write(&editor, format!("#!/bin/sh\nprintf '%s\\n' '{token}' >> \"$1\"\n")).unwrap();
+    let command = format!("sh {}", editor.display());
+    let mut qipu = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let output = qipu.args(["edit", "a"]).current_dir(dir.path()).env("VISUAL", command).output().unwrap();
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let shown = format!("{stdout}{stderr}");
+    assert!(shown.contains("GitHub token") && !shown.contains(&token), "{shown}");
+}
