@@ -10,6 +10,7 @@ use jiff::civil::Date;
 
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
+use crate::note::edit::BodyEdit;
 pub use crate::report::{Format, GraphFormat, Score};
 use crate::store::Location;
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
@@ -778,7 +779,9 @@ pub enum Action {
     Update {
         ids: Vec<String>,
         fields: NewFields,
-        /// Whether a program changes them. With a new text, a note loses the fields that vouch for the old one.
+        /// The change of a part of the body.
+        body_edit: Option<BodyEdit>,
+        /// Whether a program changes them. With a changed text, a note loses the fields that vouch for the old one.
         is_generated: bool,
     },
     /// Add to the journal of a day.

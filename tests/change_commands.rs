@@ -200,6 +200,101 @@ fn a_title_that_a_third_note_has_too_does_not_take_links_with_it() {
     assert_eq!(text(&dir, "notes/d.md"), "---\nid: d\ntitle: D\n---\n[[a]]\n");
 }
 
+fn notes_to_correct() -> tempfile::TempDir {
+    store(&[
+        ("notes/a.md", "---\nid: a\ntitle: A\n---\n# A\r\n\r\n## Why\r\nEvery hour.\r\n\r\n## How\r\nx x"),
+        ("notes/b.md", "---\nid: b\ntitle: B\n---\n## Why\n\nEvery hour. ```\n\n```\n## How\n```\n\n# C\n\n## Why\n"),
+        ("notes/c.md", "---\nid: c\ntitle: C\n---\nEvery hour.\n\n```\nopen\n"),
+    ])
+}
+
+#[test]
+fn a_correction_changes_a_part_of_each_text_or_none() {
+    let dir = notes_to_correct();
+    let run = |args: &[&str], stdin: &str| {
+        let args = [args, &["--today", "2025-03-31"]].concat();
+        call_with(path(&dir), &args, stdin, &[])
+    };
+    let body = |file: &str| {
+        let text = text(&dir, &format!("notes/{file}.md"));
+        text.split_once("updated: 2025-03-31\n---\n").unwrap().1.to_owned()
+    };
+    let shown = run(&["update", "a", "c", "--replace", "hour", "day", "--dry-run"], "").stdout;
+    assert_eq!(shown.matches("-Every hour.").count(), 2, "{shown}");
+    assert_eq!(shown.matches("+Every day.").count(), 2, "{shown}");
+    assert!(!text(&dir, "notes/a.md").contains("updated"), "a dry run changes nothing");
+    assert_eq!(run(&["update", "a", "c", "--replace", "hour", "-"], "day\n").code(), 0);
+    assert_eq!(body("a"), "# A\r\n\r\n## Why\r\nEvery day.\r\n\r\n## How\r\nx x");
+    assert_eq!(body("c"), "Every day.\n\n```\nopen\n");
+    assert_eq!(run(&["update", "a", "--section", "A › Why", "--body", "-"], "- One\n- Two\n").code(), 0);
+    assert_eq!(run(&["update", "a", "--section", "## How", "--body", "y"], "").code(), 0);
+    let expected = "# A\r\n\r\n## Why\r\n- One\n- Two\r\n\r\n## How\r\ny";
+    assert_eq!(body("a"), expected, "new lines end as the first line of the file");
+    assert_eq!(run(&["update", "b", "--append", "-", "--tag", "t"], "- more\n\n").code(), 0);
+    assert!(body("b").ends_with("# C\n\n## Why\n\n- more\n"), "{}", body("b"));
+    assert_eq!(run(&["update", "b", "--section", "C › Why", "--body", ""], "").code(), 0);
+    assert!(body("b").ends_with("```\n\n# C\n\n## Why\n"), "{}", body("b"));
+    assert!(run(&["update", "b", "--replace", "C", "C"], "").stdout.contains("unchanged"));
+}
+
+#[test]
+fn a_correction_that_is_not_unique_is_refused_with_the_count() {
+    let dir = notes_to_correct();
+    let files = || ["a", "b", "c"].map(|name| text(&dir, &format!("notes/{name}.md")));
+    let before = files();
+    for (args, message) in [
+        (
+            &["a", "b", "--replace", "x x", "y"][..],
+            "can't change `b`: its text does not contain the text to replace (0 occurrences)",
+        ),
+        (
+            &["a", "--replace", "x", "y"],
+            "can't change `a`: the text to replace occurs 2 times; give more of the text around it",
+        ),
+        (
+            &["b", "--replace", "``", "y"],
+            "can't change `b`: the text to replace occurs 3 times; give more of the text around it",
+        ),
+        (
+            &["b", "--replace", "id: b", "id: c"],
+            "can't change `b`: its text does not contain the text to replace (0 occurrences)",
+        ),
+        (
+            &["a", "b", "--section", "Why", "--body", "y"],
+            "can't change `b`: it has 2 headings `Why`; name the heading above too: `A › B`",
+        ),
+        (&["b", "--section", "How", "--body", "y"], "can't change `b`: it has no heading `How` (0 headings)"),
+        (
+            &["a", "--section", "Why", "--body", "## Why\n\ny"],
+            "can't change `a`: the text has a heading that would end the section",
+        ),
+        (
+            &["a", "--section", "Why", "--body", "```\ny"],
+            "can't change `a`: its other headings would change their meaning with that text",
+        ),
+        (&["a", "c", "--append", "y"], "can't change `c`: its text ends inside a code block or a comment"),
+    ] {
+        let answer = call(path(&dir), &[&["update"], args].concat());
+        assert_eq!(answer.code(), 3, "{args:?}");
+        assert_eq!(answer.error.unwrap().message, message);
+    }
+    for args in [
+        &["--append", " "][..],
+        &["--append", "x", "--body", "y"],
+        &["--append", "x", "--replace", "y", "z"],
+        &["--append", "x", "--section", "y", "--body", "z"],
+        &["--replace", "x"],
+        &["--replace", "", "x"],
+        &["--replace", "-", "-"],
+        &["--replace", "x", "y", "--body", "z"],
+        &["--section", "Why"],
+        &["--section", " ", "--body", "x"],
+    ] {
+        assert_eq!(call(path(&dir), &[&["update", "a"], args].concat()).code(), 2, "{args:?}");
+    }
+    assert_eq!(files(), before);
+}
+
 /// Every mutating command on notes in every form: only what it reports is changed, in these notes
 /// only the fields that it is about, and the change reads back; what is refused changes nothing.
 #[test]

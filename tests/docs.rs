@@ -184,7 +184,8 @@ fn run_taught(line: &str) {
         .replacen(" ID ID", " qp-h2v6 qp-9f2t", 1)
         .replace(" ID", " qp-9f2t")
         .replace(":ID", ":qp-9f2t")
-        .replace(" TAG", " errors");
+        .replace(" TAG", " errors")
+        .replace("'OLD'", "'wrong turns included'");
     let tmp = tempfile::tempdir().unwrap();
     copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();

@@ -7,7 +7,7 @@ mod support;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
-use qipu::note::edit::{Edit, apply};
+use qipu::note::edit::{BodyEdit, Edit, apply};
 use qipu::note::{Note, TypedLink, Value};
 use support::frontmatter::{comments, note, squeezed, without_field};
 use support::generators;
@@ -63,7 +63,7 @@ fn key(edit: &Edit) -> &str {
         | Edit::Retarget { key, .. } => key,
         Edit::RemoveField(key) => key,
         Edit::SetCustom { .. } | Edit::RemoveCustom(_) | Edit::SetCustomValue { .. } => "custom",
-        Edit::SetBody(_) | Edit::Append { .. } => "body",
+        Edit::SetBody(_) | Edit::Append { .. } | Edit::ChangeBody(_) => "body",
     }
 }
 
@@ -166,4 +166,194 @@ fn check_reads_back(after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
         _ => {}
     }
     Ok(())
+}
+
+const FRONTS: [&str; 3] = ["", "---\nid: a\ntags: [x] # c\n---\n", "\u{feff}---\n# only a comment\n---\n"];
+
+/// Headings as people write them: the markdown, the level, the text.
+const HEADINGS: [(&str, usize, &str); 6] = [
+    ("# One", 1, "One"),
+    ("One\n===", 1, "One"),
+    ("## Two `x` ##", 2, "Two x"),
+    ("Second *of\ntwo*\n---", 2, "Second of two"),
+    ("### Three", 3, "Three"),
+    (" ## Four é", 2, "Four é"),
+];
+
+/// Text without headings, though some of it looks like one.
+const TEXTS: [&str; 10] = [
+    "A paragraph\nof two lines.  ",
+    "```\n# One\n\n### Three\n```",
+    "~~~~md\n```\n# One\n~~~~",
+    "> # One\n> quoted",
+    "- ### Three\n- item\n\n  more",
+    "<!--\n# One\n\n## Two x\n-->",
+    "    # One in code\n\n    ### Three",
+    "| a |\n|---|\n| # One |",
+    "one two one two [[One]] \\# One 日本",
+    "***",
+];
+
+/// A piece of a body: a heading, or text.
+#[derive(Debug, Clone, Copy)]
+enum Piece {
+    Heading((&'static str, usize, &'static str)),
+    Text(&'static str),
+}
+
+impl Piece {
+    fn markdown(self) -> &'static str {
+        match self {
+            Self::Heading((markdown, ..)) | Self::Text(markdown) => markdown,
+        }
+    }
+
+    fn level(self) -> Option<usize> {
+        if let Self::Heading((_, level, _)) = self { Some(level) } else { None }
+    }
+}
+
+/// A note of pieces that are separated by blank lines: its frontmatter, its pieces, its end, and whether it has CRLF.
+fn note_of_pieces() -> impl Strategy<Value = (&'static str, Vec<Piece>, &'static str, bool)> {
+    let piece = prop_oneof![
+        prop::sample::select(HEADINGS.to_vec()).prop_map(Piece::Heading),
+        prop::sample::select(TEXTS.to_vec()).prop_map(Piece::Text),
+    ];
+    (
+        prop::sample::select(FRONTS.to_vec()),
+        prop::collection::vec(piece, 1..9),
+        prop::sample::select(vec!["", "\n", "\n\n"]),
+        any::<bool>(),
+    )
+}
+
+/// Returns the text of a note.
+fn joined(front: &str, pieces: &[&str], end: &str, is_crlf: bool) -> String {
+    let text = format!("{front}{}{end}", pieces.join("\n\n"));
+    if is_crlf { text.replace('\n', "\r\n") } else { text }
+}
+
+/// Returns the path of each heading with its index among the pieces.
+fn heading_paths(pieces: &[Piece]) -> Vec<(usize, Vec<&'static str>)> {
+    let mut open: Vec<(usize, &str)> = Vec::new();
+    let mut paths = Vec::new();
+    for (index, piece) in pieces.iter().enumerate() {
+        if let Piece::Heading((_, level, text)) = piece {
+            open.retain(|(outer, _)| outer < level);
+            open.push((*level, *text));
+            paths.push((index, open.iter().map(|(_, text)| *text).collect()));
+        }
+    }
+    paths
+}
+
+/// Returns the pieces and the end of a body with another text in the section of the heading at `index`.
+fn with_section<'a>(pieces: &[Piece], index: usize, new: &'a str, end: &'static str) -> (Vec<&'a str>, &'static str) {
+    let level = pieces[index].level();
+    let ends = |piece: &Piece| piece.level().is_some() && piece.level() <= level;
+    let next = pieces[index + 1..].iter().position(ends).map_or(pieces.len(), |offset| index + 1 + offset);
+    let markdown = |pieces: &[Piece]| pieces.iter().map(|piece| piece.markdown()).collect::<Vec<_>>();
+    let all = [markdown(&pieces[..=index]), vec![new], markdown(&pieces[next..])].concat();
+    // A heading without text at the end of the note gets its text on lines of its own.
+    let is_bare = next == index + 1 && next == pieces.len();
+    (all, if is_bare { "\n" } else { end })
+}
+
+#[test]
+fn a_section_changes_below_its_heading_alone() {
+    let (changed, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let texts =
+        ["New text.", "- a\n- b", "```\n# One\n```", "    code\n\nmore", "> q", "#### Five\n\nbelow", "\n\nx\n\n"];
+    let case = (note_of_pieces(), any::<prop::sample::Index>(), 1_usize..3, prop::sample::select(texts.to_vec()));
+    generators::runner(4000)
+        .run(&case, |((front, pieces, end, is_crlf), index, steps, new)| {
+            let paths = heading_paths(&pieces);
+            if paths.is_empty() {
+                return Ok(());
+            }
+            let (index, path) = &paths[index.index(paths.len())];
+            let name = &path[path.len().saturating_sub(steps)..];
+            let count = paths.iter().filter(|(_, other)| other.ends_with(name)).count();
+            let markdown: Vec<&str> = pieces.iter().map(|piece| piece.markdown()).collect();
+            let old = joined(front, &markdown, end, is_crlf);
+            let edit = Edit::ChangeBody(BodyEdit::Section { heading: name.join(" › "), text: new.into() });
+            let result = apply(&old, std::slice::from_ref(&edit));
+            if count > 1 {
+                prop_assert!(result.unwrap_err().contains(&format!("it has {count} headings ")), "{}", old);
+                refused.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            let has_crlf = old.contains("\r\n");
+            let (pieces, end) = with_section(&pieces, *index, new.trim_matches('\n'), end);
+            let expected = joined(front, &pieces, end, has_crlf);
+            prop_assert_eq!(result.as_ref(), Ok(&expected), "{:?} {:?}", edit, old);
+            prop_assert_eq!(&apply(&expected, std::slice::from_ref(&edit)).unwrap(), &expected, "twice is once");
+            changed.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+        .unwrap();
+    assert!(changed.into_inner() > 2000 && refused.into_inner() > 300);
+}
+
+#[test]
+fn a_replaced_passage_occurs_once_and_changes_alone() {
+    let (changed, refused) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let case = (note_of_pieces(), any::<[prop::sample::Index; 2]>(), prop::sample::select(vec!["", "x", "a\nb", "一"]));
+    generators::runner(4000)
+        .run(&case, |((front, pieces, end, is_crlf), [start, length], new)| {
+            let markdown: Vec<&str> = pieces.iter().map(|piece| piece.markdown()).collect();
+            let old = joined(front, &markdown, end, is_crlf);
+            let body_start = joined(front, &[], "", is_crlf).len();
+            let offsets: Vec<usize> =
+                old.char_indices().map(|(offset, _)| offset).filter(|o| *o >= body_start).collect();
+            let start = offsets[start.index(offsets.len())];
+            let passage: String = old[start..].chars().take(1 + length.index(12)).collect();
+            let count = offsets.iter().filter(|offset| old[**offset..].starts_with(&passage)).count();
+            let edit = Edit::ChangeBody(BodyEdit::Replace { old: passage.clone(), new: new.into() });
+            let result = apply(&old, &[edit]);
+            if count > 1 {
+                prop_assert!(result.unwrap_err().contains(" times"), "{:?} {:?}", passage, old);
+                refused.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            let first_line = old.split_inclusive('\n').next().unwrap();
+            let new = if first_line.ends_with("\r\n") { new.replace('\n', "\r\n") } else { new.to_owned() };
+            let expected = format!("{}{new}{}", &old[..start], &old[start + passage.len()..]);
+            match result {
+                Ok(result) => prop_assert_eq!(result, expected),
+                // The body would become frontmatter.
+                Err(error) => prop_assert!(front.is_empty() && expected.starts_with("---"), "{} {:?}", error, old),
+            }
+            changed.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        })
+        .unwrap();
+    assert!(changed.into_inner() > 2000 && refused.into_inner() > 300);
+}
+
+#[test]
+fn an_appended_paragraph_is_added_each_time_unless_the_text_ends_inside_code() {
+    let case =
+        (note_of_pieces(), any::<bool>(), prop::sample::select(vec!["More.", "- a\n- b", "\n    code\n\nmore \n"]));
+    generators::runner(2000)
+        .run(&case, |((front, pieces, end, is_crlf), is_open, new)| {
+            let mut markdown: Vec<&str> = pieces.iter().map(|piece| piece.markdown()).collect();
+            markdown.extend(is_open.then_some("```\nnever closed"));
+            let old = joined(front, &markdown, end, is_crlf);
+            let edit = Edit::ChangeBody(BodyEdit::Append(new.into()));
+            let result = apply(&old, std::slice::from_ref(&edit));
+            if is_open {
+                prop_assert!(result.unwrap_err().contains("ends inside a code block"), "{:?}", old);
+                return Ok(());
+            }
+            let line_end = if old.contains("\r\n") { "\r\n" } else { "\n" };
+            let gap = ["\n\n", "\n", ""][end.len()];
+            let added = format!("{gap}{}\n", new.trim_start_matches('\n').trim_end()).replace('\n', line_end);
+            let expected = format!("{old}{added}");
+            prop_assert_eq!(result.as_ref(), Ok(&expected), "{:?}", old);
+            let twice = apply(&expected, &[edit]).unwrap();
+            prop_assert!(twice.starts_with(&expected) && twice.len() > expected.len());
+            Ok(())
+        })
+        .unwrap();
 }

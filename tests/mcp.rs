@@ -218,6 +218,33 @@ fn a_secret_is_refused() {
     assert_eq!(notes(), before);
 }
 
+/// A program that corrects a part of a text has not checked the rest.
+#[test]
+fn a_corrected_note_does_not_vouch_for_itself() {
+    let project = project();
+    let file = || fs::read_to_string(project.path().join(".qipu/notes/qp-v.md")).unwrap();
+    run(async {
+        let client = client(project.path()).await;
+        for (change, body) in [
+            (json!({"append": "More."}), "\n## Why\n\nOnce.\n\n## How\n\nMore.\n"),
+            (json!({"old": "Once", "new": "Twice"}), "\n## Why\n\nTwice.\n\n## How\n"),
+            (json!({"old": "Once.", "new": ""}), "\n## Why\n\n\n\n## How\n"),
+            (json!({"section": "Why", "text": "Never."}), "\n## Why\n\nNever.\n\n## How\n"),
+        ] {
+            note(project.path(), "qp-v", "verified: true\nmine: kept\n", "## Why\n\nOnce.\n\n## How");
+            let mut arguments = change;
+            arguments["id"] = json!("qp-v");
+            let changed = call(&client, "update", arguments).await;
+            assert_eq!(changed.is_error, Some(false), "{changed:?}");
+            let (fields, after) = file().split_once("\n---\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+            assert_eq!(after, body);
+            assert!(fields.contains("mine: kept") && fields.contains("generated_by: mcp"), "{fields}");
+            assert!(!fields.contains("verified"), "{fields}");
+        }
+        client.cancel().await.unwrap();
+    });
+}
+
 #[test]
 fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
     let project = project();
@@ -259,6 +286,14 @@ fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
             ("update", json!({"id": "qp-a"}), "nothing to change"),
             ("update", json!({"id": "qp-zz", "text": "x"}), "qp-zz"),
             ("update", json!({"id": "qp-a", "text": " "}), "text"),
+            ("update", json!({"id": "qp-a", "append": " "}), "append"),
+            ("update", json!({"id": "qp-a", "append": "x", "text": "y"}), "give one of"),
+            ("update", json!({"id": "qp-a", "old": "x"}), "new"),
+            ("update", json!({"id": "qp-a", "new": "x"}), "old"),
+            ("update", json!({"id": "qp-a", "old": "", "new": "x"}), "old"),
+            ("update", json!({"id": "qp-a", "old": "nowhere", "new": "x"}), "0 occurrences"),
+            ("update", json!({"id": "qp-a", "section": "Why"}), "text"),
+            ("update", json!({"id": "qp-a", "section": "Why", "text": "x"}), "0 headings"),
             ("update", json!({"id": "qp-a", "set": ["x"]}), "set"),
             ("update", json!({"id": "qp-a", "set": {"x": null}}), "set"),
             ("update", json!({"id": "qp-a", "tags": "x", "title": "x"}), "title"),

@@ -5,8 +5,9 @@ use clap::{Args, Subcommand};
 use super::examples::examples;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
-use crate::env::parse_name;
+use crate::env::{Env, parse_name};
 use crate::error::Error;
+use crate::note::edit::BodyEdit;
 use crate::request::{Action, Command, NewFields, generated_by, trimmed};
 
 /// The fields that new and existing notes can be given.
@@ -161,10 +162,21 @@ pub(super) struct UpdateArgs {
     /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     body: Option<String>,
+    /// A paragraph to add at the end; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "body")]
+    append: Option<String>,
+    /// Replace a text that occurs exactly once; `-` reads one of the two from standard input
+    #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, allow_hyphen_values = true,
+        conflicts_with_all = ["body", "append"])]
+    replace: Option<Vec<String>>,
+    /// Let --body replace only the text below this heading: its text, or `A › B` for B below A
+    #[arg(long, value_name = "HEADING", requires = "body")]
+    section: Option<String>,
 }
 
 impl UpdateArgs {
-    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+    pub(super) fn into_command(mut self, invocation: &Invocation<'_>) -> Result<Command, Error> {
+        let body_edit = self.take_body_edit(invocation.env)?;
         let fields = NewFields {
             title: self.title,
             untags: self.untag,
@@ -172,8 +184,50 @@ impl UpdateArgs {
             body: text_or_stdin(self.body, invocation.env)?,
             ..self.fields.into_fields()?
         };
-        Ok(invocation.change(Action::Update { ids: self.ids, fields, is_generated: false }))
+        Ok(invocation.change(Action::Update { ids: self.ids, fields, body_edit, is_generated: false }))
     }
+}
+
+impl UpdateArgs {
+    /// Takes the change of a part of the body out of the arguments.
+    fn take_body_edit(&mut self, env: &Env) -> Result<Option<BodyEdit>, Error> {
+        if let Some(text) = text_or_stdin(self.append.take(), env)? {
+            if text.trim().is_empty() {
+                return Err(Error::usage("there is nothing to append").hint("give some text"));
+            }
+            return Ok(Some(BodyEdit::Append(text)));
+        }
+        if let Some(texts) = self.replace.take() {
+            return passages(texts, env).map(Some);
+        }
+        let Some(heading) = self.section.take() else { return Ok(None) };
+        if heading.trim().is_empty() {
+            return Err(Error::usage("the heading is empty"));
+        }
+        let text = text_or_stdin(self.body.take(), env)?.unwrap_or_default();
+        Ok(Some(BodyEdit::Section { heading, text }))
+    }
+}
+
+/// Reads the texts of `--replace`. One from standard input loses its final line ending, which shells add.
+fn passages(texts: Vec<String>, env: &Env) -> Result<BodyEdit, Error> {
+    if texts.iter().all(|text| text == "-") {
+        return Err(Error::usage("only one of the two texts can be read from standard input"));
+    }
+    let read = |text: String| {
+        let is_stdin = text == "-";
+        let mut text = text_or_stdin(Some(text), env)?.unwrap_or_default();
+        if is_stdin && text.ends_with('\n') {
+            text.truncate(text.len() - if text.ends_with("\r\n") { 2 } else { 1 });
+        }
+        Ok(text)
+    };
+    let mut texts = texts.into_iter().map(read).collect::<Result<Vec<_>, Error>>()?.into_iter();
+    let (old, new) = (texts.next().unwrap_or_default(), texts.next().unwrap_or_default());
+    if old.is_empty() {
+        return Err(Error::usage("the text to replace is empty"));
+    }
+    Ok(BodyEdit::Replace { old, new })
 }
 
 /// Splits a pair at its first separator and trims both sides. `form` names the form in errors.

@@ -130,6 +130,8 @@ pub(super) enum Subcommands {
         "qipu update ID --type permanent --value 80",
         "qipu update ID --tag reviewed --untag TAG",
         "qipu update ID --set status=accepted --dry-run",
+        "qipu update ID --replace 'OLD' 'NEW'",
+        "qipu update ID --append \"TEXT\"",
     ))]
     Update(change::UpdateArgs),
     /// Change a note's title, rename its file and update the links to it

@@ -98,6 +98,10 @@ fn update() -> Tool {
     let properties = json!({
         "id": text("The id of the note"),
         "text": text("A new text instead of all of the old one; read it first"),
+        "section": text("Let text replace only what is below this heading"),
+        "old": text("A passage that occurs once, replaced by new"),
+        "new": text("The text in its place"),
+        "append": text("A paragraph to add"),
         "type": text("The new type"),
         "tags": texts("Tags to add"),
         "untags": texts("Tags to remove"),
@@ -105,8 +109,7 @@ fn update() -> Tool {
         "set": json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]},
             "description": "Custom fields"}),
     });
-    let about =
-        "Change fields of a note or replace its text. If a decision was replaced, set its status rather than its text.";
+    let about = "Change fields of a note or its text. If a decision was replaced, set its status rather than its text.";
     tool("update", "Change a note", ToolEffect::Overwrites, about, properties, &["id"])
 }
 

@@ -8,6 +8,7 @@ use crate::cli::OWN_FIELDS;
 use crate::commands::CLAIMS;
 use crate::env::{self, Today};
 use crate::error::Error;
+use crate::note::edit::BodyEdit;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
     ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
@@ -177,26 +178,53 @@ fn tags(arguments: &mut Arguments, name: &str) -> Result<Vec<String>, Error> {
     Ok(tags)
 }
 
-/// Parses the text of a note.
-fn body(arguments: &mut Arguments) -> Result<Option<String>, Error> {
-    let text = arguments.text("text")?;
+/// Parses a text of a note.
+fn body(arguments: &mut Arguments, name: &str) -> Result<Option<String>, Error> {
+    let text = arguments.text(name)?;
     match &text {
-        Some(text) if text.contains('\0') => Err(argument_error("text", "it contains a NUL character")),
-        Some(text) if text.trim().is_empty() => Err(argument_error("text", "it is empty")),
+        Some(text) if text.contains('\0') => Err(argument_error(name, "it contains a NUL character")),
+        Some(text) if text.trim().is_empty() => Err(argument_error(name, "it is empty")),
         _ => Ok(text),
     }
 }
 
+/// Parses the new text of a note, or the change of a part of it.
+fn new_text(arguments: &mut Arguments) -> Result<(Option<String>, Option<BodyEdit>), Error> {
+    let (text, append) = (body(arguments, "text")?, body(arguments, "append")?);
+    let (old, new) = (arguments.text("old")?, arguments.text("new")?);
+    let section = body(arguments, "section")?;
+    let missing = |name: &str, with: &str| Err(argument_error(name, &format!("it is missing, and {with} is given")));
+    let edit = match (append, old, new, section) {
+        (None, None, None, None) => return Ok((text, None)),
+        (Some(append), None, None, None) if text.is_none() => BodyEdit::Append(append),
+        (None, Some(old), Some(_), None) if text.is_none() && old.is_empty() => {
+            return Err(argument_error("old", "it is empty"));
+        }
+        (None, Some(_), Some(new), None) if text.is_none() && new.contains('\0') => {
+            return Err(argument_error("new", "it contains a NUL character"));
+        }
+        (None, Some(old), Some(new), None) if text.is_none() => BodyEdit::Replace { old, new },
+        (None, Some(_), None, None) => return missing("new", "`old`"),
+        (None, None, Some(_), None) => return missing("old", "`new`"),
+        (None, None, None, Some(heading)) => match text {
+            Some(text) => BodyEdit::Section { heading, text },
+            None => return missing("text", "`section`"),
+        },
+        _ => return Err(Error::usage("give one of `text`, `append`, `old` with `new`, and `section` with `text`")),
+    };
+    Ok((None, Some(edit)))
+}
+
 fn update(arguments: &mut Arguments) -> Result<Action, Error> {
     let id = arguments.required_text("id")?;
-    let body = body(arguments)?;
+    let (body, body_edit) = new_text(arguments)?;
     let mut custom = arguments.fields("set")?;
     let is_own = |key: &str| CLAIMS.contains(&key) || OWN_FIELDS.iter().any(|(own, _)| *own == key);
     if let Some((key, _)) = custom.iter().find(|(key, _)| is_own(key) || key.trim().is_empty()) {
         return Err(argument_error("set", &format!("`{key}` is no field that this tool sets")));
     }
     custom.extend(arguments.text("status")?.map(|status| ("status".to_owned(), status)));
-    custom.extend(body.iter().map(|_| generated_by(PROGRAM)));
+    custom.extend((body.is_some() || body_edit.is_some()).then(|| generated_by(PROGRAM)));
     let fields = NewFields {
         body,
         kind: arguments.text("type")?,
@@ -205,14 +233,14 @@ fn update(arguments: &mut Arguments) -> Result<Action, Error> {
         custom,
         ..NewFields::default()
     };
-    if fields == NewFields::default() {
+    if fields == NewFields::default() && body_edit.is_none() {
         return Err(Error::usage("nothing to change: give a text or fields"));
     }
-    Ok(Action::Update { ids: vec![id], fields, is_generated: true })
+    Ok(Action::Update { ids: vec![id], fields, body_edit, is_generated: true })
 }
 
 fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
-    let text = body(arguments)?.ok_or_else(|| argument_error("text", "it is missing"))?;
+    let text = body(arguments, "text")?.ok_or_else(|| argument_error("text", "it is missing"))?;
     let fields = NewFields {
         body: Some(text),
         kind: arguments.text("type")?,

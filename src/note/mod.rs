@@ -5,6 +5,7 @@ mod blocks;
 mod destinations;
 pub mod edit;
 mod frontmatter;
+mod headings;
 mod id;
 mod inline_links;
 mod inline_styles;

@@ -86,8 +86,8 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
     let now = &request.now;
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
-        Action::Update { ids, fields, is_generated } => {
-            return update::plan(store, now, ids, fields, *is_generated);
+        Action::Update { ids, fields, body_edit, is_generated } => {
+            return update::plan(store, now, ids, fields, body_edit.as_ref(), *is_generated);
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),

@@ -1,4 +1,4 @@
-//! `qipu update`: changes fields of notes.
+//! `qipu update`: changes fields and texts of notes.
 
 use super::claims::without_claims;
 use super::links::check_kind;
@@ -6,7 +6,7 @@ use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
 use crate::error::Error;
 use crate::graph::Graph;
-use crate::note::edit::Edit;
+use crate::note::edit::{BodyEdit, Edit};
 use crate::report::DiagnosticEntry;
 use crate::request::NewFields;
 use crate::store::Store;
@@ -20,16 +20,18 @@ pub(super) fn plan(
     now: &str,
     ids: &[String],
     fields: &NewFields,
+    body_edit: Option<&BodyEdit>,
     is_generated: bool,
 ) -> Result<ChangePlan, Error> {
-    if *fields == NewFields::default() {
+    if *fields == NewFields::default() && body_edit.is_none() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
-    let is_claim_lost = is_generated && fields.body.is_some();
-    // The summary is one of the former text.
-    let removed = without_claims().chain([Edit::RemoveField("summary")]);
-    let removed = is_claim_lost.then_some(removed).into_iter().flatten();
-    let edits: Vec<Edit> = removed.chain(edits(store, fields)?).collect();
+    // A program that changes the text has not checked the rest; a summary of a replaced text is one of the former text.
+    let is_claim_lost = is_generated && (fields.body.is_some() || body_edit.is_some());
+    let removed = is_claim_lost.then(without_claims).into_iter().flatten();
+    let summary = (is_generated && fields.body.is_some()).then_some(Edit::RemoveField("summary"));
+    let body_edit = body_edit.cloned().map(Edit::ChangeBody);
+    let edits: Vec<Edit> = removed.chain(summary).chain(edits(store, fields)?).chain(body_edit).collect();
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, now));

@@ -30,7 +30,7 @@ pub(super) fn candidates(document: &YamlDocument<'_>, edit: &Edit) -> Vec<String
         Edit::RemoveEmpty { key } if !document.has_removable_lines(key) => Vec::new(),
         Edit::RemoveEmpty { key } | Edit::RemoveField(key) => document.without_field(key),
         Edit::RemoveCustom(key) => document.without_entries("custom", &HashSet::from([*key])),
-        Edit::SetBody(_) | Edit::Append { .. } => Vec::new(),
+        Edit::SetBody(_) | Edit::Append { .. } | Edit::ChangeBody(_) => Vec::new(),
     }
 }
 

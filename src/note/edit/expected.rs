@@ -46,7 +46,7 @@ pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues 
                 }
             }
         }
-        Edit::SetBody(_) | Edit::Append { .. } => {}
+        Edit::SetBody(_) | Edit::Append { .. } | Edit::ChangeBody(_) => {}
     }
     fields
 }

@@ -3,12 +3,14 @@
 //! An edit replaces the source range of a YAML node. The result is parsed again and its fields are compared with the
 //! expected ones; a candidate with any other difference is refused, and the note stays unchanged.
 
+mod body_edit;
 mod candidates;
 mod expected;
 mod operation;
 
 use std::ops::Range;
 
+pub use body_edit::BodyEdit;
 pub use operation::Edit;
 
 use super::InlineLink;
@@ -17,6 +19,7 @@ use super::destinations::relinked;
 use super::frontmatter::{self, Frontmatter, range_without_bom, split};
 use super::splice::splice;
 use super::yaml_document::YamlDocument;
+use body_edit::with_body_edit;
 use candidates::candidates;
 use expected::{are_same_fields, expected_fields};
 
@@ -31,6 +34,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
         text = match edit {
             Edit::SetBody(body) => with_body(&text, body)?,
             Edit::Append { lines, is_apart } => with_lines(&text, lines, *is_apart)?,
+            Edit::ChangeBody(edit) => with_body_edit(&text, edit)?,
             edit => with_field(&text, edit)?,
         };
     }

@@ -1,6 +1,7 @@
 //! The changes that an edit of a note can make.
 
 use super::super::value::Value;
+use super::body_edit::BodyEdit;
 
 /// A change of one note. `key` is a top-level field: the text, the list or the map that is edited.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +43,8 @@ pub enum Edit {
     /// Appends lines, the last one without a line ending, to the body and changes no byte before them. If `is_apart`, a
     /// blank line separates them from the text before.
     Append { lines: String, is_apart: bool },
+    /// Changes a part of the body.
+    ChangeBody(BodyEdit),
 }
 
 impl Edit {
@@ -61,7 +64,7 @@ impl Edit {
             | Self::Retarget { key, .. }
             | Self::RemoveField(key) => key,
             Self::SetCustom { .. } | Self::SetCustomValue { .. } | Self::RemoveCustom(_) => "custom",
-            Self::SetBody(_) | Self::Append { .. } => "body",
+            Self::SetBody(_) | Self::Append { .. } | Self::ChangeBody(_) => "body",
         }
     }
 }

@@ -1,0 +1,148 @@
+//! The headings of a body outside of lists, quotes, tables, footnotes, code and HTML, with the sections below them.
+
+use std::ops::Range;
+
+use pulldown_cmark::{Event, Tag, TagEnd};
+
+use super::markdown::parser;
+
+/// Separates the headings of a heading path, as in answers.
+const SEPARATOR: &str = " › ";
+
+/// A heading, and the byte range of its section in the body.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Heading {
+    pub(super) level: usize,
+    /// The texts of the headings around it and its own, the outermost first.
+    pub(super) path: String,
+    /// From the first byte after the heading up to the next heading of the same or a higher level.
+    pub(super) section: Range<usize>,
+    /// The offset of its first line.
+    pub(super) start: usize,
+}
+
+impl Heading {
+    /// Tells whether a name is the text of the heading, or the end of its path.
+    fn has_name(&self, name: &str) -> bool {
+        self.path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(SEPARATOR))
+    }
+}
+
+/// Returns the headings of a body, in their order. Those behind the first megabyte are not read.
+pub(super) fn headings(body: &str) -> Vec<Heading> {
+    let (mut headings, mut open): (Vec<Heading>, Vec<(usize, String)>) = (Vec::new(), Vec::new());
+    let (mut depth, mut text) = (0_usize, String::new());
+    for (event, range) in parser(body).into_offset_iter() {
+        match event {
+            Event::Start(tag) => {
+                if depth == 0 && matches!(tag, Tag::Heading { .. }) {
+                    text.clear();
+                }
+                depth += 1;
+            }
+            Event::End(end) => {
+                depth = depth.saturating_sub(1);
+                if let (0, TagEnd::Heading(level)) = (depth, end) {
+                    let level = level as usize;
+                    open.retain(|(outer, _)| *outer < level);
+                    open.push((level, one_line(&text)));
+                    let path: Vec<&str> = open.iter().map(|(_, text)| text.as_str()).collect();
+                    let (start, end) = lines_around(body, &range);
+                    headings.push(Heading { level, path: path.join(SEPARATOR), section: end..body.len(), start });
+                }
+            }
+            Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
+            Event::SoftBreak | Event::HardBreak => text.push(' '),
+            _ => {}
+        }
+    }
+    for index in 0..headings.len() {
+        let (before, after) = headings.split_at_mut(index + 1);
+        let Some(heading) = before.last_mut() else { continue };
+        let next = after.iter().find(|next| next.level <= heading.level);
+        heading.section.end = next.map_or(body.len(), |next| next.start);
+    }
+    headings
+}
+
+/// Returns the indexes of the headings with a name: a text or a heading path, plain or in markdown.
+pub(super) fn with_name(headings: &[Heading], name: &str) -> Vec<usize> {
+    let plain = one_line(&plain_text(name));
+    let name = one_line(name);
+    let has_name = |heading: &Heading| heading.has_name(&name) || (!plain.is_empty() && heading.has_name(&plain));
+    headings.iter().enumerate().filter(|(_, heading)| has_name(heading)).map(|(index, _)| index).collect()
+}
+
+/// Returns the text of a heading that is written in markdown, with or without its `#`.
+fn plain_text(name: &str) -> String {
+    let name = name.trim();
+    let line = if name.starts_with('#') { name.to_owned() } else { format!("# {name}") };
+    let texts = parser(&line).filter_map(|event| match event {
+        Event::Text(piece) | Event::Code(piece) => Some(piece.into_string()),
+        Event::SoftBreak | Event::HardBreak => Some(" ".to_owned()),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the start of the first line and the end of the last line of a range.
+fn lines_around(body: &str, range: &Range<usize>) -> (usize, usize) {
+    let before = body.get(..range.start).unwrap_or_default();
+    let start = before.rfind(['\n', '\r']).map_or(0, |line_end| line_end + 1);
+    let text = body.get(range.clone()).unwrap_or_default().trim_end_matches([' ', '\t', '\r', '\n']);
+    let last = range.start + text.len();
+    let rest = body.get(last..).unwrap_or_default();
+    let end = rest.find(['\n', '\r']).map_or(body.len(), |offset| {
+        let is_crlf = rest.get(offset..).is_some_and(|end| end.starts_with("\r\n"));
+        last + offset + if is_crlf { 2 } else { 1 }
+    });
+    (start, end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_are_read_outside_of_code_lists_and_quotes() {
+        let body = "# A *b*\ntext\n\n```\n# no\n```\n- # no\n\n> # no\n\nTwo\nlines\n---\n<!--\n# no\n-->\n\n   ### C `d` ##\r\n\r\n# A b\rx";
+        let found: Vec<_> =
+            headings(body).into_iter().map(|heading| (heading.level, heading.path, heading.section.len())).collect();
+        let end = body.len();
+        let after = |text: &str| body.find(text).unwrap() + text.len();
+        let start = |text: &str| body.find(text).unwrap();
+        assert_eq!(
+            found,
+            [
+                (1, "A b".to_owned(), start("# A b\r") - after("*b*\n")),
+                (2, "A b › Two lines".to_owned(), start("# A b\r") - after("---\n")),
+                (3, "A b › Two lines › C d".to_owned(), "\r\n".len()),
+                (1, "A b".to_owned(), end - after("# A b\r")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_heading_is_named_by_its_text_or_the_end_of_its_path() {
+        let all = headings("# A\n## Why `x`\n# B\n## Why `x`\n### C# #\n");
+        for (name, indexes) in [
+            ("Why x", &[1, 3][..]),
+            (" Why `x` ", &[1, 3]),
+            ("## Why `x`", &[1, 3]),
+            ("A › Why x", &[1]),
+            ("B › Why `x`", &[3]),
+            ("Why x › C#", &[4]),
+            ("B › C#", &[]),
+            ("hy x", &[]),
+            ("why x", &[]),
+            ("C#", &[4]),
+            ("", &[]),
+        ] {
+            assert_eq!(with_name(&all, name), indexes, "{name:?}");
+        }
+    }
+}
