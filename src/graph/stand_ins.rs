@@ -17,9 +17,14 @@ pub struct StandIns {
 impl StandIns {
     /// Returns the stand-ins of an answer; without digests if `no_compaction`.
     pub fn for_answer(notes: &[Arc<NoteHandle>], no_compaction: bool) -> Self {
-        let digests = Compactions::for_answer(notes, no_compaction);
+        let digests = Compactions::new(notes);
         let successions = Successions::new(notes, &digests);
-        Self { digests, successions }
+        Self { digests: if no_compaction { Compactions::default() } else { digests }, successions }
+    }
+
+    /// Returns the digests of an answer that shows replaced notes as they are; none if `no_compaction`.
+    pub fn only_digests(notes: &[Arc<NoteHandle>], no_compaction: bool) -> Self {
+        Self { digests: Compactions::for_answer(notes, no_compaction), ..Self::default() }
     }
 
     /// Returns the note shown in place of a note: the end of its successors and digests, else the note itself.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{Compactions, NameIndex};
 use crate::note::{SUPERSEDED_BY, SUPERSEDES, Status};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Which notes replace which. Links form no cycles here, and only notes that are in force replace others.
 #[derive(Debug, Default)]
@@ -76,14 +76,31 @@ impl Successions {
         self.successors.get(&note).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns the notes that a note directly replaces.
-    pub fn replaced(&self, note: NoteIdx) -> &[NoteIdx] {
-        self.replaced.get(&note).map_or(&[], Vec::as_slice)
+    /// Returns the notes that a note replaces, at most `limit`: first those that it replaces directly, then theirs.
+    pub fn all_replaced(&self, note: NoteIdx, limit: usize) -> Vec<NoteIdx> {
+        let mut found = vec![note];
+        let mut next = 0;
+        while let Some(note) = found.get(next).filter(|_| found.len() <= limit) {
+            let replaced = self.replaced.get(note).into_iter().flatten();
+            let new: Vec<NoteIdx> = replaced.filter(|note| !found.contains(note)).copied().take(limit).collect();
+            found.extend(new);
+            next += 1;
+        }
+        found.into_iter().skip(1).take(limit).collect()
     }
 
     /// Tells whether no note is replaced.
     pub fn is_empty(&self) -> bool {
         self.current.is_empty()
+    }
+
+    /// Moves the items whose notes no longer hold or are replaced behind the others, and each replaced one behind its
+    /// successors. Items keep their order otherwise.
+    pub fn outdated_last<T>(&self, store: &Store, items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
+        let is_last = |item: &T| store.is_retired(note_of(item)) || self.is_superseded(note_of(item));
+        let (last, mut sorted): (Vec<T>, Vec<T>) = items.into_iter().partition(is_last);
+        sorted.extend(last);
+        self.behind_successors(sorted, note_of)
     }
 
     /// Moves each item whose note is replaced behind the last of its successors, also through notes without an item. The

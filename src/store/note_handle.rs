@@ -221,6 +221,11 @@ impl NoteHandle {
         if self.flags.has_lifecycle { self.extra_fields().status() } else { None }
     }
 
+    /// Whether the note was turned down: its status is rejected or deprecated.
+    pub fn is_turned_down(&self) -> bool {
+        matches!(self.status(), Some(Status::Rejected | Status::Deprecated))
+    }
+
     /// Whether the note says which note replaces which.
     pub fn has_succession(&self) -> bool {
         self.flags.has_succession
