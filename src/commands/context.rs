@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::calendar::parse;
 use crate::context::question::Question;
 use crate::context::{
-    AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, QueryContent, RankedNotes, Selection, Session,
-    add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select, weigh_mentions,
+    AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, Outdated, QueryContent, RankedNotes, Selection,
+    Session, add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select, weigh_mentions,
 };
 use crate::error::Error;
 use crate::note::NoteId;
@@ -44,10 +44,10 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let request = &mut with_settings(request, &store.config.context);
     // Limits apply after the assessment, so that notes of no use do not replace useful ones.
     let limits = request.assessment.is_some().then(|| CandidateLimits::take(request));
-    let mut selection = select(session, &request.selection)?;
+    let mut selection = select(session, &request.selection, Outdated::Hidden)?;
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
-    let entry = |position: NoteIdx| super::note_entry(store, &selection.digests, position, EntryRole::Selected);
+    let entry = |note: NoteIdx| super::note_entry(store, &selection.stand_ins.digests, note, EntryRole::Selected);
     let assessed = request.assessment.as_ref().zip(limits);
     let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
     let (mut notes, candidates, following) = match assessed {

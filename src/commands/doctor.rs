@@ -8,7 +8,7 @@ use super::{note_findings, note_warning, secrets};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
-use crate::graph::{Compactions, Graph};
+use crate::graph::{Graph, StandIns};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
@@ -143,7 +143,7 @@ fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     findings
 }
 
-/// Returns diagnostics about links, and about digests that contradict one another.
+/// Returns diagnostics about links, and about digests and successors that contradict one another.
 fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let types = &store.config.link_types;
     let graph = Graph::new(store.notes(), types);
@@ -163,8 +163,10 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }
-    for (place, message) in &Compactions::new(store.notes()).refused {
-        findings.push(note_warning(store, &store.notes()[*place], "broken-digest", message.clone()));
+    let StandIns { digests, successions } = StandIns::for_answer(store.notes(), false);
+    for (code, refused) in [("broken-digest", digests.refused), ("broken-succession", successions.refused)] {
+        let finding = |(place, message): (NoteIdx, String)| note_warning(store, &store.notes()[place], code, message);
+        findings.extend(refused.into_iter().map(finding));
     }
     findings
 }

@@ -5,7 +5,7 @@ use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use super::secrets::SecretSearch;
-use crate::context::{Session, select};
+use crate::context::{Outdated, Session, select};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, join_path};
 use crate::note::Note;
@@ -66,7 +66,7 @@ fn pack_selection(store: &Store, selection: Option<&Selectors>) -> Result<(Pack,
     }
     let positions: BTreeSet<NoteIdx> = match selection {
         None => NoteIdx::all(store.notes().len()).collect(),
-        Some(selectors) => select(&Session::new(store), selectors)?.notes.into_iter().collect(),
+        Some(selectors) => select(&Session::new(store), selectors, Outdated::Shown)?.notes.into_iter().collect(),
     };
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let work = progress::begin("packing notes", positions.len());

@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-use crate::context::{Selection, Session, edge_entry, select};
+use crate::context::{Outdated, Selection, Session, edge_entry, select};
 use crate::error::Error;
-use crate::graph::{Compactions, Edge, other_end};
+use crate::graph::{Edge, StandIns, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::{OutputFile, Selectors};
 use crate::store::{NoteIdx, Store};
@@ -13,8 +13,9 @@ use crate::store::{NoteIdx, Store};
 /// Reports the selected notes, or all notes by value, each with its links to the notes before it. Takes O(notes + links).
 pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
-    let selection = if selectors.selects() { select(session, selectors)? } else { all_notes(selectors, store) };
-    let Selection { notes: positions, digests, matched, spellings, .. } = selection;
+    let selection =
+        if selectors.selects() { select(session, selectors, Outdated::Shown)? } else { all_notes(selectors, store) };
+    let Selection { notes: positions, stand_ins: StandIns { digests, .. }, matched, spellings, .. } = selection;
     let graph = session.graph().compacted(&digests);
     let entry_of: HashMap<NoteIdx, usize> =
         positions.iter().enumerate().map(|(entry_index, position)| (*position, entry_index)).collect();
@@ -40,13 +41,13 @@ pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report
 
 /// Selects the notes that no digest replaces, the most valuable first.
 fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
-    let digests = Compactions::for_answer(store.notes(), selectors.no_compaction);
+    let stand_ins = StandIns::only_digests(store.notes(), selectors.no_compaction);
     let mut notes: Vec<NoteIdx> =
-        NoteIdx::all(store.notes().len()).filter(|position| digests.representative(*position) == *position).collect();
+        NoteIdx::all(store.notes().len()).filter(|position| stand_ins.representative(*position) == *position).collect();
     notes.sort_by_key(|position| (Reverse(store.notes()[*position].value_or_default()), *position));
     let matched = notes.len();
     notes.truncate(selectors.max_notes.unwrap_or(usize::MAX));
-    Selection { notes, matched, digests, ..Selection::default() }
+    Selection { notes, matched, stand_ins, ..Selection::default() }
 }
 
 /// Reports that a graph was saved. `action`: what happened to its file.

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use crate::context::{FieldFilter, Session, day_of};
 use crate::error::Error;
+use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, layout};
 use crate::request::{ListRequest, Sort};
 use crate::store::Store;
@@ -30,6 +31,12 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     });
     let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();
     sort(&mut notes, request.sort);
+    let successions = StandIns::for_answer(store.notes(), true).successions;
+    if !successions.is_empty() {
+        let noted = notes.into_iter().filter_map(|note| Some((store.position(&note.id)?, note))).collect();
+        let noted: Vec<(NoteIdx, _)> = successions.behind_successors(noted, |(position, _)| *position);
+        notes = noted.into_iter().map(|(_, note)| note).collect();
+    }
     let matched = notes.len();
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;

@@ -32,7 +32,7 @@ pub use graph::saved_file;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::graph::Compactions;
+use crate::graph::{Compactions, StandIns};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
@@ -132,7 +132,7 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 /// As [`run_on`].
 pub fn run_at(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
     let mut report = report_of(command, session)?;
-    report.mark_retired(session.store.today);
+    mark_state(&mut report, session.store);
     Ok(unknown_names::with_unknown_names(report, command, session.store))
 }
 
@@ -217,7 +217,7 @@ fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) ->
     let store = Store::open(location, current_dir)?;
     answer_with_retry(store, location, current_dir, |store| {
         let mut report = prime::run(request, store);
-        report.mark_retired(store.today);
+        mark_state(&mut report, store);
         report
     })
 }
@@ -261,6 +261,25 @@ fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -
     let body = if is_full { Body::default() } else { Body::Hidden };
     let show = ShownFields { body, has_sources: is_full, has_custom: is_full, ..ShownFields::default() };
     ReportHead { show, matched, ..ReportHead::new(layout, Some(&store.shown_path)) }
+}
+
+/// The most replaced notes that an entry names.
+const MAX_SUPERSEDED: usize = 8;
+
+/// Marks the notes that no longer hold or are stale, and which note replaces which.
+fn mark_state(report: &mut Report, store: &Store) {
+    report.mark_retired(store.today);
+    let successions = StandIns::for_answer(store.notes(), false).successions;
+    if successions.is_empty() {
+        return;
+    }
+    let id = |note: NoteIdx| store.notes()[note].id.clone();
+    for entry in report.note_entries_mut() {
+        let Some(note) = store.position(&entry.note.id) else { continue };
+        entry.superseded_by = successions.is_superseded(note).then(|| id(successions.current(note)));
+        let superseded = successions.all_replaced(note, MAX_SUPERSEDED);
+        entry.supersedes = superseded.into_iter().map(id).collect();
+    }
 }
 
 /// Returns the entry of the note, with the notes that it replaces if it is a digest.

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::{Journals, is_decision};
-use crate::graph::Compactions;
+use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
 use crate::store::Store;
@@ -69,20 +69,20 @@ const ELLIPSIS: &str = "…";
 /// decisions, the maps of most value and the notes changed last. Each note is reported once. A brief has the description,
 /// the most useful commands and the latest decisions.
 pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
-    let digests = Compactions::for_answer(store.notes(), request.no_compaction);
+    let stand_ins = StandIns::for_answer(store.notes(), request.no_compaction);
     let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
     let mut entries = vec![Entry::About(ABOUT)];
     entries.extend(commands.map(|(line, purpose)| Entry::Command { line, purpose }));
     let mut seen = HashSet::new();
     if request.is_brief {
-        entries.extend(notes_of_role(store, &digests, EntryRole::Decision, &mut seen));
+        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
     } else {
         let journals = Journals::new(store.notes());
         entries.push(Entry::Overview(Box::new(overview(store, &journals))));
-        entries.extend(last_journal(store, &journals, &digests, &mut seen));
-        entries.extend(notes_of_role(store, &digests, EntryRole::Decision, &mut seen));
-        entries.extend(notes_of_role(store, &digests, EntryRole::Map, &mut seen));
-        entries.extend(notes_of_role(store, &digests, EntryRole::Recent, &mut seen));
+        entries.extend(last_journal(store, &journals, &stand_ins, &mut seen));
+        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
+        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Map, &mut seen));
+        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Recent, &mut seen));
     }
     // Notes enter a session through the primer, so it has the banner in all formats.
     let head = ReportHead {
@@ -131,18 +131,21 @@ fn folder_of(note: &NoteHandle) -> Option<&str> {
 fn last_journal(
     store: &Store,
     journals: &Journals,
-    digests: &Compactions,
+    stand_ins: &StandIns,
     seen: &mut HashSet<NoteIdx>,
 ) -> Option<Entry> {
     let notes = store.notes();
     let latest = journals
         .latest_first()
-        .filter(|position| digests.representative(*position) == *position)
+        .filter(|position| stand_ins.representative(*position) == *position && !notes[*position].is_turned_down())
         .take(MAX_EMPTY_JOURNALS);
     let mut texts = latest.map(|position| (position, last_blocks(&notes[position])));
     let (position, text) = texts.find(|(_, text)| !text.is_empty())?;
     seen.insert(position);
-    Some(Entry::Note(with_summary(super::note_entry(store, digests, position, EntryRole::LastJournal), text)))
+    Some(Entry::Note(with_summary(
+        super::note_entry(store, &stand_ins.digests, position, EntryRole::LastJournal),
+        text,
+    )))
 }
 
 /// Returns the last blocks of a journal within [`MAX_JOURNAL_CHARS`]: text is added to a journal at its end.
@@ -190,18 +193,20 @@ fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
 }
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A
-/// digest replaces the first of its notes. Leaves out the notes in `seen` and adds the others to it.
-fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &mut HashSet<NoteIdx>) -> Vec<Entry> {
+/// digest or successor replaces the first of its notes. Leaves out what was turned down and the notes in `seen`, and adds
+/// the others to it.
+fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mut HashSet<NoteIdx>) -> Vec<Entry> {
     let (positions, most) = match role {
-        EntryRole::Decision => (decisions(store), MAX_DECISIONS),
+        EntryRole::Decision => (decisions(store, stand_ins), MAX_DECISIONS),
         EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
-    let representatives = positions.into_iter().map(|position| digests.representative(position));
-    let representatives: Vec<NoteIdx> = representatives.filter(|position| !seen.contains(position)).collect();
+    let representatives = positions.into_iter().map(|position| stand_ins.representative(position));
+    let is_shown = |position: &NoteIdx| !seen.contains(position) && !store.notes()[*position].is_turned_down();
+    let representatives: Vec<NoteIdx> = representatives.filter(is_shown).collect();
     let unseen = representatives.into_iter().filter(|position| seen.insert(*position));
     let entry = |position| {
-        let entry = super::note_entry(store, digests, position, role);
+        let entry = super::note_entry(store, &stand_ins.digests, position, role);
         if role != EntryRole::Decision {
             return entry;
         }
@@ -212,12 +217,12 @@ fn notes_of_role(store: &Store, digests: &Compactions, role: EntryRole, seen: &m
     unseen.take(most).map(|position| Entry::Note(entry(position))).collect()
 }
 
-/// Returns the decisions in force by their latest change, the newest first, then those without a date in descending
-/// order of id: decisions are often numbered.
-fn decisions(store: &Store) -> Vec<NoteIdx> {
-    let is_current = |note: &NoteHandle| note.retired(|| store.today.day()).is_none();
+/// Returns the decisions that hold, or whose stand-in holds, by their latest change, the newest first, then those without a
+/// date in descending order of id: decisions are often numbered.
+fn decisions(store: &Store, stand_ins: &StandIns) -> Vec<NoteIdx> {
+    let is_current = |position: NoteIdx| !store.is_retired(stand_ins.representative(position));
     let notes = NoteIdx::enumerate(store.notes());
-    let found = notes.filter(|(_, note)| is_decision(note) && is_current(note));
+    let found = notes.filter(|(position, note)| is_decision(note) && is_current(*position));
     let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
     found.sort_unstable_by(|a, b| b.cmp(a));
     found.into_iter().map(|(_, position)| position).collect()

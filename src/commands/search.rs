@@ -1,18 +1,19 @@
 //! `qipu search` and `qipu related`: report the notes that a query finds, or that are similar to a note.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::list::passes;
 use crate::context::{FieldFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
-use crate::graph::Compactions;
+use crate::graph::{StandIns, Successions};
 use crate::report::{
     Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, RowValue, UnknownWord, layout,
 };
 use crate::request::{RelatedRequest, Score, SearchRequest};
-use crate::search::{self, Hit, Query};
+use crate::search::{self, Hit, Query, SimilarNote};
+use crate::store::{NoteIdx, Store};
 
 /// Reports the notes that the query finds, the best first.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -21,23 +22,28 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let notes = store.notes();
     let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
     let found = engine.search(&Query::parse(&request.query), around.as_ref());
-    let digests = Compactions::for_answer(notes, request.no_compaction);
+    let stand_ins = StandIns::for_answer(notes, request.no_compaction);
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| {
         let note = &notes[hit.note];
         hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
     };
-    let stand_in = |hit: Hit| Hit { note: digests.representative(hit.note), ..hit };
-    // Filters apply to the note that was found, not to its digest.
-    let hits = found.hits.into_iter().filter(is_wanted).map(stand_in).filter(|hit| seen.insert(hit.note));
-    let hits: Vec<Hit> = session.store.retired_last(hits, |hit| hit.note);
+    // A replaced note is found too, behind the one that stands in for it.
+    let shown = |hit: Hit| {
+        let own = stand_ins.digests.representative(hit.note);
+        [stand_ins.representative(own), own].map(|note| Hit { note, ..hit })
+    };
+    // Filters apply to the note that was found, not to its stand-in.
+    let hits = found.hits.into_iter().filter(is_wanted).flat_map(shown);
+    let hits = hits.filter(|hit| seen.insert(hit.note)).collect();
+    let hits = stand_ins.successions.outdated_last(store, hits, |hit| hit.note);
     let matched = hits.len();
     let content: Arc<dyn NoteContent> = Arc::new(QueryContent::new(found.highlighter.map(Arc::new)));
     let entry = |hit: &Hit| {
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };
-        let entry = super::note_entry(store, &digests, hit.note, EntryRole::Selected);
+        let entry = super::note_entry(store, &stand_ins.digests, hit.note, EntryRole::Selected);
         let content = Some(Arc::clone(&content));
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
@@ -54,8 +60,18 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
     let position = store.resolve(&request.id)?;
     let around = session.neighbourhood();
     let limit = request.limit.unwrap_or(usize::MAX);
-    let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), limit);
-    let entries = similar.into_iter().map(|note| {
+    let successions = StandIns::for_answer(notes, true).successions;
+    // The limit applies behind the notes that stand in for others.
+    let found = if successions.is_empty() { limit } else { usize::MAX };
+    let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), found);
+    let (similar, matched) = if successions.is_empty() {
+        (similar, matched)
+    } else {
+        let similar = with_successors(store, &successions, position, similar);
+        let count = similar.len();
+        (similar, count)
+    };
+    let entries = similar.into_iter().take(limit).map(|note| {
         let common = note.common.iter().map(|note| notes[*note].id.clone()).collect();
         let found = MatchInfo { relevance: note.relevance, shared: note.shared, common, ..MatchInfo::default() };
         let entry = NoteEntry::alone(&notes[note.note], EntryRole::Selected);
@@ -65,6 +81,27 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
     let mut head = super::head(store, &layout::RELATED, false, matched);
     head.facts.push(("id", RowValue::name(&notes[position].id)));
     Ok(report(head, entries))
+}
+
+/// Adds the notes that stand in for similar ones, except the one that all are similar to, and moves replaced ones last.
+fn with_successors(
+    store: &Store,
+    successions: &Successions,
+    of: NoteIdx,
+    similar: Vec<SimilarNote>,
+) -> Vec<SimilarNote> {
+    let found: HashMap<NoteIdx, SimilarNote> = similar.iter().map(|note| (note.note, note.clone())).collect();
+    let with_stand_in = |note: SimilarNote| {
+        let current = successions.current(note.note);
+        let stand_in = match found.get(&current) {
+            Some(found) => SimilarNote { relevance: note.relevance.max(found.relevance), ..found.clone() },
+            None => SimilarNote { note: current, relevance: note.relevance, shared: Vec::new(), common: Vec::new() },
+        };
+        [stand_in, note]
+    };
+    let mut seen = HashSet::from([of]);
+    let notes = similar.into_iter().flat_map(with_stand_in).filter(|note| seen.insert(note.note));
+    successions.outdated_last(store, notes.collect(), |note| note.note)
 }
 
 fn report(head: ReportHead, entries: Vec<Entry>) -> Report {

@@ -54,6 +54,11 @@ impl FieldFilter {
         })
     }
 
+    /// Tells whether the expression asks for notes with a status.
+    pub fn asks_for_status(&self) -> bool {
+        self.key == "status" && !self.is_negated
+    }
+
     /// Tells whether a note satisfies the expression.
     pub fn matches(&self, note: &NoteHandle) -> bool {
         let passes = field(note, &self.key).is_some_and(|field| match &self.test {

@@ -36,7 +36,8 @@ enum Closeness {
 
 impl Selector<'_, '_> {
     /// Adds the notes that name one of the mentions of the request: decisions and warnings first, then by closeness,
-    /// value and latest change. Journals and retired notes are left out.
+    /// value and latest change. Journals and retired notes are left out; a successor is shown in place of the note
+    /// that it replaces.
     pub(super) fn choose_mentioning(&mut self) {
         let mentions = &self.selectors.mentions;
         if mentions.is_empty() {
@@ -75,7 +76,8 @@ impl Selector<'_, '_> {
     }
 
     fn is_worth_reading(&self, note: NoteIdx) -> bool {
-        self.passes(note) && !self.store.notes()[note].is_journal() && !self.store.is_retired(note)
+        let shown = self.result.stand_ins.representative(note);
+        self.passes(note) && !self.store.notes()[note].is_journal() && !self.store.is_retired(shown)
     }
 }
 

@@ -38,8 +38,10 @@ pub use session::Session;
 
 use question::Question;
 
+use assessment::CONTRADICTS;
+
 use crate::error::Error;
-use crate::graph::{Compactions, WalkLimits};
+use crate::graph::{StandIns, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, Store};
@@ -51,8 +53,8 @@ pub struct Selection {
     pub notes: Vec<NoteIdx>,
     /// The number of notes before any limit.
     pub matched: usize,
-    /// The digests that replace notes.
-    pub digests: Compactions,
+    /// The digests and successors that replace notes.
+    pub stand_ins: StandIns,
     /// The words of the query that no note contains.
     pub spellings: Vec<Spelling>,
     /// The interpretation of the query, if it is a question.
@@ -77,13 +79,22 @@ pub struct Selection {
     pub has_filtered: bool,
 }
 
+/// Whether a selection shows notes that others replace, or that were turned down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Outdated {
+    /// All of them, as any other note.
+    Shown,
+    /// Only those that the request asks for, and what was turned down where it contradicts a selected note.
+    Hidden,
+}
+
 /// Selects notes: named ones, maps of content with their members, walks, the notes of a query, tags and filters by value,
 /// and last the backlinks of all these. Each note occurs once, at its first position.
 ///
 /// # Errors
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
-pub fn select(session: &Session<'_>, selectors: &Selectors) -> Result<Selection, Error> {
+pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) -> Result<Selection, Error> {
     let store = session.store;
     let selectors = with_words(store, selectors);
     if !selectors.selects() {
@@ -91,6 +102,8 @@ pub fn select(session: &Session<'_>, selectors: &Selectors) -> Result<Selection,
             .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
     }
     let filters = FieldFilter::parse_all(&selectors.custom_filters)?;
+    let hides_outdated = outdated == Outdated::Hidden && !filters.iter().any(FieldFilter::asks_for_status);
+    let stand_ins = if hides_outdated { StandIns::for_answer } else { StandIns::only_digests };
     let of_config = selectors.asking.as_ref().map_or(&[][..], |_| &store.config.context.exclude_namespaces);
     let asked = selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces);
     let mut selector = Selector {
@@ -101,11 +114,10 @@ pub fn select(session: &Session<'_>, selectors: &Selectors) -> Result<Selection,
         chosen: Vec::new(),
         seen: HashSet::new(),
         over_limit: 0,
-        result: Selection {
-            digests: Compactions::for_answer(store.notes(), selectors.no_compaction),
-            ..Selection::default()
-        },
+        result: Selection { stand_ins: stand_ins(store.notes(), selectors.no_compaction), ..Selection::default() },
         excluded: Namespaces::new(of_config.iter().chain(asked)),
+        hides_outdated,
+        asked: HashSet::new(),
     };
     selector.run()?;
     let Selector { chosen: mut notes, over_limit, result, .. } = selector;
@@ -141,17 +153,22 @@ struct Selector<'a, 's> {
     result: Selection,
     /// The namespaces whose notes only `--note` selects.
     excluded: Namespaces,
+    /// Whether notes that others replace, or that were turned down, are shown only if the request asks for them.
+    hides_outdated: bool,
+    /// Such notes that the request names without [`Selection::named`].
+    asked: HashSet<NoteIdx>,
 }
 
 impl<'a, 's> Selector<'a, 's> {
     fn run(&mut self) -> Result<(), Error> {
         for note in self.store.positions(&self.selectors.notes)? {
             self.choose_itself(note);
-            self.choose(note);
+            self.choose_itself(self.result.stand_ins.digests.representative(note));
         }
         self.result.named.extend(&self.chosen);
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
+        self.asked.extend(mocs.iter().chain(&walks));
         for moc in mocs {
             let members = self.members(moc);
             self.choose_passing(members);
@@ -170,9 +187,12 @@ impl<'a, 's> Selector<'a, 's> {
         Ok(())
     }
 
-    /// Adds a note, or the digest that replaces it.
+    /// Adds a note, or the one that stands in for it.
     fn choose(&mut self, note: NoteIdx) {
-        self.choose_itself(self.result.digests.representative(note));
+        let is_asked = self.asked.contains(&note);
+        let stand_ins = &self.result.stand_ins;
+        let shown = if is_asked { stand_ins.digests.representative(note) } else { stand_ins.representative(note) };
+        self.choose_itself(shown);
     }
 
     fn choose_itself(&mut self, note: NoteIdx) {
@@ -182,11 +202,35 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     fn choose_passing(&mut self, notes: impl IntoIterator<Item = NoteIdx>) {
-        for note in notes {
-            if self.passes(note) {
-                self.choose(note);
-            }
+        let passing: Vec<NoteIdx> = notes.into_iter().filter(|note| self.passes(*note)).collect();
+        self.without_turned_down(passing, |note| *note).into_iter().for_each(|note| self.choose(note));
+    }
+
+    /// Removes notes that were turned down, unless the request names them or they contradict one of the others.
+    fn without_turned_down<T>(&mut self, mut items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
+        let (out, others): (Vec<NoteIdx>, Vec<NoteIdx>) =
+            items.iter().map(&note_of).partition(|note| self.is_hidden(*note));
+        if out.is_empty() {
+            return items;
         }
+        let others: HashSet<NoteIdx> = others.into_iter().chain(self.chosen.iter().copied()).collect();
+        let out: HashSet<NoteIdx> = out
+            .into_iter()
+            .filter(|note| !opponents(self.session, *note).iter().any(|other| others.contains(other)))
+            .collect();
+        self.result.has_filtered |= !out.is_empty();
+        items.retain(|item| !out.contains(&note_of(item)));
+        items
+    }
+
+    /// Whether a note was turned down and the request does not name it.
+    fn is_hidden(&self, note: NoteIdx) -> bool {
+        let shown = self.result.stand_ins.representative(note);
+        self.hides_outdated && self.store.notes()[shown].is_turned_down() && !self.is_named(note)
+    }
+
+    fn is_named(&self, note: NoteIdx) -> bool {
+        self.asked.contains(&note) || self.result.named.contains(&note)
     }
 
     fn passes(&self, position: NoteIdx) -> bool {
@@ -244,9 +288,23 @@ impl<'a, 's> Selector<'a, 's> {
             let note = &notes[*position];
             (Reverse(note.value_or_default()), Reverse(note.list_fields().changed()), *position)
         });
-        for note in self.store.retired_last(wanted, |note| *note) {
+        let wanted = self.without_turned_down(wanted, |note| *note);
+        for note in self.outdated_last(wanted) {
             self.choose(note);
-            self.result.relevance.remove(&self.result.digests.representative(note));
+            self.result.relevance.remove(&self.result.stand_ins.representative(note));
         }
     }
+
+    /// Moves the notes last whose stand-ins no longer hold.
+    fn outdated_last(&self, notes: Vec<NoteIdx>) -> Vec<NoteIdx> {
+        self.store.retired_last(notes, |note| self.result.stand_ins.representative(*note))
+    }
+}
+
+/// Returns the notes that contradict a note, or that it contradicts.
+fn opponents(session: &Session<'_>, note: NoteIdx) -> Vec<NoteIdx> {
+    let graph = session.graph();
+    let edges = graph.outgoing(note).chain(graph.incoming(note));
+    let opposing = edges.filter(|edge| CONTRADICTS.contains(&&*edge.kind));
+    opposing.map(|edge| if edge.from == note { edge.to } else { edge.from }).collect()
 }

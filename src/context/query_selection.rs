@@ -164,8 +164,8 @@ impl Selector<'_, '_> {
         let Some(journals) = &self.result.journals else { return Vec::new() };
         let periods = question.periods.iter().filter_map(|named| narrowed(named.period, self.window()));
         let of_periods =
-            periods.flat_map(|days| journals.newest_first(days)).map(|note| self.result.digests.representative(note));
-        of_periods.filter(|note| self.passes(*note)).collect()
+            periods.flat_map(|days| journals.newest_first(days)).map(|note| self.result.stand_ins.representative(note));
+        of_periods.filter(|note| self.passes(*note) && !self.is_hidden(*note)).collect()
     }
 
     /// Removes notes without a matching block, if only such blocks are shown. Returns also the notes beyond the limit.
@@ -191,13 +191,13 @@ impl Selector<'_, '_> {
         self.boost_periods(&mut hits, &question.favoured);
         let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
-            let share = self.result.shares.entry(self.result.digests.representative(hit.note)).or_default();
+            let share = self.result.shares.entry(self.result.stand_ins.representative(hit.note)).or_default();
             *share = share.max(hit.score / best);
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
         let matching =
-            hits.iter().filter(|_| has_periods).map(|hit| self.result.digests.representative(hit.note)).collect();
+            hits.iter().filter(|_| has_periods).map(|hit| self.result.stand_ins.representative(hit.note)).collect();
         // An explicit least relevance replaces the built-in threshold for answers.
         let is_answered = match asking {
             Some(asking) if asking.is_unasked => found.best.is_help(),
@@ -210,20 +210,33 @@ impl Selector<'_, '_> {
         let days = Some(self.window()).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
-        let is_current = |note| !is_unasked || !self.store.is_retired(note);
+        let is_current = |note| !is_unasked || !self.store.is_retired(self.result.stand_ins.representative(note));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
         self.result.has_filtered = hits.len() < count;
-        let mut seen = HashSet::new();
-        let stand_in = |hit: &Hit| (self.result.digests.representative(hit.note), hit.relevance);
-        let hits = hits.iter().map(stand_in).filter(|(note, _)| seen.insert(*note));
-        let hits = hits.filter(|(note, _)| !self.excluded.contains(&notes[*note]));
-        let hits: Vec<(NoteIdx, f64)> = self.store.retired_last(hits, |(note, _)| *note);
+        let hits = self.shown_hits(&hits, is_unasked);
         self.result.relevance = hits.iter().copied().collect();
         let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
         SearchHits { hits, beyond, matching, unanswered }
+    }
+
+    /// Returns the notes that are shown for hits, each with its relevance: the note that stands in for a hit, and the hit
+    /// itself if its title is the query; what no longer holds last.
+    fn shown_hits(&mut self, hits: &[Hit], is_unasked: bool) -> Vec<(NoteIdx, f64)> {
+        let named = hits.iter().filter(|hit| !is_unasked && hit.relevance >= 1.0).map(|hit| hit.note);
+        self.asked.extend(named);
+        let stand_ins = &self.result.stand_ins;
+        let mut seen = HashSet::new();
+        let shown = hits.iter().flat_map(|hit| {
+            let own = self.asked.contains(&hit.note).then(|| stand_ins.digests.representative(hit.note));
+            [Some(stand_ins.representative(hit.note)), own].into_iter().flatten().map(|note| (note, hit.relevance))
+        });
+        let shown = shown.filter(|(note, _)| seen.insert(*note));
+        let shown = shown.filter(|(note, _)| !self.excluded.contains(&self.store.notes()[*note])).collect();
+        let shown = stand_ins.successions.outdated_last(self.store, shown, |(note, _)| *note);
+        self.without_turned_down(shown, |(note, _)| *note)
     }
 
     /// Boosts notes that were created or changed in periods of the question without journals. Notes whose title is the

@@ -6,6 +6,8 @@ mod adjacency;
 mod compactions;
 mod link_resolution;
 mod name_index;
+mod stand_ins;
+mod successions;
 mod target_comparison;
 mod walk;
 
@@ -15,6 +17,8 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 
 pub use compactions::Compactions;
+pub use stand_ins::StandIns;
+pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};
 
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};

@@ -3,8 +3,13 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+/// The type of a link from a note to one that it replaces because that one no longer holds, and its inverse.
+pub const SUPERSEDES: &str = "supersedes";
+/// See [`SUPERSEDES`].
+pub const SUPERSEDED_BY: &str = "superseded-by";
+
 /// The link types of every store, each with its inverse.
-const BUILT_IN: [(&str, &str); 10] = [
+const BUILT_IN: [(&str, &str); 11] = [
     ("related", "related"),
     ("derived-from", "source-of"),
     ("supports", "supported-by"),
@@ -15,6 +20,7 @@ const BUILT_IN: [(&str, &str); 10] = [
     ("follows", "precedes"),
     ("answers", "answered-by"),
     ("refines", "refined-by"),
+    (SUPERSEDES, SUPERSEDED_BY),
 ];
 
 /// The built-in link types and those of the config, with their inverses.
@@ -41,6 +47,11 @@ impl LinkTypes {
     /// Tells whether a type is built in or configured.
     pub fn knows(&self, kind: &str) -> bool {
         self.inverses.contains_key(kind)
+    }
+
+    /// Tells whether two types are a pair that is known already, in either order.
+    pub fn has_pair(&self, kind: &str, inverse: &str) -> bool {
+        self.inverses.get(kind).is_some_and(|known| known == inverse)
     }
 
     /// Returns the types and inverses in alphabetical order.

@@ -4,9 +4,45 @@ use jiff::civil::Date;
 
 use super::{Timestamp, Value, prose};
 
-/// The values of the field `status` that retire a note, in any case.
-const STATUSES: [&str; 4] = ["superseded", "rejected", "deprecated", "obsolete"];
+/// The last day on which a note holds.
 const VALID_UNTIL: &str = "valid_until";
+/// The first day on which a note needs to be looked at again.
+const STALE_AFTER: &str = "stale_after";
+
+/// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Status {
+    /// Nobody has accepted it yet.
+    Draft,
+    /// Another note replaces it.
+    Superseded,
+    /// It was considered and turned down.
+    Rejected,
+    /// It should no longer be followed.
+    Deprecated,
+    /// It no longer holds.
+    Obsolete,
+}
+
+impl Status {
+    const ALL: [Self; 5] = [Self::Draft, Self::Superseded, Self::Rejected, Self::Deprecated, Self::Obsolete];
+
+    /// Returns the value of the field.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Draft => "draft",
+            Self::Superseded => "superseded",
+            Self::Rejected => "rejected",
+            Self::Deprecated => "deprecated",
+            Self::Obsolete => "obsolete",
+        }
+    }
+
+    /// Whether a note with the status no longer holds.
+    fn retires(self) -> bool {
+        self != Self::Draft
+    }
+}
 
 /// Why a note no longer holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -56,18 +92,32 @@ impl<'a> UserFields<'a> {
     /// Returns why the note no longer holds on a day; `None` if it does. Calls `today` only for a note with a last day.
     pub fn retired(self, today: impl FnOnce() -> Date) -> Option<Retired> {
         let expired = self.day_in(VALID_UNTIL).filter(|day| *day < today());
-        let retired = Retired { status: self.retired_status(), expired };
+        let status = self.status().filter(|status| status.retires()).map(Status::name);
+        let retired = Retired { status, expired };
         (retired != Retired::default()).then_some(retired)
     }
 
-    /// Whether the note has a status that retires it, or a last day.
-    pub(crate) fn may_be_retired(self) -> bool {
-        self.retired_status().is_some() || self.day_in(VALID_UNTIL).is_some()
+    /// Returns the day since which the note is stale: its last day, if that is past, or the day in `stale_after`, if that
+    /// has come; the earlier one of both.
+    pub fn stale(self, today: impl FnOnce() -> Date) -> Option<Date> {
+        let (last_day, stale_after) = (self.day_in(VALID_UNTIL), self.day_in(STALE_AFTER));
+        if last_day.is_none() && stale_after.is_none() {
+            return None;
+        }
+        let today = today();
+        let past = last_day.filter(|day| *day < today).into_iter();
+        past.chain(stale_after.filter(|day| *day <= today)).min()
     }
 
-    fn retired_status(self) -> Option<&'static str> {
+    /// Returns the status, if it has an effect.
+    pub fn status(self) -> Option<Status> {
         let status = self.field("status")?.to_line();
-        STATUSES.into_iter().find(|known| known.eq_ignore_ascii_case(status.trim()))
+        Status::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(status.trim()))
+    }
+
+    /// Whether the note has a status with an effect, or a day from which it is stale.
+    pub(crate) fn has_lifecycle(self) -> bool {
+        self.status().is_some() || [VALID_UNTIL, STALE_AFTER].iter().any(|field| self.day_in(field).is_some())
     }
 }
 
@@ -96,8 +146,27 @@ mod tests {
             ("custom:\n  valid_until: 2020-01-01T10:00:00Z", Some("expired 2020-01-01")),
             ("status: obsolete\nvalid_until: 2020-01-01", Some("obsolete, expired 2020-01-01")),
             ("title: superseded", None),
+            ("status: draft", None),
+            ("stale_after: 2020-01-01", None),
         ] {
             assert_eq!(retired(fields).as_deref(), words, "{fields}");
+        }
+    }
+
+    #[test]
+    fn a_note_is_stale_from_a_day_on() {
+        for (fields, day) in [
+            ("stale_after: 2026-11-23", Some("2026-11-23")),
+            ("stale_after: 2026-11-24", None),
+            ("valid_until: 2026-11-22", Some("2026-11-22")),
+            ("valid_until: 2026-11-23", None),
+            ("valid_until: 2026-11-22\nstale_after: 2026-01-01", Some("2026-01-01")),
+            ("status: obsolete", None),
+            ("custom: {stale_after: soon}", None),
+        ] {
+            let note = Note::parse("notes/n.md", format!("---\nid: n\n{fields}\n---\nText.\n").into_bytes());
+            let stale = note.extra_fields().stale(|| "2026-11-23".parse().unwrap());
+            assert_eq!(stale.map(|day| day.to_string()).as_deref(), day, "{fields}");
         }
     }
 }

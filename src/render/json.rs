@@ -236,6 +236,15 @@ impl Json<'_> {
         if let Some(day) = entry.retired.and_then(|retired| retired.expired) {
             object["expired"] = day.to_string().into();
         }
+        if let Some(day) = entry.stale {
+            object["stale"] = day.to_string().into();
+        }
+        if let Some(id) = &entry.superseded_by {
+            object["superseded_by"] = json!(id);
+        }
+        if !entry.supersedes.is_empty() {
+            object["supersedes"] = json!(entry.supersedes);
+        }
         add_compacted(entry, object);
     }
 

@@ -58,7 +58,7 @@ impl Screen {
             column(As::Quiet, &self.changed(entry), widths.changed);
         }
         self.add_column(&mut line, As::Title, &as_one_line(entry.note.title()), 0);
-        line.push_str(&self.retired(entry));
+        line.push_str(&self.state(entry));
         if !tags.is_empty() {
             line.push_str(GAP);
             self.style_onto(&mut line, As::Tag.style(), |line| {
@@ -79,10 +79,10 @@ impl Screen {
         day.zip(self.today).map_or(String::new(), |(day, today)| relative_days::in_words(day, today))
     }
 
-    /// Returns why a note is no longer valid, after a space; empty if it is valid.
-    pub(super) fn retired(self, entry: &NoteEntry) -> String {
-        let Some(retired) = entry.retired else { return String::new() };
-        format!(" {}", self.paint(As::Warning, &format!("[{}]", retired.words())))
+    /// Returns whether a note holds and what it replaces, after a space; empty for a note like any other.
+    pub(super) fn state(self, entry: &NoteEntry) -> String {
+        let Some(words) = entry.state_in_words() else { return String::new() };
+        format!(" {}", self.paint(As::Warning, &format!("[{words}]")))
     }
 
     /// Adds a text and pads it with spaces to `width`.

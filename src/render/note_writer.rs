@@ -51,8 +51,8 @@ impl NoteWriter<'_> {
         };
         let title = self.screen.paint(As::Title, &one_line(entry.note.title()));
         let id = self.screen.paint(As::Kind(entry.note.list_fields().kind), entry.note.id.as_str());
-        let retired = self.screen.retired(entry);
-        format!("{title} ({id}){retired}{members}")
+        let state = self.screen.state(entry);
+        format!("{title} ({id}){state}{members}")
     }
 
     fn tags(self, entry: &NoteEntry) -> String {

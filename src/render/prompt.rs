@@ -133,7 +133,7 @@ impl Prompt<'_> {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
         let (title, body) = (escape_confidence(&title), escape_confidence(escape_lines(&content.text).trim_end()));
-        let retired = entry.retired.map_or(String::new(), |retired| format!(" ({})", retired.words()));
+        let state = entry.state_in_words().map_or(String::new(), |words| format!(" ({words})"));
         let mut known = String::new();
         if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
             known.push_str(&format!(" (confidence: {}", content.confidence()));
@@ -142,7 +142,7 @@ impl Prompt<'_> {
             }
             known.push(')');
         }
-        let name = format!("- [{id}]{retired} {title}");
+        let name = format!("- [{id}]{state} {title}");
         match &content.passages {
             Some(passages) => name + &known + &quoted_passages(passages),
             None if is_title => format!("{name}{known}\n"),

@@ -3,7 +3,7 @@
 use super::level_text::LevelText;
 use super::{FrameState, joined_ids};
 use crate::escape::{escape_lines, json_string, quote_value};
-use crate::note::Retired;
+use crate::note::NoteId;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DetailLevel, DiagnosticEntry,
     EdgeEntry, EntryRole, JournalTraits, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry, PeriodEntry,
@@ -168,17 +168,26 @@ pub(super) fn edge_line(edge: &EdgeEntry) -> String {
 pub(super) fn name_line(entry: &NoteEntry) -> String {
     let note = &entry.note;
     let (title, tags) = (json_string(note.title()), values(&note.relations().tags));
-    let retired = entry.retired.map(retired_fields).unwrap_or_default();
+    let state = state_fields(entry);
     match entry.role {
-        EntryRole::Map => format!("M {} {title} tags={tags}{retired}\n", note.id),
-        _ => format!("N {} {} {title} tags={tags}{retired}\n", note.id, quote_value(note.list_fields().kind)),
+        EntryRole::Map => format!("M {} {title} tags={tags}{state}\n", note.id),
+        _ => format!("N {} {} {title} tags={tags}{state}\n", note.id, quote_value(note.list_fields().kind)),
     }
 }
 
-fn retired_fields(retired: Retired) -> String {
-    let status = retired.status.map_or(String::new(), |status| format!(" status={status}"));
-    let expired = retired.expired.map_or(String::new(), |day| format!(" expired={day}"));
-    status + &expired
+/// Returns whether a note holds, and which notes it replaces.
+fn state_fields(entry: &NoteEntry) -> String {
+    let retired = entry.retired.unwrap_or_default();
+    let mut fields = String::new();
+    fields.extend(entry.stale.map(|day| format!(" stale={day}")));
+    fields.extend(retired.status.map(|status| format!(" status={status}")));
+    fields.extend(retired.expired.map(|day| format!(" expired={day}")));
+    fields.extend(entry.superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));
+    if !entry.supersedes.is_empty() {
+        let ids: Vec<&str> = entry.supersedes.iter().map(NoteId::as_str).collect();
+        fields.push_str(&format!(" supersedes={}", ids.join(",")));
+    }
+    fields
 }
 
 /// Adds a passage between its marks, with its first line in the file and its heading path.

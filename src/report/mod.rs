@@ -63,13 +63,17 @@ impl Report {
         failure.map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Marks the notes that expired before `today`, or whose status says that they are no longer valid.
+    /// Marks the notes that expired before `today`, that are stale, or whose status says that they are no longer valid.
     pub fn mark_retired(&mut self, today: Today) {
-        for entry in &mut self.entries {
-            if let Entry::Note(entry) = entry {
-                entry.retired = entry.note.retired(|| today.day());
-            }
+        for entry in self.note_entries_mut() {
+            entry.retired = entry.note.retired(|| today.day());
+            entry.stale = entry.note.stale(|| today.day());
         }
+    }
+
+    /// Returns the entries that are notes.
+    pub fn note_entries_mut(&mut self) -> impl Iterator<Item = &mut NoteEntry> {
+        self.entries.iter_mut().filter_map(|entry| if let Entry::Note(entry) = entry { Some(entry) } else { None })
     }
 
     /// Counts the entries that are notes.

@@ -5,8 +5,10 @@ use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
+use jiff::civil::Date;
+
 use super::{Assessment, EdgeEntry, Passages};
-use crate::note::{NoteId, Retired, SummarySource, shown_chars};
+use crate::note::{NoteId, Retired, Status, SummarySource, shown_chars};
 use crate::store::NoteHandle;
 
 /// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
@@ -48,6 +50,12 @@ pub struct NoteEntry {
     pub assessment: Option<Box<Assessment>>,
     /// Why the note is no longer valid.
     pub retired: Option<Retired>,
+    /// The day since which the note is stale.
+    pub stale: Option<Date>,
+    /// The note that stands in for the note.
+    pub superseded_by: Option<NoteId>,
+    /// The notes that the note replaces.
+    pub supersedes: Vec<NoteId>,
     /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
     pub content: Option<Arc<dyn NoteContent>>,
     /// The cache of [`NoteEntry::blocks`].
@@ -154,9 +162,32 @@ impl NoteEntry {
             passages: None,
             assessment: None,
             retired: None,
+            stale: None,
+            superseded_by: None,
+            supersedes: Vec::new(),
             content: None,
             blocks: OnceLock::new(),
         }
+    }
+
+    /// Returns in words whether the note holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
+    /// `supersedes qp-2, qp-3`. `None` for a note like any other.
+    pub fn state_in_words(&self) -> Option<String> {
+        let mut words: Vec<String> = Vec::new();
+        let is_superseded = self.superseded_by.is_some();
+        let retired = self.retired.map(|retired| Retired {
+            status: retired.status.filter(|status| !is_superseded || *status != Status::Superseded.name()),
+            ..retired
+        });
+        words.extend(retired.map(Retired::words).filter(|words| !words.is_empty()));
+        words.extend(self.superseded_by.as_ref().map(|id| format!("superseded by {id}")));
+        let has_expired = self.retired.is_some_and(|retired| retired.expired.is_some());
+        words.extend(self.stale.filter(|_| !has_expired).map(|day| format!("stale since {day}")));
+        if !self.supersedes.is_empty() {
+            let ids: Vec<&str> = self.supersedes.iter().map(NoteId::as_str).collect();
+            words.push(format!("supersedes {}", ids.join(", ")));
+        }
+        (!words.is_empty()).then(|| words.join(", "))
     }
 
     /// Returns the summary to be shown; `None` if there is none.

@@ -26,3 +26,4 @@ pub use score::block_scorer::{BlockScorer, BlockText, TokenCache};
 pub use score::duplicates::NearDuplicate;
 pub use score::hit::{Hit, ScoreBreakdown};
 pub use score::neighbourhood::{Linked, Neighbourhood, Sequences, neighbour_in};
+pub use score::related::SimilarNote;

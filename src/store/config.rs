@@ -150,6 +150,10 @@ impl Config {
             if kind == "language" {
                 return Err(invalid("`language` is under [link-types]; move it above that line"));
             }
+            // Stores define pairs that a later version of qipu has built in.
+            if config.link_types.has_pair(kind, inverse) {
+                continue;
+            }
             // It would change the meaning of links in notes that are copied from other stores.
             if [kind, inverse].iter().any(|name| config.link_types.knows(name)) {
                 return Err(invalid(&format!("`{kind} = \"{inverse}\"` redefines an existing link type")));
@@ -250,6 +254,10 @@ mod tests {
         assert!(Config::parse("[trust.hosts]\n\"x.org\" = 1.5\n").is_err());
         assert!(Config::parse("language = \"klingon\"\n").is_err());
         assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
+        assert!(Config::parse("[link-types]\nsupersedes = \"replaced-by\"\n").is_err());
+        for pair in ["supersedes = \"superseded-by\"", "superseded-by = \"supersedes\""] {
+            assert!(Config::parse(&format!("[link-types]\n{pair}\n")).is_ok(), "{pair}");
+        }
         let error = Config::parse("[link-types]\nx = 3\n").unwrap_err();
         assert_eq!(error.kind.exit_code(), 3);
         assert!(error.message.contains("line 2"), "{}", error.message);

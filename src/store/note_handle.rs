@@ -11,7 +11,9 @@ use super::index::record_fields::{
 use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
-use crate::note::{ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, SummarySource, UserFields, Value};
+use crate::note::{
+    ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields, Value,
+};
 
 /// A note of an open store.
 ///
@@ -206,7 +208,27 @@ impl NoteHandle {
 
     /// Returns why the note no longer holds on a day; `None` if it does. Calls `today` only if the note may be retired.
     pub fn retired(&self, today: impl FnOnce() -> Date) -> Option<Retired> {
-        if self.flags.may_be_retired { self.extra_fields().retired(today) } else { None }
+        if self.flags.has_lifecycle { self.extra_fields().retired(today) } else { None }
+    }
+
+    /// Returns the day since which the note is stale: see [`UserFields::stale`].
+    pub fn stale(&self, today: impl FnOnce() -> Date) -> Option<Date> {
+        if self.flags.has_lifecycle { self.extra_fields().stale(today) } else { None }
+    }
+
+    /// Returns the status, if it has an effect.
+    pub fn status(&self) -> Option<Status> {
+        if self.flags.has_lifecycle { self.extra_fields().status() } else { None }
+    }
+
+    /// Whether the note was turned down: its status is rejected or deprecated.
+    pub fn is_turned_down(&self) -> bool {
+        matches!(self.status(), Some(Status::Rejected | Status::Deprecated))
+    }
+
+    /// Whether the note says which note replaces which.
+    pub fn has_succession(&self) -> bool {
+        self.flags.has_succession
     }
 
     /// Returns the summary: see [`Note::summary`].

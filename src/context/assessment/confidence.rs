@@ -38,7 +38,7 @@ const MAX_SUPPORTERS: usize = 100;
 /// Link types.
 pub(super) const DERIVED_FROM: &str = "derived-from";
 pub(super) const SUPPORTED_BY: &str = "supported-by";
-pub(super) const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
+pub(in crate::context) const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
 pub(super) const SAME_AS: &str = "same-as";
 
 /// Assesses the notes of a store.
@@ -203,9 +203,13 @@ impl<'a, 's> Assessor<'a, 's> {
         origins.into_iter().map(|origin| self.method_quality(origin, seen, steps - 1)).fold(own, f64::min)
     }
 
-    /// Returns the freshness, which halves with the half-life of the note's type; at least [`MIN_FRESHNESS`].
+    /// Returns the freshness, which halves with the half-life of the note's type; at least [`MIN_FRESHNESS`], which is
+    /// that of a stale note.
     fn freshness(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
+        if self.today.is_some_and(|today| note.stale(|| today).is_some()) {
+            return MIN_FRESHNESS;
+        }
         let half_life = match note.list_fields().kind {
             "permanent" | "moc" => 365.0,
             "fleeting" | "journal" => 30.0,

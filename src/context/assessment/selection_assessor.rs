@@ -133,12 +133,13 @@ impl SelectionAssessor<'_, '_> {
         self.assessed.extend(added);
     }
 
-    /// Returns the origins and opponents of a note, as far as the request wants them.
+    /// Returns the origins and opponents of a note that no other replaces, as far as the request wants them.
     fn followers(&self, index: NoteIdx) -> Vec<NoteIdx> {
         let (assessor, options) = (self.assessor, self.options);
         let origins = options.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
         let opponents = options.with_contradictions.then(|| assessor.opponents(index));
-        origins.into_iter().chain(opponents).flatten().collect()
+        let is_replaced = |other: &NoteIdx| self.selection.stand_ins.successions.is_superseded(*other);
+        origins.into_iter().chain(opponents).flatten().filter(|other| !is_replaced(other)).collect()
     }
 
     /// Ranks the assessed notes. The first `chosen` may be shown by themselves.
@@ -198,7 +199,7 @@ impl SelectionAssessor<'_, '_> {
         Candidate {
             is_named: assessed.is_named,
             is_answer: self.selection.answers.contains(&index),
-            is_retired: store.is_retired(index),
+            is_retired: store.is_retired(index) || self.selection.stand_ins.successions.is_superseded(index),
             same: ordinals_of(self.assessor.linked(index, SAME_AS), ordinals),
             followers: ordinals_of(self.followers(index), ordinals),
             terms: assessed.content.terms.clone(),

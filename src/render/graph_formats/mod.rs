@@ -38,10 +38,10 @@ fn counts(report: &Report, shown: FrameState<'_>) -> String {
     format!("notes={} matched={} truncated={}", shown.notes, report.head.matched, shown.is_truncated)
 }
 
-/// Returns the title of a note, and why it is no longer valid.
+/// Returns the title of a note, whether it holds and what it replaces.
 fn title(entry: &NoteEntry) -> String {
-    let retired = entry.retired.map_or(String::new(), |retired| format!(" [{}]", retired.words()));
-    one_line(entry.note.title()) + &retired
+    let state = entry.state_in_words().map_or(String::new(), |words| format!(" [{words}]"));
+    one_line(entry.note.title()) + &state
 }
 
 fn tags(entry: &NoteEntry) -> String {

@@ -115,7 +115,8 @@ impl<'a> RecordReader<'a> {
 
 impl<'a> IdentityFields<'a> {
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
-        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, may_be_retired, value: _ } = self.flags;
+        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, has_lifecycle, has_succession, value: _ } =
+            self.flags;
         row.flags([
             self.id.is_some(),
             self.value.is_some(),
@@ -125,7 +126,8 @@ impl<'a> IdentityFields<'a> {
             has_compacts,
             self.body_chars.is_some(),
             self.summary_chars.is_some(),
-            may_be_retired,
+            has_lifecycle,
+            has_succession,
         ]);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
         [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
@@ -135,15 +137,32 @@ impl<'a> IdentityFields<'a> {
 
     pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Self> {
         let mut rest = RecordReader::open(bytes)?;
-        let [has_id, has_value, is_moc, is_journal, has_aliases, has_compacts, has_body, has_summary, may_be_retired] =
-            rest.flags()?;
+        let [
+            has_id,
+            has_value,
+            is_moc,
+            is_journal,
+            has_aliases,
+            has_compacts,
+            has_body,
+            has_summary,
+            has_lifecycle,
+            has_succession,
+        ] = rest.flags()?;
         let value = rest.optional(has_value, |rest| u8::try_from(rest.number()?).ok())?;
         let body_chars = rest.optional(has_body, RecordReader::size)?;
         let summary_chars = rest.optional(has_summary, RecordReader::size)?;
         let (id, title) = (rest.optional(has_id, RecordReader::text)?, rest.text()?);
         let value_or_default = value.unwrap_or(DEFAULT_VALUE);
-        let flags =
-            NoteFlags { value: value_or_default, is_moc, is_journal, has_aliases, has_compacts, may_be_retired };
+        let flags = NoteFlags {
+            value: value_or_default,
+            is_moc,
+            is_journal,
+            has_aliases,
+            has_compacts,
+            has_lifecycle,
+            has_succession,
+        };
         Some(Self { id, title, value, flags, body_chars, summary_chars })
     }
 }
@@ -241,7 +260,7 @@ mod tests {
         let title = "Ein Titel für \u{1f600}";
         let none = NoteFlags { value: DEFAULT_VALUE, ..NoteFlags::default() };
         let some = NoteFlags { value: 7, is_moc: true, has_aliases: true, ..none };
-        let all = NoteFlags { is_journal: true, has_compacts: true, may_be_retired: true, ..some };
+        let all = NoteFlags { is_journal: true, has_compacts: true, has_lifecycle: true, has_succession: true, ..some };
         for (title, value, flags) in [(title, Some(7), some), (title, Some(7), all), ("", None, none)] {
             for id in [Some("qp-1"), None] {
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));

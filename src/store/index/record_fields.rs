@@ -5,8 +5,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::note::{
-    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, Timestamp, UserFields,
-    Value, finding_code, shown_chars,
+    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, SUPERSEDED_BY,
+    SUPERSEDES, Timestamp, UserFields, Value, finding_code, shown_chars,
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
@@ -18,8 +18,10 @@ pub(crate) struct NoteFlags {
     pub(crate) is_journal: bool,
     pub(crate) has_aliases: bool,
     pub(crate) has_compacts: bool,
-    /// Whether its status retires it, or it has a last day.
-    pub(crate) may_be_retired: bool,
+    /// Whether its status has an effect, or it has a day from which it is stale.
+    pub(crate) has_lifecycle: bool,
+    /// Whether it has a link that says which note replaces which.
+    pub(crate) has_succession: bool,
 }
 
 /// The first column group: what every command reads of every note.
@@ -145,7 +147,8 @@ impl NoteFlags {
             is_journal: note.kind == JOURNAL,
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
-            may_be_retired: note.extra_fields().may_be_retired(),
+            has_lifecycle: note.extra_fields().has_lifecycle(),
+            has_succession: note.links.iter().any(|link| [SUPERSEDES, SUPERSEDED_BY].contains(&link.kind.as_str())),
         }
     }
 }

@@ -1,0 +1,232 @@
+//! A note that another one replaces never comes before its successor, and what was turned down is shown only on request.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use serde_json::Value;
+use support::process::{Answer, call};
+
+/// Makes a store of notes, each with its fields and its body.
+fn store(notes: &[(String, String, String)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    fs::create_dir_all(dir.path().join(".git")).unwrap();
+    for (id, fields, body) in notes {
+        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
+    }
+    dir
+}
+
+fn fixed(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
+    let owned = |(id, fields, body): &(&str, &str, &str)| ((*id).to_owned(), (*fields).to_owned(), (*body).to_owned());
+    store(&notes.iter().map(owned).collect::<Vec<_>>())
+}
+
+fn run(dir: &Path, args: &[&str]) -> String {
+    let args: Vec<&str> = args.iter().copied().chain(["--today", "2025-03-31"]).collect();
+    let Answer { stdout, error } = call(dir.to_str().unwrap(), &args);
+    assert!(error.is_none(), "{args:?}: {error:?}");
+    stdout
+}
+
+fn ids(dir: &Path, args: &[&str]) -> Vec<String> {
+    let answer = run(dir, &[args, &["--json"]].concat());
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let notes = ["journals", "decisions", "mocs", "notes"].into_iter().filter_map(|key| answer[key].as_array());
+    notes.flatten().map(|note| note["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_successor_stands_in_and_says_so_in_every_format() {
+    let dir = fixed(&[
+        ("old", "title: Sessions in Redis\nvalue: 90\nstatus: superseded", "Sessions are kept in redis, all sessions."),
+        ("new", "title: Where logins live\nlinks: [{type: supersedes, id: old}]", "A table of Postgres."),
+        ("other", "title: Redis", "Redis is a cache of sessions."),
+    ]);
+    let query = ["context", "--query", "sessions kept in redis"];
+    assert_eq!(ids(dir.path(), &query)[..1], ["new"]);
+    assert!(!ids(dir.path(), &query).contains(&"old".to_owned()));
+    let of = |format: &[&str]| run(dir.path(), &[&query[..], format].concat());
+    assert!(of(&["--records"]).contains(" supersedes=old\n"), "{}", of(&["--records"]));
+    assert!(of(&["--json"]).contains("\"supersedes\":[\"old\"]"), "{}", of(&["--json"]));
+    assert!(of(&[]).contains("[supersedes old]"), "{}", of(&[]));
+    assert!(of(&["--format", "prompt"]).contains("[new] (supersedes old) "), "{}", of(&["--format", "prompt"]));
+    assert_eq!(ids(dir.path(), &["search", "sessions kept in redis"]), ["new", "other", "old"]);
+    let found = run(dir.path(), &["search", "sessions kept in redis", "--records"]);
+    assert!(found.contains(" status=superseded superseded-by=new\n"), "{found}");
+    // Whoever names a note gets it.
+    for named in
+        [&["context", "--note", "old"][..], &["context", "old"], &["context", "--query", "[[Sessions in Redis]]"]]
+    {
+        assert_eq!(ids(dir.path(), named)[..1], ["old"], "{named:?}");
+    }
+    assert_eq!(ids(dir.path(), &["context", "--custom-filter", "status=superseded"]), ["old"]);
+    assert_eq!(ids(dir.path(), &["context", "--walk", "other", "--max-hops", "0"]), ["other"]);
+}
+
+#[test]
+fn what_was_turned_down_is_shown_on_request_or_as_a_contradiction() {
+    let dir = fixed(&[
+        (
+            "no",
+            "title: Retry the payment\nstatus: rejected\ntags: [pay]\nupdated: 2025-03-30",
+            "Retry the payment job.",
+        ),
+        (
+            "was",
+            "title: Pay by cheque\nstatus: deprecated\ntags: [pay]\nupdated: 2025-03-30",
+            "A payment job of paper.",
+        ),
+        (
+            "yes",
+            "title: Ask first\ntags: [pay]\nlinks: [{type: contradicts, id: no}]",
+            "Ask before a payment job runs.",
+        ),
+    ]);
+    assert_eq!(ids(dir.path(), &["context", "--query", "payment job"]), ["yes", "no"]);
+    assert_eq!(ids(dir.path(), &["context", "--tag", "pay"]), ["yes", "no"]);
+    assert_eq!(ids(dir.path(), &["prime"]), Vec::<String>::new());
+    assert_eq!(ids(dir.path(), &["context", "--query", "Pay by cheque"]), ["yes", "was", "no"]);
+    assert_eq!(ids(dir.path(), &["context", "--custom-filter", "status=deprecated"]), ["was"]);
+    assert_eq!(ids(dir.path(), &["context", "--note", "was"]), ["was"]);
+    assert_eq!(ids(dir.path(), &["search", "payment"]).len(), 3);
+}
+
+#[test]
+fn a_stale_note_is_marked_and_less_fresh() {
+    let dir = fixed(&[
+        ("a", "title: A\nupdated: 2025-03-30\nstale_after: 2025-03-31", "Alpha."),
+        ("b", "title: B\nupdated: 2025-03-30\nstale_after: 2025-04-01", "Alpha beta."),
+    ]);
+    let answer = run(dir.path(), &["context", "--note", "a", "--note", "b", "--purpose", "answer", "--json"]);
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    let fresh = |id: &str| {
+        let note = answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap();
+        (note["stale"].as_str().map(str::to_owned), note["confidence"]["temporal_freshness"].as_f64().unwrap())
+    };
+    assert_eq!(fresh("a"), (Some("2025-03-31".to_owned()), 0.1));
+    assert!(fresh("b").0.is_none() && fresh("b").1 > 0.9);
+    let listed = run(dir.path(), &["list"]);
+    assert!(listed.contains("A [stale since 2025-03-31]") && !listed.contains("B ["), "{listed}");
+}
+
+/// A note of a random store: its status, value, count of the word that is searched for, and links.
+#[derive(Debug, Clone)]
+struct Random {
+    status: Option<&'static str>,
+    value: u8,
+    words: usize,
+    /// The type, the number of the target, and whether its title names it. A number above those of notes names nothing.
+    links: Vec<(&'static str, usize, bool)>,
+}
+
+fn random() -> impl Strategy<Value = Random> {
+    let status = prop::sample::select(vec![
+        None,
+        None,
+        None,
+        Some("draft"),
+        Some("rejected"),
+        Some("superseded"),
+        Some("settled"),
+    ]);
+    let kind = prop::sample::select(vec!["supersedes", "superseded-by", "supersedes", "related"]);
+    let links = prop::collection::vec((kind, 0..14_usize, any::<bool>()), 0..3);
+    (status, 0..100_u8, 0..4_usize, links).prop_map(|(status, value, words, links)| Random {
+        status,
+        value,
+        words,
+        links,
+    })
+}
+
+/// Returns the pairs of a replaced note and its successor that count, by the rules of specs/links.md.
+fn succession(notes: &[Random]) -> Vec<(usize, usize)> {
+    let mut pairs = Vec::new();
+    for (place, note) in notes.iter().enumerate() {
+        for (kind, target, _) in note.links.iter().filter(|(_, target, _)| *target < notes.len() && *target != place) {
+            match *kind {
+                "supersedes" => pairs.push((*target, place)),
+                "superseded-by" => pairs.push((place, *target)),
+                _ => {}
+            }
+        }
+    }
+    pairs.retain(|(_, new)| !matches!(notes[*new].status, Some("draft" | "rejected")));
+    let mut reaches = vec![vec![false; notes.len()]; notes.len()];
+    pairs.iter().for_each(|(old, new)| reaches[*old][*new] = true);
+    for via in 0..notes.len() {
+        for from in 0..notes.len() {
+            for to in 0..notes.len() {
+                reaches[from][to] |= reaches[from][via] && reaches[via][to];
+            }
+        }
+    }
+    pairs.retain(|(old, new)| !reaches[*new][*old]);
+    pairs
+}
+
+fn written(notes: &[Random]) -> Vec<(String, String, String)> {
+    let note = |(place, note): (usize, &Random)| {
+        let mut fields =
+            format!("title: Title {place}\nvalue: {}\ntags: [t]\nupdated: 2025-03-{:02}", note.value, 1 + place);
+        fields.extend(note.status.map(|status| format!("\nstatus: {status}")));
+        if !note.links.is_empty() {
+            fields.push_str("\nlinks:");
+        }
+        for (kind, target, by_title) in &note.links {
+            let target = if *by_title { format!("Title {target}") } else { format!("n{target:02}") };
+            fields.push_str(&format!("\n- {{type: {kind}, id: '{target}'}}"));
+        }
+        let body = format!("{}Text w{place}a w{place}b about cells.", "storage ".repeat(note.words));
+        (format!("n{place:02}"), fields, body)
+    };
+    notes.iter().enumerate().map(note).collect()
+}
+
+/// The commands, and whether each leaves replaced notes out.
+const COMMANDS: [(&[&str], bool); 15] = [
+    (&["search", "storage cells"], false),
+    (&["search", "storage", "--limit", "3"], false),
+    (&["related", "n00"], false),
+    (&["list"], false),
+    (&["list", "--sort", "value"], false),
+    (&["list", "--sort", "title", "--limit", "4"], false),
+    (&["context", "--query", "storage cells"], true),
+    (&["context", "--query", "storage", "--max-chars", "600"], true),
+    (&["context", "--query", "storage cells", "--purpose", "answer"], true),
+    (&["context", "--query", "storage", "--purpose", "decide", "--max-tokens", "300"], true),
+    (&["context", "--query", "storage", "--purpose", "explore", "--include-derivations"], true),
+    (&["context", "--tag", "t"], true),
+    (&["context", "--tag", "t", "--max-notes", "2"], true),
+    (&["ask", "storage cells", "--max-chars", "2000"], true),
+    (&["prime"], true),
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_replaced_note_never_comes_before_its_successor(notes in prop::collection::vec(random(), 2..12)) {
+        let dir = store(&written(&notes));
+        let pairs = succession(&notes);
+        for (args, leaves_out) in COMMANDS {
+            let shown = ids(dir.path(), args);
+            let place = |note: usize| shown.iter().position(|id| *id == format!("n{note:02}"));
+            for (old, new) in &pairs {
+                let Some(old_place) = place(*old) else { continue };
+                prop_assert!(!leaves_out, "{args:?} shows {old}: {shown:?} {pairs:?}");
+                prop_assert!(place(*new).is_none_or(|place| place < old_place), "{args:?}: {shown:?} {pairs:?}");
+                let has_successor = pairs.iter().any(|(_, new)| place(*new).is_some_and(|place| place < old_place));
+                let is_listed = args[0] == "search";
+                prop_assert!(!is_listed || has_successor, "{args:?} {old}: {shown:?} {pairs:?}");
+            }
+        }
+    }
+}
