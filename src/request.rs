@@ -774,6 +774,8 @@ pub enum Action {
         is_generated: bool,
         /// Whether it is opened in the user's editor.
         is_opened: bool,
+        /// The notes that it replaces.
+        supersedes: Vec<String>,
     },
     /// Change fields of notes.
     Update {
@@ -818,6 +820,13 @@ pub enum Action {
         /// Whether it no longer replaces them.
         is_undone: bool,
     },
+    /// Say that a note replaces another, which no longer holds.
+    Supersede {
+        /// The note that is replaced.
+        old: String,
+        /// Its successor.
+        new: String,
+    },
     /// Remove typed links.
     RemoveLink {
         /// The note that has the link.
@@ -840,6 +849,7 @@ impl Action {
             Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
             Self::Compact { .. } => "compact",
+            Self::Supersede { .. } => "supersede",
             Self::Journal { .. } => "journal",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",

@@ -181,6 +181,7 @@ fn run_taught(line: &str) {
     let filled = line
         .replace("\"WORDS\"", "fsync")
         .replace("\"TEXT\"", "thought")
+        .replace(" OLD NEW", " qp-h2v6 qp-9f2t")
         .replacen(" ID ID", " qp-h2v6 qp-9f2t", 1)
         .replace(" ID", " qp-9f2t")
         .replace(":ID", ":qp-9f2t")

@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 39] = [
+const IN_STORE: [&[&str]; 40] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -60,6 +60,7 @@ const IN_STORE: [&[&str]; 39] = [
     &["rename", "n6", "Another title"],
     &["merge", "n7", "n8"],
     &["compact", "n9", "n10"],
+    &["supersede", "n12", "n4"],
     &["tags", "rename", "x", "z"],
     &["delete", "n11", "--force"],
     &["dump", "-"],

@@ -73,10 +73,10 @@ const WRONG: [(&str, &str, &str); 56] = [
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
     ("link|add|qp-h2v6|qp-9f2t|--type|suports", "unknown link type `suports`", "did you mean `supports`? types: "),
     (
-        "link|add|qp-h2v6|qp-9f2t|--type|supersedes",
-        "unknown link type `supersedes`",
+        "link|add|qp-h2v6|qp-9f2t|--type|replaces",
+        "unknown link type `replaces`",
         "types: alias-of, answered-by, answers, contradicted-by, contradicts, derived-from, follows, has-alias, has-part, \
-         part-of, precedes, refined-by, refines, related, same-as, source-of, supported-by, supports; add one under \
+         part-of, precedes, refined-by, refines, related, same-as, source-of, superseded-by, supersedes, supported-by, supports; add one under \
          [link-types] in .qipu/config.toml",
     ),
     ("show|start her", "no such note: `start her`", "did you mean qp-7d1x (Crash safety: start here)?"),

@@ -66,6 +66,9 @@ struct NewNoteArgs {
     /// A typed link (repeatable)
     #[arg(long, value_name = "TYPE:ID")]
     link: Vec<String>,
+    /// A note that the new one replaces: its status becomes superseded, and a link leads to it (repeatable)
+    #[arg(long, value_name = "ID")]
+    supersedes: Vec<String>,
 }
 
 impl NewNoteArgs {
@@ -101,8 +104,9 @@ impl CreateArgs {
         let is_generated = self.by.is_some() && invocation.env.agent_session().is_some();
         let body = text_or_stdin(self.body, invocation.env)?;
         let custom = self.by.map(|by| if is_generated { generated_by(by) } else { (AUTHOR.to_owned(), by) });
+        let supersedes = self.note.supersedes.clone();
         let fields = NewFields { title: Some(self.title), body, ..self.note.into_fields(custom)? };
-        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: self.open }))
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: self.open, supersedes }))
     }
 }
 
@@ -132,8 +136,9 @@ impl CaptureArgs {
         let by = self.by.or(tool);
         let is_generated = by.is_some();
         let custom = [by.map(generated_by), session.map(|id| (SESSION.to_owned(), id))];
+        let supersedes = self.note.supersedes.clone();
         let fields = NewFields { title: self.title, body, ..self.note.into_fields(custom.into_iter().flatten())? };
-        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: false }))
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: false, supersedes }))
     }
 }
 

@@ -36,7 +36,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 42] = [
+const COMMANDS: [(&str, &[CommandProperty]); 43] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
@@ -69,6 +69,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("rename", SAVES_TEXT),
     ("merge", CHANGES),
     ("compact", CHANGES),
+    ("supersede", CHANGES),
     ("delete", CHANGES),
     ("dump", &[Secret, Answer, Pager, Store, Day]),
     ("load", SAVES_TEXT),

@@ -162,6 +162,14 @@ pub(super) enum Subcommands {
         #[arg(long)]
         undo: bool,
     },
+    /// Mark OLD as superseded and link NEW to it: answers then show NEW in place of OLD
+    #[command(after_help = examples!("qipu supersede OLD NEW", "qipu supersede OLD NEW --dry-run"))]
+    Supersede {
+        /// The note that no longer holds
+        old: String,
+        /// The note that replaces it
+        new: String,
+    },
     /// Delete notes that no other note links to
     #[command(after_help = examples!("qipu delete ID ID", "qipu delete ID --force"))]
     Delete {
@@ -261,6 +269,7 @@ impl Subcommands {
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
             Self::Compact { digest, ids, undo } => invocation.change(Action::Compact { digest, ids, is_undone: undo }),
+            Self::Supersede { old, new } => invocation.change(Action::Supersede { old, new }),
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,

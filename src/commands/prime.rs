@@ -31,7 +31,7 @@ const COMMANDS: [(&str, &str); 8] = [
          backticks)",
     ),
     ("qipu link add ID ID --type supports", "link a new note to an existing one"),
-    ("qipu update ID --set status=superseded", "mark a note that no longer holds"),
+    ("qipu supersede OLD NEW", "show a new note in place of one that no longer holds"),
     ("qipu journal - <<'EOF'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),
 ];

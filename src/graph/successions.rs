@@ -29,7 +29,15 @@ impl Successions {
     /// Reads the links of all notes. A link has no effect if it leads to the same note or to none, if its successor is
     /// rejected, deprecated or a draft, or if it is part of a cycle, to which digests count.
     pub fn new(notes: &[Arc<NoteHandle>], digests: &Compactions) -> Self {
-        let links = links(notes);
+        Self::of_links(links(notes, takes_effect), notes, digests)
+    }
+
+    /// Reads the links of all notes, also those whose successor is not in force.
+    pub fn as_written(notes: &[Arc<NoteHandle>]) -> Self {
+        Self::of_links(links(notes, |_| true), notes, &Compactions::default())
+    }
+
+    fn of_links(links: BTreeSet<(NoteIdx, NoteIdx)>, notes: &[Arc<NoteHandle>], digests: &Compactions) -> Self {
         if links.is_empty() {
             return Self::default();
         }
@@ -124,7 +132,7 @@ impl Successions {
 }
 
 /// Returns the links as pairs of a note and its successor.
-fn links(notes: &[Arc<NoteHandle>]) -> BTreeSet<(NoteIdx, NoteIdx)> {
+fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> BTreeSet<(NoteIdx, NoteIdx)> {
     let mut names = None;
     let mut links = BTreeSet::new();
     for (place, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_succession()) {
@@ -135,7 +143,7 @@ fn links(notes: &[Arc<NoteHandle>]) -> BTreeSet<(NoteIdx, NoteIdx)> {
             let names = names.get_or_insert_with(|| NameIndex::new(notes));
             let Some(target) = names.resolve(target) else { continue };
             let (old, new) = if kind == SUPERSEDES { (target, place) } else { (place, target) };
-            if old != new && takes_effect(&notes[new]) {
+            if old != new && may_succeed(&notes[new]) {
                 links.insert((old, new));
             }
         }

@@ -25,8 +25,8 @@ Save what this session taught as notes of the project, with the tools of qipu.
 1. Collect what will be worth knowing in a later session: decisions with their reasons and the alternatives that were \
 rejected, causes of problems, conventions, facts that were hard to find. Leave out what the code or the git history says.
 2. For each, call search. If a note says it already, change nothing. If a detail is missing or wrong, \
-correct it with update (append, old and new, section). If a note is now wrong, capture the new one, link it \
-to the old one (type refines or contradicts) and set status to superseded with update.
+correct it with update (append, old and new, section). If a note is now wrong, capture the new one \
+with the old one in supersedes.
 3. Call capture once for each subject: the first line is the title, then the text in the words by which it will be asked \
 for (identifiers, error text). Use type decision for decisions, and tags that exist.
 4. Call link where a note supports, contradicts, refines or answers another.

@@ -88,6 +88,7 @@ fn capture() -> Tool {
         "title": text("Default: the first line"),
         "type": text(TYPES),
         "tags": texts("Tags"),
+        "supersedes": texts("Notes that this one replaces"),
     });
     let about = "Save something worth knowing later as a note: a decision and its reasons, the cause of a problem, a \
          convention. One subject per note.";
@@ -105,11 +106,11 @@ fn update() -> Tool {
         "type": text("The new type"),
         "tags": texts("Tags to add"),
         "untags": texts("Tags to remove"),
-        "status": text("superseded, rejected, deprecated or obsolete rank a note below all others"),
+        "status": text("rejected, deprecated or obsolete hides a note from get_context"),
         "set": json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]},
             "description": "Custom fields"}),
     });
-    let about = "Change fields of a note or its text. If a decision was replaced, set its status rather than its text.";
+    let about = "Change fields of a note or its text. To replace a decision, use capture with supersedes.";
     tool("update", "Change a note", ToolEffect::Overwrites, about, properties, &["id"])
 }
 

@@ -249,7 +249,7 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
         custom: vec![generated_by(PROGRAM)],
         ..NewFields::default()
     };
-    Ok(Action::Create { fields, is_generated: true, is_opened: false })
+    Ok(Action::Create { fields, is_generated: true, is_opened: false, supersedes: arguments.texts("supersedes")? })
 }
 
 fn link(arguments: &mut Arguments) -> Result<Action, Error> {

@@ -16,6 +16,8 @@ impl Renderer for Ids<'_> {
     /// Returns the line of a changed note. Diagnostics are lines of [`stderr_lines`].
     fn render(&self, index: usize, _: ShownPart, _: &Included) -> EntryText {
         match &self.report.entries[index] {
+            // Of a command that creates a note, a script wants the id of that note.
+            Entry::Change(change) if self.report.head.creates() && change.action != "created" => EntryText::default(),
             Entry::Change(change) => EntryText::of(change.id.iter().map(|id| format!("{id}\n")).collect()),
             _ => EntryText::default(),
         }

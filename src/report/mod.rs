@@ -198,6 +198,13 @@ impl ReportHead {
         Self { facts, ..Self::new(&layout::CHANGE, store) }
     }
 
+    /// Whether the command creates one note.
+    pub(crate) fn creates(&self) -> bool {
+        self.facts
+            .iter()
+            .any(|(name, fact)| *name == "mode" && matches!(fact, RowValue::Name(mode) if mode == "create"))
+    }
+
     /// Returns the text for people in place of entries.
     pub fn empty_text(&self) -> String {
         // Limits may have ended the search for a path.

@@ -1,13 +1,16 @@
 //! `qipu create` and `qipu capture`: create notes.
 
+use std::collections::HashSet;
+
 use super::PlannedChange;
 use super::claims::{CLAIMS, without_claims};
+use super::supersede;
 use super::update::edits;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{ChangeRequest, NewFields};
-use crate::store::{self, Store};
+use crate::store::{self, NoteHandle, Store};
 
 /// The placeholder of the title in a template.
 const TITLE: &str = "{{title}}";
@@ -16,13 +19,17 @@ const TITLE: &str = "{{title}}";
 const MAX_TITLE: usize = 100;
 const MAX_SLUG: usize = 60;
 
-/// Plans a note from the template of its type and the given fields.
+/// Plans a note from the template of its type and the given fields, and the status of the notes that it replaces.
 pub(super) fn plan(
     store: &Store,
     request: &ChangeRequest,
     fields: &NewFields,
     is_generated: bool,
+    supersedes: &[String],
 ) -> Result<Vec<PlannedChange>, Error> {
+    let mut replaced = store.positions(supersedes)?;
+    let mut seen = HashSet::new();
+    replaced.retain(|old| seen.insert(*old));
     let body = fields.body.as_deref().unwrap_or_default().trim_end();
     let given = fields.title.clone().filter(|title| !title.trim().is_empty());
     let title = given.or_else(|| title_from(body)).ok_or_else(|| {
@@ -49,6 +56,7 @@ pub(super) fn plan(
     ]);
     let others = NewFields { kind: None, title: None, body: None, ..fields.clone() };
     all_edits.extend(edits(store, &others)?);
+    all_edits.extend(replaced.iter().map(|old| supersede::link(&store.notes()[*old].id)));
     if !body.is_empty() {
         all_edits.push(Edit::SetBody(format!("{body}\n")));
     }
@@ -57,8 +65,10 @@ pub(super) fn plan(
     if text.len() > MAX_BYTES {
         return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
     }
+    let old_changes =
+        supersede::plan_replaced(store, &request.now, &replaced, &NoteHandle::parse(&path, text.clone().into_bytes()))?;
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
-    Ok(vec![PlannedChange { id, path, change }])
+    Ok(std::iter::once(PlannedChange { id, path, change }).chain(old_changes).collect())
 }
 
 /// Refuses fields by which a program vouches for its own note; it may say that it wrote the note.
@@ -148,7 +158,7 @@ mod tests {
     use super::super::claims::CLAIMS;
     use super::*;
     use crate::request::Action;
-    use crate::store::{Location, NoteHandle};
+    use crate::store::Location;
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
@@ -161,7 +171,8 @@ mod tests {
             std::fs::write(root.join("templates/fleeting.md"), template).unwrap();
             let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
             let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
-            let action = Action::Create { fields: fields.clone(), is_generated, is_opened: false };
+            let action =
+                Action::Create { fields: fields.clone(), is_generated, is_opened: false, supersedes: Vec::new() };
             let request = ChangeRequest {
                 action,
                 is_dry_run: false,
@@ -169,7 +180,7 @@ mod tests {
                 now: "2025-03-31".to_owned(),
                 random: 1,
             };
-            let planned = plan(&store, &request, &fields, is_generated)?;
+            let planned = plan(&store, &request, &fields, is_generated, &[])?;
             let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
             else {
                 panic!("a new note");

@@ -48,7 +48,11 @@ pub(super) fn plan_remove(
 }
 
 /// Returns a note's typed links to the note at position `to`.
-fn links_to<'a>(store: &'a Store, note: &'a NoteHandle, to: NoteIdx) -> impl Iterator<Item = (&'a str, &'a str)> {
+pub(super) fn links_to<'a>(
+    store: &'a Store,
+    note: &'a NoteHandle,
+    to: NoteIdx,
+) -> impl Iterator<Item = (&'a str, &'a str)> {
     let names = NameIndex::new(store.notes());
     note.link_fields().typed.into_iter().filter(move |(_, target)| names.resolve(target) == Some(to))
 }

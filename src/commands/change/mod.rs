@@ -12,6 +12,7 @@ mod merge;
 mod rename;
 pub(super) mod repair;
 mod repeated_notes;
+mod supersede;
 mod tags;
 mod update;
 
@@ -56,7 +57,7 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
         store.apply(&changes_of(&plan.changes), &lock)?;
         // The lock must not be held while the editor is open.
         drop(lock);
-        if let ([created], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
+        if let ([created, ..], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
             match edit::open(&store, &created.path, location, &request.now, env) {
                 Ok(edited) => plan.findings.extend(edited.findings),
                 // The note exists, so its id is reported even if the editor failed.
@@ -94,11 +95,12 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
-        Action::Create { fields, is_generated, .. } => {
-            let changes = create::plan(store, request, fields, *is_generated)?;
+        Action::Create { fields, is_generated, supersedes, .. } => {
+            let changes = create::plan(store, request, fields, *is_generated, supersedes)?;
             let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
             return Ok(ChangePlan { changes, findings });
         }
+        Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
@@ -124,6 +126,7 @@ fn has_new_words(action: &Action) -> bool {
         | Action::RenameTag { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
+        | Action::Supersede { .. }
         | Action::Delete { .. }
         | Action::Merge { .. }
         | Action::Compact { .. } => false,
@@ -138,6 +141,7 @@ fn needs_all_notes(action: &Action) -> bool {
         Action::Compact { is_undone, .. } => !is_undone,
         Action::Update { .. }
         | Action::Create { .. }
+        | Action::Supersede { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,

@@ -1,0 +1,87 @@
+//! `qipu supersede`: says that a note replaces another, which no longer holds.
+
+use super::links::links_to;
+use super::{PlannedChange, link_entry, plan_edits};
+use crate::error::Error;
+use crate::graph::Successions;
+use crate::note::edit::Edit;
+use crate::note::{NoteId, SUPERSEDES, Status};
+use crate::store::{NoteHandle, NoteIdx, Store};
+
+/// The field that says that a note no longer holds.
+const STATUS: &str = "status";
+
+/// Plans the link from the new note and the status of the old one.
+pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec<PlannedChange>, Error> {
+    let (old, new) = (store.resolve(old)?, store.resolve(new)?);
+    let notes = store.notes();
+    if old == new {
+        return Err(Error::usage("a note can't supersede itself"));
+    }
+    expect_in_force(&notes[new])?;
+    let successions = Successions::as_written(notes);
+    if successions.all_replaced(old, notes.len()).contains(&new) {
+        let (old, new) = (&notes[old].id, &notes[new].id);
+        return Err(Error::usage(format!("`{new}` can't supersede `{old}`, which supersedes it")));
+    }
+    let old_change = plan_old(store, &successions, now, old, Some(new))?;
+    let is_linked = links_to(store, &notes[new], old).any(|(kind, _)| kind == SUPERSEDES);
+    let link = if is_linked { Vec::new() } else { vec![link(&notes[old].id)] };
+    Ok(vec![plan_edits(store, &notes[new], &link, now)?, old_change])
+}
+
+/// Plans the status of notes that a note which is created replaces. A draft replaces nothing until it is accepted.
+pub(super) fn plan_replaced(
+    store: &Store,
+    now: &str,
+    replaced: &[NoteIdx],
+    new: &NoteHandle,
+) -> Result<Vec<PlannedChange>, Error> {
+    if replaced.is_empty() || new.status() == Some(Status::Draft) {
+        return Ok(Vec::new());
+    }
+    expect_in_force(new)?;
+    let successions = Successions::as_written(store.notes());
+    replaced.iter().map(|old| plan_old(store, &successions, now, *old, None)).collect()
+}
+
+/// Returns the edit that adds the link to a replaced note.
+pub(super) fn link(old: &NoteId) -> Edit {
+    Edit::AddMap { key: "links", entries: link_entry(SUPERSEDES, old.as_str()) }
+}
+
+/// Expects that a note may replace others: what nobody accepted must not hide what was accepted.
+fn expect_in_force(new: &NoteHandle) -> Result<(), Error> {
+    match new.status() {
+        Some(status @ (Status::Draft | Status::Rejected | Status::Deprecated)) => {
+            let message = format!("`{}` can't supersede a note: its status is {}", new.id, status.name());
+            Err(Error::usage(message).hint("change its status first"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Plans the status of a replaced note, unless another one than `new` replaces it.
+fn plan_old(
+    store: &Store,
+    successions: &Successions,
+    now: &str,
+    old: NoteIdx,
+    new: Option<NoteIdx>,
+) -> Result<PlannedChange, Error> {
+    store.expect_own_id(old)?;
+    let note = &store.notes()[old];
+    if let Some(other) = successions.successors(old).iter().find(|other| Some(**other) != new) {
+        let other = &store.notes()[*other].id;
+        return Err(Error::usage(format!("`{other}` already supersedes `{}`", note.id))
+            .hint(format!("supersede `{other}` instead, or remove that link first")));
+    }
+    let status = Status::Superseded.name().to_owned();
+    let is_at_top = note.extra_fields().unknown.iter().any(|(key, _)| key == STATUS);
+    let edit = match (note.status(), is_at_top) {
+        (Some(Status::Superseded), _) => None,
+        (_, true) => Some(Edit::SetText { key: STATUS.to_owned(), text: status }),
+        (_, false) => Some(Edit::SetCustom { key: STATUS.to_owned(), text: status }),
+    };
+    plan_edits(store, note, edit.as_slice(), now)
+}
