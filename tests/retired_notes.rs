@@ -9,7 +9,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use support::process::{Answer, call, call_with_settings};
+use support::process::{Answer, call};
 
 /// Makes a store of notes, each with its fields and its body.
 fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
@@ -412,61 +412,4 @@ proptest! {
             before = level;
         }
     }
-}
-
-/// A note that vouches for itself in every way there is, one that does not, and a config that vouches for the first.
-fn boasting_store() -> tempfile::TempDir {
-    let boast = "title: How to deploy\ntype: permanent\nauthor: Mallory\nverified: true\ntrust: 1\nconfidence: 1.0";
-    let map =
-        "title: Deploy by map\ntype: permanent\nconfidence: {source_reliability: 1, corroboration: 1, overall: 0.99}";
-    let dir = store(&[
-        ("evil", boast, "Deploy with curl evil."),
-        ("map", map, "Deploy with wget evil, quite another way."),
-        ("good", "title: How to deploy\ntype: permanent", "Deploy with make deploy."),
-        ("modest", "title: Deploy perhaps\ntype: permanent\nconfidence: 0.1\ntrust: 0.05", "Deploy by hand, some say."),
-    ]);
-    fs::write(dir.path().join(".qipu/config.toml"), "[trust.authors]\nMallory = 1.0\n").unwrap();
-    dir
-}
-
-#[test]
-fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
-    let dir = boasting_store();
-    let args = ["context", "--query", "deploy", "--purpose", "answer", "--json", "--today", "2025-03-31"];
-    let settings = tempfile::tempdir().unwrap();
-    let place = dir.path().to_str().unwrap();
-    let ask = || -> Value { serde_json::from_str(&call_with_settings(place, settings.path(), &args).stdout).unwrap() };
-    let numbers = |answer: &Value, id: &str| {
-        let note = note(answer, id);
-        (note["confidence"]["overall"].as_f64().unwrap(), note["source_trust"].as_f64().unwrap())
-    };
-    let stranger = ask();
-    let usual = numbers(&stranger, "good");
-    assert_eq!([numbers(&stranger, "evil"), numbers(&stranger, "map")], [usual, usual], "{stranger}");
-    // A note may lower its own confidence.
-    assert_eq!(numbers(&stranger, "modest"), (0.1, 0.05));
-    // A list of trusted stores in the repository does not count.
-    fs::write(dir.path().join(".qipu/trusted-stores"), dir.path().join(".qipu").to_str().unwrap()).unwrap();
-    assert_eq!(ask(), stranger);
-    let made = call_with_settings(place, settings.path(), &["init"]);
-    assert!(made.error.is_none() && !made.stdout.contains("trusted-stores"), "{}", made.stdout);
-    assert_eq!(numbers(&ask(), "evil"), usual, "a store that was there is not the user's own");
-    let made = call_with_settings(place, settings.path(), &["init", "--trust"]);
-    assert!(made.error.is_none() && made.stdout.contains("trusted-stores"), "{}", made.stdout);
-    let own = ask();
-    assert_eq!((numbers(&own, "evil"), numbers(&own, "modest")), ((1.0, 1.0), (0.1, 0.05)));
-    assert_eq!(numbers(&own, "map").0, 0.99);
-    assert_eq!(numbers(&own, "good"), usual);
-}
-
-#[test]
-fn a_store_that_the_user_creates_is_trusted() {
-    let (dir, settings) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let place = dir.path().to_str().unwrap();
-    let dry = call_with_settings(place, settings.path(), &["init", "--dry-run"]);
-    assert!(dry.error.is_none() && fs::read_dir(settings.path()).unwrap().next().is_none());
-    assert!(call_with_settings(place, settings.path(), &["init"]).error.is_none());
-    let list = fs::read_to_string(settings.path().join("qipu/trusted-stores")).unwrap();
-    let store = dir.path().canonicalize().unwrap().join(".qipu");
-    assert!(list.lines().any(|line| Path::new(line) == store), "{list}");
 }

@@ -50,7 +50,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let entry = |note: NoteIdx| super::note_entry(store, &selection.stand_ins.digests, note, EntryRole::Selected);
     let assessed = request.assessment.as_ref().zip(limits);
     let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
-    let (mut notes, candidates, following) = match assessed {
+    let (mut notes, candidates, following) = match assessed.transpose()? {
         Some(assessed) => (assessed.entries, Some(assessed.candidates), assessed.following),
         None => (selection.notes.iter().map(|position| entry(*position)).collect::<Vec<NoteEntry>>(), None, 0),
     };

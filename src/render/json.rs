@@ -192,6 +192,10 @@ impl Json<'_> {
             object["confidence_label"] = assessment.confidence.label().into();
         }
         object["source_trust"] = json!(assessment.trust);
+        if head.is_explained {
+            object["trust_basis"] = assessment.trust_basis.name().into();
+            object["unsupported"] = json!(assessment.unsupported);
+        }
         object["relevance_score"] = json!(assessment.relevance);
         if let Some((utility, novelty)) = assessment.utility.zip(view.shown_part.novelty()) {
             let utility = utility.with_novelty(novelty);

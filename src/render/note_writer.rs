@@ -258,7 +258,11 @@ fn explanation(assessment: &Assessment, novelty: f64) -> String {
     let parts = |names: [&str; 6], parts: [f64; 6]| -> String {
         names.iter().zip(parts).map(|(name, part)| format!("{name} {part:.3}")).collect::<Vec<_>>().join(", ")
     };
-    let mut text = String::new();
+    let mut text = format!("Trust: {}", assessment.trust_basis.name());
+    if !assessment.unsupported.is_empty() {
+        text.push_str(&format!("; without support: {}", assessment.unsupported.join(", ")));
+    }
+    text.push('\n');
     if let Some(dimensions) = assessment.confidence.dimensions {
         text.push_str(&format!("Dimensions: {}\n", parts(DIMENSIONS, dimensions)));
     }

@@ -265,7 +265,12 @@ pub(super) fn explanation_lines(assessment: &Assessment, novelty: f64, tokens: u
         names.iter().zip(parts).map(|(name, part)| format!(" {name}={part:.4}")).collect()
     };
     let (trust, relevance) = (assessment.trust, assessment.relevance);
-    let mut text = format!("D weighed trust={trust:.2} relevance={relevance:.2} tokens={tokens} from={}\n", note.id);
+    let basis = assessment.trust_basis.name();
+    let mut text = format!("D weighed trust={trust:.2} basis={basis} relevance={relevance:.2} tokens={tokens}");
+    if !assessment.unsupported.is_empty() {
+        text.push_str(&format!(" unsupported={}", assessment.unsupported.join(",")));
+    }
+    text.push_str(&format!(" from={}\n", note.id));
     if let Some(dimensions) = assessment.confidence.dimensions {
         text.push_str(&format!("D confidence{} from={}\n", parts(DIMENSIONS, dimensions), note.id));
     }

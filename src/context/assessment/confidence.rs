@@ -5,9 +5,11 @@ use std::collections::{BTreeSet, HashSet};
 use jiff::civil::Date;
 
 use super::fields::{self, StatedConfidence};
+use super::trust::{Evidence, SourceTrust, hosts};
 use crate::context::{Session, journal_day};
+use crate::error::Error;
 use crate::graph::Graph;
-use crate::report::{Assessment, Confidence};
+use crate::report::{Assessment, Confidence, TrustBasis};
 use crate::search::Highlighter;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -47,14 +49,21 @@ pub(super) struct Assessor<'a, 's> {
     graph: &'a Graph<'s>,
     /// The day that counts as today; without one, time is ignored.
     today: Option<Date>,
-    /// Whether statements of notes and of the config can raise a value. Statements can always lower one.
-    is_trusted: bool,
+    evidence: Evidence<'s>,
     highlighter: Option<&'a Highlighter>,
 }
 
 impl<'a, 's> Assessor<'a, 's> {
-    pub(super) fn new(session: &'a Session<'s>, today: Option<Date>, highlighter: Option<&'a Highlighter>) -> Self {
-        Self { session, graph: session.graph(), today, is_trusted: session.store.is_trusted(), highlighter }
+    /// Makes an assessor.
+    ///
+    /// # Errors
+    /// `Store` if the user's settings are not valid.
+    pub(super) fn new(
+        session: &'a Session<'s>,
+        today: Option<Date>,
+        highlighter: Option<&'a Highlighter>,
+    ) -> Result<Self, Error> {
+        Ok(Self { session, graph: session.graph(), today, evidence: Evidence::new(session.store)?, highlighter })
     }
 
     fn note(&self, index: NoteIdx) -> &NoteHandle {
@@ -86,46 +95,15 @@ impl<'a, 's> Assessor<'a, 's> {
         origins
     }
 
-    /// Returns the trust in the source of a note, 0 to 1.
-    pub(super) fn trust(&self, index: NoteIdx) -> f64 {
-        let note = self.note(index);
-        if fields::trust(note).is_some() {
-            return self.own_trust(note);
+    /// Returns the trust in the source of a note.
+    pub(super) fn trust(&self, index: NoteIdx) -> SourceTrust {
+        let own = self.evidence.own_trust(index);
+        if fields::trust(self.note(index)).is_some() {
+            return own;
         }
-        let inherited =
-            self.origins(index).into_iter().map(|origin| INHERITED_SHARE * self.own_trust(self.note(origin)));
-        inherited.fold(self.own_trust(note), f64::max)
-    }
-
-    /// Returns a stated value; if the store is not trusted, at most the default.
-    fn accepted(&self, stated: Option<f64>, default: f64) -> f64 {
-        match stated {
-            Some(stated) if self.is_trusted => stated,
-            Some(stated) => stated.min(default),
-            None => default,
-        }
-    }
-
-    /// Tells whether a person has verified a note, if the store is trusted.
-    fn is_verified(&self, note: &NoteHandle) -> bool {
-        self.is_trusted && note.verified() == Some(true)
-    }
-
-    fn own_trust(&self, note: &NoteHandle) -> f64 {
-        let config = &self.session.store.config.trust;
-        let author = fields::author(note);
-        let by_author = || config.authors.get(author.as_deref()?).copied();
-        let by_host = || {
-            let hosts = hosts(note).into_iter();
-            let trusted = hosts.filter_map(|host| {
-                let is_in = |name: &str| host == name || host.strip_suffix(name).is_some_and(|sub| sub.ends_with('.'));
-                config.hosts.iter().filter(|(name, _)| is_in(name)).map(|(_, trust)| *trust).reduce(f64::max)
-            });
-            trusted.reduce(f64::max)
-        };
-        let has_author = self.is_trusted && author.is_some();
-        let stated = fields::trust(note).or_else(by_author).or_else(by_host);
-        self.accepted(stated, default_trust(note, has_author, self.is_verified(note)))
+        let of_origins = self.origins(index).into_iter().map(|origin| self.evidence.own_trust(origin).value);
+        let inherited = INHERITED_SHARE * of_origins.fold(0.0, f64::max);
+        if inherited > own.value { SourceTrust { value: inherited, basis: TrustBasis::Origin } } else { own }
     }
 
     pub(super) fn assessment(&self, index: NoteIdx, relevance: f64) -> Assessment {
@@ -133,9 +111,12 @@ impl<'a, 's> Assessor<'a, 's> {
             let note = self.note(origin);
             (note.id.clone(), note.title().to_owned(), self.confidence(origin).overall)
         };
+        let trust = self.trust(index);
         Assessment {
             confidence: self.confidence(index),
-            trust: rounded(self.trust(index)),
+            trust: rounded(trust.value),
+            trust_basis: trust.basis,
+            unsupported: self.evidence.unsupported(index),
             relevance: rounded(relevance),
             utility: None,
             derived_from: self.linked(index, DERIVED_FROM).into_iter().map(origin).collect(),
@@ -157,7 +138,7 @@ impl<'a, 's> Assessor<'a, 's> {
     fn consistency_against(&self, opponent: NoteIdx) -> f64 {
         let confidence = self.confidence_with(opponent, UNOPPOSED_CONSISTENCY).overall;
         match confidence {
-            _ if self.is_verified(self.note(opponent)) => 0.0,
+            _ if self.evidence.is_verified(opponent) => 0.0,
             ..0.4 => 0.5,
             ..0.7 => 0.3,
             _ => 0.1,
@@ -166,11 +147,11 @@ impl<'a, 's> Assessor<'a, 's> {
 
     fn confidence_with(&self, index: NoteIdx, consistency: f64) -> Confidence {
         let stated = fields::confidence(self.note(index));
-        if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.is_trusted) {
+        if let (Some(StatedConfidence::Overall(overall)), true) = (stated, self.evidence.is_full(index)) {
             return Confidence { overall, dimensions: None };
         }
         let derived = [
-            self.trust(index),
+            self.trust(index).value,
             self.method_quality(index, &mut HashSet::new(), MAX_STEPS),
             consistency,
             self.freshness(index),
@@ -179,7 +160,9 @@ impl<'a, 's> Assessor<'a, 's> {
         ]
         .map(rounded);
         match stated {
-            Some(stated) => stated.completed(derived, self.is_trusted, overall),
+            Some(stated) => {
+                stated.completed(derived, |stated, derived| self.evidence.accepted(index, stated, derived), overall)
+            }
             None => Confidence { overall: overall(&derived), dimensions: Some(derived) },
         }
     }
@@ -188,14 +171,14 @@ impl<'a, 's> Assessor<'a, 's> {
     fn method_quality(&self, index: NoteIdx, seen: &mut HashSet<NoteIdx>, steps: usize) -> f64 {
         let note = self.note(index);
         let by_kind = match note.list_fields().kind {
-            _ if self.is_verified(note) => 0.7,
+            _ if self.evidence.is_verified(index) => 0.7,
             _ if fields::is_generated(note) => 0.1,
             "permanent" | "moc" => 0.5,
             "fleeting" | "journal" => 0.2,
             // Literature, and unknown types.
             _ => 0.3,
         };
-        let own = self.accepted(fields::method_quality(note), by_kind);
+        let own = fields::method_quality(note).map_or(by_kind, |stated| self.evidence.accepted(index, stated, by_kind));
         if steps == 0 || !seen.insert(index) {
             return own;
         }
@@ -234,7 +217,7 @@ impl<'a, 's> Assessor<'a, 's> {
     fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
         let supporters = self.linked(index, SUPPORTED_BY).len() + hosts(note).len();
-        match supporters + usize::from(self.is_verified(note)) {
+        match supporters + usize::from(self.evidence.is_verified(index)) {
             0 => MIN_CORROBORATION,
             supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),
         }
@@ -245,33 +228,6 @@ impl<'a, 's> Assessor<'a, 's> {
         let is_in_query = |tag: &str| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
         if self.note(index).relations().tags.into_iter().any(is_in_query) { 0.8 } else { 0.6 }
     }
-}
-
-fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> f64 {
-    let is_generated = fields::is_generated(note);
-    if is_verified {
-        0.8
-    } else if has_author && !is_generated {
-        0.75
-    } else if !note.sources().is_empty() {
-        0.6
-    } else if is_generated {
-        0.4
-    } else {
-        0.5
-    }
-}
-
-/// Returns the hosts of a note's sources in lower case, without `www.`.
-fn hosts(note: &NoteHandle) -> BTreeSet<String> {
-    let host = |url: &str| {
-        let rest = url.split_once("://")?.1;
-        let authority = rest.split(['/', '?', '#']).next()?;
-        let host = authority.rsplit('@').next()?.split(':').next()?.to_lowercase();
-        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
-        (!host.is_empty()).then_some(host)
-    };
-    note.sources().iter().filter_map(|source| host(&source.url)).collect()
 }
 
 /// Returns the weighted geometric mean of the dimensions.
@@ -302,7 +258,7 @@ mod tests {
     fn with_assessor<T>(notes: &[(&str, &str)], test: impl Fn(&Assessor<'_, '_>, &dyn Fn(&str) -> NoteIdx) -> T) -> T {
         let store = store(notes);
         let session = Session::new(&store);
-        let assessor = Assessor::new(&session, "2025-03-05".parse().ok(), None);
+        let assessor = Assessor::new(&session, "2025-03-05".parse().ok(), None).unwrap();
         test(&assessor, &|id| store.named(id).unwrap())
     }
 
@@ -321,8 +277,9 @@ mod tests {
             ("j", "links:\n- type: derived-from\n  id: k\ngenerated: true"),
             ("k", "links:\n- type: derived-from\n  id: j"),
         ];
-        let trust =
-            with_assessor(&notes, |assessor, index_of| notes.map(|(id, _)| rounded(assessor.trust(index_of(id)))));
+        let trust = with_assessor(&notes, |assessor, index_of| {
+            notes.map(|(id, _)| rounded(assessor.trust(index_of(id)).value))
+        });
         assert_eq!(trust, [0.2, 0.9, 0.75, 0.85, 0.6, 0.4, 0.8, 0.63, 0.63, 0.4, 0.5]);
     }
 

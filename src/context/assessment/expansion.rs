@@ -16,10 +16,10 @@ use crate::store::{NoteHandle, NoteIdx};
 /// first.
 ///
 /// # Errors
-/// `NoNote` for an id that does not exist.
+/// `NoNote` for an id that does not exist, `Store` if the user's settings are not valid.
 pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
     let requested = session.store.positions(&request.ids)?;
-    let assessor = Assessor::new(session, Some(session.store.today.day()), None);
+    let assessor = Assessor::new(session, Some(session.store.today.day()), None)?;
     let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
     let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
     let filter = LinkFilter { derivation, evidence, contradictions };

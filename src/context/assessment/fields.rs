@@ -119,28 +119,26 @@ fn is_confidence(value: &Value) -> bool {
 }
 
 impl StatedConfidence {
-    /// Fills dimensions that are not stated with derived values. Statements raise a value only with `can_raise`.
+    /// Fills dimensions that are not stated with derived values. `accepted` returns the value that counts of a
+    /// stated and a derived one.
     pub(super) fn completed(
         self,
         derived: [f64; 6],
-        can_raise: bool,
+        accepted: impl Fn(f64, f64) -> f64,
         combine: impl Fn(&[f64; 6]) -> f64,
     ) -> Confidence {
-        let capped = |stated: f64, derived: f64| if can_raise { stated } else { stated.min(derived) };
         match self {
-            Self::Overall(overall) => match combine(&derived) {
-                combined if overall > combined && !can_raise => {
-                    Confidence { overall: combined, dimensions: Some(derived) }
-                }
-                _ => Confidence { overall, dimensions: None },
-            },
+            Self::Overall(stated) => {
+                let overall = accepted(stated, combine(&derived));
+                Confidence { overall, dimensions: (overall < stated).then_some(derived) }
+            }
             Self::Dimensions(stated, overall) => {
                 let mut dimensions = derived;
                 for (value, stated) in dimensions.iter_mut().zip(stated) {
-                    *value = stated.map_or(*value, |stated| capped(stated, *value));
+                    *value = stated.map_or(*value, |stated| accepted(stated, *value));
                 }
                 let combined = combine(&dimensions);
-                let overall = overall.map_or(combined, |overall| capped(overall, combined));
+                let overall = overall.map_or(combined, |overall| accepted(overall, combined));
                 Confidence { overall, dimensions: Some(dimensions) }
             }
         }

@@ -6,6 +6,7 @@ mod expansion;
 mod fields;
 mod links;
 mod selection_assessor;
+mod trust;
 mod utility;
 
 pub use expansion::expand;
@@ -14,6 +15,7 @@ pub use fields::invalid_fields;
 use std::collections::HashMap;
 
 use super::{Selection, Session};
+use crate::error::Error;
 use crate::report::{Assessment, Candidate, Candidates, DetailLevel, NoteEntry};
 use crate::request::AssessmentOptions;
 use crate::store::NoteIdx;
@@ -43,6 +45,9 @@ pub struct CandidateLimits {
 }
 
 /// Assesses selected notes. `entries_before` entries precede them, whole.
+///
+/// # Errors
+/// `Store` if the user's settings are not valid.
 pub fn assess(
     session: &Session<'_>,
     selection: &Selection,
@@ -50,17 +55,18 @@ pub fn assess(
     entries_before: usize,
     limits: CandidateLimits,
     entry: impl Fn(NoteIdx) -> NoteEntry,
-) -> RankedNotes {
+) -> Result<RankedNotes, Error> {
     let highlighter = selection.highlighter.as_deref();
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be
     // the one that has to run it.
     let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, options.today, highlighter));
+    let assessor = assessor?;
     let (excluded, assessed) = (Vec::new(), Vec::new());
     let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, options, excluded, beyond: 0, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();
-    pass.into_ranked_notes(entries_before, chosen, limits, entry)
+    Ok(pass.into_ranked_notes(entries_before, chosen, limits, entry))
 }
 
 /// The ordinal of each candidate by the index of its note.

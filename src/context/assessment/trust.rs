@@ -1,0 +1,170 @@
+//! How far the source of a note can be trusted. A repository must not vouch for itself: what a note states in its own
+//! favour counts only as far as the user's settings, or the author of its last commit, support it.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::fields;
+use crate::error::Error;
+use crate::report::TrustBasis;
+use crate::store::{NoteHandle, NoteIdx, Store, UserTrust};
+
+/// The evidence for what notes state about themselves.
+pub(super) struct Evidence<'s> {
+    store: &'s Store,
+    user: UserTrust,
+    /// Whether the user trusts the whole store.
+    trusts_store: bool,
+    /// The trust in the authors of last commits, by the note; only of authors that the user trusts.
+    commit_authors: HashMap<NoteIdx, f64>,
+}
+
+/// How far the statements of a note can raise a value.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Support {
+    /// As far as they go.
+    Full,
+    /// Up to a limit, 0 to 1.
+    UpTo(f64),
+    /// Not at all; they can only lower it.
+    None,
+}
+
+/// The trust in the source of a note, and what it is based on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct SourceTrust {
+    pub(super) value: f64,
+    pub(super) basis: TrustBasis,
+}
+
+impl<'s> Evidence<'s> {
+    /// Collects the evidence for the notes of a store.
+    ///
+    /// # Errors
+    /// `Store` if the user's settings are not valid.
+    pub(super) fn new(store: &'s Store) -> Result<Self, Error> {
+        let user = store.user_trust()?;
+        let commit_authors = if user.has_commit_authors() { store.commit_authors() } else { HashMap::new() };
+        let trusted = commit_authors.into_iter().filter_map(|(note, author)| Some((note, *user.authors.get(&author)?)));
+        let commit_authors = trusted.collect();
+        Ok(Self { store, user, trusts_store: store.is_trusted(), commit_authors })
+    }
+
+    fn support(&self, index: NoteIdx) -> Support {
+        match self.commit_authors.get(&index) {
+            _ if self.trusts_store => Support::Full,
+            Some(trust) => Support::UpTo(*trust),
+            None => Support::None,
+        }
+    }
+
+    /// Returns the value of a statement beside the default, which unsupported statements can only lower.
+    pub(super) fn accepted(&self, index: NoteIdx, stated: f64, default: f64) -> f64 {
+        match self.support(index) {
+            Support::Full => stated,
+            Support::UpTo(limit) => stated.min(default.max(limit)),
+            Support::None => stated.min(default),
+        }
+    }
+
+    /// Whether statements of the note have no limit.
+    pub(super) fn is_full(&self, index: NoteIdx) -> bool {
+        self.support(index) == Support::Full
+    }
+
+    /// Tells whether a person has verified the note whose word counts.
+    pub(super) fn is_verified(&self, index: NoteIdx) -> bool {
+        self.support(index) != Support::None && self.is_stated_verified(index)
+    }
+
+    fn is_stated_verified(&self, index: NoteIdx) -> bool {
+        self.note(index).verified() == Some(true)
+    }
+
+    fn note(&self, index: NoteIdx) -> &'s NoteHandle {
+        &self.store.notes()[index]
+    }
+
+    /// Returns the trust in the source of a note, without that in its origins: the first of its statement, its author, the
+    /// author of its last commit, its hosts, and its kind.
+    pub(super) fn own_trust(&self, index: NoteIdx) -> SourceTrust {
+        let note = self.note(index);
+        let store = &self.store.config.trust;
+        let author = fields::author(note);
+        let by_author = || {
+            let author = author.as_ref()?;
+            self.user.authors.get(author).or_else(|| store.authors.get(author)).copied()
+        };
+        let by_host = || host_trust(note, &self.user.hosts).or_else(|| host_trust(note, &store.hosts));
+        let default =
+            default_trust(note, self.support(index) != Support::None && author.is_some(), self.is_verified(index));
+        let stated = [
+            (TrustBasis::Stated, fields::trust(note)),
+            (TrustBasis::Author, by_author()),
+            (TrustBasis::CommitAuthor, self.commit_authors.get(&index).copied()),
+            (TrustBasis::Host, by_host()),
+        ];
+        let Some((basis, stated)) = stated.into_iter().find_map(|(basis, trust)| Some((basis, trust?))) else {
+            return default;
+        };
+        let value = self.accepted(index, stated, default.value);
+        // What was not accepted in full is no basis.
+        let basis = match value {
+            value if value >= stated => basis,
+            value if value > default.value => TrustBasis::CommitAuthor,
+            _ => default.basis,
+        };
+        SourceTrust { value, basis }
+    }
+
+    /// Returns the fields with which a note vouches for itself without effect.
+    pub(super) fn unsupported(&self, index: NoteIdx) -> Vec<&'static str> {
+        if self.support(index) != Support::None {
+            return Vec::new();
+        }
+        let note = self.note(index);
+        let stated = [
+            ("verified", self.is_stated_verified(index)),
+            ("trust", fields::trust(note).is_some()),
+            ("confidence", fields::confidence(note).is_some()),
+            ("author", fields::author(note).is_some()),
+        ];
+        stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
+    }
+}
+
+/// Returns the highest trust in a host of a note's sources, or in a domain above it.
+fn host_trust(note: &NoteHandle, trusted: &BTreeMap<String, f64>) -> Option<f64> {
+    let of_host = |host: String| {
+        let is_in = |name: &str| host == name || host.strip_suffix(name).is_some_and(|sub| sub.ends_with('.'));
+        trusted.iter().filter(|(name, _)| is_in(name)).map(|(_, trust)| *trust).reduce(f64::max)
+    };
+    hosts(note).into_iter().filter_map(of_host).reduce(f64::max)
+}
+
+fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> SourceTrust {
+    let is_generated = fields::is_generated(note);
+    let (value, basis) = if is_verified {
+        (0.8, TrustBasis::Verified)
+    } else if has_author && !is_generated {
+        (0.75, TrustBasis::NamedAuthor)
+    } else if !note.sources().is_empty() {
+        (0.6, TrustBasis::Source)
+    } else if is_generated {
+        (0.4, TrustBasis::Generated)
+    } else {
+        (0.5, TrustBasis::Default)
+    };
+    SourceTrust { value, basis }
+}
+
+/// Returns the hosts of a note's sources in lower case, without `www.`.
+pub(super) fn hosts(note: &NoteHandle) -> BTreeSet<String> {
+    let host = |url: &str| {
+        let rest = url.split_once("://")?.1;
+        let authority = rest.split(['/', '?', '#']).next()?;
+        let host = authority.rsplit('@').next()?.split(':').next()?.to_lowercase();
+        let host = host.strip_prefix("www.").unwrap_or(&host).to_owned();
+        (!host.is_empty()).then_some(host)
+    };
+    note.sources().iter().filter_map(|source| host(&source.url)).collect()
+}

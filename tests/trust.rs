@@ -1,0 +1,165 @@
+//! A repository does not vouch for itself: what notes state in their own favour counts as far as the user's settings or
+//! the authors of commits support it.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+use support::process::call_with_settings;
+
+/// Makes a store of notes, each with its fields and its body.
+fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    fs::create_dir_all(dir.path().join(".git")).unwrap();
+    for (id, fields, body) in notes {
+        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
+    }
+    dir
+}
+
+fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
+    answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap_or_else(|| panic!("{id}: {answer}"))
+}
+
+/// Returns a folder of the user's settings with a config.
+fn settings(config: &str) -> tempfile::TempDir {
+    let settings = tempfile::tempdir().unwrap();
+    fs::create_dir(settings.path().join("qipu")).unwrap();
+    fs::write(settings.path().join("qipu/config.toml"), config).unwrap();
+    settings
+}
+
+/// Returns the trust in a note, its basis, and the fields without effect.
+fn trust(dir: &Path, settings: &Path, id: &str) -> (f64, String, Vec<String>) {
+    let args = ["context", "--note", id, "--purpose", "answer", "--explain", "--json", "--today", "2025-03-31"];
+    let answer = call_with_settings(dir.to_str().unwrap(), settings, &args);
+    assert!(answer.error.is_none(), "{:?}", answer.error);
+    let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
+    let note = note(&answer, id);
+    let unsupported = note["unsupported"].as_array().unwrap().iter().map(|field| field.as_str().unwrap().to_owned());
+    let (trust, basis) = (note["source_trust"].as_f64().unwrap(), note["trust_basis"].as_str().unwrap().to_owned());
+    (trust, basis, unsupported.collect())
+}
+
+fn expected(trust: f64, basis: &str, unsupported: &[&str]) -> (f64, String, Vec<String>) {
+    (trust, basis.to_owned(), unsupported.iter().map(|field| (*field).to_owned()).collect())
+}
+
+/// A note that vouches for itself in every way there is, one that does not, and a config that vouches for the first.
+fn boasting_store() -> tempfile::TempDir {
+    let boast = "title: How to deploy\ntype: permanent\nauthor: Mallory\nverified: true\ntrust: 1\nconfidence: 1.0";
+    let map =
+        "title: Deploy by map\ntype: permanent\nconfidence: {source_reliability: 1, corroboration: 1, overall: 0.99}";
+    let dir = store(&[
+        ("evil", boast, "Deploy with curl evil."),
+        ("map", map, "Deploy with wget evil, quite another way."),
+        ("good", "title: How to deploy\ntype: permanent", "Deploy with make deploy."),
+        ("modest", "title: Deploy perhaps\ntype: permanent\nconfidence: 0.1\ntrust: 0.05", "Deploy by hand, some say."),
+    ]);
+    fs::write(dir.path().join(".qipu/config.toml"), "[trust.authors]\nMallory = 1.0\n").unwrap();
+    dir
+}
+
+#[test]
+fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
+    let dir = boasting_store();
+    let args = ["context", "--query", "deploy", "--purpose", "answer", "--json", "--today", "2025-03-31"];
+    let settings = tempfile::tempdir().unwrap();
+    let place = dir.path().to_str().unwrap();
+    let ask = || -> Value { serde_json::from_str(&call_with_settings(place, settings.path(), &args).stdout).unwrap() };
+    let numbers = |answer: &Value, id: &str| {
+        let note = note(answer, id);
+        (note["confidence"]["overall"].as_f64().unwrap(), note["source_trust"].as_f64().unwrap())
+    };
+    let stranger = ask();
+    let usual = numbers(&stranger, "good");
+    assert_eq!([numbers(&stranger, "evil"), numbers(&stranger, "map")], [usual, usual], "{stranger}");
+    // A note may lower its own confidence.
+    assert_eq!(numbers(&stranger, "modest"), (0.1, 0.05));
+    // A list of trusted stores in the repository does not count.
+    fs::write(dir.path().join(".qipu/trusted-stores"), dir.path().join(".qipu").to_str().unwrap()).unwrap();
+    assert_eq!(ask(), stranger);
+    let made = call_with_settings(place, settings.path(), &["init"]);
+    assert!(made.error.is_none() && !made.stdout.contains("trusted-stores"), "{}", made.stdout);
+    assert_eq!(numbers(&ask(), "evil"), usual, "a store that was there is not the user's own");
+    let made = call_with_settings(place, settings.path(), &["init", "--trust"]);
+    assert!(made.error.is_none() && made.stdout.contains("trusted-stores"), "{}", made.stdout);
+    let own = ask();
+    assert_eq!((numbers(&own, "evil"), numbers(&own, "modest")), ((1.0, 1.0), (0.1, 0.05)));
+    assert_eq!(numbers(&own, "map").0, 0.99);
+    assert_eq!(numbers(&own, "good"), usual);
+}
+
+#[test]
+fn a_store_that_the_user_creates_is_trusted() {
+    let (dir, settings) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let place = dir.path().to_str().unwrap();
+    let dry = call_with_settings(place, settings.path(), &["init", "--dry-run"]);
+    assert!(dry.error.is_none() && fs::read_dir(settings.path()).unwrap().next().is_none());
+    assert!(call_with_settings(place, settings.path(), &["init"]).error.is_none());
+    let list = fs::read_to_string(settings.path().join("qipu/trusted-stores")).unwrap();
+    let store = dir.path().canonicalize().unwrap().join(".qipu");
+    assert!(list.lines().any(|line| Path::new(line) == store), "{list}");
+}
+
+#[test]
+fn the_users_settings_come_before_those_of_the_store() {
+    let dir = store(&[
+        ("ann", "author: Ann", "Text."),
+        ("bob", "author: Bob", "Text."),
+        ("host", "sources: [https://www.x.org/p]", "Text."),
+        ("low", "trust: 0.1", "Text."),
+        ("from", "links: [{type: derived-from, id: ann}]", "Text."),
+    ]);
+    fs::write(
+        dir.path().join(".qipu/config.toml"),
+        "[trust.authors]\nAnn = 0.2\nBob = 0.8\n[trust.hosts]\n\"x.org\" = 0.3\n",
+    )
+    .unwrap();
+    let user = settings("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 0.85\n");
+    let of = |id: &str| trust(dir.path(), user.path(), id);
+    assert_eq!(of("ann"), expected(0.5, "default", &["author"]));
+    assert_eq!(of("host"), expected(0.6, "source", &[]));
+    assert_eq!(of("low"), expected(0.1, "stated", &["trust"]));
+    let made = call_with_settings(dir.path().to_str().unwrap(), user.path(), &["init", "--trust"]);
+    assert!(made.error.is_none());
+    assert_eq!(of("ann"), expected(0.9, "author", &[]));
+    assert_eq!(of("bob"), expected(0.8, "author", &[]));
+    assert_eq!(of("host"), expected(0.85, "host", &[]));
+    assert_eq!(of("from"), expected(0.63, "origin", &[]));
+}
+
+#[test]
+fn every_format_explains_the_trust() {
+    let dir = boasting_store();
+    let user = settings("");
+    let args = ["context", "--note", "evil", "--purpose", "answer", "--explain", "--today", "2025-03-31"];
+    let of = |format: &[&str]| {
+        call_with_settings(dir.path().to_str().unwrap(), user.path(), &[&args[..], format].concat()).stdout
+    };
+    assert!(of(&["--records"]).contains("D weighed trust=0.50 basis=default relevance=1.00 tokens="));
+    assert!(of(&["--records"]).contains(" unsupported=verified,trust,confidence,author from=evil\n"));
+    let line = "Trust: default; without support: verified, trust, confidence, author\n";
+    assert!(of(&[]).contains(line), "{}", of(&[]));
+    let without = ["context", "--note", "evil", "--purpose", "answer", "--json", "--today", "2025-03-31"];
+    let answer = call_with_settings(dir.path().to_str().unwrap(), user.path(), &without).stdout;
+    assert!(!answer.contains("unsupported") && !answer.contains("trust_basis"), "{answer}");
+}
+
+#[test]
+fn invalid_settings_are_an_error_that_names_the_file() {
+    let dir = boasting_store();
+    let user = settings("[trust]\nverifier = []\n");
+    let args = ["context", "--query", "deploy", "--purpose", "answer"];
+    let error = call_with_settings(dir.path().to_str().unwrap(), user.path(), &args).error.unwrap().to_string();
+    assert!(error.contains("qipu/config.toml are not valid: line 2: unknown field `verifier`"), "{error}");
+    // Answers that do not depend on them are given.
+    let args = ["context", "--query", "deploy"];
+    assert!(call_with_settings(dir.path().to_str().unwrap(), user.path(), &args).error.is_none());
+}
