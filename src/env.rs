@@ -69,6 +69,8 @@ pub struct Env {
     pub current_dir: PathBuf,
     /// The environment variables whose names begin with `QIPU_`, and those with the session of an agent tool.
     pub vars: BTreeMap<String, OsString>,
+    /// The name of the user's account.
+    pub user: Option<String>,
     /// The user's folder for data that can be rebuilt.
     pub cache_dir: Option<PathBuf>,
     /// The user's folder for settings.
@@ -177,6 +179,7 @@ impl Env {
                 .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
                 .filter(|(name, value)| is_read(name) && !value.is_empty())
                 .collect(),
+            user: variable("USER").or_else(|| variable("USERNAME")).and_then(|name| name.into_string().ok()),
             cache_dir: user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], caches),
             settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
             stdin: Box::new(read_stdin),

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 use std::io::Write;
+use std::path::Path;
 
 use crate::commands;
 use crate::env::Env;
@@ -11,7 +12,7 @@ use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
 use crate::report::{Entry, Report, ReportHead, layout};
 use crate::request::{Command, HookRequest, ShownInSession};
-use crate::store::{Location, ShownRecord, hash_of_part};
+use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part};
 use crate::warnings;
 
 /// A record and the hashes in it.
@@ -41,8 +42,8 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
                 write(&whole_text(&report, &call)?)?;
             }
         }
-        HookAnswer::Notes(request) => {
-            let command = Command::Context((**request).clone());
+        HookAnswer::Notes(notes) => {
+            let command = Command::Context((**notes).clone());
             let Some(report) = commands::run_in_hook(command, location, current_dir)? else { return Ok(()) };
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
@@ -50,6 +51,9 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             let unseen = fit::fit_unseen(&report, call.budget, call.format, &is_seen)?;
             let Some((text, parts)) = unseen else { return Ok(()) };
             write(&text)?;
+            if matches!(request.shown, ShownInSession::InCache) {
+                add_to_shown_notes(&parts, location, current_dir, env);
+            }
             add_to_record(record, &parts, env);
         }
     }
@@ -82,6 +86,14 @@ fn add_to_record(record: Option<ReadRecord>, parts: &[ShownText], env: &Env) {
     let Some((record, _)) = record else { return };
     let parts: Vec<String> = parts.iter().map(|(note, text)| hash_of_part(note, text)).collect();
     if let Err(error) = record.add(&parts, env.now.as_second()) {
+        warnings::add(format!("{error:#}"));
+    }
+}
+
+/// Records which notes were shown in any session. Without that, `review` does not say which never were.
+fn add_to_shown_notes(parts: &[ShownText], location: &Location, current_dir: &Path, env: &Env) {
+    let (Some(cache), Ok(root)) = (&env.cache_dir, find_root(location, current_dir)) else { return };
+    if let Err(error) = ShownNotes::of_store(cache, &root).add(parts.iter().map(|(note, _)| note.as_str())) {
         warnings::add(format!("{error:#}"));
     }
 }

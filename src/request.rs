@@ -114,6 +114,8 @@ pub enum Command {
     Status,
     /// Report defects of the store.
     Doctor(DoctorRequest),
+    /// List the notes that a person should look at.
+    Review(ReviewRequest),
     /// Measure how many questions are answered.
     Eval(EvalRequest),
     /// Report the state of the index, or rebuild it.
@@ -729,6 +731,54 @@ pub struct DoctorRequest {
     pub is_dry_run: bool,
 }
 
+/// A call of `review`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct ReviewRequest {
+    /// Only entries with this reason (repeatable, or comma-separated)
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
+    pub kinds: Vec<ReviewKind>,
+    /// Maximum number of entries (default: 20; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    pub limit: Option<usize>,
+}
+
+/// The reasons for which a person should look at a note, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum ReviewKind {
+    /// Another note may say the opposite
+    Contradiction,
+    /// Code that it refers to no longer exists
+    CodeGone,
+    /// Code that it refers to has changed
+    CodeChanged,
+    /// It has expired, or is due to be looked at again
+    Stale,
+    /// Nobody has accepted it yet
+    Draft,
+    /// Another note has almost the same text
+    NearDuplicate,
+    /// No hook has ever shown it
+    NeverShown,
+    /// No link leads to it or from it
+    Orphan,
+}
+
+impl ReviewKind {
+    /// Returns the name in flags and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contradiction => "contradiction",
+            Self::CodeGone => "code-gone",
+            Self::CodeChanged => "code-changed",
+            Self::Stale => "stale",
+            Self::Draft => "draft",
+            Self::NearDuplicate => "near-duplicate",
+            Self::NeverShown => "never-shown",
+            Self::Orphan => "orphan",
+        }
+    }
+}
+
 /// A call of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct InitRequest {
@@ -813,6 +863,12 @@ pub enum Action {
     },
     /// Rename a tag in all notes.
     RenameTag { from: String, to: String },
+    /// Accept a note: a person has read it, and it holds.
+    Accept {
+        id: String,
+        /// The person, as `human:NAME`.
+        by: String,
+    },
     /// Let a digest replace notes in answers, or no longer.
     Compact {
         digest: String,
@@ -848,6 +904,7 @@ impl Action {
             Self::Rename { .. } => "rename",
             Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
+            Self::Accept { .. } => "accept",
             Self::Compact { .. } => "compact",
             Self::Supersede { .. } => "supersede",
             Self::Journal { .. } => "journal",
@@ -857,9 +914,16 @@ impl Action {
     }
 }
 
+/// The custom field of a generated note with the program that wrote it.
+pub const GENERATED_BY: &str = "generated_by";
+/// The custom field of a generated note with the session in which it was written.
+pub const SESSION: &str = "session";
+/// The program, if only the session is known.
+pub const UNKNOWN_TOOL: &str = "agent";
+
 /// Returns the custom field that marks a note as generated, with the program that wrote it.
 pub fn generated_by(program: impl Into<String>) -> (String, String) {
-    ("generated_by".to_owned(), program.into())
+    (GENERATED_BY.to_owned(), program.into())
 }
 
 /// New values of fields; absent ones stay as they are.

@@ -503,6 +503,7 @@ fn an_invalid_config_is_reported_with_its_line() {
 #[test]
 fn no_bidirectional_control_reaches_a_terminal() {
     let env = |is_terminal| qipu::env::Env {
+        user: None,
         cache_dir: None,
         settings_dir: None,
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),

@@ -31,6 +31,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         word.clone().prop_map(|text| Edit::AddItem { key: "tags", text }),
         word.prop_map(|text| Edit::RemoveItem { key: "tags", text }),
         Just(Edit::AddMap { key: "links", entries: vec![("type", "refines".into()), ("id", "z".into())] }),
+        Just(Edit::SetMap { key: "generated", entries: vec![("by", "a: b".into()), ("at", "2025-01-01".into())] }),
         Just(Edit::RemoveMap { key: "links", entries: vec![("id", "x".into())] }),
         Just(Edit::RenameItem { key: "tags", from: "x".into(), to: "y".into() }),
         Just(Edit::Retarget { key: "links", entries: vec![("id", "x".into())], to: "w".into() }),
@@ -51,7 +52,7 @@ fn link() -> Value {
 fn key(edit: &Edit) -> &str {
     match edit {
         Edit::SetText { key, .. } => key,
-        Edit::SetPlain { key, .. } => key,
+        Edit::SetPlain { key, .. } | Edit::SetMap { key, .. } => key,
         Edit::AddItem { key, .. }
         | Edit::RemoveItem { key, .. }
         | Edit::RenameItem { key, .. }
@@ -149,6 +150,11 @@ fn check_reads_back(after: &Note, edit: &Edit) -> Result<(), TestCaseError> {
         Edit::RemoveItem { text, .. } => prop_assert!(!after.tags.contains(text)),
         Edit::AddMap { .. } => {
             prop_assert!(after.links.iter().any(|link| link.kind == "refines" && link.target == "z"))
+        }
+        Edit::SetMap { key, entries } => {
+            let texts = entries.iter().map(|(name, text)| ((*name).to_owned(), Value::text(text)));
+            let field = after.unknown.iter().find(|(name, _)| name == key).map(|(_, value)| value.to_json());
+            prop_assert_eq!(field, Some(Value::Map(texts.collect()).to_json()));
         }
         Edit::RemoveMap { .. } => prop_assert!(!after.links.iter().any(|link| link.target == "x")),
         Edit::AddValue { value, .. } => {

@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 40] = [
+const IN_STORE: [&[&str]; 41] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -47,6 +47,7 @@ const IN_STORE: [&[&str]; 40] = [
     &["tags"],
     &["status"],
     &["doctor"],
+    &["review"],
     &["doctor", "--fix"],
     &["eval", "questions.jsonl"],
     &["index", "--rebuild"],

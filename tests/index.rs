@@ -179,7 +179,7 @@ fn output(dir: &Path, args: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-const QUESTIONS: [&[&str]; 16] = [
+const QUESTIONS: [&[&str]; 17] = [
     &["prime", "--json"],
     &["list", "--sort", "id", "--json"],
     &["context", "--min-value", "0", "--with-body", "--custom", "--records"],
@@ -189,6 +189,7 @@ const QUESTIONS: [&[&str]; 16] = [
     &["graph", "--json"],
     &["show", "n1", "--links"],
     &["doctor", "--json"],
+    &["review", "--json"],
     &["search", "body b title", "--json", "--explain"],
     &["search", "\"body b\" -c", "--json"],
     &["search", "bodies titel lette*", "--json"],

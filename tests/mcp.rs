@@ -189,6 +189,36 @@ fn an_updated_note_does_not_vouch_for_itself() {
     });
 }
 
+/// What an agent writes waits for a person, if the store holds it.
+#[test]
+fn a_draft_is_captured_and_not_lifted() {
+    let project = project();
+    fs::write(project.path().join(".qipu/config.toml"), "[review]\nhold = true\n").unwrap();
+    run(async {
+        let client = client(project.path()).await;
+        let captured = call(&client, "capture", json!({"text": "Airships need hangars.", "title": "Airships"})).await;
+        assert_eq!(captured.is_error, Some(false), "{captured:?}");
+        let files = || fs::read_dir(project.path().join(".qipu/notes")).unwrap().map(|entry| entry.unwrap().path());
+        let path = files().find(|path| path.to_str().unwrap().ends_with("airships.md")).unwrap();
+        let file = || fs::read_to_string(&path).unwrap();
+        assert!(file().contains("status: draft\ngenerated: {by: mcp, at: \"20"), "{}", file());
+        for change in
+            [json!({"status": "stable"}), json!({"set": {"status": "stable"}}), json!({"text": "New.", "status": "x"})]
+        {
+            let mut arguments = json!({"id": "Airships"});
+            arguments.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+            let before = file();
+            let result = call(&client, "update", arguments).await;
+            assert!(result.is_error == Some(true) && text(&result).contains("is a draft"), "{result:?}");
+            assert_eq!(file(), before);
+        }
+        let changed = call(&client, "update", json!({"id": "Airships", "text": "They need large hangars."})).await;
+        assert_eq!(changed.is_error, Some(false), "{changed:?}");
+        assert!(file().contains("status: draft\ngenerated: {by: mcp, at: \"20"), "{}", file());
+        client.cancel().await.unwrap();
+    });
+}
+
 /// An agent can't save a secret, and its value is in no result.
 #[test]
 fn a_secret_is_refused() {

@@ -69,6 +69,7 @@ snapshots! {
         tags [human json records] "tags";
         status [human json records] "status";
         doctor [human json records] "doctor";
+        review [human json records] "review|--today|2025-03-31|--limit|12";
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
         dump [human json records] "dump|-|--note|qp-1c7q";
         import [human json records] "import|logseq|../graph|--dry-run";
@@ -107,6 +108,7 @@ snapshots! {
         show [human json records] "show|forged-records|escapes|--links";
         list [human json records] "list";
         doctor [human json records] "doctor";
+        review [human json records] "review|--today|2025-03-31";
         link_list [human json records] "link|list|links";
         link_tree [human json records] "link|tree|cycle-a";
         link_path [human json records] "link|path|twice~2|deep-note|--no-inversion";

@@ -9,6 +9,7 @@ use super::page::NotePage;
 use super::store_client::StoreClient;
 use super::theme::Theme;
 use super::update::{Effect, update};
+use super::worklist::Worklist;
 use crate::error::Error;
 use crate::store::Store;
 
@@ -39,12 +40,15 @@ impl Browser {
             Effect::Nothing => {}
             Effect::List => self.try_or_show_error(Self::list),
             Effect::Search(query) => self.try_or_show_error(|browser| browser.search(query)),
+            Effect::OpenWorklist => self.try_or_show_error(Self::open_worklist),
             Effect::OpenPicker(facet) => self.try_or_show_error(|browser| browser.open_picker(facet)),
             Effect::Reload => {
                 self.set_status("the store was reloaded");
                 self.try_or_show_error(Self::reload);
             }
-            of_terminal @ (Effect::Edit(_) | Effect::Copy(_) | Effect::Suspend | Effect::Quit) => return of_terminal,
+            of_terminal @ (Effect::Edit(_) | Effect::Decide(_) | Effect::Copy(_) | Effect::Suspend | Effect::Quit) => {
+                return of_terminal;
+            }
         }
         self.load_page();
         Effect::Nothing
@@ -84,6 +88,11 @@ impl Browser {
         Ok(())
     }
 
+    fn open_worklist(&mut self) -> Result<(), Error> {
+        self.model.overlay = Overlay::Review(Worklist { entries: self.client.worklist()?, ..Worklist::default() });
+        Ok(())
+    }
+
     /// Reopens the store. Focus, list and positions stay as they are.
     pub(super) fn reload(&mut self) -> Result<(), Error> {
         self.client.reload()?;
@@ -107,6 +116,14 @@ impl Browser {
                 self.search(query)?;
                 self.model.first_row = first_row;
                 self.model.select_row(cursor);
+            }
+        }
+        if matches!(self.model.overlay, Overlay::Review(_)) {
+            let entries = self.client.worklist()?;
+            if let Overlay::Review(worklist) = &mut self.model.overlay {
+                worklist.entries = entries;
+                // The entry that its key was pressed for may have moved.
+                worklist.pending = None;
             }
         }
         self.model.status = status;

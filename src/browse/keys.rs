@@ -1,7 +1,7 @@
 //! The text of the help: keys and what they do.
 
 /// The keys in groups: the heading of each group, and its keys with their effects.
-pub(super) const KEYS: [(&str, &[(&str, &str)]); 4] = [
+pub(super) const KEYS: [(&str, &[(&str, &str)]); 5] = [
     (
         "Anywhere",
         &[
@@ -11,6 +11,7 @@ pub(super) const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("Ctrl-Y", "copy the note's id"),
             ("Ctrl-T, Ctrl-G", "filter by type, filter by tag"),
             ("Ctrl-L", "show or hide the note beside the list"),
+            ("Ctrl-V, F2", "the worklist of `qipu review`"),
             ("Ctrl-R", "reload the store (changes are noticed anyway)"),
             ("?, F1", "this help"),
             ("Ctrl-Z", "suspend; `fg` in the shell resumes"),
@@ -46,6 +47,17 @@ pub(super) const KEYS: [(&str, &[(&str, &str)]); 4] = [
             ("↑ ↓ j k", "select a link: → is outgoing, ← is incoming"),
             ("Enter", "open the note at its other end"),
             ("Esc", "back to the note; other keys as in a note"),
+        ],
+    ),
+    (
+        "In the worklist",
+        &[
+            ("↑ ↓ j k", "select an entry; PgUp, PgDn, Home, End"),
+            ("a", "accept the note: you have read it, and it holds"),
+            ("e", "open it in your editor"),
+            ("m m, s s", "merge it into the other note; let that one supersede it"),
+            ("x x", "reject it"),
+            ("Enter, Esc", "read the note, close the worklist"),
         ],
     ),
 ];

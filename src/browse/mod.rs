@@ -17,6 +17,7 @@ mod theme;
 mod update;
 mod view;
 mod watch;
+mod worklist;
 
 use std::io::{self, IsTerminal, Write};
 use std::sync::mpsc::Receiver;
@@ -29,22 +30,26 @@ use ratatui::crossterm::event::{self, Event};
 use ratatui::layout::Size;
 
 use crate::commands;
-use crate::env::{self, Env};
+use crate::env::{self, Env, WaitPolicy, parse_name};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
 use crate::request::Command;
-use crate::store::{Location, Store};
+use crate::store::{Location, Store, git};
 use browser::Browser;
 use store_client::StoreClient;
 use theme::Theme;
 use update::Effect;
+use worklist::Decision;
 
 /// The pause without a key after which the links of a note are loaded.
 const LINKS_DELAY: Duration = Duration::from_millis(40);
 
 /// The interval between two checks for a reopened store.
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
+
+/// How long a decision waits for the lock on the store.
+const MAX_WAIT: Duration = Duration::from_secs(2);
 
 /// Runs the browser, with an initial query, until the user quits. Notes that are edited get the date `today`, else the
 /// current second.
@@ -123,12 +128,18 @@ impl App<'_> {
         match effect {
             Effect::Quit => return Ok(false),
             Effect::Edit(id) => self.edit(&id)?,
+            Effect::Decide(decision) => self.decide(&decision),
             Effect::Suspend => self.suspend()?,
             Effect::Copy(id) => {
                 copy_to_clipboard(&mut io::stdout(), id.as_str())?;
                 self.browser.set_status(&format!("copied {id}, if your terminal takes it (OSC 52)"));
             }
-            Effect::Nothing | Effect::List | Effect::Search(_) | Effect::OpenPicker(_) | Effect::Reload => {}
+            Effect::Nothing
+            | Effect::List
+            | Effect::Search(_)
+            | Effect::OpenPicker(_)
+            | Effect::OpenWorklist
+            | Effect::Reload => {}
         }
         Ok(true)
     }
@@ -156,14 +167,40 @@ impl App<'_> {
         ratatui::try_restore()?;
         let report = commands::run(&edit, self.location, self.env);
         self.reopen_terminal()?;
+        self.show_result(report);
+        Ok(())
+    }
+
+    /// Carries out a decision about a note, and reopens the store.
+    fn decide(&mut self, decision: &Decision) {
+        let now = self.today.map_or_else(env::now, str::to_owned);
+        let report = person(self.env).and_then(|person| {
+            let change = Command::Change(decision.request(&person, now));
+            // Without its screen, the user would take a long wait for a crash, and a warning would damage the screen.
+            let waits = WaitPolicy { patience: MAX_WAIT, warn: |_| (), ..self.location.waits };
+            commands::run(&change, &Location { waits, ..self.location.clone() }, self.env)
+        });
+        self.show_result(report);
+    }
+
+    /// Reopens the store after a change, and shows the result in the status line.
+    fn show_result(&mut self, report: Result<Option<Report>, Error>) {
         let message = match report {
             Ok(report) => report.as_ref().map(summary_line).unwrap_or_default(),
             Err(error) => [Some(error.message), error.hint].into_iter().flatten().collect::<Vec<_>>().join("; "),
         };
         let status = self.browser.reload().map_or_else(|error| error.message, |()| message);
         self.browser.set_status(&status);
-        Ok(())
     }
+}
+
+/// Returns the name of the user: that of git's global configuration, else that of the account. The configuration of a
+/// repository may name anyone.
+fn person(env: &Env) -> Result<String, Error> {
+    let name = git::user_name(&env.current_dir).or_else(|| env.user.clone());
+    name.and_then(|name| parse_name(&name).ok()).ok_or_else(|| {
+        Error::failure("your name is not known").hint("set it with `git config --global user.name NAME`")
+    })
 }
 
 /// Returns the changes and diagnostics of a report in one line.

@@ -9,6 +9,7 @@ use super::finder::Finder;
 use super::input::Input;
 use super::page::{LinkLine, NotePage};
 use super::theme::Theme;
+use super::worklist::Worklist;
 use crate::env::Today;
 use crate::note::NoteId;
 use crate::request::ListRequest;
@@ -53,6 +54,7 @@ pub(super) enum Overlay {
     /// The list of keys, scrolled down by a number of lines.
     Help(usize),
     Pick(Picker),
+    Review(Worklist),
 }
 
 /// A note in the history, with the position in it.
@@ -249,10 +251,18 @@ impl Model {
             self.link_row = self.link_row.min(self.links().len().saturating_sub(1));
         }
         self.first_link_row = first_visible_row(self.first_link_row, self.link_row, usize::from(areas.links.height));
-        if let Overlay::Pick(picker) = &mut self.overlay {
-            picker.cursor = picker.cursor.min(picker.matching_options().len().saturating_sub(1));
-            picker.first_row =
-                first_visible_row(picker.first_row, picker.cursor, usize::from(areas.overlay.height).saturating_sub(1));
+        let rows = usize::from(areas.overlay.height).saturating_sub(1);
+        match &mut self.overlay {
+            Overlay::Pick(picker) => {
+                picker.cursor = picker.cursor.min(picker.matching_options().len().saturating_sub(1));
+                picker.first_row = first_visible_row(picker.first_row, picker.cursor, rows);
+            }
+            Overlay::Review(worklist) => {
+                worklist.cursor = worklist.cursor.min(worklist.entries.len().saturating_sub(1));
+                // An entry has two lines.
+                worklist.first_row = first_visible_row(worklist.first_row, worklist.cursor, rows / 2);
+            }
+            Overlay::None | Overlay::Help(_) => {}
         }
     }
 }

@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::page::{self, LinkLine};
+use super::worklist::{self, MAX_ENTRIES, WorklistEntry};
 use crate::commands;
 use crate::env::Today;
 use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::{Command, LinkRequest, LinkView, ListRequest, SearchRequest};
+use crate::request::{Command, LinkRequest, LinkView, ListRequest, ReviewRequest, SearchRequest};
 use crate::store::{Location, NoteHandle, Store};
 
 /// An open store and the request that reopens it.
@@ -73,10 +74,7 @@ impl StoreClient {
         query: &str,
         filter: &ListRequest,
     ) -> Result<(Vec<Arc<NoteHandle>>, Option<String>), Error> {
-        if !self.has_text_index {
-            self.store = commands::open_to_search(&self.location, &self.current_dir)?;
-            self.has_text_index = true;
-        }
+        self.open_text_index()?;
         let only = filter.clone();
         // The list shows notes that a digest replaces, so the search shows them too.
         let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
@@ -87,6 +85,21 @@ impl StoreClient {
         });
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
         Ok((notes_of(&report), remark))
+    }
+
+    fn open_text_index(&mut self) -> Result<(), Error> {
+        if !self.has_text_index {
+            self.store = commands::open_to_search(&self.location, &self.current_dir)?;
+            self.has_text_index = true;
+        }
+        Ok(())
+    }
+
+    /// Returns the notes that a person should look at, the worst first.
+    pub(super) fn worklist(&mut self) -> Result<Vec<WorklistEntry>, Error> {
+        self.open_text_index()?;
+        let review = ReviewRequest { limit: Some(MAX_ENTRIES), ..ReviewRequest::default() };
+        Ok(worklist::entries(&self.run(&Command::Review(review))?))
     }
 
     /// Returns the links of a note in both directions, with their types as written.

@@ -113,6 +113,8 @@ fn every_screen_equals_its_snapshot() {
     press(&mut browser, KeyCode::Esc);
     control(&mut browser, 'g');
     expect("tags", &mut browser);
+    press_all(&mut browser, &[KeyCode::Esc, KeyCode::F(2)]);
+    expect("worklist", &mut browser);
     expect("hostile", &mut fixture("hostile", ""));
     expect("languages", &mut fixture("languages", ""));
 }
@@ -248,6 +250,98 @@ fn the_open_note_is_edited_and_copied() {
     assert_eq!(clipboard, b"\x1b]52;c;cXAtaDJ2Ng==\x07");
 }
 
+/// Carries out a decision as `person` does, and reads the store again.
+fn decide(dir: &Path, browser: &mut Browser, effect: Effect) -> String {
+    let Effect::Decide(decision) = effect else { panic!("no decision: {effect:?}") };
+    let change = crate::request::Command::Change(decision.request("Inès", "2025-03-31".to_owned()));
+    let env = crate::env::Env {
+        current_dir: dir.into(),
+        vars: std::collections::BTreeMap::new(),
+        join_thread_pool: || (),
+        ..crate::env::Env::of_process().unwrap()
+    };
+    let today = crate::env::Today::new(Some("2025-03-31".parse().unwrap()), || unreachable!("the day is given"));
+    let location = Location { no_index: true, today, ..Location::default() };
+    let report = crate::commands::run(&change, &location, &env).unwrap();
+    browser.reload().unwrap();
+    super::summary_line(&report.unwrap())
+}
+
+#[test]
+fn the_worklist_is_settled_with_keys() {
+    let long = "The queue keeps each job until a worker confirms it, and then forgets it for good and all.";
+    let note = |id: &str, fields: &str, body: &str| format!("---\nid: {id}\n{fields}\n---\n{body}\n");
+    let dir = store(&[
+        ("n1", &note("n1", "title: Limit\nlimit: 3\ncreated: 2024-01-01\nlinks: [{id: n5}]", "Three.")),
+        ("n2", &note("n2", "title: Limit\nlimit: 5\ncreated: 2024-05-01\nlinks: [{id: n5}]", "Five.")),
+        ("n3", &note("n3", "title: Guess\nstatus: draft\nvalue: 90\nlinks: [{id: n5}]", "A guess.")),
+        ("n4", &note("n4", "title: Wrong\nstatus: draft\nverified: true\nlinks: [{id: n5}]", "A wrong guess.")),
+        ("n5", &note("n5", "title: Queue", long)),
+        ("n6", &note("n6", "title: Jobs\nlinks: [{id: n5}]", long)),
+    ]);
+    let text = |id: &str| fs::read_to_string(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
+    let mut browser = open(dir.path(), "");
+    control(&mut browser, 'v');
+    let picture = screen(&mut browser, 80, 24);
+    assert!(picture.contains("To review: 4") && picture.contains("contradiction Limit (n1)"), "{picture}");
+    // A change that removes a note needs its key twice, on one entry.
+    assert_eq!(press(&mut browser, KeyCode::Char('s')), Effect::Nothing);
+    assert!(screen(&mut browser, 80, 24).contains("press s again to let n2 supersede n1"));
+    press_all(&mut browser, &[KeyCode::Down, KeyCode::Char('x'), KeyCode::Up, KeyCode::Char('s')]);
+    let effect = press(&mut browser, KeyCode::Char('s'));
+    assert!(decide(dir.path(), &mut browser, effect).contains("changed .qipu/notes/n2.md"));
+    assert!(text("n1").contains("status: superseded") && text("n2").contains("type: supersedes"));
+    // The next entry takes its place.
+    assert!(screen(&mut browser, 80, 24).contains("To review: 3"));
+    press(&mut browser, KeyCode::Char('m'));
+    assert!(screen(&mut browser, 80, 24).contains("this entry names no other note"));
+    let effect = press(&mut browser, KeyCode::Char('a'));
+    decide(dir.path(), &mut browser, effect);
+    let accepted =
+        "status: stable\nvalue: 90\nlinks: [{id: n5}]\nverified:\n  - by: \"human:Inès\"\n    at: \"2025-03-31\"\n";
+    assert!(text("n3").contains(accepted), "{}", text("n3"));
+    assert_eq!(press(&mut browser, KeyCode::Char('e')), Effect::Edit(crate::note::NoteId::parse("n4").unwrap()));
+    press_all(&mut browser, &[KeyCode::Char('x')]);
+    let effect = press(&mut browser, KeyCode::Char('x'));
+    decide(dir.path(), &mut browser, effect);
+    assert!(text("n4").contains("status: rejected\nverified: true"), "{}", text("n4"));
+    press_all(&mut browser, &[KeyCode::Char('m')]);
+    let effect = press(&mut browser, KeyCode::Char('m'));
+    decide(dir.path(), &mut browser, effect);
+    assert!(!dir.path().join(".qipu/notes/n6.md").exists());
+    assert!(screen(&mut browser, 80, 24).contains("Nothing to review"));
+    press_all(&mut browser, &[KeyCode::Char('a'), KeyCode::Enter, KeyCode::Esc]);
+    assert!(matches!(browser.model.overlay, Overlay::None));
+}
+
+#[test]
+fn an_accepted_note_is_due_again_later() {
+    let dir = store(&[
+        (
+            "n1",
+            "---\nid: n1\nstale_after: 2025-01-01\ncustom: {status: settled, valid_until: 2025-02-01}\nverified: false\n---\nA.\n",
+        ),
+        ("n2", "---\nid: n2\nverified:\n- {by: human:Ann, at: 2024-01-01}\nstale_after: 2025-03-31\n---\nB.\n"),
+    ]);
+    let text = |id: &str| fs::read_to_string(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
+    let mut browser = open(dir.path(), "");
+    for id in ["n1", "n2"] {
+        let accept = super::worklist::Decision::Accept(crate::note::NoteId::parse(id).unwrap());
+        decide(dir.path(), &mut browser, Effect::Decide(accept));
+    }
+    let first = text("n1");
+    for line in [
+        "stale_after: \"2025-06-29\"",
+        "status: settled, valid_until: 2025-06-29",
+        "verified:\n  - by: \"human:Inès\"\n",
+    ] {
+        assert!(first.contains(line), "{line}: {first}");
+    }
+    let second = text("n2");
+    let verified = "verified:\n- {by: human:Ann, at: 2024-01-01}\n- {by: \"human:Inès\", at: \"2025-03-31\"}\n";
+    assert!(second.contains(verified) && second.contains("status: stable"), "{second}");
+}
+
 #[test]
 fn an_empty_store_can_be_browsed() {
     let dir = store(&[]);
@@ -277,9 +371,9 @@ fn key() -> impl Strategy<Value = KeyEvent> {
         3 => prop::sample::select(vec![
             KeyCode::Enter, KeyCode::Esc, KeyCode::Tab, KeyCode::BackTab, KeyCode::Up, KeyCode::Down, KeyCode::Left,
             KeyCode::Right, KeyCode::PageUp, KeyCode::PageDown, KeyCode::Home, KeyCode::End, KeyCode::Backspace,
-            KeyCode::Delete, KeyCode::F(1),
+            KeyCode::Delete, KeyCode::F(1), KeyCode::F(2),
         ]),
-        2 => prop::sample::select("acefghjklnoprtuwy?/# !^'é日".chars().map(KeyCode::Char).collect::<Vec<_>>()),
+        2 => prop::sample::select("acefghjklmnoprstuvwxy?/# !^'é日".chars().map(KeyCode::Char).collect::<Vec<_>>()),
         1 => any::<char>().prop_map(KeyCode::Char),
     ];
     let modifiers =

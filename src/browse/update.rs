@@ -5,10 +5,11 @@ use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::areas::Focus;
 use super::input::Input;
 use super::model::{Facet, Model, Overlay};
+use super::worklist::{Decision, worklist_key};
 use crate::note::NoteId;
 
 /// The rows by which a page key scrolls an overlay.
-const PAGE_ROWS: usize = 10;
+pub(super) const PAGE_ROWS: usize = 10;
 
 /// The most lines that the help scrolls: more than it has.
 const MAX_HELP_SCROLL: usize = 60;
@@ -21,6 +22,10 @@ pub(super) enum Effect {
     Search(String),
     /// Open a list of types or tags to select from.
     OpenPicker(Facet),
+    /// Open the list of notes that a person should look at.
+    OpenWorklist,
+    /// Carry out a decision about a note.
+    Decide(Decision),
     Reload,
     Edit(NoteId),
     Copy(NoteId),
@@ -50,6 +55,8 @@ pub(super) fn update(model: &mut Model, key: KeyEvent) -> Effect {
             return Effect::Nothing;
         }
         Overlay::Pick(_) => return picker_key(model, key),
+        Overlay::Review(_) if has_control => return Effect::Nothing,
+        Overlay::Review(_) => return worklist_key(model, key.code),
         Overlay::None => {}
     }
     if let Some(effect) = global_key(model, key) {
@@ -73,6 +80,8 @@ fn global_key(model: &mut Model, key: KeyEvent) -> Option<Effect> {
         KeyCode::Char('y') if has_control => with_open_note(model, Effect::Copy),
         KeyCode::Char('t') if has_control => Effect::OpenPicker(Facet::Kind),
         KeyCode::Char('g') if has_control => Effect::OpenPicker(Facet::Tag),
+        KeyCode::F(2) => Effect::OpenWorklist,
+        KeyCode::Char('v') if has_control => Effect::OpenWorklist,
         KeyCode::Char('r') if has_control => Effect::Reload,
         KeyCode::Char('l') if has_control => {
             model.has_preview = !model.has_preview;

@@ -8,7 +8,7 @@ use super::values::text_or_stdin;
 use crate::env::{Env, parse_name};
 use crate::error::Error;
 use crate::note::edit::BodyEdit;
-use crate::request::{Action, Command, NewFields, generated_by, trimmed};
+use crate::request::{Action, Command, NewFields, SESSION, UNKNOWN_TOOL, generated_by, trimmed};
 
 /// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
@@ -24,11 +24,8 @@ struct FieldArgs {
     status: Option<String>,
 }
 
-/// Custom fields of new notes: who wrote it, and in which session.
+/// The custom field of a new note with the person who wrote it.
 const AUTHOR: &str = "author";
-const SESSION: &str = "session";
-/// The program, if only the session is known.
-const UNKNOWN_TOOL: &str = "agent";
 
 /// The fields that are not custom, and how each is set.
 pub(crate) const OWN_FIELDS: [(&str, &str); 8] = [

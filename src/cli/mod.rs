@@ -19,6 +19,7 @@ mod link;
 mod list;
 mod pack;
 mod prime;
+mod review;
 mod search;
 mod setup;
 mod shell;

@@ -4,9 +4,11 @@ use clap::Subcommand;
 
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
-use super::{ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, search, setup, shell};
+use super::{
+    ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, review, search, setup, shell,
+};
 use crate::error::Error;
-use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest};
+use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -84,6 +86,9 @@ pub(super) enum Subcommands {
     /// Count the notes, the findings, and the notes of each type
     #[command(after_help = examples!("qipu status"))]
     Status,
+    /// List the notes that a person should look at, the worst first, each with the command that settles it
+    #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
+    Review(ReviewRequest),
     /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
@@ -258,6 +263,7 @@ impl Subcommands {
                 invocation.change(Action::RenameTag { from, to })
             }
             Self::Status => Command::Status,
+            Self::Review(request) => review::command(request, invocation),
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Index { rebuild, status: _ } => Command::Index { is_rebuilt: rebuild },

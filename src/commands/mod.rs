@@ -15,6 +15,7 @@ mod load;
 mod man_pages;
 mod merge_driver;
 mod prime;
+mod review;
 mod search;
 mod secrets;
 mod setup;
@@ -82,6 +83,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Related(_)
         | Command::Show(_)
         | Command::Journal(_)
+        | Command::Review(_)
         | Command::Status
         | Command::Tags => {
             (env.join_thread_pool)();
@@ -99,7 +101,7 @@ fn reads_text_index(command: &Command) -> bool {
             context.assessment.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
         }
         Command::Graph { selection, .. } => selection.query.is_some(),
-        Command::Search(_) | Command::Related(_) => true,
+        Command::Search(_) | Command::Related(_) | Command::Review(_) => true,
         _ => false,
     }
 }
@@ -149,6 +151,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
         Command::Journal(day) => Ok(show::run_journal(*day, store)),
+        Command::Review(request) => Ok(review::run(request, session)),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
@@ -268,7 +271,7 @@ const MAX_SUPERSEDED: usize = 8;
 
 /// Marks the notes that no longer hold or are stale, and which note replaces which.
 fn mark_state(report: &mut Report, store: &Store) {
-    report.mark_retired(store.today);
+    report.mark_retired(store.today, store.config.review.marks_drafts());
     let successions = StandIns::for_answer(store.notes(), false).successions;
     if successions.is_empty() {
         return;

@@ -137,7 +137,7 @@ fn last_journal(
     let notes = store.notes();
     let latest = journals
         .latest_first()
-        .filter(|position| stand_ins.representative(*position) == *position && !notes[*position].is_turned_down())
+        .filter(|position| stand_ins.representative(*position) == *position && !store.is_withheld(*position))
         .take(MAX_EMPTY_JOURNALS);
     let mut texts = latest.map(|position| (position, last_blocks(&notes[position])));
     let (position, text) = texts.find(|(_, text)| !text.is_empty())?;
@@ -193,8 +193,8 @@ fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
 }
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A
-/// digest or successor replaces the first of its notes. Leaves out what was turned down and the notes in `seen`, and adds
-/// the others to it.
+/// digest or successor replaces the first of its notes. Leaves out what was turned down, hidden drafts and the notes in
+/// `seen`, and adds the others to it.
 fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mut HashSet<NoteIdx>) -> Vec<Entry> {
     let (positions, most) = match role {
         EntryRole::Decision => (decisions(store, stand_ins), MAX_DECISIONS),
@@ -202,7 +202,7 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
         _ => (recent_notes(store), MAX_RECENT),
     };
     let representatives = positions.into_iter().map(|position| stand_ins.representative(position));
-    let is_shown = |position: &NoteIdx| !seen.contains(position) && !store.notes()[*position].is_turned_down();
+    let is_shown = |position: &NoteIdx| !seen.contains(position) && !store.is_withheld(*position);
     let representatives: Vec<NoteIdx> = representatives.filter(is_shown).collect();
     let unseen = representatives.into_iter().filter(|position| seen.insert(*position));
     let entry = |position| {

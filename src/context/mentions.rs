@@ -77,7 +77,8 @@ impl Selector<'_, '_> {
 
     fn is_worth_reading(&self, note: NoteIdx) -> bool {
         let shown = self.result.stand_ins.representative(note);
-        self.passes(note) && !self.store.notes()[note].is_journal() && !self.store.is_retired(shown)
+        let is_hidden = self.store.is_retired(shown) || self.store.is_hidden_draft(shown);
+        self.passes(note) && !self.store.notes()[note].is_journal() && !is_hidden
     }
 }
 

@@ -84,7 +84,8 @@ pub struct Selection {
 pub enum Outdated {
     /// All of them, as any other note.
     Shown,
-    /// Only those that the request asks for, and what was turned down where it contradicts a selected note.
+    /// Only those that the request asks for, and what was turned down where it contradicts a selected note. So are drafts,
+    /// if the store hides them.
     Hidden,
 }
 
@@ -203,30 +204,33 @@ impl<'a, 's> Selector<'a, 's> {
 
     fn choose_passing(&mut self, notes: impl IntoIterator<Item = NoteIdx>) {
         let passing: Vec<NoteIdx> = notes.into_iter().filter(|note| self.passes(*note)).collect();
-        self.without_turned_down(passing, |note| *note).into_iter().for_each(|note| self.choose(note));
+        self.without_withheld(passing, |note| *note).into_iter().for_each(|note| self.choose(note));
     }
 
-    /// Removes notes that were turned down, unless the request names them or they contradict one of the others.
-    fn without_turned_down<T>(&mut self, mut items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
+    /// Removes notes that were turned down and hidden drafts, unless the request names them, or they were turned down and
+    /// contradict one of the others.
+    fn without_withheld<T>(&mut self, mut items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
         let (out, others): (Vec<NoteIdx>, Vec<NoteIdx>) =
             items.iter().map(&note_of).partition(|note| self.is_hidden(*note));
         if out.is_empty() {
             return items;
         }
         let others: HashSet<NoteIdx> = others.into_iter().chain(self.chosen.iter().copied()).collect();
-        let out: HashSet<NoteIdx> = out
-            .into_iter()
-            .filter(|note| !opponents(self.session, *note).iter().any(|other| others.contains(other)))
-            .collect();
+        // A draft does not get into an answer by a link of its own.
+        let is_opponent = |note: NoteIdx| {
+            let opponents = opponents(self.session, note);
+            !self.store.is_hidden_draft(note) && opponents.iter().any(|other| others.contains(other))
+        };
+        let out: HashSet<NoteIdx> = out.into_iter().filter(|note| !is_opponent(*note)).collect();
         self.result.has_filtered |= !out.is_empty();
         items.retain(|item| !out.contains(&note_of(item)));
         items
     }
 
-    /// Whether a note was turned down and the request does not name it.
+    /// Whether a note was turned down or is a hidden draft, and the request does not name it.
     fn is_hidden(&self, note: NoteIdx) -> bool {
         let shown = self.result.stand_ins.representative(note);
-        self.hides_outdated && self.store.notes()[shown].is_turned_down() && !self.is_named(note)
+        self.hides_outdated && self.store.is_withheld(shown) && !self.is_named(note)
     }
 
     fn is_named(&self, note: NoteIdx) -> bool {
@@ -288,7 +292,7 @@ impl<'a, 's> Selector<'a, 's> {
             let note = &notes[*position];
             (Reverse(note.value_or_default()), Reverse(note.list_fields().changed()), *position)
         });
-        let wanted = self.without_turned_down(wanted, |note| *note);
+        let wanted = self.without_withheld(wanted, |note| *note);
         for note in self.outdated_last(wanted) {
             self.choose(note);
             self.result.relevance.remove(&self.result.stand_ins.representative(note));

@@ -236,7 +236,7 @@ impl Selector<'_, '_> {
         let shown = shown.filter(|(note, _)| seen.insert(*note));
         let shown = shown.filter(|(note, _)| !self.excluded.contains(&self.store.notes()[*note])).collect();
         let shown = stand_ins.successions.outdated_last(self.store, shown, |(note, _)| *note);
-        self.without_turned_down(shown, |(note, _)| *note)
+        self.without_withheld(shown, |(note, _)| *note)
     }
 
     /// Boosts notes that were created or changed in periods of the question without journals. Notes whose title is the

@@ -22,17 +22,19 @@ impl Compactions {
         if no_compaction { Self::default() } else { Self::new(notes) }
     }
 
-    /// Reads the `compacts` fields of all notes. A note has at most one digest: the first by id. A digest that would
-    /// replace itself, directly or through others, is refused.
+    /// Reads the `compacts` fields of all notes but drafts. A note has at most one digest: the first by id. A digest that
+    /// would replace itself, directly or through others, is refused.
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
         let mut digests = Self::default();
-        if !notes.iter().any(|note| note.has_compacts()) {
+        // What nobody has accepted must not hide what was accepted.
+        let is_digest = |note: &NoteHandle| note.has_compacts() && !note.is_draft();
+        if !notes.iter().any(|note| is_digest(note)) {
             return digests;
         }
         digests.digests = vec![None; notes.len()];
         digests.members = vec![Vec::new(); notes.len()];
         let names = NameIndex::new(notes);
-        for (digest, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_compacts()) {
+        for (digest, note) in NoteIdx::enumerate(notes).filter(|(_, note)| is_digest(note)) {
             for name in note.relations().compacts {
                 if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
                     digests.refused.push((digest, format!("it can't be a digest of `{name}`: {reason}")));

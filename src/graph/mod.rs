@@ -4,6 +4,7 @@
 
 mod adjacency;
 mod compactions;
+mod contradictions;
 mod link_resolution;
 mod name_index;
 mod stand_ins;
@@ -17,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 
 pub use compactions::Compactions;
+pub use contradictions::{Conflict, Contradiction, contradictions};
 pub use stand_ins::StandIns;
 pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};

@@ -46,7 +46,7 @@ pub use language::Language;
 pub use link_types::{LinkTypes, SUPERSEDED_BY, SUPERSEDES};
 pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
-pub use retired::{Retired, Status, UserFields};
+pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL};
 pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;

@@ -5,9 +5,9 @@ use jiff::civil::Date;
 use super::{Timestamp, Value, prose};
 
 /// The last day on which a note holds.
-const VALID_UNTIL: &str = "valid_until";
+pub const VALID_UNTIL: &str = "valid_until";
 /// The first day on which a note needs to be looked at again.
-const STALE_AFTER: &str = "stale_after";
+pub const STALE_AFTER: &str = "stale_after";
 
 /// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

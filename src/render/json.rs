@@ -234,7 +234,7 @@ impl Json<'_> {
         object["created"] = json!(fields.created_as_written().as_ref().map(|stamp| stamp.as_str()));
         object["updated"] = json!(fields.updated_as_written().as_ref().map(|stamp| stamp.as_str()));
         object["value"] = json!(note.value_or_default());
-        if let Some(status) = entry.retired.and_then(|retired| retired.status) {
+        if let Some(status) = entry.status() {
             object["status"] = json!(status);
         }
         if let Some(day) = entry.retired.and_then(|retired| retired.expired) {

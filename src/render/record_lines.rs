@@ -180,7 +180,7 @@ fn state_fields(entry: &NoteEntry) -> String {
     let retired = entry.retired.unwrap_or_default();
     let mut fields = String::new();
     fields.extend(entry.stale.map(|day| format!(" stale={day}")));
-    fields.extend(retired.status.map(|status| format!(" status={status}")));
+    fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));
     fields.extend(entry.superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));
     if !entry.supersedes.is_empty() {

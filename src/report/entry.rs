@@ -217,6 +217,8 @@ pub struct RowEntry {
     pub figure: String,
     /// The line for people.
     pub line: String,
+    /// The line below it; empty for none.
+    pub detail: String,
     /// The columns by their names.
     pub fields: Vec<(&'static str, RowValue)>,
 }

@@ -187,6 +187,8 @@ pub(crate) const EVAL: Layout = Layout {
     counts_notes: false,
     ..LIST
 };
+pub(crate) const REVIEW: Layout =
+    Layout { name: "review", lists: &["worklist"], empty_text: "Nothing to review.\n", ..EVAL };
 pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
 pub(crate) const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };

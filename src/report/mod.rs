@@ -63,11 +63,13 @@ impl Report {
         failure.map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Marks the notes that expired before `today`, that are stale, or whose status says that they are no longer valid.
-    pub fn mark_retired(&mut self, today: Today) {
+    /// Marks the notes that expired before `today`, that are stale, or whose status says that they are no longer valid, and
+    /// drafts if `marks_drafts`.
+    pub fn mark_retired(&mut self, today: Today, marks_drafts: bool) {
         for entry in self.note_entries_mut() {
             entry.retired = entry.note.retired(|| today.day());
             entry.stale = entry.note.stale(|| today.day());
+            entry.is_draft = marks_drafts && entry.note.is_draft();
         }
     }
 

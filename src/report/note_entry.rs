@@ -52,6 +52,8 @@ pub struct NoteEntry {
     pub retired: Option<Retired>,
     /// The day since which the note is stale.
     pub stale: Option<Date>,
+    /// Whether the note is marked as a draft.
+    pub is_draft: bool,
     /// The note that stands in for the note.
     pub superseded_by: Option<NoteId>,
     /// The notes that the note replaces.
@@ -163,6 +165,7 @@ impl NoteEntry {
             assessment: None,
             retired: None,
             stale: None,
+            is_draft: false,
             superseded_by: None,
             supersedes: Vec::new(),
             content: None,
@@ -170,10 +173,17 @@ impl NoteEntry {
         }
     }
 
+    /// Returns the status, if it has an effect.
+    pub fn status(&self) -> Option<&'static str> {
+        let retired = self.retired.and_then(|retired| retired.status);
+        retired.or_else(|| self.is_draft.then(|| Status::Draft.name()))
+    }
+
     /// Returns in words whether the note holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
     /// `supersedes qp-2, qp-3`. `None` for a note like any other.
     pub fn state_in_words(&self) -> Option<String> {
         let mut words: Vec<String> = Vec::new();
+        words.extend(self.is_draft.then(|| Status::Draft.name().to_owned()));
         let is_superseded = self.superseded_by.is_some();
         let retired = self.retired.map(|retired| Retired {
             status: retired.status.filter(|status| !is_superseded || *status != Status::Superseded.name()),

@@ -29,6 +29,8 @@ pub struct Config {
     pub context: ContextConfig,
     /// How far authors and hosts are trusted.
     pub trust: TrustConfig,
+    /// What becomes of notes that agents write.
+    pub review: ReviewConfig,
     /// The keys that have no meaning, in the order of their lines.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -41,6 +43,38 @@ pub struct TrustConfig {
     pub authors: BTreeMap<String, f64>,
     /// Trust by the host of a source, subdomains included.
     pub hosts: BTreeMap<String, f64>,
+}
+
+/// The table `[review]`. It can only hide notes, so that of any store counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct ReviewConfig {
+    /// Whether a note that an agent writes is a draft until a person accepts it.
+    pub hold: bool,
+    /// How answers show drafts; `None`: hidden if `hold`, else as any other note.
+    pub drafts: Option<DraftsSetting>,
+}
+
+/// How answers show drafts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DraftsSetting {
+    /// Only where the request names them.
+    Hide,
+    /// With a mark.
+    Mark,
+}
+
+impl ReviewConfig {
+    /// Whether `context`, `prime` and hooks show drafts only if the request names them.
+    pub fn hides_drafts(self) -> bool {
+        self.drafts.map_or(self.hold, |drafts| drafts == DraftsSetting::Hide)
+    }
+
+    /// Whether answers mark drafts.
+    pub fn marks_drafts(self) -> bool {
+        self.hold || self.drafts.is_some()
+    }
 }
 
 /// The table `[context]`; numbers are 1 or more.
@@ -80,9 +114,10 @@ pub enum BlocksSetting {
 }
 
 /// The known keys of each table; in other tables every key is allowed.
-const KNOWN: [(&str, &[&str]); 3] = [
-    ("", &["language", "link-types", "context", "trust"]),
+const KNOWN: [(&str, &[&str]); 4] = [
+    ("", &["language", "link-types", "context", "trust", "review"]),
     ("trust", &["authors", "hosts"]),
+    ("review", &["hold", "drafts"]),
     (
         "context",
         &[
@@ -110,6 +145,7 @@ struct File {
     language: Option<String>,
     context: ContextConfig,
     trust: TrustConfig,
+    review: ReviewConfig,
 }
 
 impl Config {
@@ -141,7 +177,8 @@ impl Config {
         })?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let mut config = Self { context: file.context, trust: file.trust, unknown_keys, ..Self::default() };
+        let mut config =
+            Self { context: file.context, trust: file.trust, review: file.review, unknown_keys, ..Self::default() };
         let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
         if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));
@@ -252,6 +289,17 @@ mod tests {
         let trust = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 1\n").unwrap().trust;
         assert_eq!((trust.authors["Ann"], trust.hosts["x.org"]), (0.9, 1.0));
         assert!(Config::parse("[trust.hosts]\n\"x.org\" = 1.5\n").is_err());
+        for (settings, hides, marks) in [
+            ("", false, false),
+            ("[review]\nhold = true\n", true, true),
+            ("[review]\nhold = true\ndrafts = \"mark\"\n", false, true),
+            ("[review]\ndrafts = \"hide\"\n", true, true),
+        ] {
+            let review = Config::parse(settings).unwrap().review;
+            assert_eq!((review.hides_drafts(), review.marks_drafts()), (hides, marks), "{settings}");
+        }
+        assert!(Config::parse("[review]\nhold = \"yes\"\n").is_err());
+        assert!(Config::parse("[review]\ndrafts = \"show\"\n").is_err());
         assert!(Config::parse("language = \"klingon\"\n").is_err());
         assert!(Config::parse("[link-types]\nfoo = \"supports\"\n").is_err());
         assert!(Config::parse("[link-types]\nsupersedes = \"replaced-by\"\n").is_err());

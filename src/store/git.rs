@@ -44,6 +44,14 @@ pub(crate) fn expect_work_tree(dir: &Path) -> Result<()> {
     }
 }
 
+/// Returns the name of the user in git's global configuration, if git is installed and it has one.
+pub(crate) fn user_name(dir: &Path) -> Option<String> {
+    let output = run(dir, ["config", "--global", "--null", "--get", "user.name"]).ok()?;
+    let name = String::from_utf8_lossy(&output.stdout);
+    let name = name.trim_end_matches('\0').trim();
+    (output.status.success() && !name.is_empty()).then(|| name.to_owned())
+}
+
 /// Returns the values of a key in the local configuration of a repository; none if there is no repository.
 pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
     let output = run(dir, ["config", "--local", "--null", "--get-all", key])?;

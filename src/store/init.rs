@@ -33,6 +33,11 @@ const CONFIG: &str =
 # \"Ann\" = 0.9
 # [trust.hosts]
 # \"kernel.org\" = 0.85
+
+# Whether notes of agents are drafts until a person accepts them, and whether answers hide or mark drafts.
+# [review]
+# hold = true
+# drafts = \"hide\"
 ";
 
 /// The `.gitignore` of a store: derived files, and those of one machine.

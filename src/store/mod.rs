@@ -22,6 +22,7 @@ mod open_for_write;
 mod read_errors;
 mod redo_log;
 mod rename_noreplace;
+mod shown_notes;
 mod shown_record;
 mod text_index_builder;
 mod unreadable_and_leftover;
@@ -30,7 +31,7 @@ mod user_trust;
 mod walk;
 mod watch;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -51,6 +52,7 @@ pub(crate) use lock::{FolderLock, lock_folder};
 pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
 use read_errors::ReadErrors;
+pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use user_file::{export, read_user_file};
@@ -95,6 +97,7 @@ pub struct Store {
     /// The store's folder, open; everything in the store is read through it.
     dir: Option<Arc<DirHandle>>,
     settings: Option<PathBuf>,
+    cache: Option<PathBuf>,
     current_dir: PathBuf,
     notes: Vec<Arc<NoteHandle>>,
     /// The files and folders among the notes that could not be read, sorted by path.
@@ -180,8 +183,9 @@ impl Store {
         let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
         let store = Self::from_shared(shown_path, config, notes, text_index);
         timings::end("notes sorted");
-        let (dir, settings, today) = (Some(dir), location.settings.clone(), location.today);
-        let store = Self { root, dir, settings, current_dir, today, errors, sidecar, unreadable, ..store };
+        let (dir, settings, cache) = (Some(dir), location.settings.clone(), location.cache.clone());
+        let today = location.today;
+        let store = Self { root, dir, settings, cache, current_dir, today, errors, sidecar, unreadable, ..store };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         Ok((store, recent))
     }
@@ -313,6 +317,22 @@ impl Store {
     /// Whether the note at a position is retired.
     pub fn is_retired(&self, position: NoteIdx) -> bool {
         self.notes()[position].retired(|| self.today.day()).is_some()
+    }
+
+    /// Whether `context`, `prime` and hooks show a note only if the request names it: it was turned down, or it is a draft
+    /// and the store hides those.
+    pub fn is_withheld(&self, position: NoteIdx) -> bool {
+        self.notes()[position].is_turned_down() || self.is_hidden_draft(position)
+    }
+
+    /// Whether a note is a draft and the store hides those.
+    pub fn is_hidden_draft(&self, position: NoteIdx) -> bool {
+        self.config.review.hides_drafts() && self.notes()[position].is_draft()
+    }
+
+    /// Returns the ids of the notes that hooks have shown; `None` if that is not known.
+    pub fn shown_notes(&self) -> Option<BTreeSet<String>> {
+        ShownNotes::of_store(self.cache.as_deref()?, &self.root).read()
     }
 
     /// Returns a file's path relative to the current directory, from its path in the store.

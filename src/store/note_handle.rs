@@ -226,6 +226,11 @@ impl NoteHandle {
         matches!(self.status(), Some(Status::Rejected | Status::Deprecated))
     }
 
+    /// Whether nobody has accepted the note yet: its status is draft.
+    pub fn is_draft(&self) -> bool {
+        self.status() == Some(Status::Draft)
+    }
+
     /// Whether the note says which note replaces which.
     pub fn has_succession(&self) -> bool {
         self.flags.has_succession

@@ -2,6 +2,7 @@
 //! time; parts are then shown again.
 
 use std::collections::HashSet;
+use std::fmt::Display;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -81,13 +82,7 @@ impl ShownRecord {
         if size.is_ok_and(|size| size > MAX_BYTES) {
             self.clear();
         }
-        let text: String = parts.iter().map(|part| format!("{part}\n")).collect();
-        let mut options = OpenOptions::new();
-        options.append(true).create(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let written = options.open(&self.path).and_then(|mut file| file.write_all(text.as_bytes()));
-        written.with_context(|| format!("can't write {}", self.path.display()))
+        append_lines(&self.path, parts)
     }
 
     /// Deletes the record: the session begins again.
@@ -110,13 +105,24 @@ impl ShownRecord {
     }
 }
 
+/// Appends lines to a file in one write, and creates it for the user alone.
+pub(super) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
+    let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
+    let mut options = OpenOptions::new();
+    options.append(true).create(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.with_context(|| format!("can't write {}", path.display()))
+}
+
 /// Returns the hash of a part of a note. It differs if the text does.
 pub fn hash_of_part(note: &str, text: &str) -> String {
     hash(&[note, text])
 }
 
 /// Returns the first digits of the SHA-256 of texts, with a NUL behind each.
-fn hash(texts: &[&str]) -> String {
+pub(super) fn hash(texts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for text in texts {
         digest.update(text.as_bytes());

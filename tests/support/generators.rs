@@ -9,7 +9,7 @@ use qipu::note::Note;
 use qipu::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, LinkRequest,
     LinkView, ListRequest, MentionTarget, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest,
-    SearchRequest, Selectors, ShowRequest, Sort,
+    ReviewRequest, SearchRequest, Selectors, ShowRequest, Sort,
 };
 use qipu::store::{self, Store};
 
@@ -292,6 +292,8 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         None,
     ));
     commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None }));
+    commands.push(Command::Review(ReviewRequest::default()));
+    commands.push(Command::Review(ReviewRequest { kinds: Vec::new(), limit: Some(1) }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(

@@ -80,6 +80,7 @@ pub(crate) fn call_with_cache(dir: &str, cache: &Path, args: &[&str], stdin: &st
 fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
     let stdin = stdin.to_owned();
     Env {
+        user: None,
         cache_dir: None,
         settings_dir: dir.starts_with("fixtures/").then(trusting_fixtures),
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),

@@ -35,6 +35,10 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>) {
             overlay::draw_help(model.theme, *scroll, &areas, buffer);
             None
         }
+        Overlay::Review(worklist) => {
+            overlay::draw_worklist(model, worklist, &areas, buffer);
+            None
+        }
         Overlay::Pick(picker) => Some(overlay::draw_picker(model, picker, &areas, buffer)),
     };
     let area = frame.area();

@@ -10,7 +10,11 @@ use super::super::keys::KEYS;
 use super::super::model::{Facet, Model, Picker};
 use super::super::text::{one_line, truncated, width};
 use super::super::theme::Theme;
+use super::super::worklist::Worklist;
 use super::{draw_frame, line_area, put_text};
+
+/// The keys of the worklist.
+const WORKLIST_KEYS: &str = "a accept · e edit · m merge · s supersede · x reject · Enter read · Esc close";
 
 /// The width of the column of keys, in cells.
 const KEY_WIDTH: usize = 20;
@@ -36,6 +40,34 @@ pub(super) fn draw_help(theme: Theme, scroll: usize, areas: &Areas, buffer: &mut
         put_text(buffer, area, indent, key, style);
         put_text(buffer, area, KEY_WIDTH + 3, purpose, Style::new());
     }
+}
+
+/// Draws the worklist: two lines for each entry, and a line with a message, else the keys.
+pub(super) fn draw_worklist(model: &Model, worklist: &Worklist, areas: &Areas, buffer: &mut Buffer) {
+    let theme = model.theme;
+    Clear.render(areas.overlay_frame, buffer);
+    let count = worklist.entries.len();
+    let title = if count == 0 { "Nothing to review".to_owned() } else { format!("To review: {count} (worst first)") };
+    draw_frame(buffer, areas.overlay_frame, &title, true, theme);
+    let area = areas.overlay;
+    let (cells, rows) = (usize::from(area.width), usize::from(area.height).saturating_sub(1));
+    let shown = worklist.entries.iter().enumerate().skip(worklist.first_row).take(rows / 2);
+    for (position, (row, entry)) in shown.enumerate() {
+        let [first, second] = [0, 1].map(|line| line_area(area, 2 * position + line));
+        let kind = put_text(buffer, first, 0, &entry.kind, theme.warning()) + 1;
+        let name = format!("{} ({})", one_line(&entry.title), entry.id);
+        put_text(buffer, first, kind, &truncated(&name, cells.saturating_sub(kind)), theme.title());
+        put_text(buffer, second, 2, &truncated(&one_line(&entry.reason), cells.saturating_sub(2)), Style::new());
+        if row == worklist.cursor {
+            buffer.set_style(first, theme.selected());
+            buffer.set_style(second, theme.selected());
+        }
+    }
+    let (text, style) = match &model.status {
+        Some(status) => (one_line(status), theme.warning()),
+        None => (WORKLIST_KEYS.to_owned(), theme.faint()),
+    };
+    put_text(buffer, line_area(area, rows), 0, &truncated(&text, cells), style);
 }
 
 /// Draws a list to select from. Returns the position of the cursor.

@@ -4,8 +4,10 @@ use std::collections::HashSet;
 
 use super::PlannedChange;
 use super::claims::{CLAIMS, without_claims};
+use super::held_drafts;
 use super::supersede;
 use super::update::edits;
+use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
@@ -26,7 +28,9 @@ pub(super) fn plan(
     fields: &NewFields,
     is_generated: bool,
     supersedes: &[String],
+    agent: Option<&AgentSession>,
 ) -> Result<Vec<PlannedChange>, Error> {
+    let is_held = store.config.review.hold && (is_generated || agent.is_some());
     let mut replaced = store.positions(supersedes)?;
     let mut seen = HashSet::new();
     replaced.retain(|old| seen.insert(*old));
@@ -44,7 +48,7 @@ pub(super) fn plan(
     let template = store.template(kind)?.unwrap_or_default();
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
-    if is_generated {
+    if is_generated || is_held {
         expect_no_claims(fields)?;
         all_edits.extend(without_claims());
     }
@@ -54,7 +58,10 @@ pub(super) fn plan(
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
     ]);
-    let others = NewFields { kind: None, title: None, body: None, ..fields.clone() };
+    let mut others = NewFields { kind: None, title: None, body: None, ..fields.clone() };
+    if is_held {
+        all_edits.extend(held_drafts::draft_edits(&mut others, agent, &request.now));
+    }
     all_edits.extend(edits(store, &others)?);
     all_edits.extend(replaced.iter().map(|old| supersede::link(&store.notes()[*old].id)));
     if !body.is_empty() {
@@ -180,7 +187,7 @@ mod tests {
                 now: "2025-03-31".to_owned(),
                 random: 1,
             };
-            let planned = plan(&store, &request, &fields, is_generated, &[])?;
+            let planned = plan(&store, &request, &fields, is_generated, &[], None)?;
             let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
             else {
                 panic!("a new note");

@@ -43,7 +43,7 @@ fn continues_list(line: &str) -> bool {
 fn plan_new(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
     let (title, kind) = (Some(day.to_string()), Some(JOURNAL.to_owned()));
     let fields = NewFields { title, kind, body: Some(bullet), ..NewFields::default() };
-    let mut planned = create::plan(store, request, &fields, false, &[])?;
+    let mut planned = create::plan(store, request, &fields, false, &[], None)?;
     // The field keeps the day when the title changes.
     let date = Edit::SetPlain { key: "date", text: day.to_string() };
     for planned in &mut planned {

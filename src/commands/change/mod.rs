@@ -1,11 +1,13 @@
 //! The commands that change notes. Each plans its changes from the store under the lock; they are then made or, in a dry
 //! run, shown.
 
+mod accept;
 mod claims;
 mod compact;
 mod create;
 mod delete;
 mod edit;
+mod held_drafts;
 mod journal;
 mod links;
 mod merge;
@@ -15,12 +17,14 @@ mod repeated_notes;
 mod supersede;
 mod tags;
 mod update;
+mod user_fields;
 
+pub(super) use accept::next_review;
 pub use claims::CLAIMS;
 
 use super::secrets::expect_no_new_secrets;
 use super::{open_to_change, text_index_builder};
-use crate::env::Env;
+use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, relink};
@@ -47,8 +51,10 @@ struct ChangePlan {
 pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     // The text of a new note is compared with those of the others.
     let builder = has_new_text(request).then_some(text_index_builder as IndexBuilderFactory);
+    let agent = env.agent_session();
     let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir, builder)?;
-    let (store, plan) = store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request))?;
+    let (store, plan) =
+        store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request, agent.as_ref()))?;
     let (mut plan, mut verdict) = (plan?, None);
     if has_new_words(&request.action) && !request.is_secret_allowed {
         expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()))?;
@@ -76,7 +82,8 @@ pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Resul
     Ok(report(&store, "edit", false, plan))
 }
 
-fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
+/// Plans an action. `agent`: the session of an agent tool that makes the call.
+fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -84,6 +91,7 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
         // A day whose journal can't be read must not get a second one.
         store.expect_readable_in("journals")?;
     }
+    held_drafts::expect_no_decision(store, &request.action, agent)?;
     let now = &request.now;
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
@@ -96,10 +104,11 @@ fn plan(store: &Store, request: &ChangeRequest) -> Result<ChangePlan, Error> {
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
         Action::Create { fields, is_generated, supersedes, .. } => {
-            let changes = create::plan(store, request, fields, *is_generated, supersedes)?;
+            let changes = create::plan(store, request, fields, *is_generated, supersedes, agent)?;
             let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
             return Ok(ChangePlan { changes, findings });
         }
+        Action::Accept { id, by } => accept::plan(store, now, id, by),
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
@@ -127,6 +136,7 @@ fn has_new_words(action: &Action) -> bool {
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
         | Action::Supersede { .. }
+        | Action::Accept { .. }
         | Action::Delete { .. }
         | Action::Merge { .. }
         | Action::Compact { .. } => false,
@@ -142,6 +152,7 @@ fn needs_all_notes(action: &Action) -> bool {
         Action::Update { .. }
         | Action::Create { .. }
         | Action::Supersede { .. }
+        | Action::Accept { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,

@@ -1,15 +1,13 @@
 //! `qipu supersede`: says that a note replaces another, which no longer holds.
 
 use super::links::links_to;
+use super::user_fields::{STATUS, set_where_written};
 use super::{PlannedChange, link_entry, plan_edits};
 use crate::error::Error;
 use crate::graph::Successions;
 use crate::note::edit::Edit;
 use crate::note::{NoteId, SUPERSEDES, Status};
 use crate::store::{NoteHandle, NoteIdx, Store};
-
-/// The field that says that a note no longer holds.
-const STATUS: &str = "status";
 
 /// Plans the link from the new note and the status of the old one.
 pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec<PlannedChange>, Error> {
@@ -76,12 +74,7 @@ fn plan_old(
         return Err(Error::usage(format!("`{other}` already supersedes `{}`", note.id))
             .hint(format!("supersede `{other}` instead, or remove that link first")));
     }
-    let status = Status::Superseded.name().to_owned();
-    let is_at_top = note.extra_fields().unknown.iter().any(|(key, _)| key == STATUS);
-    let edit = match (note.status(), is_at_top) {
-        (Some(Status::Superseded), _) => None,
-        (_, true) => Some(Edit::SetText { key: STATUS.to_owned(), text: status }),
-        (_, false) => Some(Edit::SetCustom { key: STATUS.to_owned(), text: status }),
-    };
+    let is_marked = note.status() == Some(Status::Superseded);
+    let edit = (!is_marked).then(|| set_where_written(note, STATUS, Status::Superseded.name()));
     plan_edits(store, note, edit.as_slice(), now)
 }

@@ -2,6 +2,7 @@
 
 use super::claims::without_claims;
 use super::links::check_kind;
+use super::user_fields::with_effect;
 use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
 use crate::error::Error;
@@ -34,7 +35,14 @@ pub(super) fn plan(
     let edits: Vec<Edit> = removed.chain(summary).chain(edits(store, fields)?).chain(body_edit).collect();
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
-    let changes = positions.iter().map(|position| plan_edits(store, &store.notes()[*position], &edits, now));
+    let changes = positions.iter().map(|position| {
+        let note = &store.notes()[*position];
+        // A draft still comes from the session that wrote it.
+        let is_origin = |edit: &Edit| note.is_draft() && *edit == Edit::RemoveField("generated");
+        let edits = edits.iter().filter(|edit| !is_origin(edit)).cloned();
+        let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).collect();
+        plan_edits(store, note, &edits, now)
+    });
     let changes = changes.collect::<Result<Vec<_>, Error>>()?;
     let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
     Ok(ChangePlan { changes, findings })

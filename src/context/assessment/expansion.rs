@@ -35,7 +35,8 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
             chosen.push((*index, DetailLevel::Essence));
         }
     }
-    let related = related.into_iter().flatten().filter(|related| !requested.contains(related));
+    let is_shown = |note: &NoteIdx| !requested.contains(note) && !session.store.is_hidden_draft(*note);
+    let related = related.into_iter().flatten().filter(is_shown);
     chosen.extend(related.map(|related| (related, DetailLevel::Summary)));
     let mut seen = HashSet::new();
     chosen.retain(|(index, _)| seen.insert(*index));

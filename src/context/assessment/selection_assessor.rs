@@ -133,13 +133,16 @@ impl SelectionAssessor<'_, '_> {
         self.assessed.extend(added);
     }
 
-    /// Returns the origins and opponents of a note that no other replaces, as far as the request wants them.
+    /// Returns the origins and opponents of a note that no other replaces and that are no hidden drafts, as far as the
+    /// request wants them.
     fn followers(&self, index: NoteIdx) -> Vec<NoteIdx> {
         let (assessor, options) = (self.assessor, self.options);
         let origins = options.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
         let opponents = options.with_contradictions.then(|| assessor.opponents(index));
-        let is_replaced = |other: &NoteIdx| self.selection.stand_ins.successions.is_superseded(*other);
-        origins.into_iter().chain(opponents).flatten().filter(|other| !is_replaced(other)).collect()
+        let is_hidden = |other: &NoteIdx| {
+            self.selection.stand_ins.successions.is_superseded(*other) || assessor.session.store.is_hidden_draft(*other)
+        };
+        origins.into_iter().chain(opponents).flatten().filter(|other| !is_hidden(other)).collect()
     }
 
     /// Ranks the assessed notes. The first `chosen` may be shown by themselves.

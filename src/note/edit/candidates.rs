@@ -17,6 +17,7 @@ pub(super) fn candidates(document: &YamlDocument<'_>, edit: &Edit) -> Vec<String
     match edit {
         Edit::SetText { key, text } => document.set(key, &scalar(text, false)),
         Edit::SetPlain { key, text } => document.set(key, text),
+        Edit::SetMap { key, entries } => document.set(key, &flow(&map_of_texts(entries))),
         Edit::AddItem { key, text } => document.add_items(key, &[Value::text(text)]),
         Edit::AddMap { key, entries } => document.add_items(key, &[map_of_texts(entries)]),
         Edit::AddValue { key, value } => document.add_items(key, &[value.with_nulls()]),

@@ -10,6 +10,7 @@ pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues 
     match edit {
         Edit::SetText { key, text } => set(&mut fields, key, Value::text(text)),
         Edit::SetPlain { key, text } => set(&mut fields, key, Value::Text { text: text.clone(), plain: true }),
+        Edit::SetMap { key, entries } => set(&mut fields, key, map_of_texts(entries)),
         Edit::AddItem { key, text } => change_list(&mut fields, key, |items| {
             if !items.iter().any(|item| item.to_line().trim() == text) {
                 items.push(Value::text(text));

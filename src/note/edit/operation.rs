@@ -11,6 +11,8 @@ pub enum Edit {
     SetText { key: String, text: String },
     /// Sets a field to a number, date or boolean in YAML syntax.
     SetPlain { key: &'static str, text: String },
+    /// Sets a field to a map, whose entries keep their order.
+    SetMap { key: &'static str, entries: Vec<(&'static str, String)> },
     /// Appends a text to a list, unless the list contains it.
     AddItem { key: &'static str, text: String },
     /// Removes every occurrence of a text from a list.
@@ -53,6 +55,7 @@ impl Edit {
         match self {
             Self::SetText { key, .. } => key,
             Self::SetPlain { key, .. }
+            | Self::SetMap { key, .. }
             | Self::AddItem { key, .. }
             | Self::RemoveItem { key, .. }
             | Self::RenameItem { key, .. }

@@ -1,0 +1,145 @@
+//! The worklist of `qipu review` in the browser: its entries, its keys, and the changes that they make.
+
+use ratatui::crossterm::event::KeyCode;
+
+use super::model::{Model, Overlay};
+use super::update::{Effect, PAGE_ROWS};
+use crate::note::NoteId;
+use crate::report::{Entry, Report, RowEntry, RowValue};
+use crate::request::{Action, ChangeRequest, NewFields};
+
+/// The most entries that are listed.
+pub(super) const MAX_ENTRIES: usize = 200;
+
+/// A note that a person should look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct WorklistEntry {
+    pub(super) kind: String,
+    pub(super) id: NoteId,
+    pub(super) title: String,
+    pub(super) reason: String,
+    /// The other note that the reason names.
+    pub(super) other: Option<NoteId>,
+}
+
+/// The worklist as an overlay.
+#[derive(Debug, Default)]
+pub(super) struct Worklist {
+    pub(super) entries: Vec<WorklistEntry>,
+    pub(super) cursor: usize,
+    pub(super) first_row: usize,
+    /// The key that was pressed once and changes the store if it is pressed again.
+    pub(super) pending: Option<char>,
+}
+
+/// What a person decides about a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Decision {
+    /// It holds.
+    Accept(NoteId),
+    /// It is turned down.
+    Reject(NoteId),
+    /// It becomes a part of another note.
+    Merge { from: NoteId, into: NoteId },
+    /// Another note replaces it.
+    Supersede { old: NoteId, new: NoteId },
+}
+
+impl Decision {
+    /// Returns the request that carries the decision out. `person`: the name of who decides.
+    pub(super) fn request(&self, person: &str, now: String) -> ChangeRequest {
+        let action = match self {
+            Self::Accept(id) => Action::Accept { id: id.to_string(), by: format!("human:{person}") },
+            Self::Reject(id) => Action::Update {
+                ids: vec![id.to_string()],
+                fields: NewFields {
+                    custom: vec![("status".to_owned(), "rejected".to_owned())],
+                    ..NewFields::default()
+                },
+                body_edit: None,
+                is_generated: false,
+            },
+            Self::Merge { from, into } => Action::Merge { into: into.to_string(), from: from.to_string() },
+            Self::Supersede { old, new } => Action::Supersede { old: old.to_string(), new: new.to_string() },
+        };
+        ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random: 0 }
+    }
+}
+
+/// Returns the entries of the report of `qipu review`.
+pub(super) fn entries(report: &Report) -> Vec<WorklistEntry> {
+    let rows = report.entries.iter().filter_map(|entry| if let Entry::Row(row) = entry { Some(row) } else { None });
+    rows.filter_map(entry).collect()
+}
+
+fn entry(row: &RowEntry) -> Option<WorklistEntry> {
+    let text = |name: &str| match &row.fields.iter().find(|(field, _)| *field == name)?.1 {
+        RowValue::Name(text) | RowValue::Text(text) => Some(text.clone()),
+        _ => None,
+    };
+    let id = |name: &str| NoteId::parse(&text(name)?);
+    Some(WorklistEntry {
+        kind: text("kind")?,
+        id: id("id")?,
+        title: text("title")?,
+        reason: text("reason")?,
+        other: id("other"),
+    })
+}
+
+/// Applies a key to the worklist.
+pub(super) fn worklist_key(model: &mut Model, code: KeyCode) -> Effect {
+    let Overlay::Review(worklist) = &mut model.overlay else { return Effect::Nothing };
+    let pending = worklist.pending.take();
+    let last = worklist.entries.len().saturating_sub(1);
+    match code {
+        KeyCode::Up | KeyCode::Char('k') => worklist.cursor = worklist.cursor.saturating_sub(1),
+        KeyCode::Down | KeyCode::Char('j') => worklist.cursor = (worklist.cursor + 1).min(last),
+        KeyCode::PageUp => worklist.cursor = worklist.cursor.saturating_sub(PAGE_ROWS),
+        KeyCode::PageDown => worklist.cursor = (worklist.cursor + PAGE_ROWS).min(last),
+        KeyCode::Home => worklist.cursor = 0,
+        KeyCode::End => worklist.cursor = last,
+        KeyCode::Esc | KeyCode::Char('q') => model.overlay = Overlay::None,
+        code => {
+            let Some(entry) = worklist.entries.get(worklist.cursor).cloned() else { return Effect::Nothing };
+            return entry_key(model, entry, code, pending);
+        }
+    }
+    Effect::Nothing
+}
+
+/// Applies a key to an entry. A change that removes a note from answers needs its key twice.
+fn entry_key(model: &mut Model, entry: WorklistEntry, code: KeyCode, pending: Option<char>) -> Effect {
+    let WorklistEntry { id, other, .. } = entry;
+    let (key, decision, question) = match (code, other) {
+        (KeyCode::Enter, _) => {
+            model.overlay = Overlay::None;
+            model.visit(id);
+            return Effect::Nothing;
+        }
+        (KeyCode::Char('e'), _) => return Effect::Edit(id),
+        (KeyCode::Char('a'), _) => return Effect::Decide(Decision::Accept(id)),
+        (KeyCode::Char('x'), _) => ('x', Decision::Reject(id.clone()), format!("reject {id}")),
+        (KeyCode::Char('m'), Some(other)) => {
+            let question = format!("merge {id} into {other}");
+            ('m', Decision::Merge { from: id, into: other }, question)
+        }
+        (KeyCode::Char('s'), Some(other)) => {
+            let question = format!("let {other} supersede {id}");
+            ('s', Decision::Supersede { old: id, new: other }, question)
+        }
+        (KeyCode::Char('m' | 's'), None) => {
+            model.status = Some("this entry names no other note".to_owned());
+            return Effect::Nothing;
+        }
+        _ => return Effect::Nothing,
+    };
+    if pending == Some(key) {
+        return Effect::Decide(decision);
+    }
+    model.status = Some(format!("press {key} again to {question}"));
+    if let Overlay::Review(worklist) = &mut model.overlay {
+        worklist.pending = Some(key);
+    }
+    Effect::Nothing
+}

@@ -1,0 +1,272 @@
+//! `qipu review`: the notes that a person should look at, the worst first, each with the command that settles it.
+
+use std::cmp::Reverse;
+
+use jiff::ToSpan;
+
+use super::change::next_review;
+use crate::context::Session;
+use crate::escape::{abbreviated, one_line, shortened};
+use crate::graph::{Conflict, Contradiction, Graph, StandIns, Successions, contradictions};
+use crate::note::Value;
+use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::request::{ReviewKind, ReviewRequest};
+use crate::store::{NoteHandle, NoteIdx, Store};
+
+/// The age in days from which on a note is old enough that some hook should have shown it.
+const DAYS_TO_BE_SHOWN: i64 = 30;
+
+/// The most characters of a title that an entry shows.
+const MAX_TITLE: usize = 100;
+
+/// The types of links between notes that are alike on purpose.
+const ALIKE: [&str; 6] = ["same-as", "alias-of", "has-alias", "refines", "refined-by", "supersedes"];
+
+/// Why a person should look at a note.
+struct Finding {
+    kind: ReviewKind,
+    note: NoteIdx,
+    other: Option<NoteIdx>,
+    reason: String,
+    command: String,
+}
+
+/// Reports the findings by kind, then value, then id, at most one of a kind for a note.
+pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
+    let store = session.store;
+    let reviewer = Reviewer::new(session);
+    let is_wanted = |kind: ReviewKind| request.kinds.is_empty() || request.kinds.contains(&kind);
+    let mut findings: Vec<Finding> = Vec::new();
+    if is_wanted(ReviewKind::Contradiction) {
+        findings.extend(reviewer.contradictions());
+    }
+    findings.extend(code_findings(session).into_iter().filter(|finding| is_wanted(finding.kind)));
+    if is_wanted(ReviewKind::Stale) {
+        findings.extend(reviewer.stale());
+    }
+    if is_wanted(ReviewKind::Draft) {
+        findings.extend(reviewer.drafts());
+    }
+    if is_wanted(ReviewKind::NearDuplicate) {
+        findings.extend(reviewer.near_duplicates());
+    }
+    if is_wanted(ReviewKind::NeverShown) {
+        findings.extend(reviewer.never_shown());
+    }
+    if is_wanted(ReviewKind::Orphan) {
+        findings.extend(reviewer.orphans());
+    }
+    let value = |note: NoteIdx| store.notes()[note].value_or_default();
+    findings.sort_by_key(|finding| (finding.kind, Reverse(value(finding.note)), finding.note, finding.other));
+    findings.dedup_by_key(|finding| (finding.kind, finding.note));
+    let count = findings.len();
+    findings.truncate(request.limit.unwrap_or(count));
+    let is_limited = findings.len() < count;
+    let rows = findings.into_iter().map(|finding| Entry::Row(reviewer.row(finding)));
+    let head = ReportHead { is_limited, ..ReportHead::new(&layout::REVIEW, Some(&store.shown_path)) };
+    Report::new(head, rows.collect())
+}
+
+/// Returns the notes that refer to code which is gone or has changed.
+fn code_findings(_session: &Session<'_>) -> Vec<Finding> {
+    Vec::new()
+}
+
+/// Finds notes of one reason at a time.
+struct Reviewer<'a, 's> {
+    session: &'a Session<'s>,
+    store: &'s Store,
+    successions: Successions,
+}
+
+impl<'a, 's> Reviewer<'a, 's> {
+    fn new(session: &'a Session<'s>) -> Self {
+        let successions = StandIns::for_answer(session.store.notes(), true).successions;
+        Self { session, store: session.store, successions }
+    }
+
+    fn note(&self, note: NoteIdx) -> &'s NoteHandle {
+        &self.store.notes()[note]
+    }
+
+    /// Whether nobody has decided yet that the note no longer holds.
+    fn is_open(&self, note: NoteIdx) -> bool {
+        let retired = self.note(note).retired(|| self.store.today.day());
+        retired.is_none_or(|retired| retired.status.is_none()) && !self.successions.is_superseded(note)
+    }
+
+    fn open_notes(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
+        NoteIdx::all(self.store.notes().len()).filter(|note| self.is_open(*note)).map(|note| (note, self.note(note)))
+    }
+
+    /// Returns the notes that a person has not accepted and that are neither drafts nor journals, which are not shown and
+    /// linked as others are.
+    fn unchecked(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
+        self.open_notes().filter(|(_, note)| !note.is_journal() && !note.is_draft() && !is_accepted(note))
+    }
+
+    fn contradictions(&self) -> impl Iterator<Item = Finding> {
+        let notes = self.store.notes();
+        let as_written = Successions::as_written(notes);
+        let is_current = |note| !self.store.is_retired(note) && !self.successions.is_superseded(note);
+        let found = contradictions(self.session.graph(), notes, is_current);
+        found.into_iter().map(move |found| self.contradiction(found, &as_written))
+    }
+
+    /// Returns the older note of a contradiction, or the draft, with the command that lets the other one hold.
+    fn contradiction(&self, found: Contradiction, as_written: &Successions) -> Finding {
+        let [first, second] = found.notes;
+        let age = |note: NoteIdx| (!self.note(note).is_draft(), self.note(note).list_fields().created(), note);
+        let (old, new) = if age(first) <= age(second) { (first, second) } else { (second, first) };
+        let (old_id, new_id) = (&self.note(old).id, &self.note(new).id);
+        let reason = match found.conflict {
+            Conflict::EachOther => {
+                format!("of it and `{new_id}`, one supports the other, and one contradicts the other")
+            }
+            Conflict::About(target) => {
+                format!("of it and `{new_id}`, one supports `{}` and one contradicts it", self.note(target).id)
+            }
+            Conflict::Field { name, values } => {
+                let [first_value, second_value] = values.map(|value| abbreviated(&value));
+                let (here, there) =
+                    if old == first { (first_value, second_value) } else { (second_value, first_value) };
+                format!("`{}` is `{here}` here and `{there}` in `{new_id}`", abbreviated(&name))
+            }
+        };
+        let can_supersede = as_written.successors(old).iter().all(|other| *other == new)
+            && !as_written.all_replaced(old, self.store.notes().len()).contains(&new);
+        let command = if self.note(old).is_draft() {
+            format!("qipu update {old_id} --status rejected")
+        } else if can_supersede {
+            format!("qipu supersede {old_id} {new_id}")
+        } else {
+            format!("qipu update {old_id} --status obsolete")
+        };
+        Finding { kind: ReviewKind::Contradiction, note: old, other: Some(new), reason, command }
+    }
+
+    fn stale(&self) -> impl Iterator<Item = Finding> {
+        let today = self.store.today;
+        self.open_notes().filter_map(move |(place, note)| {
+            let stale = note.stale(|| today.day())?;
+            let expired = note.retired(|| today.day()).and_then(|retired| retired.expired);
+            let (reason, command) = match expired {
+                Some(day) => (format!("it expired on {day}"), format!("qipu update {} --status obsolete", note.id)),
+                None => {
+                    let next = next_review(today.day());
+                    (format!("stale since {stale}"), format!("qipu update {} --set stale_after={next}", note.id))
+                }
+            };
+            Some(Finding { kind: ReviewKind::Stale, note: place, other: None, reason, command })
+        })
+    }
+
+    fn drafts(&self) -> impl Iterator<Item = Finding> {
+        self.open_notes().filter(|(_, note)| note.is_draft()).map(|(place, note)| {
+            let command = format!("qipu update {} --status stable --verified", note.id);
+            Finding { kind: ReviewKind::Draft, note: place, other: None, reason: draft_reason(note), command }
+        })
+    }
+
+    /// Returns each note with almost the text of another one that should stay: no draft, of more value, or older.
+    fn near_duplicates(&self) -> impl Iterator<Item = Finding> {
+        let pairs = self.session.engine().near_duplicates().into_iter();
+        let graph = self.session.graph();
+        let pairs = pairs.filter(move |pair| {
+            [pair.first, pair.second].iter().all(|note| self.is_open(*note))
+                && !is_linked(graph, pair.first, pair.second, |kind| ALIKE.contains(&kind))
+        });
+        pairs.map(|pair| {
+            let worth = |place: NoteIdx| {
+                let note = self.note(place);
+                (note.is_draft(), Reverse(note.value_or_default()), note.list_fields().created(), place)
+            };
+            let is_first_kept = worth(pair.first) <= worth(pair.second);
+            let (kept, note) = if is_first_kept { (pair.first, pair.second) } else { (pair.second, pair.first) };
+            let (kept_id, id) = (&self.note(kept).id, &self.note(note).id);
+            let reason = format!("{} % of its text is also in `{kept_id}`", (pair.share * 100.0).floor());
+            let command = format!("qipu merge {kept_id} {id}");
+            Finding { kind: ReviewKind::NearDuplicate, note, other: Some(kept), reason, command }
+        })
+    }
+
+    /// Returns the notes of a certain age that no hook has shown, if there is a record of that.
+    fn never_shown(&self) -> Vec<Finding> {
+        let Some(shown) = self.store.shown_notes() else { return Vec::new() };
+        let since = self.store.today.day().saturating_sub(DAYS_TO_BE_SHOWN.days());
+        let is_old = |note: &NoteHandle| note.list_fields().changed().is_none_or(|stamp| stamp.date() <= since);
+        let notes = self.unchecked().filter(|(_, note)| is_old(note) && !shown.contains(note.id.as_str()));
+        let finding = |(place, note): (NoteIdx, &NoteHandle)| {
+            let reason = "no hook has shown it".to_owned();
+            let command = format!("qipu update {} --verified", note.id);
+            Finding { kind: ReviewKind::NeverShown, note: place, other: None, reason, command }
+        };
+        notes.map(finding).collect()
+    }
+
+    /// Returns the notes without links. The most similar note of each is found when its row is made.
+    fn orphans(&self) -> impl Iterator<Item = Finding> {
+        let graph = self.session.graph();
+        let has_links = |note| graph.outgoing(note).len() > 0 || graph.backlinks(note).next().is_some();
+        self.unchecked().filter(move |(place, _)| !has_links(*place)).map(|(place, _)| {
+            let reason = "it has no links in either direction".to_owned();
+            Finding { kind: ReviewKind::Orphan, note: place, other: None, reason, command: String::new() }
+        })
+    }
+
+    /// Adds the most similar note to a note without links, and the command that links both; one that confirms the note as
+    /// it is if there is none.
+    fn with_similar(&self, finding: Finding) -> Finding {
+        let is_last = |note| !self.is_open(note) || self.note(note).is_draft();
+        let around = self.session.neighbourhood();
+        let (similar, _) = self.session.engine().related(finding.note, &around, &is_last, 1);
+        let other = similar.first().map(|similar| similar.note).filter(|note| !is_last(*note));
+        let id = &self.note(finding.note).id;
+        let command = match other {
+            Some(other) => format!("qipu link add {id} {}", self.note(other).id),
+            None => format!("qipu update {id} --verified"),
+        };
+        Finding { other, command, ..finding }
+    }
+
+    fn row(&self, finding: Finding) -> RowEntry {
+        let finding = if finding.kind == ReviewKind::Orphan { self.with_similar(finding) } else { finding };
+        let Finding { kind, note, other, reason, command } = finding;
+        let note = self.note(note);
+        let title = shortened(&one_line(note.title()), MAX_TITLE);
+        let line = format!("{}: {title} ({}): {reason}", kind.name(), note.id);
+        let other = other.map_or(RowValue::Nothing, |other| RowValue::name(&self.note(other).id));
+        let fields = vec![
+            ("kind", RowValue::name(kind.name())),
+            ("id", RowValue::name(&note.id)),
+            ("title", RowValue::Text(title)),
+            ("other", other),
+            ("reason", RowValue::Text(reason)),
+            ("command", RowValue::Text(command.clone())),
+        ];
+        RowEntry { kind: "review", list: "worklist", figure: String::new(), line, detail: command, fields }
+    }
+}
+
+/// Whether a person has accepted a note.
+fn is_accepted(note: &NoteHandle) -> bool {
+    let is_stable = |status: &Value| status.to_line().trim().eq_ignore_ascii_case("stable");
+    note.verified() == Some(true) || note.field("status").is_some_and(is_stable)
+}
+
+/// Returns who wrote a draft, and when, as far as the note says.
+fn draft_reason(note: &NoteHandle) -> String {
+    let mut reason = "nobody has accepted it yet".to_owned();
+    if let Some(Value::Map(generated)) = note.field("generated") {
+        let entry = |name: &str| generated.iter().find(|(key, _)| key == name).map(|(_, value)| value.to_line());
+        reason.extend(entry("by").map(|by| format!("; written by {}", abbreviated(&by))));
+        reason.extend(entry("at").map(|at| format!(" at {}", abbreviated(&at))));
+    }
+    reason
+}
+
+/// Whether one of two notes has a link of certain types to the other.
+fn is_linked(graph: &Graph<'_>, a: NoteIdx, b: NoteIdx, is_wanted: impl Fn(&str) -> bool) -> bool {
+    let has_link = |from, to| graph.outgoing(from).any(|edge| edge.to == to && is_wanted(&edge.kind));
+    has_link(a, b) || has_link(b, a)
+}
