@@ -187,6 +187,32 @@ fn suspending_restores_the_terminal_for_the_shell() {
     tmux.expect_restored(0);
 }
 
+/// The name of who accepts a note is that of the user, whatever name the repository gives.
+#[test]
+#[ignore = "needs tmux and git"]
+fn a_note_is_accepted_in_the_name_of_the_user() {
+    for (config, name) in [("[user]\n\tname = Ann Example\n", "Ann Example"), ("", "account")] {
+        let tmux = Tmux::new(&[("USER", "account")]);
+        let home = tmux.dir.path();
+        fs::write(home.join(".gitconfig"), config).unwrap();
+        assert!(Command::new("git").args(["init", "-q"]).current_dir(home).status().unwrap().success());
+        fs::write(home.join(".git/config"), "[core]\n\tbare = false\n[user]\n\tname = Mallory\n").unwrap();
+        browse(&tmux, "--today 2030-02-03");
+        tmux.wait_for("56/56");
+        tmux.press(&["C-v"]);
+        tmux.wait_for("To review: ");
+        tmux.press(&["a"]);
+        tmux.wait_for("changed .qipu/notes/");
+        tmux.press(&["C-c"]);
+        tmux.expect_restored(0);
+        let notes = fs::read_dir(home.join(".qipu/notes")).unwrap().map(|entry| entry.unwrap().path());
+        let texts: Vec<String> = notes.filter_map(|path| fs::read_to_string(path).ok()).collect();
+        let accepted = format!("by: \"human:{name}\"\n    at: \"2030-02-03\"\n");
+        assert_eq!(texts.iter().filter(|text| text.contains(&accepted)).count(), 1, "{name}");
+        assert!(!texts.iter().any(|text| text.contains("Mallory")));
+    }
+}
+
 #[test]
 fn browse_without_a_terminal_suggests_other_commands() {
     let dir = research("qipu-pipe");

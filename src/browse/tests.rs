@@ -338,7 +338,7 @@ fn an_accepted_note_is_due_again_later() {
         assert!(first.contains(line), "{line}: {first}");
     }
     let second = text("n2");
-    let verified = "verified:\n- {by: human:Ann, at: 2024-01-01}\n- {by: \"human:Inès\", at: \"2025-03-31\"}\n";
+    let verified = "verified:\n- {by: human:Ann, at: 2024-01-01}\n- by: \"human:Inès\"\n  at: \"2025-03-31\"\n";
     assert!(second.contains(verified) && second.contains("status: stable"), "{second}");
 }
 

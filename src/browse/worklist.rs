@@ -1,9 +1,5 @@
-//! The worklist of `qipu review` in the browser: its entries, its keys, and the changes that they make.
+//! The worklist of `qipu review` in the browser: its entries, and the changes that settle them.
 
-use ratatui::crossterm::event::KeyCode;
-
-use super::model::{Model, Overlay};
-use super::update::{Effect, PAGE_ROWS};
 use crate::note::NoteId;
 use crate::report::{Entry, Report, RowEntry, RowValue};
 use crate::request::{Action, ChangeRequest, NewFields};
@@ -85,61 +81,4 @@ fn entry(row: &RowEntry) -> Option<WorklistEntry> {
         reason: text("reason")?,
         other: id("other"),
     })
-}
-
-/// Applies a key to the worklist.
-pub(super) fn worklist_key(model: &mut Model, code: KeyCode) -> Effect {
-    let Overlay::Review(worklist) = &mut model.overlay else { return Effect::Nothing };
-    let pending = worklist.pending.take();
-    let last = worklist.entries.len().saturating_sub(1);
-    match code {
-        KeyCode::Up | KeyCode::Char('k') => worklist.cursor = worklist.cursor.saturating_sub(1),
-        KeyCode::Down | KeyCode::Char('j') => worklist.cursor = (worklist.cursor + 1).min(last),
-        KeyCode::PageUp => worklist.cursor = worklist.cursor.saturating_sub(PAGE_ROWS),
-        KeyCode::PageDown => worklist.cursor = (worklist.cursor + PAGE_ROWS).min(last),
-        KeyCode::Home => worklist.cursor = 0,
-        KeyCode::End => worklist.cursor = last,
-        KeyCode::Esc | KeyCode::Char('q') => model.overlay = Overlay::None,
-        code => {
-            let Some(entry) = worklist.entries.get(worklist.cursor).cloned() else { return Effect::Nothing };
-            return entry_key(model, entry, code, pending);
-        }
-    }
-    Effect::Nothing
-}
-
-/// Applies a key to an entry. A change that removes a note from answers needs its key twice.
-fn entry_key(model: &mut Model, entry: WorklistEntry, code: KeyCode, pending: Option<char>) -> Effect {
-    let WorklistEntry { id, other, .. } = entry;
-    let (key, decision, question) = match (code, other) {
-        (KeyCode::Enter, _) => {
-            model.overlay = Overlay::None;
-            model.visit(id);
-            return Effect::Nothing;
-        }
-        (KeyCode::Char('e'), _) => return Effect::Edit(id),
-        (KeyCode::Char('a'), _) => return Effect::Decide(Decision::Accept(id)),
-        (KeyCode::Char('x'), _) => ('x', Decision::Reject(id.clone()), format!("reject {id}")),
-        (KeyCode::Char('m'), Some(other)) => {
-            let question = format!("merge {id} into {other}");
-            ('m', Decision::Merge { from: id, into: other }, question)
-        }
-        (KeyCode::Char('s'), Some(other)) => {
-            let question = format!("let {other} supersede {id}");
-            ('s', Decision::Supersede { old: id, new: other }, question)
-        }
-        (KeyCode::Char('m' | 's'), None) => {
-            model.status = Some("this entry names no other note".to_owned());
-            return Effect::Nothing;
-        }
-        _ => return Effect::Nothing,
-    };
-    if pending == Some(key) {
-        return Effect::Decide(decision);
-    }
-    model.status = Some(format!("press {key} again to {question}"));
-    if let Overlay::Review(worklist) = &mut model.overlay {
-        worklist.pending = Some(key);
-    }
-    Effect::Nothing
 }

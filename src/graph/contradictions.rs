@@ -59,7 +59,7 @@ pub struct Contradiction {
 /// - one supports a current note that the other contradicts;
 /// - they have the same title, `subject` or `key`, and another field in common with different single values.
 ///
-/// Notes between which a link says how they differ are no candidates; for the last two reasons, neither are those of which
+/// Notes between which a link says how they differ are no candidates; for the last two reasons, neither are those where
 /// one contradicts the other. Each note is compared with at most [`MAX_COMPARED`] others for one reason.
 pub fn contradictions(
     graph: &Graph<'_>,
