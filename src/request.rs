@@ -134,15 +134,8 @@ pub enum Command {
         /// The new value of `updated`, if the note was changed.
         now: String,
     },
-    /// Write notes and attachments into a pack.
-    Dump {
-        /// Which notes; `None` for the whole store.
-        selection: Option<Selectors>,
-        /// The pack's file; `None` for standard output.
-        file: Option<PathBuf>,
-        /// Whether the pack may contain secrets.
-        is_secret_allowed: bool,
-    },
+    /// Write notes and attachments into a pack or a bundle.
+    Dump(DumpRequest),
     /// Load a pack into the store.
     Load(LoadRequest),
     /// Import the notes of another app.
@@ -977,6 +970,29 @@ pub struct LoadRequest {
     pub is_secret_allowed: bool,
 }
 
+/// A call of `dump`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DumpRequest {
+    /// Which notes; `None` for the whole store.
+    pub selection: Option<Selectors>,
+    /// The pack's file or the bundle's folder; `None` for standard output.
+    pub file: Option<PathBuf>,
+    /// What is written.
+    pub form: DumpForm,
+    /// Whether it may contain secrets.
+    pub is_secret_allowed: bool,
+}
+
+/// What `dump` writes.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum DumpForm {
+    /// A pack: one file for `qipu load`.
+    #[default]
+    Pack,
+    /// A bundle of Open Knowledge Format: a new or empty folder.
+    Okf,
+}
+
 /// What becomes of notes that differ between the store and a pack. Attachments that differ stay as they are, unless they
 /// are overwritten.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
@@ -996,12 +1012,12 @@ pub struct ImportRequest {
     /// The app.
     #[arg(skip = ImportFrom::Logseq)]
     pub from: ImportFrom,
-    /// The folder of the graph or vault
+    /// The folder of the graph, vault or bundle
     pub dir: PathBuf,
     /// The name of the folder in the imported notes (default: its own name)
     #[arg(long)]
     pub name: Option<String>,
-    /// Import a folder that contains this store, even if it has no .obsidian folder
+    /// Import a folder that contains this store, although its documents may be no notes
     #[arg(long = "force")]
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.
@@ -1019,6 +1035,8 @@ pub enum ImportFrom {
     Logseq,
     /// Obsidian: a vault of notes.
     Obsidian,
+    /// Open Knowledge Format: a bundle of concepts.
+    Okf,
 }
 
 impl ImportFrom {
@@ -1027,6 +1045,7 @@ impl ImportFrom {
         match self {
             Self::Logseq => "logseq",
             Self::Obsidian => "obsidian",
+            Self::Okf => "okf",
         }
     }
 }

@@ -189,6 +189,7 @@ fn run_taught(line: &str) {
         .replace("'OLD'", "'wrong turns included'");
     let tmp = tempfile::tempdir().unwrap();
     copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
+    copy_folder(&Path::new(ROOT).join("fixtures/okf"), &tmp.path().join("bundle"));
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();
     fs::write(tmp.path().join("vault/A page.md"), "Text.\n").unwrap();
     let project = tmp.path().join("project");

@@ -40,7 +40,7 @@ const PIECES: [&str; 34] = [
     "[![{i}]({I} \"{i}\")]({P} '{p}') [a **b `]({p})` c]({P})",
     "[a \\] b]({P}) [é日本]({P}) ![é]({I})[x]({O})",
     "\\[a]({p}) [a]\\({p}) [a] ({p}) \\[[{w}]] {p} {i}",
-    "[a](https://x.org/{p}) <https://x.org/{i}> [a](/{p}) [a](mailto:{p})",
+    "[a](https://x.org/{p}) <https://x.org/{i}> [a](/{p}) [a](//x.org/{p}) [a](mailto:{p})",
     "# Heading [a]({P}) {p}\n\nSetext ![i]({I})\n===\n",
     "[a]({P}\n\"{p}\") [a](\n{P}) [b]( {P} ) ~~[c]({P})~~ *[d]({P})*",
     "- [ ] [[{W}]] {w}\n- [x] [a]({P})",

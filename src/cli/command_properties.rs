@@ -77,6 +77,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("import", SAVES_TEXT),
     ("import logseq", SAVES_TEXT),
     ("import obsidian", SAVES_TEXT),
+    ("import okf", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
     ("mcp", &[Store, Day]),
     ("completions", &[]),

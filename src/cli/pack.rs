@@ -8,12 +8,15 @@ use super::context::completed;
 use super::globals::Invocation;
 use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Command, Format, LoadRequest, Selectors, Strategy};
+use crate::request::{Command, DumpForm, DumpRequest, Format, LoadRequest, Selectors, Strategy};
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
-    /// The pack's file; `-` for standard output
+    /// The pack's file, `-` for standard output; with `--as okf` a new or empty folder
     file: PathBuf,
+    /// What to write
+    #[arg(long = "as", value_name = "FORM", default_value = "pack")]
+    form: DumpForm,
     #[command(flatten)]
     selectors: Selectors,
 }
@@ -24,12 +27,16 @@ impl DumpArgs {
         if file.is_none() && invocation.format != Format::Human {
             return Err(Error::usage("a pack has its own format").hint("name a file, or omit the format"));
         }
+        if file.is_none() && self.form == DumpForm::Okf {
+            return Err(Error::usage("a bundle is a folder").hint("name a new or empty folder"));
+        }
         let given = self.selectors;
         let is_partial = given.selects() || given.transitive || given.backlinks || given.max_notes.is_some();
         // A pack contains the notes themselves, not the digests in their place.
         let selectors = Selectors { no_compaction: true, ..completed(given, false, invocation.env)? };
         let is_secret_allowed = invocation.is_secret_allowed;
-        Ok(Command::Dump { selection: is_partial.then_some(selectors), file, is_secret_allowed })
+        let selection = is_partial.then_some(selectors);
+        Ok(Command::Dump(DumpRequest { selection, file, form: self.form, is_secret_allowed }))
     }
 }
 

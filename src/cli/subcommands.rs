@@ -186,7 +186,7 @@ pub(super) enum Subcommands {
         force: bool,
     },
     /// Write notes and attachments to one file (a pack), to load them elsewhere
-    #[command(after_help = examples!("qipu dump notes.pack", "qipu dump - --note ID"))]
+    #[command(after_help = examples!("qipu dump notes.pack", "qipu dump - --note ID", "qipu dump --as okf bundle"))]
     Dump(pack::DumpArgs),
     /// Load the notes and attachments of a pack into the store: all of them or none
     #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]

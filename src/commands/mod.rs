@@ -20,6 +20,7 @@ mod search;
 mod secrets;
 mod setup;
 mod show;
+mod taken_paths;
 mod unknown_names;
 
 use std::mem::ManuallyDrop;
@@ -66,9 +67,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         }
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump { selection, file, is_secret_allowed } => {
-            dump::run(selection.as_ref(), file.as_deref(), *is_secret_allowed, location, current_dir).map(Some)
-        }
+        Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
         Command::Load(request) => load::run(request, location, current_dir).map(Some),
         Command::Import(request) => import::run(request, location, current_dir).map(Some),
         Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) => {
@@ -165,7 +164,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Mcp { .. }
         | Command::Hook(_)
         | Command::Eval(_)
-        | Command::Dump { .. }
+        | Command::Dump(_)
         | Command::Load(_)
         | Command::Import(_)
         | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),

@@ -67,6 +67,7 @@ fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHa
                 run.outside.push(row, target);
                 continue;
             }
+            PathTarget::NoLink => continue,
             // `[[#heading]]` leads to a heading of the note itself.
             PathTarget::Nothing if target.starts_with('#') => continue,
             PathTarget::Nothing => {

@@ -28,7 +28,7 @@ use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
 use adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 pub(crate) use name_index::NameIndex;
-pub(crate) use name_index::{PathTarget, join_path, rebase_path, relative_path};
+pub(crate) use name_index::{PathTarget, join_path, path_like, rebase_path, relative_path};
 pub(crate) use target_comparison::{LinkTarget, TargetComparison};
 
 /// A link from one note to another.
@@ -221,7 +221,7 @@ impl<'a> Graph<'a> {
             let names = self.names.get_or_init(|| NameIndex::new(self.notes));
             match names.resolve_link(&map.path, EncodedTarget::of(link)) {
                 PathTarget::Note(to) => Some(to),
-                PathTarget::Nothing | PathTarget::Outside => None,
+                PathTarget::Nothing | PathTarget::Outside | PathTarget::NoLink => None,
             }
         };
         self.lists.get_or_init(|| {

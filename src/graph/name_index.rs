@@ -35,6 +35,8 @@ pub(crate) enum PathTarget {
     Nothing,
     /// A path outside the store.
     Outside,
+    /// A path from the root, where no note is: a link to something else, which is none in the store.
+    NoLink,
 }
 
 impl<'a> NameIndex<'a> {
@@ -80,16 +82,27 @@ impl<'a> NameIndex<'a> {
         }
     }
 
-    /// Finds the note whose file a path leads to, relative to the folder of the note at path `from`.
+    /// Finds the note whose file a path leads to, relative to the folder of the note at path `from`. A path that begins
+    /// with `/` is relative to the store, else to one of its folders of notes, as in a bundle of Open Knowledge Format.
     pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
+        if path.starts_with('/') {
+            let Some(inside) = join_path("", path) else { return PathTarget::NoLink };
+            let roots = ["", "notes/", "mocs/", "journals/"].into_iter();
+            let found = roots.map(|root| format!("{root}{inside}")).find_map(|path| self.find_by_path(&path));
+            return found.map_or(PathTarget::NoLink, PathTarget::Note);
+        }
         let Some(path) = join_path(from, path) else {
             return PathTarget::Outside;
         };
+        self.find_by_path(&path).map_or(PathTarget::Nothing, PathTarget::Note)
+    }
+
+    fn find_by_path(&self, path: &str) -> Option<NoteIdx> {
         let by_path = self.by_path.get_or_init(|| {
             let paths = NoteIdx::enumerate(self.notes);
             paths.map(|(index, note)| (note.path.as_str(), index)).collect()
         });
-        by_path.get(path.as_str()).map_or(PathTarget::Nothing, |index| PathTarget::Note(*index))
+        by_path.get(path).copied()
     }
 }
 
@@ -119,6 +132,11 @@ pub(crate) fn join_path(from: &str, path: &str) -> Option<String> {
 /// Rewrites `path` from relative to the folder of `from` to relative to that of `to`; it may lead outside the store.
 pub(crate) fn rebase_path(to: &str, from: &str, path: &str) -> String {
     path_between(to, &normalize_path(from, path))
+}
+
+/// Returns the path that replaces `old` in a note at `from` so that it leads to `to`: from the root, as `old`, or relative.
+pub(crate) fn path_like(old: &str, from: &str, to: &str) -> String {
+    if old.starts_with('/') { format!("/{to}") } else { relative_path(from, to) }
 }
 
 /// Returns the path of `to` relative to the folder of `from`, both in the store.

@@ -52,7 +52,9 @@ fn targets_of(names: &NameIndex<'_>, note: &NoteHandle) -> LinkTargets {
     let links = note.link_fields();
     let inline = |link: &EncodedTarget<'_>| match (names.resolve_link(&note.path, *link), *link) {
         (PathTarget::Note(to), _) => LinkTarget::Note(to),
-        (_, EncodedTarget::Wiki(name)) => LinkTarget::Nothing(name.to_owned()),
+        (PathTarget::NoLink, EncodedTarget::Path(name)) | (_, EncodedTarget::Wiki(name)) => {
+            LinkTarget::Nothing(name.to_owned())
+        }
         (_, EncodedTarget::Path(path)) => join_path(&note.path, path)
             .map_or_else(|| LinkTarget::Outside(rebase_path("", &note.path, path)), LinkTarget::Nothing),
     };

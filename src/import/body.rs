@@ -133,7 +133,9 @@ impl Scanner<'_> {
             ReferenceTarget::Wiki(page.to_owned())
         } else {
             let path = written.split('#').next().unwrap_or_default();
-            if path.is_empty() || has_scheme(path) {
+            if path.is_empty() || path.starts_with("//") || has_scheme(path) {
+                // What is left is a definition.
+                self.destinations.remove(&(range.start, range.end));
                 return;
             }
             ReferenceTarget::Path(percent_decoded(path))

@@ -223,7 +223,10 @@ fn extended_frontmatter(
     if let Some(day) = page.day.filter(|_| parsed.date.is_none()) {
         wanted.push(Edit::SetPlain { key: "date", text: day.to_string() });
     }
-    let hashed_tags = parsed.tags.iter().filter(|tag| tag.starts_with('#'));
+    if let Some(updated) = page.updated.clone().filter(|_| parsed.updated.is_none()) {
+        wanted.push(Edit::SetPlain { key: "updated", text: updated });
+    }
+    let hashed_tags = parsed.tags.iter().filter(|tag| tag.starts_with('#') && !page.tags.contains(tag));
     wanted.extend(hashed_tags.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
     let item = |key: &'static str| move |text: &String| Edit::AddItem { key, text: text.clone() };
     let tags = page.tags.iter().filter(|tag| !parsed.tags.contains(tag)).take(MAX_ADDED);

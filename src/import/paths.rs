@@ -1,6 +1,6 @@
 //! The paths in the store of pages and files, and relative paths between them.
 
-use super::{AppSettings, ImportedPage, without_extension};
+use super::{AppSettings, ImportedPage, okf, without_extension};
 use crate::note::{JOURNAL, MOC, percent_encoded};
 
 /// The longest name of a file or folder, and the longest path, in bytes: within the limits of common file systems.
@@ -14,8 +14,9 @@ pub(crate) fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<S
         kind if page.day.is_some() || kind == Some(JOURNAL) => "journals",
         _ => "notes",
     };
-    let plain = without_extension(settings.plain_path(&page.source));
-    if_short_enough(format!("{folder}/{}.md", sanitized(plain)))
+    let day_path = okf::day_path(&page.source).filter(|_| matches!(settings, AppSettings::Okf));
+    let plain = day_path.unwrap_or_else(|| without_extension(settings.plain_path(&page.source)).to_owned());
+    if_short_enough(format!("{folder}/{}.md", sanitized(&plain)))
 }
 
 /// Returns the path in the store for an attachment; `None` if it would be too long.
@@ -28,7 +29,7 @@ fn if_short_enough(path: String) -> Option<String> {
 }
 
 /// Replaces characters in names that some file systems reject, and removes leading dots, which would hide a file.
-fn sanitized(path: &str) -> String {
+pub(crate) fn sanitized(path: &str) -> String {
     path.split('/').map(sanitized_name).collect::<Vec<_>>().join("/")
 }
 

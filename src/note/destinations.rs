@@ -53,11 +53,11 @@ impl Destination {
         Some(Self { range, link, fragment, span })
     }
 
-    /// Tells whether the target is a note, or a file with a relative path.
+    /// Tells whether the target is a note, or a file with a path.
     fn is_local(&self) -> bool {
         match &self.link {
             InlineLink::Wiki(_) => true,
-            InlineLink::Path(path) => !path.contains(':') && !path.starts_with('/'),
+            InlineLink::Path(path) => !path.contains(':') && !path.starts_with("//"),
         }
     }
 

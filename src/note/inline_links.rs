@@ -11,7 +11,7 @@ use super::percent::percent_decoded;
 pub enum InlineLink<T = String> {
     /// The target of `[[target]]` or `[[target|label]]`: an id or a title, with an optional `#heading`.
     Wiki(T),
-    /// The path of a markdown link to a file, relative to the note.
+    /// The path of a markdown link to a file, relative to the note, or, with `/` first, to the store.
     Path(T),
 }
 
@@ -144,7 +144,7 @@ fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
 /// Returns the path of a link to a local markdown file, decoded and without `#heading`.
 fn note_path(url: &str) -> Option<String> {
     let path = url.split_once('#').map_or(url, |(path, _)| path);
-    let is_elsewhere = path.contains(':') || path.starts_with('/') || !path.ends_with(".md");
+    let is_elsewhere = path.contains(':') || path.starts_with("//") || !path.ends_with(".md");
     (!is_elsewhere).then(|| percent_decoded(path))
 }
 
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn finds_none_in_code_comments_and_addresses() {
         let body = "`[[a]]` <!-- [[b]] -->\n\n    [[c]]\n\n```\n[[d]]\n```\n<https://x.org/e.md> \
-                    [f](https://x.org/f.md) [g](/etc/g.md) [h](mailto:h.md) [[]]\n\n<!--\n[[i]]\n-->\n";
+                    [f](https://x.org/f.md) [g](//x.org/g.md) [h](mailto:h.md) [[]]\n\n<!--\n[[i]]\n-->\n";
         assert_eq!(targets(body), Vec::<String>::new());
     }
 

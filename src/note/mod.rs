@@ -78,9 +78,9 @@ const ERRORS: [&str; 8] = [
     "impossible-value", "impossible-verified", "not-utf-8",
 ];
 /// The codes of all other diagnostics.
-const REMARKS: [&str; 12] = [
-    "byte-order-mark", "duplicate-key", "empty-link", "empty-source", "long-body", "no-id", "no-title", "not-a-list",
-    "not-a-map", "not-a-text", "nul", "too-long",
+const REMARKS: [&str; 13] = [
+    "byte-order-mark", "duplicate-key", "empty-link", "empty-source", "empty-verification", "long-body", "no-id",
+    "no-title", "not-a-list", "not-a-map", "not-a-text", "nul", "too-long",
 ];
 
 /// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated. A pure value: nothing reads a
@@ -97,7 +97,7 @@ pub struct Note {
     pub kind: String,
     /// When the note was created.
     pub created: Option<Timestamp>,
-    /// When its content last changed.
+    /// When its content last changed: the field `updated`, else the entry `at` of `generated`.
     pub updated: Option<Timestamp>,
     /// The day of a journal, if a field names it.
     pub date: Option<Date>,
@@ -107,6 +107,8 @@ pub struct Note {
     pub value: Option<u8>,
     /// Whether a person has checked the note, if a field says so.
     pub verified: Option<bool>,
+    /// Who has checked the note, and when; if there are any, `verified` is true.
+    pub verifications: Vec<Verification>,
     /// Where its content comes from.
     pub sources: Vec<ContentSource>,
     /// Links of the frontmatter, as written.
@@ -131,6 +133,32 @@ pub struct Note {
     body_summary: OnceLock<Option<BodySummary>>,
     inline_links: OnceLock<Vec<InlineLink>>,
     body_chars: OnceLock<usize>,
+}
+
+/// A check of a note, as [Open Knowledge Format](https://github.com/GoogleCloudPlatform/knowledge-catalog) records it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Verification {
+    /// Who checked it, as written: `human:<id>`, `process:<id>` or `<program>/<version>`.
+    pub by: String,
+    /// When, as written.
+    pub at: Option<String>,
+}
+
+impl Verification {
+    /// Whether a person checked the note.
+    pub fn is_human(&self) -> bool {
+        is_human(&self.by)
+    }
+
+    /// Returns when the note was checked; `None` if that is not a date.
+    pub fn time(&self) -> Option<Timestamp> {
+        Timestamp::parse(self.at.as_deref()?)
+    }
+}
+
+/// Whether an actor, as Open Knowledge Format names them, is a person.
+pub(crate) fn is_human(actor: &str) -> bool {
+    actor.trim().strip_prefix("human:").is_some_and(|id| !id.trim().is_empty())
 }
 
 /// Where a note's content comes from.
@@ -175,6 +203,12 @@ impl Diagnostic {
     }
 }
 
+/// Returns the entry `at` of the field `generated`, as Open Knowledge Format has it.
+fn generated_at(unknown: &[(String, Value)]) -> Option<Timestamp> {
+    let (_, value) = unknown.iter().find(|(key, _)| key == "generated")?;
+    Timestamp::parse(&value.entry("at")?.to_line())
+}
+
 impl Note {
     /// Reads a note. Any bytes give one; `path` is its path in the store. Of a file longer than
     /// [`MAX_BYTES`], only the beginning is read.
@@ -212,11 +246,12 @@ impl Note {
             title,
             kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
             created: fields.created,
-            updated: fields.updated,
+            updated: fields.updated.or_else(|| generated_at(&fields.unknown)),
             date: fields.date,
             tags: fields.tags,
             value: fields.value,
             verified: fields.verified,
+            verifications: fields.verifications,
             sources: fields.sources,
             links: fields.links,
             aliases: fields.aliases,

@@ -38,6 +38,12 @@ impl Value {
         }
     }
 
+    /// Returns the value of an entry of a map.
+    pub(crate) fn entry(&self, name: &str) -> Option<&Self> {
+        let Self::Map(entries) = self else { return None };
+        entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
+    }
+
     /// Tells whether the value is null: a plain text that YAML reads as null.
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Text { text, plain: true } if is_null_text(text))

@@ -55,7 +55,7 @@ use read_errors::ReadErrors;
 pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
-pub use user_file::{export, read_user_file};
+pub use user_file::{export, export_folder, read_user_file};
 pub use user_trust::UserTrust;
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};

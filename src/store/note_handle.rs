@@ -13,6 +13,7 @@ use super::note_file;
 use crate::error::Error;
 use crate::note::{
     ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields, Value,
+    Verification,
 };
 
 /// A note of an open store.
@@ -171,9 +172,14 @@ impl NoteHandle {
         }
     }
 
-    /// Whether a person has checked the note, if a field says so.
+    /// Whether the note was checked, if a field says so.
     pub fn verified(&self) -> Option<bool> {
         self.cold_fields().verified
+    }
+
+    /// Returns who has checked the note, if the field names them.
+    pub fn verifications(&self) -> &[Verification] {
+        self.cold_fields().verifications
     }
 
     /// Returns where the content comes from.

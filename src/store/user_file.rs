@@ -1,11 +1,14 @@
-//! Export of an answer to a file, and reading of a file that the user names.
+//! Export of an answer to a file or folder, and reading of a file that the user names.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Component, Path};
 
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 
 use super::attachments::ATTACHMENTS;
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use super::{Location, NOTE_FOLDERS, atomic_write, files, find_root};
 use crate::error::Error;
 
@@ -44,6 +47,59 @@ pub fn export(
         }
     }
     .map_err(Error::from)
+}
+
+/// Writes the files of a folder that does not exist yet or is empty, all of them or none. Paths are in the folder, with
+/// `/` between names.
+///
+/// # Errors
+/// `Usage` for a folder in the store, or one with files; `Failure` if it can't be written; `NoStore`.
+pub fn export_folder(
+    location: &Location,
+    current_dir: &Path,
+    folder: &Path,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> Result<(), Error> {
+    let root = &find_root(location, current_dir)?;
+    let path = current_dir.join(folder);
+    let shown = folder.display();
+    if is_own(root, &path) {
+        return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a folder outside the store"));
+    }
+    let is_there = match fs::symlink_metadata(&path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => false,
+        Ok(metadata) if metadata.is_dir() => true,
+        Ok(_) => return Err(Error::usage(format!("{shown} is not a folder")).hint("name a new or empty folder")),
+        Err(error) => return Err(anyhow!(error).context(format!("can't read {shown}")).into()),
+    };
+    if is_there && fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) {
+        return Err(Error::usage(format!("{shown} is not empty; not overwritten")).hint("name a new or empty folder"));
+    }
+    write_folder(&path, is_there, files).with_context(|| format!("can't write {shown}")).map_err(Error::from)
+}
+
+/// Writes the files into a temporary folder beside the new one, which gets its name at the end.
+fn write_folder(path: &Path, is_there: bool, files: &BTreeMap<String, Vec<u8>>) -> anyhow::Result<()> {
+    let parent = files::folder_of(path);
+    let temporary = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempdir_in(parent)?;
+    // The temporary folder is the user's alone; the new one has the usual rights.
+    let staged = temporary.path().join("bundle");
+    fs::create_dir(&staged)?;
+    for (name, bytes) in files {
+        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
+        if name.is_empty() || !Path::new(name).components().all(is_plain) {
+            bail!("`{name}` is no path in a folder");
+        }
+        let file = staged.join(name);
+        fs::create_dir_all(files::folder_of(&file))?;
+        atomic_write::create(&file, bytes)?;
+    }
+    if is_there {
+        // Fails if the folder is not empty any more.
+        fs::remove_dir(path)?;
+    }
+    fs::rename(&staged, path)?;
+    files::sync_folder(parent)
 }
 
 /// Whether a path is that of a file or folder of the store's own.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::{ChangePlan, PlannedChange, changes_of, digests_of, link_entry, plan_linking, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, rebase_path, relative_path};
+use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, path_like, rebase_path};
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
 use crate::note::{InlineLink, Note, Section, Value, relinked};
@@ -160,7 +160,7 @@ impl MergePlanner<'_> {
             InlineLink::Wiki(name) => self.renamed(name),
             InlineLink::Path(path) => {
                 let is_gone = self.names.resolve_path(from, path) == PathTarget::Note(self.from.position);
-                is_gone.then(|| relative_path(from, &self.into.note.path))
+                is_gone.then(|| path_like(path, from, &self.into.note.path))
             }
         }
     }
@@ -189,7 +189,10 @@ impl MergePlanner<'_> {
         };
         let target = self.names.resolve_path(from, path);
         if target == PathTarget::Note(self.from.position) {
-            return Some(relative_path(into, into));
+            return Some(path_like(path, into, into));
+        }
+        if path.starts_with('/') {
+            return None;
         }
         let (old, new) = (rebase_path("", from, path), rebase_path("", into, path));
         let is_there = |file: &str| self.store.is_taken(file);
@@ -309,6 +312,12 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
     lost.chain(unparsed).map(finding).collect()
 }
 
+/// Returns the field `verified` as text: who verified the note, else the boolean.
+fn verified_line(note: &Note) -> Option<String> {
+    let by: Vec<&str> = note.verifications.iter().map(|verification| verification.by.as_str()).collect();
+    if by.is_empty() { note.verified.map(|verified| verified.to_string()) } else { Some(by.join(", ")) }
+}
+
 /// Returns the known fields with a single value as text, in a fixed order.
 fn known_fields(note: &Note) -> [(&'static str, Option<String>); 5] {
     [
@@ -316,6 +325,6 @@ fn known_fields(note: &Note) -> [(&'static str, Option<String>); 5] {
         ("created", note.created.as_ref().map(|stamp| stamp.as_str().to_owned())),
         ("date", note.date.map(|date| date.to_string())),
         ("value", note.value.map(|value| value.to_string())),
-        ("verified", note.verified.map(|verified| verified.to_string())),
+        ("verified", verified_line(note)),
     ]
 }

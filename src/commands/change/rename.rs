@@ -111,6 +111,10 @@ impl RenamePlanner<'_> {
             InlineLink::Path(path) => {
                 let to = self.names.resolve_path(&from.path, path);
                 let file = self.path.rsplit('/').next()?;
+                // A path from the root keeps its form, and is unambiguous with the folder of notes.
+                if path.starts_with('/') && to == PathTarget::Note(self.position) {
+                    return (self.path != self.note().path).then(|| format!("/{}", self.path));
+                }
                 let folder = path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
                 (to == PathTarget::Note(self.position) && self.path != self.note().path)
                     .then(|| format!("{folder}{file}"))

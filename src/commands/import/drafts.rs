@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::SourceFolder;
+use super::super::taken_paths::{TakenPaths, folders};
 use crate::error::{Error, ErrorKind};
 use crate::import::{
     AddedFields, ComposedNote, ImportedPage, Provenance, ReferenceTarget, ResolvedName, compose, is_as_written,
@@ -62,32 +63,6 @@ impl<'a> Draft<'a> {
             self.composed = compose(self.page, &self.id, request.from, &self.name, &self.extra);
         }
     }
-}
-
-/// The paths of files and of the folders above them. Compared without case, since some file systems ignore it.
-#[derive(Debug, Default)]
-pub(super) struct TakenPaths {
-    files: HashSet<String>,
-    folders: HashSet<String>,
-}
-
-impl TakenPaths {
-    /// Tells whether a file can be created at a path.
-    pub(super) fn is_free(&self, path: &str) -> bool {
-        let path = path.to_lowercase();
-        let is_folder = self.folders.contains(&path);
-        !is_folder && !self.files.contains(&path) && !folders(&path).any(|folder| self.files.contains(folder))
-    }
-
-    pub(super) fn insert(&mut self, path: &str) {
-        let path = path.to_lowercase();
-        self.folders.extend(folders(&path).map(str::to_owned));
-        self.files.insert(path);
-    }
-}
-
-fn folders(path: &str) -> impl Iterator<Item = &str> {
-    path.match_indices('/').filter_map(|(offset, _)| path.get(..offset))
 }
 
 /// Returns the notes imported from an app, as their indices and provenance, by the paths of their pages.

@@ -10,7 +10,7 @@ use crate::graph::{NameIndex, PathTarget, join_path};
 use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, markdown_path};
 use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId};
 use crate::progress;
-use crate::request::ImportRequest;
+use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{Change, NoteIdx, Store};
 
 /// The type of a link without a type.
@@ -36,7 +36,7 @@ pub(super) fn import_links(
         add_fields(source, request, drafts, index, |extra| extra.aliases = names);
     }
     let store = after(store, drafts);
-    let mut linker = Linker::new(&store, source, drafts);
+    let mut linker = Linker::new(&store, source, drafts, request.from);
     let links: Vec<LinkSet> = drafts.iter().map(|draft| linker.missing_links(draft)).collect();
     let remarks = linker.remarks();
     for (index, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
@@ -179,6 +179,7 @@ struct Linker<'a> {
     names: NameIndex<'a>,
     source: &'a SourceFolder,
     drafts: &'a [Draft<'a>],
+    from: ImportFrom,
     /// Unresolved names by code: the first page that has the name, and the number of references.
     unresolved: BTreeMap<(&'static str, String), (String, usize)>,
     remarks: ImportRemarks,
@@ -188,9 +189,9 @@ struct Linker<'a> {
 type LinkSet = Vec<(String, NoteId, Option<String>)>;
 
 impl<'a> Linker<'a> {
-    fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>]) -> Self {
+    fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>], from: ImportFrom) -> Self {
         let names = NameIndex::new(after.notes());
-        Self { after, names, source, drafts, unresolved: BTreeMap::new(), remarks: Vec::new() }
+        Self { after, names, source, drafts, from, unresolved: BTreeMap::new(), remarks: Vec::new() }
     }
 
     /// Returns the links of a page that its note lacks: those in properties, to blocks, or by a name that belongs to
@@ -202,7 +203,8 @@ impl<'a> Linker<'a> {
         for reference in &draft.page.scan.references {
             let found = self.source.vault.resolve(&draft.page.source, &reference.target);
             self.check(draft, reference, found.as_ref());
-            let Some(ResolvedName::Page(to)) = found else { continue };
+            // A bundle has no links but those of its texts.
+            let Some(ResolvedName::Page(to)) = found.filter(|_| self.from != ImportFrom::Okf) else { continue };
             let Some(to) = self.drafts.get(to).filter(|to| known.insert(to.id.clone())) else { continue };
             let block = match &reference.target {
                 ReferenceTarget::Block(block) => Some(block.clone()),
@@ -230,7 +232,7 @@ impl<'a> Linker<'a> {
         let Some(note) = self.after.position(&draft.id).map(|index| &notes[index]) else { return HashSet::new() };
         let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {
             PathTarget::Note(to) => Some(to),
-            PathTarget::Nothing | PathTarget::Outside => None,
+            PathTarget::Nothing | PathTarget::Outside | PathTarget::NoLink => None,
         };
         let links = note.link_fields();
         let inline = links.inline.iter().map(|link| link.to_link()).collect::<Vec<_>>();
@@ -264,6 +266,8 @@ impl<'a> Linker<'a> {
                 self.add_unresolved("broken-link", target, draft);
             }
             (ReferenceTarget::Block(block), None) => self.add_unresolved("broken-block", block, draft),
+            // A bundle's folder without an index.
+            (ReferenceTarget::Path(path), None) if path.ends_with('/') => {}
             (ReferenceTarget::Path(path), None) => self.add_unresolved("broken-link", path, draft),
             (ReferenceTarget::Path(path), Some(found)) if self.source.vault.is_by_name(&draft.page.source, path) => {
                 let to = match found {

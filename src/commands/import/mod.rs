@@ -11,6 +11,7 @@ use std::path::Path;
 
 use super::open_to_change;
 use super::secrets::SecretSearch;
+use super::taken_paths::TakenPaths;
 use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
@@ -61,7 +62,8 @@ impl SourceFolder {
         let folder = ExternalDir::open(&request.dir, current_dir)?;
         folder.expect_apart(store)?;
         expect_vault(request, &folder, store)?;
-        let settings = AppSettings::parse(request.from, &folder.settings(AppSettings::file(request.from)));
+        let settings = AppSettings::file(request.from).map(|file| folder.settings(file)).unwrap_or_default();
+        let settings = AppSettings::parse(request.from, &settings);
         let (mut pages, mut files, mut unsupported) = (Vec::new(), Vec::new(), Vec::new());
         let mut skip = |path: &str, reason: String| unsupported.push((path.to_owned(), "not-imported", reason));
         let work = progress::begin("reading the folder", folder.files.len());
@@ -72,17 +74,19 @@ impl SourceFolder {
                 FileRole::Unsupported(reason) => skip(&file.path, reason.to_owned()),
                 FileRole::Attachment => files.push(file.path.clone()),
                 FileRole::Page => match text(file.read(MAX_BYTES as u64)) {
-                    Ok(text) => pages.push(settings.page(&file.path, &text)),
+                    Ok(text) => {
+                        pages.extend(settings.pages(&file.path, &text));
+                        if settings.has_preamble(&file.path, &text) {
+                            skip(&file.path, "its text before the first day was not imported".to_owned());
+                        }
+                    }
                     Err(reason) => skip(&file.path, reason),
                 },
             }
         }
         drop(work);
         folder.passed_over.iter().for_each(|(path, reason)| skip(path, reason.clone()));
-        if request.from == ImportFrom::Logseq && !is_graph(&folder) {
-            let message = format!("{} is not a Logseq graph: it contains no page or journal", request.dir.display());
-            return Err(Error::usage(message).hint("name the folder that contains pages/ and journals/"));
-        }
+        expect_content(request, &folder)?;
         let name = request.name.clone().unwrap_or_else(|| folder.name.clone());
         let vault = Vault::new(request.from, pages, &files);
         let linked = linked_files(&vault);
@@ -117,14 +121,36 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
     files
 }
 
-/// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault.
+/// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault
+/// and no bundle.
 fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
-    let is_project = request.from == ImportFrom::Obsidian && folder.contains(store) && !folder.has_folder(".obsidian");
-    if !is_project || request.is_forced {
+    let (what, files, is_project) = match request.from {
+        ImportFrom::Logseq => return Ok(()),
+        ImportFrom::Obsidian => (" and has no .obsidian folder", "vault", !folder.has_folder(".obsidian")),
+        ImportFrom::Okf => ("", "bundle", true),
+    };
+    if !is_project || !folder.contains(store) || request.is_forced {
         return Ok(());
     }
-    let message = format!("{} contains this store and has no .obsidian folder", request.dir.display());
-    Err(Error::usage(message).hint("name the vault's folder, or add --force to import every markdown file in it"))
+    let message = format!("{} contains this store{what}", request.dir.display());
+    let hint = format!("name the {files}'s folder, or add --force to import every markdown file in it");
+    Err(Error::usage(message).hint(hint))
+}
+
+/// Rejects a folder without pages.
+fn expect_content(request: &ImportRequest, folder: &ExternalDir) -> Result<(), Error> {
+    let is_concept = || folder.files.iter().any(|file| file.path.to_lowercase().ends_with(".md"));
+    let (what, hint) = match request.from {
+        ImportFrom::Logseq if !is_graph(folder) => (
+            "is not a Logseq graph: it contains no page or journal",
+            "name the folder that contains pages/ and journals/",
+        ),
+        ImportFrom::Okf if !is_concept() => {
+            ("is not a bundle: it contains no markdown file", "name the folder that contains the bundle's index.md")
+        }
+        _ => return Ok(()),
+    };
+    Err(Error::usage(format!("{} {what}", request.dir.display())).hint(hint))
 }
 
 /// Tells whether a folder has the structure of a Logseq graph.
@@ -144,7 +170,7 @@ fn text(read: Result<Vec<u8>, String>) -> Result<String, String> {
 /// Assigns a path in the store to each attachment, in the order of `files`. If a path is taken, the next attachment
 /// gets a name derived from its path in the folder.
 fn attachment_paths(settings: &AppSettings, files: &[String]) -> Vec<(String, String)> {
-    let mut taken = drafts::TakenPaths::default();
+    let mut taken = TakenPaths::default();
     let assign = |path: &String| {
         let id = NoteId::generated(crate::import::page_hash(ImportFrom::Logseq, "", path));
         let wanted = attachment_path(settings, path).filter(|to| taken.is_free(to));

@@ -76,7 +76,8 @@ fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     let plain = |key, text: String| Edit::SetPlain { key, text };
     let value = theirs.value.filter(|value| ours.value != Some(*value));
     edits.extend(value.map(|value| plain("value", value.to_string())));
-    let verified = theirs.verified.filter(|verified| ours.verified != Some(*verified));
+    let is_flag = theirs.verifications.is_empty() && ours.verifications.is_empty();
+    let verified = theirs.verified.filter(|verified| is_flag && ours.verified != Some(*verified));
     edits.extend(verified.map(|verified| plain("verified", verified.to_string())));
     let updated = theirs.updated.as_ref().filter(|updated| ours.updated.as_ref() != Some(updated));
     edits.extend(updated.map(|updated| plain("updated", updated.as_str().to_owned())));
@@ -97,7 +98,8 @@ fn unmerged_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
         |(key, value): &&(String, Value)| !is_later && field(&ours.custom, key).is_some_and(|have| have != value);
     let custom = theirs.custom.iter().filter(is_left).map(|(key, _)| format!("`custom.{key}`"));
     let unknown = theirs.unknown.iter().filter(|(key, value)| field(&ours.unknown, key) != Some(value));
-    custom.chain(unknown.map(|(key, _)| format!("`{key}`"))).collect()
+    let verified = (theirs.verifications != ours.verifications).then(|| "`verified`".to_owned());
+    custom.chain(unknown.map(|(key, _)| format!("`{key}`"))).chain(verified).collect()
 }
 
 fn field<'a>(fields: &'a [(String, Value)], key: &str) -> Option<&'a Value> {

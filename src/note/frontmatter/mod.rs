@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use jiff::civil::Date;
 
-use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
+use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
 use reader::FrontmatterReader;
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -22,6 +22,7 @@ pub(crate) struct Frontmatter {
     pub(crate) summary: Option<String>,
     pub(crate) value: Option<u8>,
     pub(crate) verified: Option<bool>,
+    pub(crate) verifications: Vec<Verification>,
     pub(crate) sources: Vec<ContentSource>,
     pub(crate) links: Vec<TypedLink>,
     pub(crate) aliases: Vec<String>,

@@ -6,7 +6,7 @@ use super::super::list_fields::link_target;
 use super::super::value::is_null_text;
 use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::yaml_fast_path;
-use super::super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value};
+use super::super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
 use super::salvage::{chunks, has_key, head, leading_fields, unquoted};
 use super::{Frontmatter, TextParts};
 
@@ -189,7 +189,27 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         }
     }
 
+    /// Reads a boolean, or who has verified the note: a list, or a single mapping.
     fn verified(&mut self, value: &Yaml<'a>, line: usize) {
+        let items = match &value.kind {
+            YamlNode::Scalar { .. } => return self.verified_flag(value, line),
+            YamlNode::List(items) => items.as_slice(),
+            YamlNode::Map(_) => std::slice::from_ref(value),
+        };
+        for item in items {
+            let by = match &item.kind {
+                YamlNode::Map(entries) => entry(entries, "by").map(|by| Verification { by, at: entry(entries, "at") }),
+                _ => None,
+            };
+            match by {
+                Some(verification) => self.fields.verifications.push(verification),
+                None => self.report("empty-verification", line, "an entry of `verified` does not say by whom"),
+            }
+        }
+        self.fields.verified = (!self.fields.verifications.is_empty()).then_some(true);
+    }
+
+    fn verified_flag(&mut self, value: &Yaml<'a>, line: usize) {
         let Some(text) = self.text("verified", value, line) else { return };
         self.fields.verified = match text.to_ascii_lowercase().as_str() {
             "true" | "yes" | "on" => Some(true),
@@ -205,12 +225,15 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         for item in self.items("sources", value, line) {
             let (url, title, accessed) = match &item.kind {
                 YamlNode::Scalar { text, .. } => (Some(text.trim().to_owned()), None, None),
-                YamlNode::Map(entries) => (entry(entries, "url"), entry(entries, "title"), entry(entries, "accessed")),
+                YamlNode::Map(entries) => {
+                    let url = entry(entries, "url").or_else(|| entry(entries, "resource"));
+                    (url, entry(entries, "title"), entry(entries, "accessed"))
+                }
                 YamlNode::List(_) => (None, None, None),
             };
             let source = ContentSource { url: url.unwrap_or_default(), title, accessed };
             if source.url.is_empty() && source.title.is_none() {
-                self.report("empty-source", line, "a source has neither url nor title");
+                self.report("empty-source", line, "a source has no url, resource or title");
             } else {
                 self.fields.sources.push(source);
                 self.add_raw_item("sources", item);

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::note::{
     ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, SUPERSEDED_BY,
-    SUPERSEDES, Timestamp, UserFields, Value, finding_code, shown_chars,
+    SUPERSEDES, Timestamp, UserFields, Value, Verification, finding_code, shown_chars,
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
@@ -111,6 +111,7 @@ pub struct RelationFields<'a> {
 #[derive(Debug, Clone, Deserialize)]
 pub(crate) struct ColdFields {
     verified: Option<bool>,
+    verifications: Vec<Verification>,
     sources: Vec<ContentSource>,
     custom: Vec<(String, Value)>,
     unknown: Vec<(String, Value)>,
@@ -123,6 +124,7 @@ pub(crate) struct ColdFields {
 #[derive(Debug, Clone, Copy, Serialize)]
 pub(crate) struct ColdFieldsRef<'a> {
     pub(crate) verified: Option<bool>,
+    pub(crate) verifications: &'a [Verification],
     pub(crate) sources: &'a [ContentSource],
     custom: &'a [(String, Value)],
     unknown: &'a [(String, Value)],
@@ -251,8 +253,8 @@ impl<'a> LinkFields<'a> {
 
 impl ColdFields {
     pub(crate) fn borrowed(&self) -> ColdFieldsRef<'_> {
-        let Self { verified, sources, custom, unknown, findings, is_cut } = self;
-        ColdFieldsRef { verified: *verified, sources, custom, unknown, findings, is_cut: *is_cut }
+        let Self { verified, verifications, sources, custom, unknown, findings, is_cut } = self;
+        ColdFieldsRef { verified: *verified, verifications, sources, custom, unknown, findings, is_cut: *is_cut }
     }
 }
 
@@ -260,6 +262,7 @@ impl<'a> ColdFieldsRef<'a> {
     pub(crate) fn of(note: &'a Note) -> Self {
         Self {
             verified: note.verified,
+            verifications: &note.verifications,
             sources: &note.sources,
             custom: &note.custom,
             unknown: &note.unknown,

@@ -1,4 +1,9 @@
-//! `qipu dump`: packs notes and their attachments into one text.
+//! `qipu dump`: packs notes and their attachments into one text, or writes them as a bundle.
+
+mod frontmatter;
+mod links;
+mod okf;
+mod places;
 
 use std::collections::BTreeSet;
 use std::mem::ManuallyDrop;
@@ -12,26 +17,29 @@ use crate::note::Note;
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::Selectors;
+use crate::request::{DumpForm, DumpRequest, Selectors};
 use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 
-/// Packs the selected notes, or the whole store, into a file or into the answer.
-pub(super) fn run(
-    selection: Option<&Selectors>,
-    file: Option<&Path>,
-    is_secret_allowed: bool,
-    location: &Location,
-    current_dir: &Path,
-) -> Result<Report, Error> {
+/// Writes the selected notes, or the whole store, as a pack or as a bundle.
+pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    match (request.form, &request.file) {
+        (DumpForm::Okf, Some(folder)) => okf::run(request, folder, location, current_dir),
+        _ => run_pack(request, location, current_dir),
+    }
+}
+
+/// Packs the notes into a file or into the answer.
+fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let selection = request.selection.as_ref();
     let store = Store::open(location, current_dir)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
-    if !is_secret_allowed {
+    if !request.is_secret_allowed {
         expect_no_secrets(store, &pack)?;
     }
     let text = pack::write(&pack);
     let head = ReportHead::of_change("dump", false, Some(&store.shown_path));
-    let Some(file) = file else {
+    let Some(file) = &request.file else {
         return Ok(Report::new(head, vec![Entry::Text(text)]));
     };
     let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::MAGIC.as_bytes());
@@ -39,7 +47,7 @@ pub(super) fn run(
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None })];
     let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
-    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
+    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, "pack", why)));
     Ok(Report::new(head, entries))
 }
 
@@ -53,26 +61,44 @@ fn expect_no_secrets(store: &Store, pack: &Pack) -> Result<(), Error> {
     search.expect_none("the pack")
 }
 
-/// Reports that a file is not in the pack, and why.
-fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
-    let message = format!("not in the pack: {why}");
+/// Reports that a file is not in the pack or bundle, and why.
+fn not_dumped(store: &Store, path: &str, target: &str, why: &str) -> Entry {
+    let message = format!("not in the {target}: {why}");
     Entry::Finding(DiagnosticEntry::warning("not-dumped", store.shown(path), message))
 }
 
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
 fn pack_selection(store: &Store, selection: Option<&Selectors>) -> Result<(Pack, Vec<IgnoredEntry>), Error> {
-    if selection.is_none() {
-        store.expect_all_readable()?;
-    }
-    let positions: BTreeSet<NoteIdx> = match selection {
-        None => NoteIdx::all(store.notes().len()).collect(),
-        Some(selectors) => select(&Session::new(store), selectors, Outdated::Shown)?.notes.into_iter().collect(),
-    };
+    let positions = selected(store, selection)?;
     let graph = Graph::new(store.notes(), &store.config.link_types);
     let work = progress::begin("packing notes", positions.len());
     let notes: Result<Vec<PackedNote>, Error> =
         positions.iter().map(|position| pack_note(store, &graph, *position)).collect();
     drop(work);
+    let (wanted, skipped) = selected_attachments(store, selection, &positions)?;
+    let _work = progress::begin("packing attachments", wanted.len());
+    let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| pack_file(store, path)).collect();
+    let pack = Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? };
+    Ok((pack, skipped))
+}
+
+/// Returns the selected notes, or all.
+fn selected(store: &Store, selection: Option<&Selectors>) -> Result<BTreeSet<NoteIdx>, Error> {
+    match selection {
+        None => {
+            store.expect_all_readable()?;
+            Ok(NoteIdx::all(store.notes().len()).collect())
+        }
+        Some(selectors) => Ok(select(&Session::new(store), selectors, Outdated::Shown)?.notes.into_iter().collect()),
+    }
+}
+
+/// Returns the attachments of the selected notes, or all, and the files that are none, with the reasons.
+fn selected_attachments(
+    store: &Store,
+    selection: Option<&Selectors>,
+    positions: &BTreeSet<NoteIdx>,
+) -> Result<(Vec<String>, Vec<IgnoredEntry>), Error> {
     let (mut wanted, mut skipped) = (store.attachments()?, store.ignored_attachments());
     if selection.is_some() {
         let linked: BTreeSet<String> =
@@ -81,10 +107,7 @@ fn pack_selection(store: &Store, selection: Option<&Selectors>) -> Result<(Pack,
         let is_below = |path: &str, folder: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
         skipped.retain(|(path, _)| linked.iter().any(|link| link == path || is_below(link, path)));
     }
-    let _work = progress::begin("packing attachments", wanted.len());
-    let attachments: Result<Vec<PackedFile>, Error> = wanted.into_iter().map(|path| pack_file(store, path)).collect();
-    let pack = Pack { store: store.shown_path.clone(), notes: notes?, attachments: attachments? };
-    Ok((pack, skipped))
+    Ok((wanted, skipped))
 }
 
 fn pack_note(store: &Store, graph: &Graph<'_>, position: NoteIdx) -> Result<PackedNote, Error> {
