@@ -3,6 +3,7 @@
 //! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written.
 //! `specs/architecture.md` describes the modules and their layers; imports point downwards only.
 
+pub mod anchors;
 mod browse;
 pub mod calendar;
 pub mod cli;

@@ -116,6 +116,8 @@ pub enum Command {
     Doctor(DoctorRequest),
     /// List the notes that a person should look at.
     Review(ReviewRequest),
+    /// Report the references to code that no longer hold, and the notes that are due.
+    Stale(StaleRequest),
     /// Measure how many questions are answered.
     Eval(EvalRequest),
     /// Report the state of the index, or rebuild it.
@@ -169,6 +171,7 @@ impl Command {
         match self {
             Self::Change(_) | Self::Load(_) | Self::Import(_) | Self::Init(_) | Self::Pages(_) => true,
             Self::Doctor(doctor) => doctor.is_fix,
+            Self::Stale(stale) => stale.is_fix,
             Self::Setup(setup) => setup.action.changes_files(),
             _ => false,
         }
@@ -553,13 +556,21 @@ pub enum MentionTarget {
     Symbol(String),
     /// The first words of a command line, such as `cargo publish`.
     Command(String),
+    /// A folder with everything in it, by its path.
+    Folder(String),
+    /// A line of a file: its path, and its number from 1.
+    Line(String, usize),
+    /// A symbol of a file: its path, and the identifier.
+    SymbolOf(String, String),
 }
 
 impl MentionTarget {
     /// Returns the path, the identifier or the words.
     pub fn text(&self) -> &str {
-        let (Self::File(text) | Self::Symbol(text) | Self::Command(text)) = self;
-        text
+        match self {
+            Self::File(text) | Self::Symbol(text) | Self::Command(text) | Self::Folder(text) => text,
+            Self::Line(text, _) | Self::SymbolOf(_, text) => text,
+        }
     }
 }
 
@@ -772,6 +783,23 @@ impl ReviewKind {
     }
 }
 
+/// A call of `stale`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct StaleRequest {
+    /// Only these notes (default: all that still hold)
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Update the anchors whose code merely moved
+    #[arg(long = "fix")]
+    pub is_fix: bool,
+    /// Fail if code has changed or is gone, or a note is due
+    #[arg(long = "strict")]
+    pub is_strict: bool,
+    /// Whether the updates are only shown.
+    #[arg(skip)]
+    pub is_dry_run: bool,
+}
+
 /// A call of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct InitRequest {
@@ -876,6 +904,12 @@ pub enum Action {
         /// Its successor.
         new: String,
     },
+    /// Record that a note refers to a file, a line or a symbol.
+    Anchor {
+        id: String,
+        /// `PATH`, `PATH:LINE` or `PATH#SYMBOL`; the path relative to the current directory.
+        target: String,
+    },
     /// Remove typed links.
     RemoveLink {
         /// The note that has the link.
@@ -900,6 +934,7 @@ impl Action {
             Self::Accept { .. } => "accept",
             Self::Compact { .. } => "compact",
             Self::Supersede { .. } => "supersede",
+            Self::Anchor { .. } => "anchor",
             Self::Journal { .. } => "journal",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",

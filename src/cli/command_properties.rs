@@ -36,11 +36,12 @@ const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 45] = [
+const COMMANDS: [(&str, &[CommandProperty]); 48] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
     ("context", PRINTS_NOTES),
+    ("about", PRINTS_NOTES),
     ("search", &[Budget, Answer, Pager, Store, Day, Text]),
     ("related", PRINTS_NOTES),
     ("link", &[Budget, DryRun, Quiet, Answer, Pager, Store, Day]),
@@ -60,6 +61,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 45] = [
     ("status", READS),
     ("review", PRINTS_NOTES),
     ("doctor", &[DryRun, Answer, Pager, Store, Day]),
+    ("stale", &[DryRun, Answer, Pager, Store, Day]),
     ("eval", PRINTS_NOTES),
     ("index", READS),
     ("init", &[DryRun, Answer, Store, Day]),
@@ -71,6 +73,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 45] = [
     ("merge", CHANGES),
     ("compact", CHANGES),
     ("supersede", CHANGES),
+    ("anchor", CHANGES),
     ("delete", CHANGES),
     ("dump", &[Secret, Answer, Pager, Store, Day]),
     ("load", SAVES_TEXT),

@@ -1,5 +1,6 @@
 //! The command line: parses the arguments of a call into a request.
 
+mod about;
 mod ask;
 mod assessment;
 mod change;

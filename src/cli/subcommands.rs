@@ -5,10 +5,13 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, review, search, setup, shell,
+    about, ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, review, search, setup,
+    shell,
 };
 use crate::error::Error;
-use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest};
+use crate::request::{
+    Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest, StaleRequest,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -37,6 +40,14 @@ pub(super) enum Subcommands {
         "qipu context --expand ID --include derivation,evidence",
     ))]
     Context(Box<context::ContextArgs>),
+    /// List what is known of a file, a line, a symbol or a folder: decisions and warnings first
+    #[command(after_help = examples!(
+        "qipu about src/main.rs",
+        "qipu about src/main.rs:12",
+        "qipu about src/main.rs#main",
+        "qipu about src/",
+    ))]
+    About(about::AboutArgs),
     /// Search for notes: best match first
     #[command(after_help = examples!(
         "qipu search \"WORDS\"",
@@ -92,6 +103,9 @@ pub(super) enum Subcommands {
     /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
+    /// List notes whose code moved, changed or is gone, and notes that are due to be checked
+    #[command(after_help = examples!("qipu stale", "qipu stale --fix --dry-run", "qipu stale ID --strict"))]
+    Stale(StaleRequest),
     /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
@@ -175,6 +189,15 @@ pub(super) enum Subcommands {
         /// The note that replaces it
         new: String,
     },
+    /// Record which line or symbol of the code a note is about, so that `stale` can tell when it changes
+    #[command(after_help = examples!("qipu anchor ID src/main.rs:12", "qipu anchor ID src/main.rs#main"))]
+    Anchor {
+        /// The note
+        id: String,
+        /// The file, with a line or a symbol: PATH, PATH:LINE or PATH#SYMBOL
+        #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
+        target: String,
+    },
     /// Delete notes that no other note links to
     #[command(after_help = examples!("qipu delete ID ID", "qipu delete ID --force"))]
     Delete {
@@ -249,6 +272,7 @@ impl Subcommands {
             Self::Hook(args) => args.into_command(invocation)?,
             Self::Ask(args) => args.into_command(invocation)?,
             Self::Context(args) => args.into_command(invocation)?,
+            Self::About(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
             Self::Related(given) => search::related(given, invocation),
             Self::Link(sub) => sub.into_command(invocation),
@@ -265,6 +289,7 @@ impl Subcommands {
             Self::Status => Command::Status,
             Self::Review(request) => review::command(request, invocation),
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
+            Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Index { rebuild, status: _ } => Command::Index { is_rebuilt: rebuild },
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
@@ -276,6 +301,7 @@ impl Subcommands {
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
             Self::Compact { digest, ids, undo } => invocation.change(Action::Compact { digest, ids, is_undone: undo }),
             Self::Supersede { old, new } => invocation.change(Action::Supersede { old, new }),
+            Self::Anchor { id, target } => invocation.change(Action::Anchor { id, target }),
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,

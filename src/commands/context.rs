@@ -84,7 +84,12 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let shown_question = question.filter(|question| !is_plain || !question.intents.is_empty());
     let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
-    let layout = if is_unasked { &layout::HOOK_NOTES } else { &layout::CONTEXT };
+    let is_about = !request.selection.mentions.is_empty();
+    let layout = match (is_unasked, is_about) {
+        (true, _) => &layout::HOOK_NOTES,
+        (false, true) => &layout::ABOUT,
+        (false, false) => &layout::CONTEXT,
+    };
     let head = ReportHead {
         banner: request.banner.or(is_unasked.then_some(true)),
         show: shown_fields(request, &notes, passage_chars.is_some()),

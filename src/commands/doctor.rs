@@ -3,8 +3,8 @@
 use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
-use super::change::{self, repair};
-use super::{note_findings, note_warning, secrets};
+use super::change::{self, PlannedChange, repair};
+use super::{note_findings, note_warning, secrets, stale};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -26,7 +26,7 @@ pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Pa
 pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
         let store = open(location, current_dir)?;
-        let planned = repair::plan(&store);
+        let planned = planned_repairs(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
         let removed_paths = store.foreign_redo_log(location).into_iter().chain(store.stale_temp_files());
         entries.extend(removed_paths.map(|path| removed(store.shown(&path))));
@@ -36,7 +36,7 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
     }
     let without_index = Location { no_index: true, ..location.clone() };
     let (store, lock, mut removed_paths) = Store::open_to_repair(&without_index, current_dir)?;
-    let planned = repair::plan(&store);
+    let planned = planned_repairs(&store);
     store.apply(&change::changes_of(&planned), &lock)?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
@@ -47,6 +47,16 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
         entries.push(removed(shown_project_path(&store, &path)));
     }
     Ok(report(request, location, &open(location, current_dir)?, entries))
+}
+
+/// Plans the repairs of notes, and the updates of anchors whose code moved in those that need no repair.
+fn planned_repairs(store: &Store) -> Vec<PlannedChange> {
+    let mut planned = repair::plan(store);
+    let moved = stale::plan_moved(store, &stale::findings(store, &stale::notes_in_force(store)));
+    planned.extend(
+        moved.into_iter().filter(|moved| !planned.iter().any(|repair| repair.is_same_file(moved))).collect::<Vec<_>>(),
+    );
+    planned
 }
 
 /// Opens the store for a check, without its index: the current content of each file counts.
@@ -79,6 +89,8 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
     findings.extend(secrets::diagnostics(store));
+    let code = stale::findings(store, &stale::notes_in_force(store));
+    findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;

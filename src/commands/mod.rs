@@ -20,6 +20,7 @@ mod search;
 mod secrets;
 mod setup;
 mod show;
+mod stale;
 mod taken_paths;
 mod unknown_names;
 
@@ -65,6 +66,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             (env.join_thread_pool)();
             doctor::run(request, location, current_dir).map(Some)
         }
+        Command::Stale(request) => stale::run(request, location, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
@@ -97,7 +99,9 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
 fn reads_text_index(command: &Command) -> bool {
     match command {
         Command::Context(context) => {
-            context.assessment.is_some() || context.selection.query.is_some() || !context.selection.words.is_empty()
+            let selection = &context.selection;
+            let has_words = selection.query.is_some() || !selection.words.is_empty() || !selection.mentions.is_empty();
+            context.assessment.is_some() || has_words
         }
         Command::Graph { selection, .. } => selection.query.is_some(),
         Command::Search(_) | Command::Related(_) | Command::Review(_) => true,
@@ -155,6 +159,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Status => Ok(list::run_status(store)),
         Command::Setup(_)
         | Command::Doctor(_)
+        | Command::Stale(_)
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)
@@ -271,6 +276,7 @@ const MAX_SUPERSEDED: usize = 8;
 /// Marks the notes that no longer hold or are stale, and which note replaces which.
 fn mark_state(report: &mut Report, store: &Store) {
     report.mark_retired(store.today, store.config.review.marks_drafts());
+    stale::mark_changed_code(report, store);
     let successions = StandIns::for_answer(store.notes(), false).successions;
     if successions.is_empty() {
         return;

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 
 use super::Selector;
 use super::importance::{is_decision, is_warning};
+use crate::note::{CodeRef, RefOrigin, code_refs_in};
 use crate::report::{Fragment, NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
@@ -26,6 +27,8 @@ const STATEMENT_WORTH: f64 = 0.9;
 /// How a note names what is looked for, the closest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Closeness {
+    /// It refers to the code, so many lines away.
+    Reference(usize),
     /// It names the file, with so many folders.
     File(Reverse<usize>),
     /// It names the identifier or the command.
@@ -39,11 +42,12 @@ impl Selector<'_, '_> {
     /// value and latest change. Journals and retired notes are left out; a successor is shown in place of the note
     /// that it replaces.
     pub(super) fn choose_mentioning(&mut self) {
-        let mentions = &self.selectors.mentions;
-        if mentions.is_empty() {
+        if self.selectors.mentions.is_empty() {
             return;
         }
-        let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
+        let mentions: Vec<Located> =
+            self.selectors.mentions.iter().map(|mention| located(self.store, mention)).collect();
+        let needles: Vec<Needle<'_>> = mentions.iter().flat_map(|(mention, _)| Needle::of(mention)).collect();
         let words: Vec<&str> = needles.iter().map(|needle| needle.text.as_str()).collect();
         let found = self.session.engine().notes_with_words(&words);
         let mut needles_of: BTreeMap<NoteIdx, Vec<&Needle<'_>>> = BTreeMap::new();
@@ -53,6 +57,12 @@ impl Selector<'_, '_> {
             }
         }
         let notes = self.store.notes();
+        // Notes that refer to the code need not have its words.
+        for (note, _) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_code()) {
+            if self.is_worth_reading(note) && closest_reference(&notes[note].code_refs(), &mentions).is_some() {
+                needles_of.entry(note).or_default();
+            }
+        }
         let rank = |note: NoteIdx| {
             let handle = &notes[note];
             let is_last = !(is_decision(handle) || is_warning(handle));
@@ -61,13 +71,14 @@ impl Selector<'_, '_> {
         let mut candidates: Vec<_> = needles_of.into_iter().map(|(note, needles)| (rank(note), needles)).collect();
         // A note with the words of the file and of its folder probably names the file with its folder.
         candidates.sort_by_key(|((is_last, value, changed, note), needles)| {
-            (*is_last, Reverse(needles.len()), *value, *changed, *note)
+            (*is_last, !needles.is_empty(), Reverse(needles.len()), *value, *changed, *note)
         });
         candidates.truncate(MAX_READ);
         let mut chosen: Vec<_> = candidates
             .into_iter()
             .filter_map(|((is_last, value, changed, note), needles)| {
-                let closest = needles.iter().filter_map(|needle| needle.closeness_in(&notes[note])).min()?;
+                let named = needles.iter().filter_map(|needle| needle.closeness_in(&notes[note])).min();
+                let closest = closest_reference(&references(&notes[note]), &mentions).into_iter().chain(named).min()?;
                 Some((is_last, closest, value, changed, note))
             })
             .collect();
@@ -82,6 +93,54 @@ impl Selector<'_, '_> {
     }
 }
 
+/// Returns the references of a note to code: in its field, and in its text.
+fn references(note: &NoteHandle) -> Vec<CodeRef> {
+    let mut references = note.code_refs();
+    references.extend(code_refs_in(note.parsed_or_empty().body()));
+    references
+}
+
+/// A mention, and the path in the project of its file or folder, if it is in the project.
+type Located = (MentionTarget, Option<String>);
+
+/// Finds the paths of mentions in the project; a folder is then one of the project.
+fn located(store: &Store, mention: &MentionTarget) -> Located {
+    let path = match mention {
+        MentionTarget::File(path) | MentionTarget::Line(path, _) | MentionTarget::SymbolOf(path, _) => path,
+        MentionTarget::Folder(path) => {
+            let path = store.project_path(path).unwrap_or_else(|| path.clone());
+            return (MentionTarget::Folder(path), None);
+        }
+        MentionTarget::Symbol(_) | MentionTarget::Command(_) => return (mention.clone(), None),
+    };
+    (mention.clone(), store.project_path(path))
+}
+
+/// Returns how close the references of a note are to one of the mentions; `None` if none is one of its file or symbol.
+fn closest_reference(references: &[CodeRef], mentions: &[Located]) -> Option<Closeness> {
+    let distance = |reference: &CodeRef, (mention, in_project): &Located| {
+        // A text may name the end of a path; the field contains whole ones.
+        let is_same_file = |path: &str| match (&reference.origin, in_project) {
+            (RefOrigin::Field(_), Some(in_project)) => reference.path == *in_project,
+            _ => common_file(&reference.path, path).is_some(),
+        };
+        match mention {
+            MentionTarget::File(path) => is_same_file(path).then_some(0),
+            MentionTarget::Line(path, line) => {
+                is_same_file(path).then(|| reference.line.map_or(usize::MAX, |of_note| of_note.abs_diff(*line)))
+            }
+            MentionTarget::Symbol(symbol) => (reference.symbol_word() == Some(symbol)).then_some(0),
+            MentionTarget::SymbolOf(path, symbol) => {
+                (reference.symbol_word() == Some(symbol) && is_same_file(path)).then_some(0)
+            }
+            MentionTarget::Folder(path) => is_below(&reference.path, &components(path)).then_some(0),
+            MentionTarget::Command(_) => None,
+        }
+    };
+    let of_reference = |reference| mentions.iter().filter_map(move |mention| distance(reference, mention));
+    references.iter().flat_map(of_reference).min().map(Closeness::Reference)
+}
+
 /// A text that notes with a mention contain.
 struct Needle<'a> {
     mention: &'a MentionTarget,
@@ -93,8 +152,14 @@ struct Needle<'a> {
 
 impl<'a> Needle<'a> {
     fn of(mention: &'a MentionTarget) -> Vec<Self> {
-        let MentionTarget::File(path) = mention else {
-            return vec![Self { mention, text: mention.text().to_owned(), folder: None }];
+        let path = match mention {
+            MentionTarget::File(path) | MentionTarget::Line(path, _) => path,
+            MentionTarget::Folder(path) => {
+                let folder = components(path);
+                let last = folder.get(folder.len().saturating_sub(2)..).unwrap_or_default().join("/");
+                return vec![Self { mention, text: last, folder: Some(folder) }];
+            }
+            _ => return vec![Self { mention, text: mention.text().to_owned(), folder: None }],
         };
         let components = components(path);
         let Some((file, folders)) = components.split_last() else { return Vec::new() };
@@ -118,15 +183,19 @@ impl<'a> Needle<'a> {
 
     fn closeness_in_text(&self, text: &str) -> Option<Closeness> {
         match (self.mention, &self.folder) {
-            (MentionTarget::File(_), Some(folder)) => {
+            (MentionTarget::Folder(_), Some(folder)) => {
+                let mut named = paths_with(text, &self.text).filter(|named| is_below(named, folder));
+                named.next().map(|named| Closeness::Folder(Reverse(components(named).len())))
+            }
+            (MentionTarget::File(_) | MentionTarget::Line(..), Some(folder)) => {
                 let named = paths_with(text, &self.text).filter_map(|named| common_folder(named, folder));
                 named.max().map(|count| Closeness::Folder(Reverse(count)))
             }
-            (MentionTarget::File(path), None) => {
+            (MentionTarget::File(path) | MentionTarget::Line(path, _), None) => {
                 let named = paths_with(text, &self.text).filter_map(|named| common_file(named, path));
                 named.max().map(|count| Closeness::File(Reverse(count)))
             }
-            (MentionTarget::Symbol(_) | MentionTarget::Command(_), _) => {
+            _ => {
                 let mut occurrences = text.match_indices(&self.text);
                 occurrences.find(|(start, _)| is_word(text, *start, self.text.len())).map(|_| Closeness::Name)
             }
@@ -171,6 +240,14 @@ fn common_file(named: &str, path: &str) -> Option<usize> {
 fn common_folder(named: &str, folder: &[&str]) -> Option<usize> {
     let named = components(named);
     (named.len() >= 2 && folder.ends_with(&named)).then_some(named.len())
+}
+
+/// Whether a path in a note is that of a folder or of something in it: it begins with the last components of the folder's
+/// path, with at least two of them if there are so many.
+fn is_below(named: &str, folder: &[&str]) -> bool {
+    let named = components(named);
+    let least = folder.len().min(2);
+    (least..=named.len().min(folder.len())).any(|count| named.get(..count).is_some_and(|first| folder.ends_with(first)))
 }
 
 /// Tells whether the `len` bytes at an offset are no part of a longer word.

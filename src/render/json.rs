@@ -240,8 +240,8 @@ impl Json<'_> {
         if let Some(day) = entry.retired.and_then(|retired| retired.expired) {
             object["expired"] = day.to_string().into();
         }
-        if let Some(day) = entry.stale {
-            object["stale"] = day.to_string().into();
+        if let Some(mark) = entry.stale_mark() {
+            object["stale"] = mark.into();
         }
         if let Some(id) = &entry.superseded_by {
             object["superseded_by"] = json!(id);

@@ -179,7 +179,7 @@ pub(super) fn name_line(entry: &NoteEntry) -> String {
 fn state_fields(entry: &NoteEntry) -> String {
     let retired = entry.retired.unwrap_or_default();
     let mut fields = String::new();
-    fields.extend(entry.stale.map(|day| format!(" stale={day}")));
+    fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));
     fields.extend(entry.superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));

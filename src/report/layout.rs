@@ -121,6 +121,7 @@ pub(crate) const CONTEXT: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
+pub(crate) const ABOUT: Layout = Layout { name: "about", empty_text: "\nNo note names it.\n", ..CONTEXT };
 /// More text of notes that an earlier bundle showed, and the notes behind or against them.
 pub(crate) const EXPANSION: Layout = Layout {
     name: "context.expand",
@@ -196,6 +197,8 @@ pub(crate) const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATU
 pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
 pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };
+pub(crate) const STALE: Layout =
+    Layout { name: "stale", lists: &["findings", "changes"], empty_text: "All references hold.\n", ..STATUS };
 pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };

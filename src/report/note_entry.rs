@@ -54,6 +54,8 @@ pub struct NoteEntry {
     pub stale: Option<Date>,
     /// Whether the note is marked as a draft.
     pub is_draft: bool,
+    /// Whether code that the note refers to is no longer what it was.
+    pub has_changed_code: bool,
     /// The note that stands in for the note.
     pub superseded_by: Option<NoteId>,
     /// The notes that the note replaces.
@@ -166,6 +168,7 @@ impl NoteEntry {
             retired: None,
             stale: None,
             is_draft: false,
+            has_changed_code: false,
             superseded_by: None,
             supersedes: Vec::new(),
             content: None,
@@ -193,11 +196,20 @@ impl NoteEntry {
         words.extend(self.superseded_by.as_ref().map(|id| format!("superseded by {id}")));
         let has_expired = self.retired.is_some_and(|retired| retired.expired.is_some());
         words.extend(self.stale.filter(|_| !has_expired).map(|day| format!("stale since {day}")));
+        words.extend(self.has_changed_code.then(|| "code changed".to_owned()));
         if !self.supersedes.is_empty() {
             let ids: Vec<&str> = self.supersedes.iter().map(NoteId::as_str).collect();
             words.push(format!("supersedes {}", ids.join(", ")));
         }
         (!words.is_empty()).then(|| words.join(", "))
+    }
+
+    /// Returns why the note is due to be checked: `code` if code that it refers to changed, the day since which it is
+    /// stale, or both, separated by a comma.
+    pub fn stale_mark(&self) -> Option<String> {
+        let code = self.has_changed_code.then(|| "code".to_owned());
+        let marks: Vec<String> = code.into_iter().chain(self.stale.map(|day| day.to_string())).collect();
+        (!marks.is_empty()).then(|| marks.join(","))
     }
 
     /// Returns the summary to be shown; `None` if there is none.

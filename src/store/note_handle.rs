@@ -12,8 +12,8 @@ use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{
-    ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields, Value,
-    Verification,
+    CodeRef, ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields, Value,
+    Verification, code_refs_of,
 };
 
 /// A note of an open store.
@@ -240,6 +240,16 @@ impl NoteHandle {
     /// Whether the note says which note replaces which.
     pub fn has_succession(&self) -> bool {
         self.flags.has_succession
+    }
+
+    /// Whether the note has the field `code`.
+    pub fn has_code(&self) -> bool {
+        self.flags.has_code
+    }
+
+    /// Returns the references in the field `code`. Decodes the last column group, of a note with that field only.
+    pub fn code_refs(&self) -> Vec<CodeRef> {
+        if self.flags.has_code { code_refs_of(self.extra_fields()) } else { Vec::new() }
     }
 
     /// Returns the summary: see [`Note::summary`].

@@ -2,6 +2,7 @@
 //! run, shown.
 
 mod accept;
+pub(super) mod anchor;
 mod claims;
 mod compact;
 mod create;
@@ -38,6 +39,13 @@ pub(super) struct PlannedChange {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
+}
+
+impl PlannedChange {
+    /// Whether another change is one of the same file.
+    pub(super) fn is_same_file(&self, other: &Self) -> bool {
+        self.path == other.path
+    }
 }
 
 /// The changes of an action, and the diagnostics about the store after them.
@@ -110,6 +118,7 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         }
         Action::Accept { id, by } => accept::plan(store, now, id, by),
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
+        Action::Anchor { id, target } => anchor::plan(store, now, id, target),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
@@ -132,7 +141,8 @@ fn has_new_words(action: &Action) -> bool {
         | Action::Update { .. }
         | Action::Journal { .. }
         | Action::Rename { .. }
-        | Action::RenameTag { .. } => true,
+        | Action::RenameTag { .. }
+        | Action::Anchor { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
         | Action::Supersede { .. }
@@ -153,6 +163,7 @@ fn needs_all_notes(action: &Action) -> bool {
         | Action::Create { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
+        | Action::Anchor { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,

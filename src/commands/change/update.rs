@@ -1,5 +1,6 @@
 //! `qipu update`: changes fields and texts of notes.
 
+use super::anchor;
 use super::claims::without_claims;
 use super::links::check_kind;
 use super::user_fields::with_effect;
@@ -40,7 +41,8 @@ pub(super) fn plan(
         // A draft still comes from the session that wrote it.
         let is_origin = |edit: &Edit| note.is_draft() && *edit == Edit::RemoveField("generated");
         let edits = edits.iter().filter(|edit| !is_origin(edit)).cloned();
-        let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).collect();
+        let anchors = if fields.verified == Some(true) { anchor::verified(store, note) } else { Vec::new() };
+        let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).chain(anchors).collect();
         plan_edits(store, note, &edits, now)
     });
     let changes = changes.collect::<Result<Vec<_>, Error>>()?;

@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::SourceFolder;
 use super::super::taken_paths::{TakenPaths, folders};
+use super::SourceFolder;
 use crate::error::{Error, ErrorKind};
 use crate::import::{
     AddedFields, ComposedNote, ImportedPage, Provenance, ReferenceTarget, ResolvedName, compose, is_as_written,

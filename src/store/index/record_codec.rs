@@ -115,8 +115,16 @@ impl<'a> RecordReader<'a> {
 
 impl<'a> IdentityFields<'a> {
     pub(crate) fn write(self, row: &mut RecordWriter, bytes: &mut Vec<u8>) {
-        let NoteFlags { is_moc, is_journal, has_aliases, has_compacts, has_lifecycle, has_succession, value: _ } =
-            self.flags;
+        let NoteFlags {
+            is_moc,
+            is_journal,
+            has_aliases,
+            has_compacts,
+            has_lifecycle,
+            has_succession,
+            has_code,
+            value: _,
+        } = self.flags;
         row.flags([
             self.id.is_some(),
             self.value.is_some(),
@@ -128,6 +136,7 @@ impl<'a> IdentityFields<'a> {
             self.summary_chars.is_some(),
             has_lifecycle,
             has_succession,
+            has_code,
         ]);
         self.value.into_iter().for_each(|value| row.number(u64::from(value)));
         [self.body_chars, self.summary_chars].into_iter().flatten().for_each(|chars| row.number(chars as u64));
@@ -148,6 +157,7 @@ impl<'a> IdentityFields<'a> {
             has_summary,
             has_lifecycle,
             has_succession,
+            has_code,
         ] = rest.flags()?;
         let value = rest.optional(has_value, |rest| u8::try_from(rest.number()?).ok())?;
         let body_chars = rest.optional(has_body, RecordReader::size)?;
@@ -162,6 +172,7 @@ impl<'a> IdentityFields<'a> {
             has_compacts,
             has_lifecycle,
             has_succession,
+            has_code,
         };
         Some(Self { id, title, value, flags, body_chars, summary_chars })
     }
@@ -260,7 +271,14 @@ mod tests {
         let title = "Ein Titel für \u{1f600}";
         let none = NoteFlags { value: DEFAULT_VALUE, ..NoteFlags::default() };
         let some = NoteFlags { value: 7, is_moc: true, has_aliases: true, ..none };
-        let all = NoteFlags { is_journal: true, has_compacts: true, has_lifecycle: true, has_succession: true, ..some };
+        let all = NoteFlags {
+            is_journal: true,
+            has_compacts: true,
+            has_lifecycle: true,
+            has_succession: true,
+            has_code: true,
+            ..some
+        };
         for (title, value, flags) in [(title, Some(7), some), (title, Some(7), all), ("", None, none)] {
             for id in [Some("qp-1"), None] {
                 let (body_chars, summary_chars) = (value.map(|_| 300), id.map(|_| 0));

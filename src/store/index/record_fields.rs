@@ -5,7 +5,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::note::{
-    ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, SUPERSEDED_BY,
+    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, SUPERSEDED_BY,
     SUPERSEDES, Timestamp, UserFields, Value, Verification, finding_code, shown_chars,
 };
 
@@ -22,6 +22,8 @@ pub(crate) struct NoteFlags {
     pub(crate) has_lifecycle: bool,
     /// Whether it has a link that says which note replaces which.
     pub(crate) has_succession: bool,
+    /// Whether it has the field `code`.
+    pub(crate) has_code: bool,
 }
 
 /// The first column group: what every command reads of every note.
@@ -150,6 +152,7 @@ impl NoteFlags {
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
             has_lifecycle: note.extra_fields().has_lifecycle(),
+            has_code: note.unknown.iter().any(|(key, value)| key == CODE && !value.is_null()),
             has_succession: note.links.iter().any(|link| [SUPERSEDES, SUPERSEDED_BY].contains(&link.kind.as_str())),
         }
     }

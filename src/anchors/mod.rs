@@ -1,0 +1,371 @@
+//! Whether the code that notes refer to is what it was when they were written: specs/anchors.md.
+//!
+//! Files are compared first; git's history is read once, and only if that does not decide every reference.
+
+mod rules;
+
+use std::collections::{BTreeSet, HashMap};
+
+use crate::note::{CodeRef, RefOrigin};
+use crate::store::{GitHistory, ProjectFiles, SourceText};
+use rules::{Baseline, Placement, Version, has_word, renamed, symbol_line, versions};
+
+/// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
+const MAX_ARGUMENTS: usize = 64 * 1024;
+/// The most versions of files that are compared.
+const MAX_VERSIONS: usize = 20_000;
+/// The fewest letters and digits of a line that can be told from others.
+const MIN_LETTERS: usize = 2;
+
+/// What became of the code that a reference names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is where it was.
+    Unchanged,
+    /// It is in another place.
+    Moved(CodePlace),
+    /// Its text is gone.
+    Changed {
+        /// The line of its symbol now, or the line with its number.
+        place: CodePlace,
+        /// When it changed.
+        since: Since,
+    },
+    /// Its file or its symbol is gone.
+    Gone {
+        /// When it disappeared.
+        since: Since,
+    },
+}
+
+/// A file of the project, or a line in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodePlace {
+    /// The path in the project.
+    pub path: String,
+    /// The line, from 1; `None` for the whole file.
+    pub line: Option<usize>,
+}
+
+impl CodePlace {
+    /// Returns the place as a text: `src/a.rs:12`.
+    pub fn shown(&self) -> String {
+        self.line.map_or_else(|| self.path.clone(), |line| format!("{}:{line}", self.path))
+    }
+}
+
+/// When a text disappeared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Since {
+    /// With this commit.
+    Commit(String),
+    /// It is still in the last commit.
+    NotCommitted,
+    /// Without git, or before what is known of the history.
+    Unknown,
+}
+
+/// A reference that is to be checked.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// The reference.
+    pub reference: &'a CodeRef,
+    /// When the note was written, in seconds since 1970: what a reference without a text was about.
+    pub time: Option<i64>,
+}
+
+/// Whether a line has enough letters and digits to be recognised.
+pub fn is_recognisable(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_LETTERS
+}
+
+/// Returns the line that defines a symbol, or else first names it, and its text.
+pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)> {
+    let line = symbol_line(file, symbol, 1)?;
+    Some((line, file.line(line)?.to_owned()))
+}
+
+/// Whether the file at the path of a reference still has its text, or its symbol if no text is known. What can't be read
+/// within the limits of `files` counts as unchanged. Starts no process.
+pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
+    let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
+    match (baseline_of(reference), reference.symbol_word()) {
+        (Some(baseline), _) => matches!(baseline.find(&file), Placement::At(_)),
+        (None, Some(symbol)) => has_word(file.as_str(), symbol),
+        (None, None) => true,
+    }
+}
+
+/// Checks references, in their order. `None` for one in a text that names no file which the project has or had. Starts git
+/// only if the files alone do not decide.
+pub fn check(files: &ProjectFiles, subjects: &[Subject<'_>]) -> Vec<Option<Verdict>> {
+    let mut verdicts: Vec<Option<Verdict>> =
+        subjects.iter().map(|subject| in_place(files, subject.reference)).collect();
+    let open: Vec<usize> = (0..subjects.len()).filter(|index| verdicts[*index].is_none()).collect();
+    if open.is_empty() {
+        return verdicts;
+    }
+    let history = history_of(files, open.iter().map(|index| subjects[*index].reference));
+    let subjects: Vec<Subject<'_>> = open.iter().map(|index| subjects[*index]).collect();
+    let checked = Check::new(files, history.as_ref(), &subjects).run();
+    open.into_iter().zip(checked).for_each(|(index, verdict)| verdicts[index] = verdict);
+    verdicts
+}
+
+/// Returns the verdict on a reference if the file at its path decides it.
+fn in_place(files: &ProjectFiles, reference: &CodeRef) -> Option<Verdict> {
+    let Some(baseline) = baseline_of(reference) else {
+        let is_file = reference.line.is_none() && reference.symbol.is_none();
+        return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
+    };
+    match baseline.find(&*files.read(&reference.path)?) {
+        Placement::At(line) => Some(at(reference, baseline.line, &reference.path, Some(line))),
+        Placement::Changed(_) | Placement::Lost => None,
+    }
+}
+
+/// Returns the verdict on code that was found in a line.
+fn at(reference: &CodeRef, recorded: usize, path: &str, line: Option<usize>) -> Verdict {
+    if path == reference.path && line.is_none_or(|line| line == recorded) {
+        Verdict::Unchanged
+    } else {
+        Verdict::Moved(CodePlace { path: path.to_owned(), line })
+    }
+}
+
+/// Returns what a reference records of its line; `None` without a text.
+fn baseline_of(reference: &CodeRef) -> Option<Baseline<'_>> {
+    let text = reference.text.as_deref()?;
+    Some(Baseline { symbol: reference.symbol_word(), line: reference.line.unwrap_or(1), text })
+}
+
+/// Reads the history of the files that references name: with renames only if one of the files is gone.
+fn history_of<'f, 'a>(
+    files: &'f ProjectFiles,
+    references: impl Iterator<Item = &'a CodeRef>,
+) -> Option<GitHistory<'f>> {
+    let paths: BTreeSet<&str> = references.map(|reference| reference.path.as_str()).collect();
+    let is_whole = paths.iter().map(|path| path.len() + 1).sum::<usize>() > MAX_ARGUMENTS;
+    let has_renames = paths.iter().any(|path| !files.has(path));
+    let paths: Vec<String> = paths.into_iter().map(str::to_owned).collect();
+    files.history((!is_whole && !has_renames).then_some(&paths))
+}
+
+/// What is searched for in the versions of a file.
+#[derive(Debug, Clone, Copy)]
+enum Sought<'a> {
+    Line(&'a str),
+    Symbol(&'a str),
+    File,
+}
+
+/// The check of references that the files alone do not decide.
+struct Check<'c> {
+    files: &'c ProjectFiles,
+    history: Option<&'c GitHistory<'c>>,
+    subjects: &'c [Subject<'c>],
+    /// The position in the history of the commit at which each was recorded.
+    bases: Vec<Option<usize>>,
+    /// What is recorded of each: its line and text, from the note or the history.
+    recorded: Vec<Option<(usize, String)>>,
+    /// Whether each names a file that the project has or had.
+    is_of_project: Vec<bool>,
+}
+
+/// A verdict that lacks the commit, and what tells it.
+struct Undated<'a> {
+    /// The place of code that changed; `None` if it is gone.
+    changed: Option<CodePlace>,
+    path: String,
+    sought: Sought<'a>,
+}
+
+impl<'c> Check<'c> {
+    fn new(files: &'c ProjectFiles, history: Option<&'c GitHistory<'c>>, subjects: &'c [Subject<'c>]) -> Self {
+        let bases = subjects.iter().map(|subject| base_of(history?, *subject)).collect();
+        let of_notes = |subject: &Subject<'_>| {
+            let reference = subject.reference;
+            reference.text.clone().map(|text| (reference.line.unwrap_or(1), text))
+        };
+        let recorded = subjects.iter().map(of_notes).collect();
+        let is_of_project = vec![true; subjects.len()];
+        let mut check = Self { files, history, subjects, bases, recorded, is_of_project };
+        check.read_recorded();
+        check
+    }
+
+    /// Reads what references without a text were about from the commits at which they were recorded.
+    fn read_recorded(&mut self) {
+        let without: Vec<usize> = (0..self.subjects.len()).filter(|index| self.recorded[*index].is_none()).collect();
+        let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
+        let wanted: Vec<String> = names.iter().flatten().cloned().collect();
+        let mut contents = match self.history {
+            Some(history) if !wanted.is_empty() => history.contents(&wanted).into_iter(),
+            _ => Vec::new().into_iter(),
+        };
+        for (index, name) in without.into_iter().zip(names) {
+            let reference = self.subjects[index].reference;
+            let content = name.and_then(|_| contents.next().flatten()).map(|bytes| SourceText::new(&bytes));
+            self.recorded[index] = content.as_ref().and_then(|file| line_in(file, reference));
+            let is_permalink = reference.commit.is_some();
+            if content.is_none() && !is_permalink {
+                // The file had another path when the note was written, or was not there.
+                self.bases[index] = None;
+            }
+            let is_known = || !is_permalink && (self.files.has(&reference.path) || self.is_in_history(&reference.path));
+            self.is_of_project[index] =
+                !matches!(reference.origin, RefOrigin::Text { .. }) || content.is_some() || is_known();
+        }
+    }
+
+    fn recorded_object(&self, index: usize) -> Option<String> {
+        let reference = self.subjects[index].reference;
+        let history = self.history?;
+        let base = self.bases[index].and_then(|base| history.commits.get(base)).map(|commit| commit.id.clone());
+        Some(history.object_name(&reference.commit.clone().or(base)?, &reference.path))
+    }
+
+    fn is_in_history(&self, path: &str) -> bool {
+        let changes = self.history.iter().flat_map(|history| &history.commits).flat_map(|commit| &commit.changes);
+        changes.flat_map(|change| change.before.iter().chain(&change.after)).any(|blob| blob.path == path)
+    }
+
+    fn run(&self) -> Vec<Option<Verdict>> {
+        let judged: Vec<_> = (0..self.subjects.len()).map(|index| self.judge(index)).collect();
+        let dates = self.dates(&judged);
+        let dated = judged.into_iter().zip(dates).zip(&self.is_of_project);
+        let dated = dated.map(|((judged, since), is_of_project)| {
+            let verdict = match judged {
+                Ok(verdict) => verdict,
+                Err(Undated { changed: Some(place), .. }) => Verdict::Changed { place, since },
+                Err(Undated { changed: None, .. }) => Verdict::Gone { since },
+            };
+            is_of_project.then_some(verdict)
+        });
+        dated.collect()
+    }
+
+    /// Returns the verdict on a reference, or one that lacks the commit.
+    fn judge(&self, index: usize) -> Result<Verdict, Undated<'_>> {
+        let reference = self.subjects[index].reference;
+        let commits = self.history.map_or(&[][..], |history| history.commits.as_slice());
+        let is_there = self.files.has(&reference.path);
+        let path = if is_there { reference.path.clone() } else { renamed(commits, self.bases[index], &reference.path) };
+        if !self.files.has(&path) {
+            return Err(Undated { changed: None, path, sought: Sought::File });
+        }
+        let file = self.files.read(&path);
+        let symbol = reference.symbol_word();
+        let Some(file) = file.filter(|_| reference.line.is_some() || symbol.is_some()) else {
+            return Ok(at(reference, 0, &path, None));
+        };
+        let Some((line, text)) = &self.recorded[index] else {
+            return Ok(existing(reference, &path, &file));
+        };
+        match (Baseline { symbol, line: *line, text }).find(&file) {
+            Placement::At(found) => Ok(at(reference, *line, &path, Some(found))),
+            Placement::Changed(found) => {
+                let line = found.or_else(|| file.line(*line).map(|_| *line));
+                let changed = Some(CodePlace { path: path.clone(), line });
+                Err(Undated { changed, path, sought: Sought::Line(text) })
+            }
+            Placement::Lost => {
+                let sought = Sought::Symbol(symbol.unwrap_or_default());
+                Err(Undated { changed: None, path, sought })
+            }
+        }
+    }
+
+    fn has_moved(&self, index: usize, path: &str) -> bool {
+        self.subjects[index].reference.path != path
+    }
+
+    /// Returns when the text of each verdict without a commit disappeared; for the others, `Unknown`.
+    fn dates(&self, judged: &[Result<Verdict, Undated<'_>>]) -> Vec<Since> {
+        let Some(history) = self.history else { return vec![Since::Unknown; judged.len()] };
+        let head = |path: &str| history.object_name("HEAD", path);
+        let of_path = |(index, judged): (usize, &Result<Verdict, Undated<'_>>)| match judged {
+            Ok(_) => Vec::new(),
+            Err(undated) => {
+                let versions =
+                    versions(&history.commits, self.bases[index], &undated.path, self.has_moved(index, &undated.path));
+                if versions.is_empty() { vec![(None, Some(head(&undated.path)))] } else { versions }
+            }
+        };
+        let versions: Vec<Vec<Version>> = judged.iter().enumerate().map(of_path).collect();
+        let names: BTreeSet<&String> = versions.iter().flatten().filter_map(|(_, object)| object.as_ref()).collect();
+        let names: Vec<String> = names.into_iter().take(MAX_VERSIONS).cloned().collect();
+        let contents = if names.is_empty() { Vec::new() } else { history.contents(&names) };
+        let contents = contents.into_iter().map(|bytes| bytes.map(|bytes| SourceText::new(&bytes)));
+        let contents: HashMap<&str, Option<SourceText>> = names.iter().map(String::as_str).zip(contents).collect();
+        let date = |(judged, versions): (&Result<Verdict, Undated<'_>>, &Vec<Version>)| match judged {
+            Ok(_) => Since::Unknown,
+            Err(undated) => since(history, versions, |object| {
+                let content = contents.get(object).and_then(Option::as_ref);
+                content.is_some_and(|file| is_in(file, undated.sought))
+            }),
+        };
+        judged.iter().zip(&versions).map(date).collect()
+    }
+}
+
+/// Whether a version of a file has what is searched for.
+fn is_in(file: &SourceText, sought: Sought<'_>) -> bool {
+    match sought {
+        Sought::File => true,
+        Sought::Symbol(symbol) => has_word(file.as_str(), symbol),
+        Sought::Line(text) => file.as_str().contains(text) && file.lines_with(text).next().is_some(),
+    }
+}
+
+/// Returns the commit after the last version that has what is searched for.
+fn since(history: &GitHistory<'_>, versions: &[Version], has: impl Fn(&str) -> bool) -> Since {
+    let has = |(_, object): &Version| object.as_ref().is_some_and(|object| has(object));
+    match versions.iter().position(has) {
+        None => Since::Unknown,
+        Some(last) => match last.checked_sub(1).and_then(|next| versions.get(next)) {
+            Some((Some(commit), _)) if *commit > 0 => Since::Commit(history.commits[*commit].id.clone()),
+            _ => Since::NotCommitted,
+        },
+    }
+}
+
+/// Returns the position in the history of the commit at which a reference was recorded: the one that it names, else the
+/// last one when the note was written. `None` for one that is not on the first-parent history.
+fn base_of(history: &GitHistory<'_>, subject: Subject<'_>) -> Option<usize> {
+    let reference = subject.reference;
+    let mut commits = history.commits.iter().skip(1);
+    let position = match &reference.commit {
+        Some(commit) => {
+            let commit = commit.to_ascii_lowercase();
+            commits.position(|found| found.id.starts_with(&commit))
+        }
+        None => {
+            let time = subject.time.filter(|_| reference.text.is_none())?;
+            commits.position(|found| found.time <= time)
+        }
+    };
+    position.map(|position| position + 1)
+}
+
+/// Returns the line that a reference names in a file, if it can be recognised.
+fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
+    let found = match (reference.symbol_word(), reference.line) {
+        (Some(symbol), _) => line_of_symbol(file, symbol),
+        (None, Some(line)) => file.line(line).map(|text| (line, text.to_owned())),
+        (None, None) => None,
+    };
+    found.filter(|(_, text)| is_recognisable(text))
+}
+
+/// Returns the verdict on a reference of which no text is known: only whether there is something at its place.
+fn existing(reference: &CodeRef, path: &str, file: &SourceText) -> Verdict {
+    let since = Since::Unknown;
+    match (reference.symbol_word(), reference.line) {
+        (Some(symbol), _) if !has_word(file.as_str(), symbol) => Verdict::Gone { since },
+        (None, Some(line)) if file.line(line).is_none() => {
+            Verdict::Changed { place: CodePlace { path: path.to_owned(), line: None }, since }
+        }
+        (_, line) => at(reference, line.unwrap_or_default(), path, line),
+    }
+}

@@ -1,0 +1,152 @@
+//! `qipu anchor`: records which line or symbol of the code a note is about; and the updates of such anchors.
+
+use super::{PlannedChange, plan_edits, plan_text};
+use crate::anchors::{CodePlace, Subject, Verdict, check, is_recognisable, line_of_symbol};
+use crate::error::{Error, ErrorKind};
+use crate::note::edit::{Edit, apply};
+use crate::note::{CODE, CodeRef, RefOrigin, Value};
+use crate::store::{MAX_SOURCE, NoteHandle, NoteIdx, ProjectFiles, SourceText, Store};
+
+/// The longest line that is recorded, in bytes.
+const MAX_LINE: usize = 1_000;
+/// The most bytes of the project's files that are read.
+const MAX_READ: u64 = 64 * MAX_SOURCE;
+const MAX_SUGGESTIONS: usize = 3;
+/// The least similarity of a suggested symbol, 0 to 1, and the fewest characters of one.
+const MIN_SIMILARITY: f64 = 0.6;
+const MIN_SYMBOL: usize = 3;
+
+/// Plans the anchor of a note; one for the same line or symbol of the file is replaced.
+pub(super) fn plan(store: &Store, now: &str, id: &str, target: &str) -> Result<Vec<PlannedChange>, Error> {
+    let note = &store.notes()[store.resolve(id)?];
+    let anchor = read_anchor(store, target)?;
+    let old = note.code_refs().into_iter().find(|old| is_same_target(old, &anchor));
+    let new = Value::Map(anchor.to_entries());
+    let edits = match old.map(|old| old.origin) {
+        Some(RefOrigin::Field(item)) if item == new => Vec::new(),
+        Some(RefOrigin::Field(item @ Value::Map(_))) => vec![set_entries(item, &anchor)],
+        Some(RefOrigin::Field(item)) => {
+            vec![Edit::RemoveItem { key: CODE, text: item.to_line() }, Edit::AddValue { key: CODE, value: new }]
+        }
+        _ => vec![Edit::AddValue { key: CODE, value: new }],
+    };
+    Ok(vec![plan_edits(store, note, &edits, now)?])
+}
+
+/// Plans new places for anchors of a note, and leaves `updated` as it is: the note itself did not change.
+pub(crate) fn plan_moved<'a>(
+    store: &Store,
+    note: NoteIdx,
+    moved: impl Iterator<Item = (&'a CodeRef, &'a CodePlace)>,
+    head: Option<&str>,
+) -> Result<PlannedChange, Error> {
+    let edit = |(anchor, place): (&CodeRef, &CodePlace)| {
+        let RefOrigin::Field(item) = &anchor.origin else { return None };
+        let commit = head.map(str::to_owned).or_else(|| anchor.commit.clone());
+        let (path, line) = (place.path.clone(), place.line);
+        Some(set_entries(item.clone(), &CodeRef { path, line, commit, ..anchor.clone() }))
+    };
+    let edits: Vec<Edit> = moved.filter_map(edit).collect();
+    plan_text(store, &store.notes()[note], |old| apply(old, &edits))
+}
+
+/// Returns the edits that record the present lines of the anchors of a note, whose code was checked; none for code that
+/// is gone.
+pub(super) fn verified(store: &Store, note: &NoteHandle) -> Vec<Edit> {
+    let anchors: Vec<CodeRef> = note.code_refs();
+    let Some(mut files) = store.project_files(MAX_READ).filter(|_| !anchors.is_empty()) else { return Vec::new() };
+    files.ask_git();
+    let head = files.head();
+    let subjects: Vec<_> = anchors.iter().map(|reference| Subject { reference, time: None }).collect();
+    let verdicts = check(&files, &subjects);
+    let edit = |(anchor, verdict): (&CodeRef, Option<Verdict>)| {
+        let place = match verdict? {
+            Verdict::Unchanged => CodePlace { path: anchor.path.clone(), line: anchor.line },
+            Verdict::Moved(place) | Verdict::Changed { place, .. } => place,
+            Verdict::Gone { .. } => return None,
+        };
+        let text = match place.line {
+            Some(line) => Some(files.read(&place.path)?.line(line).filter(|line| is_recordable(line))?.to_owned()),
+            None => None,
+        };
+        let RefOrigin::Field(item) = &anchor.origin else { return None };
+        let commit = head.clone().or_else(|| anchor.commit.clone());
+        let new = CodeRef { path: place.path, line: place.line, text, commit, ..anchor.clone() };
+        matches!(item, Value::Map(_)).then(|| set_entries(item.clone(), &new))
+    };
+    anchors.iter().zip(verdicts).filter_map(edit).collect()
+}
+
+fn set_entries(item: Value, anchor: &CodeRef) -> Edit {
+    Edit::SetEntries { key: CODE, item, entries: anchor.to_entries() }
+}
+
+/// Whether two references name the same symbol of a file, or the same line of it without a symbol.
+fn is_same_target(a: &CodeRef, b: &CodeRef) -> bool {
+    a.path == b.path && a.symbol == b.symbol && (a.symbol.is_some() || a.line == b.line)
+}
+
+fn is_recordable(line: &str) -> bool {
+    is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(char::is_control)
+}
+
+/// Reads the line that a new anchor names.
+fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
+    let shape = "write PATH, PATH:LINE or PATH#SYMBOL, with the path relative to the current directory";
+    let (path, place) = match target.find(['#', ':']) {
+        Some(end) => target.split_at(end),
+        None => (target, ""),
+    };
+    let below = store.project_path(path);
+    let below = below.ok_or_else(|| Error::usage(format!("`{path}` is not a file of the project")).hint(shape))?;
+    let named = CodeRef::parse(&format!("{below}{place}"));
+    let named = named.ok_or_else(|| Error::usage(format!("`{target}` names no file, line or symbol")).hint(shape))?;
+    let mut files = store.project_files(MAX_READ).ok_or_else(|| Error::usage("the project can't be read"))?;
+    files.ask_git();
+    let file = expect_source(&files, &named.path)?;
+    let (line, text) = match (&named.symbol_word(), named.line) {
+        (Some(symbol), _) => line_of_symbol(&file, symbol).ok_or_else(|| unknown_symbol(&named, symbol, &file))?,
+        (None, Some(line)) => {
+            let lines = file.lines().count();
+            let text = file.line(line).ok_or_else(|| {
+                Error::usage(format!("`{}` has no line {line}", named.path)).hint(format!("its last line is {lines}"))
+            })?;
+            (line, text.to_owned())
+        }
+        (None, None) => return Ok(CodeRef { commit: files.head(), ..named }),
+    };
+    if !is_recordable(&text) {
+        let message = format!("line {line} of `{}` can't be recognised again", named.path);
+        let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters, or a symbol";
+        return Err(Error::usage(message).hint(hint));
+    }
+    Ok(CodeRef { line: Some(line), text: Some(text), commit: files.head(), ..named })
+}
+
+/// Reads a file that an anchor may name.
+fn expect_source(files: &ProjectFiles, path: &str) -> Result<std::rc::Rc<SourceText>, Error> {
+    if !files.is_listed(path) {
+        let hint = "an anchor names a regular file that git tracks; add it with `git add` first";
+        let hint = if files.has_git() { hint } else { "an anchor names a file of the project outside the store" };
+        return Err(Error::usage(format!("`{path}` is not a tracked file")).hint(hint));
+    }
+    if !files.has(path) {
+        let message = format!("`{path}` is no regular file, or there is a symbolic link on the way to it");
+        return Err(Error::new(ErrorKind::Usage, message));
+    }
+    let too_long = || Error::usage(format!("`{path}` is longer than {MAX_SOURCE} bytes"));
+    files.read(path).ok_or_else(too_long)
+}
+
+/// Returns the error for a symbol that a file does not contain, with similar words in the file.
+fn unknown_symbol(named: &CodeRef, symbol: &str, file: &SourceText) -> Error {
+    let words = file.as_str().split(|c: char| !(c.is_alphanumeric() || c == '_'));
+    let words: std::collections::BTreeSet<&str> = words.filter(|word| word.chars().count() >= MIN_SYMBOL).collect();
+    let similarity = |word: &str| strsim::normalized_levenshtein(word, symbol);
+    let mut near: Vec<_> = words.into_iter().map(|word| (similarity(word), word)).collect();
+    near.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);
+    near.sort_by(|(a, first), (b, second)| b.total_cmp(a).then(first.cmp(second)));
+    let near: Vec<String> = near.into_iter().take(MAX_SUGGESTIONS).map(|(_, word)| format!("`{word}`")).collect();
+    let error = Error::usage(format!("`{}` contains no word `{symbol}`", named.path));
+    if near.is_empty() { error } else { error.hint(format!("similar: {}", near.join(", "))) }
+}

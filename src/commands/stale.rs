@@ -1,0 +1,218 @@
+//! `qipu stale`: reports the references of notes to code that no longer hold, and the notes that are due to be checked.
+
+use std::path::Path;
+
+use super::change::{self, PlannedChange, anchor};
+use super::{note_warning, open_to_change};
+use crate::anchors::{self, Since, Subject, Verdict};
+use crate::error::{Error, ErrorKind};
+use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
+use crate::report::{DiagnosticEntry, Entry, NoteLayout, Report, ReportHead, counted, layout};
+use crate::request::StaleRequest;
+use crate::store::{Location, NoteHandle, NoteIdx, ProjectFiles, Store};
+
+/// The codes of findings about code, and of a note whose day has come.
+pub(super) const MOVED: &str = "code-moved";
+const CHANGED: &str = "code-changed";
+const GONE: &str = "code-gone";
+const DUE: &str = "stale";
+/// The most bytes of the project's files that a check reads, and the marking of an answer.
+const MAX_CHECKED: u64 = 256 * 1024 * 1024;
+const MAX_MARKED: u64 = 8 * 1024 * 1024;
+/// The most notes of an answer that are marked, and the most anchors of each that are read.
+const MAX_MARKED_NOTES: usize = 64;
+const MAX_MARKED_ANCHORS: usize = 8;
+/// The digits of a commit in a message.
+const SHOWN_DIGITS: usize = 12;
+const DAY_SECONDS: i64 = 86_400;
+
+/// A reference of a note that no longer holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct CodeFinding {
+    pub(super) note: NoteIdx,
+    pub(super) reference: CodeRef,
+    pub(super) verdict: Verdict,
+    /// `code-moved`, `code-changed` or `code-gone`.
+    pub(super) code: &'static str,
+    pub(super) message: String,
+    /// The command that settles it.
+    pub(super) fix: String,
+}
+
+/// Reports what no longer holds, and with `--fix` updates the anchors whose code merely moved.
+pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let is_dry_run = request.is_dry_run || !request.is_fix;
+    let (store, lock) = open_to_change(is_dry_run, location, current_dir, None)?;
+    let (store, found) = store.with_corruption_retry(location, current_dir, |store| {
+        let notes = chosen(store, request)?;
+        Ok::<_, Error>((findings(store, &notes), notes))
+    })?;
+    let (found, notes) = found?;
+    let planned = if request.is_fix { plan_moved(&store, &found) } else { Vec::new() };
+    let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, is_dry_run)).collect();
+    if let Some(lock) = lock {
+        store.apply(&change::changes_of(&planned), &lock)?;
+        entries.extend(change::finished(&store).map(Entry::Finding));
+    }
+    let is_fixed = |finding: &&CodeFinding| request.is_fix && finding.is_fixable();
+    let mut shown: Vec<_> = found.iter().filter(|finding| !is_fixed(finding)).map(|one| one.entry(&store)).collect();
+    shown.extend(notes.iter().filter_map(|note| due(&store, *note)));
+    shown.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
+    let failed = shown.iter().filter(|finding| finding.code != MOVED).count();
+    entries.extend(shown.into_iter().map(Entry::Finding));
+    let mut report = Report::new(ReportHead::new(&layout::STALE, Some(&store.shown_path)), entries);
+    if request.is_strict && failed > 0 {
+        let message = format!("{}: code that changed or is gone, and notes that are due", counted(failed, "finding"));
+        report.verdict = Some(Error::new(ErrorKind::Store, message));
+    }
+    Ok(report)
+}
+
+/// Returns the notes to check: those that the request names, else all that still hold.
+fn chosen(store: &Store, request: &StaleRequest) -> Result<Vec<NoteIdx>, Error> {
+    if request.ids.is_empty() { Ok(notes_in_force(store)) } else { store.positions(&request.ids) }
+}
+
+/// Returns the notes that still hold, or whose last day is past.
+pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
+    let notes = NoteIdx::enumerate(store.notes());
+    let is_retired =
+        |note: &NoteHandle| note.retired(|| store.today.day()).is_some_and(|retired| retired.status.is_some());
+    notes.filter(|(_, note)| !is_retired(note)).map(|(position, _)| position).collect()
+}
+
+/// Returns the references of notes to code that no longer hold, in the order of the notes. Those in the text of journals,
+/// which describe a day, are not checked.
+pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
+    let Some(mut files) = store.project_files(MAX_CHECKED) else { return Vec::new() };
+    let mut references: Vec<(NoteIdx, CodeRef)> = Vec::new();
+    for position in notes {
+        let note = &store.notes()[*position];
+        references.extend(note.code_refs().into_iter().map(|found| (*position, found)));
+        if !note.is_journal() {
+            let of_text = code_refs_in(note.parsed_or_empty().body());
+            references.extend(of_text.into_iter().map(|found| (*position, found)));
+        }
+    }
+    if references.is_empty() {
+        return Vec::new();
+    }
+    files.ask_git();
+    let subject = |(note, reference): &(NoteIdx, CodeRef)| (reference.clone(), written(&store.notes()[*note]));
+    let subjects: Vec<_> = references.iter().map(subject).collect();
+    let subjects: Vec<_> = subjects.iter().map(|(reference, time)| Subject { reference, time: *time }).collect();
+    let verdicts = anchors::check(&files, &subjects);
+    let found = references.into_iter().zip(verdicts);
+    found.filter_map(|((note, reference), verdict)| finding(store, note, reference, verdict?)).collect()
+}
+
+/// Returns the last second of the time at which a note was written: a day without a time ends with its last second.
+fn written(note: &NoteHandle) -> Option<i64> {
+    let fields = note.list_fields();
+    let start = fields.changed()?.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp().as_second();
+    let is_day = fields.changed_as_written().as_ref().map(Timestamp::as_str).is_some_and(|text| text.len() <= 10);
+    Some(if is_day { start + DAY_SECONDS - 1 } else { start })
+}
+
+/// Returns what to report of a verdict; `None` if the reference holds.
+fn finding(store: &Store, note: NoteIdx, reference: CodeRef, verdict: Verdict) -> Option<CodeFinding> {
+    let is_permalink = reference.commit.is_some() && matches!(reference.origin, RefOrigin::Text { .. });
+    let shown = reference.shown();
+    let (code, message) = match &verdict {
+        Verdict::Unchanged => return None,
+        // A permalink names the place at its commit, which stays what it was.
+        Verdict::Moved(_) if is_permalink => return None,
+        Verdict::Moved(place) => (MOVED, format!("`{shown}` is now {}", place.shown())),
+        Verdict::Changed { place, since } => {
+            let has_place = reference.symbol.is_some() || place.path != reference.path;
+            let place = if has_place { format!("; it is now in {}", place.shown()) } else { String::new() };
+            (CHANGED, format!("`{shown}` changed{}{place}", in_words(since)))
+        }
+        Verdict::Gone { since } => (GONE, format!("`{shown}` is gone{}", in_words(since))),
+    };
+    let fix = fix(&store.notes()[note], &reference, &verdict);
+    Some(CodeFinding { note, reference, verdict, code, message, fix })
+}
+
+fn in_words(since: &Since) -> String {
+    match since {
+        Since::Commit(id) => format!(" in commit {}", id.get(..SHOWN_DIGITS).unwrap_or(id)),
+        Since::NotCommitted => " and is not committed".to_owned(),
+        Since::Unknown => String::new(),
+    }
+}
+
+/// Returns the command that settles a finding.
+fn fix(note: &NoteHandle, reference: &CodeRef, verdict: &Verdict) -> String {
+    let id = &note.id;
+    // A command must be safe to paste into a shell.
+    let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_./-@+:#".contains(c));
+    match (verdict, &reference.origin) {
+        (Verdict::Moved(_), RefOrigin::Field(_)) if reference.is_anchor() => format!("qipu stale {id} --fix"),
+        (Verdict::Moved(place), RefOrigin::Text { written, .. }) if is_plain(written) && is_plain(&place.path) => {
+            let place = CodeRef { path: place.path.clone(), line: place.line, ..reference.clone() };
+            format!("qipu update {id} --replace {written} {}", place.shown())
+        }
+        (Verdict::Changed { .. }, RefOrigin::Field(_)) if reference.is_anchor() => {
+            format!("qipu update {id} --verified true")
+        }
+        _ => format!("qipu edit {id}"),
+    }
+}
+
+impl CodeFinding {
+    /// Whether it concerns an anchor whose code merely moved.
+    pub(super) fn is_fixable(&self) -> bool {
+        matches!(self.verdict, Verdict::Moved(_)) && self.reference.is_anchor()
+    }
+
+    /// Returns the entry of a report.
+    pub(super) fn entry(&self, store: &Store) -> DiagnosticEntry {
+        let note = &store.notes()[self.note];
+        let line = match &self.reference.origin {
+            RefOrigin::Text { line, .. } => Some(note.parsed_or_empty().body_line() + line),
+            RefOrigin::Field(_) => None,
+        };
+        let message = format!("{}; `{}`", self.message, self.fix);
+        DiagnosticEntry { line, ..note_warning(store, note, self.code, message) }
+    }
+}
+
+/// Returns the entry of a note that is due to be checked.
+fn due(store: &Store, note: NoteIdx) -> Option<DiagnosticEntry> {
+    let note = &store.notes()[note];
+    let day = note.stale(|| store.today.day())?;
+    Some(note_warning(store, note, DUE, format!("it is stale since {day}; `qipu edit {}`", note.id)))
+}
+
+/// Plans the updates of the anchors whose code merely moved. A note that can't be changed stays as it is.
+pub(super) fn plan_moved(store: &Store, found: &[CodeFinding]) -> Vec<PlannedChange> {
+    let fixable: Vec<&CodeFinding> = found.iter().filter(|finding| finding.is_fixable()).collect();
+    let head = if fixable.is_empty() { None } else { store.project_files(0).and_then(|files| files.head()) };
+    let of_note = |same: &[&CodeFinding]| {
+        let moved = same.iter().filter_map(|finding| match &finding.verdict {
+            Verdict::Moved(place) => Some((&finding.reference, place)),
+            _ => None,
+        });
+        anchor::plan_moved(store, same.first()?.note, moved, head.as_deref()).ok()
+    };
+    fixable.chunk_by(|a, b| a.note == b.note).filter_map(of_note).collect()
+}
+
+/// Marks the notes that are shown in full and refer to code that is no longer what it was. Reads files of the project
+/// within limits and starts no process; what can't be read within them is not marked.
+pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
+    if !matches!(report.head.layout.note, NoteLayout::Section | NoteLayout::Document | NoteLayout::Item) {
+        return;
+    }
+    let mut entries = report.note_entries_mut().filter(|entry| entry.note.has_code()).peekable();
+    if entries.peek().is_none() {
+        return;
+    }
+    let Some(files) = store.project_files(MAX_MARKED).filter(ProjectFiles::is_known) else { return };
+    for entry in entries.take(MAX_MARKED_NOTES) {
+        let references = entry.note.code_refs();
+        let mut anchors = references.iter().take(MAX_MARKED_ANCHORS);
+        entry.has_changed_code = anchors.any(|anchor| !anchors::is_in_its_file(&files, anchor));
+    }
+}

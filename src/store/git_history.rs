@@ -1,0 +1,249 @@
+//! The history of files, by git's plumbing. A repository is untrusted: nothing that its configuration names is run, no
+//! object is fetched, and output and time are limited.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
+
+use super::git_index::{REGULAR_MODES, TrackedFiles};
+
+/// The most commits that are read, the latest ones.
+const MAX_COMMITS: usize = 5_000;
+/// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
+const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
+const MAX_TIME: Duration = Duration::from_secs(10);
+
+/// Options before the command: no pager, no lock, literal paths, and nothing of the repository's configuration that runs
+/// a program.
+const OPTIONS: [&str; 13] = [
+    "--no-pager",
+    "--no-optional-locks",
+    "--literal-pathspecs",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "core.untrackedCache=false",
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.attributesFile=/dev/null",
+    "-c",
+    "protocol.allow=never",
+];
+/// The only variables of the environment that git gets, beside those that are set here.
+const KEPT_VARIABLES: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TEMP"];
+const SET_VARIABLES: [(&str, &str); 5] = [
+    ("LC_ALL", "C"),
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_NO_LAZY_FETCH", "1"),
+    ("GIT_OPTIONAL_LOCKS", "0"),
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+];
+
+/// The working tree of a repository, and the folder of the project in it.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// The folder with `.git`.
+    pub(super) root: PathBuf,
+    /// The path of the project's folder below it, empty or with `/` at its end.
+    pub(super) prefix: String,
+}
+
+/// The first-parent history of the checked-out commit: commits with the regular files that each changed.
+#[derive(Debug)]
+pub struct GitHistory<'r> {
+    repository: &'r Repository,
+    /// The commits, the latest first. Before them stands, without an id, what is staged.
+    pub commits: Vec<FileCommit>,
+    started: Instant,
+}
+
+/// A commit and its changes, relative to its first parent.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct FileCommit {
+    /// The hexadecimal digits; empty for what is staged.
+    pub id: String,
+    /// The time of the committer, in seconds since 1970.
+    pub time: i64,
+    /// The changes of regular files.
+    pub changes: Vec<FileChange>,
+}
+
+/// A change of a file: its path and content before and after it. Both are `None` where there was no regular file in the
+/// project; two different paths are a rename.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileChange {
+    /// The file before the change.
+    pub before: Option<Blob>,
+    /// The file after the change.
+    pub after: Option<Blob>,
+}
+
+/// A path in the project, and the name of the object with the content.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Blob {
+    /// The path, with `/` between names.
+    pub path: String,
+    /// The hexadecimal digits of the object.
+    pub object: String,
+}
+
+impl Repository {
+    /// Returns the regular files that git tracks, or `None` if git fails.
+    pub(super) fn tracked(&self) -> Option<TrackedFiles> {
+        let output = self.run(&["ls-files", "-z", "--stage", "--full-name"], Vec::new(), Instant::now())?;
+        let regular = output.split(|byte| *byte == 0).filter_map(|line| {
+            let tab = line.iter().position(|byte| *byte == b'\t')?;
+            let (meta, path) = (std::str::from_utf8(line.get(..tab)?).ok()?, line.get(tab + 1..)?);
+            let mode = u32::from_str_radix(meta.get(..6)?, 8).ok()?;
+            (REGULAR_MODES.contains(&mode) && meta.ends_with(" 0")).then_some(path)
+        });
+        Some(TrackedFiles::of_paths(regular, &self.prefix))
+    }
+
+    /// Returns the commit that is checked out; `None` if there is none.
+    pub(super) fn head(&self) -> Option<String> {
+        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], Vec::new(), Instant::now())?;
+        Some(String::from_utf8(output).ok()?.trim().to_owned())
+    }
+
+    /// Runs git and returns its output; `None` if it fails, writes more than [`MAX_OUTPUT`] bytes, or takes longer than
+    /// [`MAX_TIME`] since `started`.
+    fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
+        let kept = KEPT_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
+        let mut child = Command::new("git")
+            .args(OPTIONS)
+            .arg("-C")
+            .arg(&self.root)
+            .args(args)
+            .env_clear()
+            .envs(kept)
+            .envs(SET_VARIABLES)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .ok()?;
+        let output = exchange(&mut child, input, MAX_TIME.saturating_sub(started.elapsed()));
+        // After a whole answer this only waits; a child that was given up is ended.
+        if output.is_none() {
+            let _ = child.kill();
+        }
+        let status = child.wait().ok()?;
+        output.filter(|_| status.success())
+    }
+}
+
+/// Writes the input of a child and reads its output, each in a thread of its own, so that neither waits for the other.
+fn exchange(child: &mut Child, input: Vec<u8>, time: Duration) -> Option<Vec<u8>> {
+    let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
+    let (sender, receiver) = channel();
+    std::thread::Builder::new().spawn(move || drop(stdin.write_all(&input))).ok()?;
+    std::thread::Builder::new()
+        .spawn(move || {
+            let mut bytes = Vec::new();
+            let read = stdout.take(MAX_OUTPUT + 1).read_to_end(&mut bytes);
+            let is_whole = read.is_ok() && bytes.len() as u64 <= MAX_OUTPUT;
+            let _ = sender.send(is_whole.then_some(bytes));
+        })
+        .ok()?;
+    receiver.recv_timeout(time).ok()?
+}
+
+impl<'r> GitHistory<'r> {
+    /// Reads the history. `paths`: the files whose changes are wanted, without renames; `None` for all, with renames.
+    pub(super) fn read(repository: &'r Repository, paths: Option<&[String]>) -> Option<Self> {
+        let started = Instant::now();
+        let count = format!("--max-count={MAX_COMMITS}");
+        let list = ["rev-list", "--first-parent", "--parents", "--timestamp", &count, "HEAD", "--"];
+        let list = String::from_utf8(repository.run(&list, Vec::new(), started)?).ok()?;
+        let mut commits = vec![FileCommit { time: i64::MAX, ..FileCommit::default() }];
+        let mut input = String::new();
+        for line in list.lines() {
+            let mut words = line.split(' ');
+            let (time, id) = (words.next()?.parse().ok()?, words.next()?.to_owned());
+            input.push_str(&id);
+            words.take(1).for_each(|parent| input.extend([" ", parent]));
+            input.push('\n');
+            commits.push(FileCommit { id, time, changes: Vec::new() });
+        }
+        let mut history = Self { repository, commits, started };
+        let full: Vec<String> = paths.unwrap_or_default().iter().map(|path| repository.prefix.clone() + path).collect();
+        let renames = if paths.is_none() { ["-M50%", "-l1000"] } else { ["--no-renames", "-l1000"] };
+        let with_paths = |first: &[&'static str]| -> Vec<&str> {
+            let options = ["-r", "--raw", "-z", "--no-abbrev", "--no-ext-diff", "--no-textconv", "-O/dev/null"];
+            let paths = full.iter().map(String::as_str);
+            first.iter().copied().chain(options).chain(renames).chain(["--"]).chain(paths).collect()
+        };
+        let of_commits = with_paths(&["diff-tree", "--stdin", "--root", "--ignore-submodules=all"]);
+        let changes = repository.run(&of_commits, input.into_bytes(), started)?;
+        let mut staged = with_paths(&["diff-index", "--cached", "--ignore-submodules=all"]);
+        let end = staged.iter().position(|word| *word == "--")?;
+        staged.insert(end, "HEAD");
+        let staged = repository.run(&staged, Vec::new(), started)?;
+        history.add_changes(&staged);
+        history.add_changes(&changes);
+        Some(history)
+    }
+
+    /// Parses raw differences: ids of commits, and behind each the changes (git-diff-tree, "Raw output format").
+    fn add_changes(&mut self, raw: &[u8]) {
+        let positions: HashMap<String, usize> =
+            self.commits.iter().enumerate().map(|(position, commit)| (commit.id.clone(), position)).collect();
+        let mut commit = 0;
+        let mut tokens = raw.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        while let Some(token) = tokens.next() {
+            let Some(meta) = token.strip_prefix(':') else {
+                commit = positions.get(token.trim()).copied().unwrap_or(commit);
+                continue;
+            };
+            let words: Vec<&str> = meta.split(' ').collect();
+            let [old_mode, new_mode, old, new, status] = words.as_slice() else { return };
+            let Some(path) = tokens.next() else { return };
+            let target = if status.starts_with(['R', 'C']) { tokens.next() } else { None };
+            let before = self.blob(old_mode, old, &path);
+            let after = self.blob(new_mode, new, target.as_deref().unwrap_or(&path));
+            if before.is_some() || after.is_some() {
+                self.commits[commit].changes.push(FileChange { before, after });
+            }
+        }
+    }
+
+    fn blob(&self, mode: &str, object: &str, path: &str) -> Option<Blob> {
+        let is_regular = u32::from_str_radix(mode, 8).is_ok_and(|mode| REGULAR_MODES.contains(&mode));
+        let path = path.strip_prefix(&self.repository.prefix)?.to_owned();
+        is_regular.then(|| Blob { path, object: object.to_owned() })
+    }
+
+    /// Returns the name of the object in which a commit has the file, for [`GitHistory::contents`].
+    pub fn object_name(&self, commit: &str, path: &str) -> String {
+        format!("{commit}:{}{path}", self.repository.prefix)
+    }
+
+    /// Reads objects by their names: `None` for one that is not there or not a file, and for all if they are too long
+    /// together.
+    pub fn contents(&self, names: &[String]) -> Vec<Option<Vec<u8>>> {
+        let input = names.iter().flat_map(|name| [name.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
+        let output = self.repository.run(&["cat-file", "--batch", "--buffer"], input, self.started).unwrap_or_default();
+        let rest = Cell::new(output.as_slice());
+        names.iter().map(|_| next_object(&rest)).collect()
+    }
+}
+
+/// Splits the first object from the output of `cat-file --batch`: a line with name, type and size, then its bytes.
+fn next_object(rest: &Cell<&[u8]>) -> Option<Vec<u8>> {
+    let bytes = rest.get();
+    let end = bytes.iter().position(|byte| *byte == b'\n')?;
+    let (header, behind) = (std::str::from_utf8(bytes.get(..end)?).ok()?, bytes.get(end + 1..)?);
+    rest.set(behind);
+    let mut words = header.rsplit(' ');
+    let size: usize = words.next()?.parse().ok()?;
+    let kind = words.next()?;
+    let content = behind.get(..size)?;
+    rest.set(behind.get(size + 1..)?);
+    (kind == "blob").then(|| content.to_vec())
+}

@@ -1,0 +1,118 @@
+//! The index of git ([gitformat-index](https://git-scm.com/docs/index-format)), read without starting git: which files
+//! of a working tree git tracks.
+
+/// The bytes of the header, and of the checksum at the end, of an index whose objects have SHA-1 names.
+const HEADER: usize = 12;
+const CHECKSUM: usize = 20;
+/// The bytes of an entry before its path, and of its extended flags.
+const FIXED: usize = 62;
+const EXTENDED: usize = 2;
+/// The offsets of an entry's mode and flags.
+const MODE: usize = 24;
+const FLAGS: usize = 60;
+/// Bits of the flags.
+const IS_EXTENDED: u16 = 0x4000;
+const STAGE: u16 = 0x3000;
+/// The modes of a regular file.
+pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
+
+/// The regular files that git tracks, below one folder of the working tree.
+#[derive(Debug, Default)]
+pub(super) struct TrackedFiles {
+    /// The paths below the folder, ascending, one behind the other.
+    names: Vec<u8>,
+    /// The end of each path in `names`.
+    ends: Vec<usize>,
+}
+
+impl TrackedFiles {
+    /// Parses an index. `prefix`: the folder in the working tree, empty or with `/` at its end. `None` for an index that
+    /// is damaged or of a form that is not known: split, sparse, or with names of another hash function. O(bytes).
+    pub(super) fn parse(bytes: &[u8], prefix: &str) -> Option<Self> {
+        let version = number(bytes, 4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
+        let count = number(bytes, 8)?;
+        let end = bytes.len().checked_sub(CHECKSUM)?;
+        let (mut files, mut offset, mut path) = (Self::default(), HEADER, Vec::new());
+        for _ in 0..count {
+            let entry = bytes.get(offset..end)?;
+            let flags = u16::from_be_bytes(entry.get(FLAGS..FIXED)?.try_into().ok()?);
+            let is_extended = flags & IS_EXTENDED != 0 && version > 2;
+            let start = FIXED + if is_extended { EXTENDED } else { 0 };
+            let (kept, start) = if version == 4 { shared_len(entry, start, path.len())? } else { (0, start) };
+            let suffix = entry.get(start..)?;
+            let suffix = suffix.get(..suffix.iter().position(|byte| *byte == 0)?)?;
+            path.truncate(kept);
+            path.extend_from_slice(suffix);
+            let len = start + suffix.len();
+            // An entry of versions 2 and 3 ends with one to eight zeros, at a multiple of eight bytes.
+            offset += if version == 4 { len + 1 } else { (len + 8) & !7 };
+            if flags & STAGE == 0 && REGULAR_MODES.contains(&number(entry, MODE)?) {
+                files.add(&path, prefix);
+            }
+        }
+        has_known_extensions(bytes.get(offset..end)?).then_some(files)
+    }
+
+    /// Makes the list of paths in ascending order.
+    pub(super) fn of_paths<'p>(paths: impl Iterator<Item = &'p [u8]>, prefix: &str) -> Self {
+        let mut files = Self::default();
+        paths.for_each(|path| files.add(path, prefix));
+        files
+    }
+
+    fn add(&mut self, path: &[u8], prefix: &str) {
+        if let Some(path) = path.strip_prefix(prefix.as_bytes()) {
+            self.names.extend_from_slice(path);
+            self.ends.push(self.names.len());
+        }
+    }
+
+    /// Whether a path below the folder is among them. O(log n).
+    pub(super) fn contains(&self, path: &str) -> bool {
+        let (mut low, mut high) = (0, self.ends.len());
+        while low < high {
+            let middle = usize::midpoint(low, high);
+            match self.get(middle).cmp(path.as_bytes()) {
+                std::cmp::Ordering::Equal => return true,
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+            }
+        }
+        false
+    }
+
+    fn get(&self, position: usize) -> &[u8] {
+        let start = position.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
+        let end = self.ends.get(position).copied().unwrap_or_default();
+        self.names.get(start..end).unwrap_or_default()
+    }
+}
+
+/// Whether all extensions are optional ones, which begin with a capital letter, and end at the checksum.
+fn has_known_extensions(mut rest: &[u8]) -> bool {
+    while let Some(first) = rest.first() {
+        let Some(end) = number(rest, 4).and_then(|len| (len as usize).checked_add(8)) else { return false };
+        let Some(behind) = rest.get(end..).filter(|_| first.is_ascii_uppercase()) else { return false };
+        rest = behind;
+    }
+    true
+}
+
+/// Decodes how many bytes of a path are those of the one before, and where its own bytes begin: an "offset encoded"
+/// varint at `start`, the number of bytes to remove.
+fn shared_len(entry: &[u8], mut start: usize, before: usize) -> Option<(usize, usize)> {
+    let mut removed = 0_usize;
+    loop {
+        let byte = *entry.get(start)?;
+        start += 1;
+        removed = removed.checked_mul(128)?.checked_add(usize::from(byte & 0x7f))?;
+        if byte & 0x80 == 0 {
+            return Some((before.checked_sub(removed)?, start));
+        }
+        removed = removed.checked_add(1)?;
+    }
+}
+
+fn number(bytes: &[u8], offset: usize) -> Option<u32> {
+    Some(u32::from_be_bytes(bytes.get(offset..offset.checked_add(4)?)?.try_into().ok()?))
+}

@@ -1,0 +1,183 @@
+//! The files of the project that notes refer to: regular files that git tracks, read without following symbolic links.
+//! Without git, the regular files below the project's folder.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::fmt::Write;
+use std::path::{Component, Path, PathBuf};
+use std::rc::Rc;
+
+use super::Store;
+use super::discover::{STORE_NAMES, project_root};
+use super::git_history::{GitHistory, Repository};
+use super::git_index::TrackedFiles;
+use super::walk::dir_handle::DirHandle;
+use crate::note::{is_project_path, line_text};
+
+/// The longest file that is read, in bytes; longer ones are no sources.
+pub const MAX_SOURCE: u64 = 1024 * 1024;
+/// The longest index of git, and file `.git`, that is read without starting git, in bytes.
+const MAX_INDEX: u64 = 16 * 1024 * 1024;
+const MAX_GIT_FILE: u64 = 8 * 1024;
+
+/// The files of the project of a store.
+#[derive(Debug)]
+pub struct ProjectFiles {
+    root: DirHandle,
+    repository: Option<Repository>,
+    /// The files that git tracks; `None` if that is not known.
+    tracked: Option<TrackedFiles>,
+    /// The bytes that may still be read.
+    room: RefCell<u64>,
+    read: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
+}
+
+/// The lines of a source file, without line ends and blanks before them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceText {
+    text: String,
+}
+
+impl SourceText {
+    /// Decodes a text; bytes that are not UTF-8 become replacement characters.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self { text: String::from_utf8_lossy(bytes).into_owned() }
+    }
+
+    /// Returns the whole text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// Iterates over the lines, without blanks at their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &str> {
+        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
+        text.split('\n').map(line_text)
+    }
+
+    /// Returns a line by its number from 1.
+    pub fn line(&self, number: usize) -> Option<&str> {
+        self.lines().nth(number.checked_sub(1)?)
+    }
+
+    /// Returns the numbers of the lines with a text, from 1.
+    pub fn lines_with(&self, text: &str) -> impl Iterator<Item = usize> {
+        self.lines().enumerate().filter(move |(_, line)| *line == text).map(|(index, _)| index + 1)
+    }
+}
+
+impl Store {
+    /// Returns the files of the project. `None` for a store in memory, and a project that can't be read. Starts no
+    /// process. `max_bytes`: the most bytes of files that are read.
+    pub fn project_files(&self, max_bytes: u64) -> Option<ProjectFiles> {
+        self.dir.as_ref()?;
+        let folder = project_root(self.root.parent()?);
+        let root = DirHandle::new(&folder).ok()?;
+        let repository = repository_of(&folder);
+        let tracked = repository.as_ref().and_then(|repository| read_index(&folder, repository));
+        let (room, read) = (RefCell::new(max_bytes), RefCell::default());
+        Some(ProjectFiles { root, repository, tracked, room, read })
+    }
+
+    /// Returns the path of a file in the project, from one relative to the current directory or absolute; `.` and `..` are
+    /// resolved without accessing the disk. `None` for a path outside the project.
+    pub fn project_path(&self, path: &str) -> Option<String> {
+        let folder = project_root(self.root.parent()?);
+        let path = super::discover::normalize_lexically(&self.current_dir.join(path));
+        let below = path.strip_prefix(folder).ok()?;
+        let names = below.components().map(|part| part.as_os_str().to_str());
+        Some(names.collect::<Option<Vec<_>>>()?.join("/"))
+    }
+}
+
+impl ProjectFiles {
+    /// Whether the project is in a working tree of git.
+    pub fn has_git(&self) -> bool {
+        self.repository.is_some()
+    }
+
+    /// Whether it is known which files count: git's index could be read, or there is no git.
+    pub fn is_known(&self) -> bool {
+        self.tracked.is_some() || self.repository.is_none()
+    }
+
+    /// Asks git for the tracked files, if its index is of a form that is not read here. Starts a process.
+    pub fn ask_git(&mut self) {
+        if !self.is_known() {
+            self.tracked = self.repository.as_ref().and_then(Repository::tracked);
+        }
+    }
+
+    /// Whether git tracks a regular file; without git, whether the path may be that of a file of the project.
+    pub fn is_listed(&self, path: &str) -> bool {
+        match (&self.repository, &self.tracked) {
+            (Some(_), Some(tracked)) => tracked.contains(path),
+            (Some(_), None) => false,
+            (None, _) => path.split('/').all(|name| !STORE_NAMES.contains(&name)),
+        }
+    }
+
+    /// Reads a file that counts; `None` if there is none, or it is longer than [`MAX_SOURCE`].
+    pub fn read(&self, path: &str) -> Option<Rc<SourceText>> {
+        if let Some(known) = self.read.borrow().get(path) {
+            return known.clone();
+        }
+        let bytes = if is_project_path(path) && self.is_listed(path) {
+            self.root.read(Path::new(path), MAX_SOURCE.min(*self.room.borrow())).ok()
+        } else {
+            None
+        };
+        *self.room.borrow_mut() -= bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
+        let text = bytes.map(|bytes| Rc::new(SourceText::new(&bytes)));
+        self.read.borrow_mut().insert(path.to_owned(), text.clone());
+        text
+    }
+
+    /// Whether a file that counts is there, of any length.
+    pub fn has(&self, path: &str) -> bool {
+        is_project_path(path) && self.is_listed(path) && self.root.file(Path::new(path)).is_ok()
+    }
+
+    /// Reads the history of files from git; `None` without git, or if git fails. `paths`: the files, without renames;
+    /// `None` for all files with their renames. Starts processes.
+    pub fn history(&self, paths: Option<&[String]>) -> Option<GitHistory<'_>> {
+        GitHistory::read(self.repository.as_ref()?, paths)
+    }
+
+    /// Returns the commit that is checked out. Starts a process.
+    pub fn head(&self) -> Option<String> {
+        self.repository.as_ref()?.head()
+    }
+}
+
+/// Finds the working tree that contains a folder: the nearest folder above with `.git`.
+fn repository_of(folder: &Path) -> Option<Repository> {
+    let root = folder.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let mut prefix = String::new();
+    for part in folder.strip_prefix(root).ok()?.components() {
+        let Component::Normal(name) = part else { return None };
+        write!(prefix, "{}/", name.to_str()?).ok()?;
+    }
+    Some(Repository { root: root.to_path_buf(), prefix })
+}
+
+/// Reads git's index without starting git. An absent index is that of a repository without files.
+fn read_index(folder: &Path, repository: &Repository) -> Option<TrackedFiles> {
+    let root = DirHandle::new(&repository.root).ok()?;
+    debug_assert!(folder.starts_with(&repository.root), "the folder is in the working tree");
+    let index = match root.folder(Path::new(".git")) {
+        Ok(git) => git.read(Path::new("index"), MAX_INDEX),
+        // In a linked working tree and a submodule, `.git` is a file that names the folder.
+        Err(_) => {
+            let file = root.read(Path::new(".git"), MAX_GIT_FILE).ok()?;
+            let named = String::from_utf8(file).ok()?;
+            let named: PathBuf = named.strip_prefix("gitdir:")?.trim().into();
+            DirHandle::new(&repository.root.join(named)).ok()?.read(Path::new("index"), MAX_INDEX)
+        }
+    };
+    match index {
+        Ok(bytes) => TrackedFiles::parse(&bytes, &repository.prefix),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(TrackedFiles::default()),
+        Err(_) => None,
+    }
+}
