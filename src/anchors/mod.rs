@@ -8,7 +8,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
-use rules::{Baseline, Placement, Version, has_word, renamed, symbol_line, versions};
+use rules::{Baseline, LinePlacement, Version, has_word, renamed, symbol_line, versions};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
 const MAX_ARGUMENTS: usize = 64 * 1024;
@@ -90,7 +90,7 @@ pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)
 pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
     let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
     match (baseline_of(reference), reference.symbol_word()) {
-        (Some(baseline), _) => matches!(baseline.find(&file), Placement::At(_)),
+        (Some(baseline), _) => matches!(baseline.find(&file), LinePlacement::At(_)),
         (None, Some(symbol)) => has_word(file.as_str(), symbol),
         (None, None) => true,
     }
@@ -119,8 +119,8 @@ fn in_place(files: &ProjectFiles, reference: &CodeRef) -> Option<Verdict> {
         return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
     };
     match baseline.find(&*files.read(&reference.path)?) {
-        Placement::At(line) => Some(at(reference, baseline.line, &reference.path, Some(line))),
-        Placement::Changed(_) | Placement::Lost => None,
+        LinePlacement::At(line) => Some(at(reference, baseline.line, &reference.path, Some(line))),
+        LinePlacement::Changed(_) | LinePlacement::Lost => None,
     }
 }
 
@@ -263,13 +263,13 @@ impl<'c> Check<'c> {
             return Ok(existing(reference, &path, &file));
         };
         match (Baseline { symbol, line: *line, text }).find(&file) {
-            Placement::At(found) => Ok(at(reference, *line, &path, Some(found))),
-            Placement::Changed(found) => {
+            LinePlacement::At(found) => Ok(at(reference, *line, &path, Some(found))),
+            LinePlacement::Changed(found) => {
                 let line = found.or_else(|| file.line(*line).map(|_| *line));
                 let changed = Some(CodePlace { path: path.clone(), line });
                 Err(Undated { changed, path, sought: Sought::Line(text) })
             }
-            Placement::Lost => {
+            LinePlacement::Lost => {
                 let sought = Sought::Symbol(symbol.unwrap_or_default());
                 Err(Undated { changed: None, path, sought })
             }
@@ -358,7 +358,7 @@ fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
     found.filter(|(_, text)| is_recognisable(text))
 }
 
-/// Returns the verdict on a reference of which no text is known: only whether there is something at its place.
+/// Returns the verdict on a reference whose text is not known: whether its file has such a line, or the symbol.
 fn existing(reference: &CodeRef, path: &str, file: &SourceText) -> Verdict {
     let since = Since::Unknown;
     match (reference.symbol_word(), reference.line) {

@@ -1,6 +1,6 @@
 //! The rules by which a recorded line or symbol is found in a file again: specs/anchors.md. Pure.
 
-use crate::store::{Blob, FileChange, FileCommit, SourceText};
+use crate::store::{Blob, BlobChange, FileCommit, SourceText};
 
 /// Words before a symbol in a line that probably defines it.
 const DEFINING_WORDS: [&str; 27] = [
@@ -20,7 +20,7 @@ pub(super) struct Baseline<'a> {
 
 /// Where a recorded line is in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Placement {
+pub(super) enum LinePlacement {
     /// Its text is in this line.
     At(usize),
     /// Its text is in no line; its symbol, if it has one, is in this line.
@@ -31,17 +31,16 @@ pub(super) enum Placement {
 
 impl Baseline<'_> {
     /// Finds the line in a file: the same line, else the nearest one with its text, else the line of its symbol.
-    pub(super) fn find(self, file: &SourceText) -> Placement {
+    pub(super) fn find(self, file: &SourceText) -> LinePlacement {
         if file.line(self.line) == Some(self.text) {
-            return Placement::At(self.line);
+            return LinePlacement::At(self.line);
         }
         let nearest = nearest(file.lines_with(self.text), self.line);
         match (nearest, self.symbol) {
-            (Some(line), _) => Placement::At(line),
-            (None, None) => Placement::Changed(None),
-            (None, Some(symbol)) => {
-                symbol_line(file, symbol, self.line).map_or(Placement::Lost, |line| Placement::Changed(Some(line)))
-            }
+            (Some(line), _) => LinePlacement::At(line),
+            (None, None) => LinePlacement::Changed(None),
+            (None, Some(symbol)) => symbol_line(file, symbol, self.line)
+                .map_or(LinePlacement::Lost, |line| LinePlacement::Changed(Some(line))),
         }
     }
 }
@@ -82,7 +81,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
 /// Follows the renames of a file from a position in the history, exclusive, to the present. Without a position, from the
 /// latest rename of this path on. Returns its last path.
 pub(super) fn renamed(commits: &[FileCommit], base: Option<usize>, path: &str) -> String {
-    let renames = |change: &FileChange, path: &str| match (&change.before, &change.after) {
+    let renames = |change: &BlobChange, path: &str| match (&change.before, &change.after) {
         (Some(before), Some(after)) if before.path == path && after.path != path => Some(after.path.clone()),
         _ => None,
     };
@@ -120,21 +119,21 @@ pub(super) fn versions(commits: &[FileCommit], base: Option<usize>, path: &str, 
 mod tests {
     use super::*;
 
-    fn find(text: &str, line: usize, recorded: &str, symbol: Option<&str>) -> Placement {
+    fn find(text: &str, line: usize, recorded: &str, symbol: Option<&str>) -> LinePlacement {
         Baseline { symbol, line, text: recorded }.find(&SourceText::new(text.as_bytes()))
     }
 
     #[test]
     fn a_line_is_found_by_its_number_its_text_and_its_symbol() {
         let text = "a\n  fn run() {\r\nb  \nfn run() {\nb\n";
-        assert_eq!(find(text, 4, "fn run() {", None), Placement::At(4));
-        assert_eq!(find(text, 2, "fn run() {", None), Placement::At(4));
-        assert_eq!(find(text, 4, "b", None), Placement::At(3), "the upper one of two that are equally near");
-        assert_eq!(find(text, 5, "b", None), Placement::At(5));
-        assert_eq!(find(text, 1, "c", None), Placement::Changed(None));
-        assert_eq!(find(text, 9, "fn run(x: u8) {", Some("run")), Placement::Changed(Some(2)));
-        assert_eq!(find("rerun();\nrun_it();\n", 1, "fn run()", Some("run")), Placement::Lost);
-        assert_eq!(find("use run;\nlet x = run();\nrun();\n", 3, "fn run()", Some("run")), Placement::Changed(Some(3)));
-        assert_eq!(find("run();\nfunc (s *S) run() {\n", 1, "fn run()", Some("run")), Placement::Changed(Some(2)));
+        assert_eq!(find(text, 4, "fn run() {", None), LinePlacement::At(4));
+        assert_eq!(find(text, 2, "fn run() {", None), LinePlacement::At(4));
+        assert_eq!(find(text, 4, "b", None), LinePlacement::At(3), "the upper one of two that are equally near");
+        assert_eq!(find(text, 5, "b", None), LinePlacement::At(5));
+        assert_eq!(find(text, 1, "c", None), LinePlacement::Changed(None));
+        assert_eq!(find(text, 9, "fn run(x: u8) {", Some("run")), LinePlacement::Changed(Some(2)));
+        assert_eq!(find("rerun();\nrun_it();\n", 1, "fn run()", Some("run")), LinePlacement::Lost);
+        assert_eq!(find("use run;\ny = run();\nrun();\n", 3, "fn run()", Some("run")), LinePlacement::Changed(Some(3)));
+        assert_eq!(find("run();\nfunc (s *S) run() {\n", 1, "fn run()", Some("run")), LinePlacement::Changed(Some(2)));
     }
 }

@@ -37,7 +37,7 @@ fn mentions(target: &str, current_dir: &str) -> Result<Vec<MentionTarget>, Error
     };
     let path = absolute(path, current_dir);
     let name = path.rsplit(['/', '\\']).next().unwrap_or_default();
-    if name.is_empty() && place.is_empty() && path.len() > 1 {
+    if name.is_empty() && place.is_empty() && !target.is_empty() {
         return Ok(vec![MentionTarget::Folder(path)]);
     }
     let bad = || {

@@ -205,11 +205,9 @@ pub fn is_project_path(path: &str) -> bool {
     let has_extension =
         name.rsplit_once('.').is_some_and(|(_, extension)| extension.chars().any(|c| c.is_ascii_alphabetic()));
     let is_name = |name: &str| !matches!(name, "" | "." | "..") && !name.eq_ignore_ascii_case(".git");
-    let is_absolute = path.get(1..2) == Some(":");
     (has_extension || path.contains('/'))
         && path.len() <= MAX_TEXT
-        && !is_absolute
-        && !path.contains(|c: char| c.is_control() || c == '\\')
+        && !path.contains(|c: char| c.is_control() || matches!(c, '\\' | ':'))
         && path.split('/').all(is_name)
 }
 

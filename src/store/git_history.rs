@@ -70,13 +70,13 @@ pub struct FileCommit {
     /// The time of the committer, in seconds since 1970.
     pub time: i64,
     /// The changes of regular files.
-    pub changes: Vec<FileChange>,
+    pub changes: Vec<BlobChange>,
 }
 
 /// A change of a file: its path and content before and after it. Both are `None` where there was no regular file in the
 /// project; two different paths are a rename.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FileChange {
+pub struct BlobChange {
     /// The file before the change.
     pub before: Option<Blob>,
     /// The file after the change.
@@ -208,7 +208,7 @@ impl<'r> GitHistory<'r> {
             let before = self.blob(old_mode, old, &path);
             let after = self.blob(new_mode, new, target.as_deref().unwrap_or(&path));
             if before.is_some() || after.is_some() {
-                self.commits[commit].changes.push(FileChange { before, after });
+                self.commits[commit].changes.push(BlobChange { before, after });
             }
         }
     }

@@ -46,7 +46,7 @@ pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
 pub use external_dir::{ExternalDir, ExternalFile};
-pub use git_history::{Blob, FileChange, FileCommit, GitHistory};
+pub use git_history::{Blob, BlobChange, FileCommit, GitHistory};
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 use index::sidecar::SidecarFile;

@@ -135,7 +135,8 @@ impl ProjectFiles {
 
     /// Whether a file that counts is there, of any length.
     pub fn has(&self, path: &str) -> bool {
-        is_project_path(path) && self.is_listed(path) && self.root.file(Path::new(path)).is_ok()
+        let is_too_long = || self.is_listed(path) && self.root.file(Path::new(path)).is_ok();
+        self.read(path).is_some() || (is_project_path(path) && is_too_long())
     }
 
     /// Reads the history of files from git; `None` without git, or if git fails. `paths`: the files, without renames;

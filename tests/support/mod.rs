@@ -9,4 +9,5 @@ pub(crate) mod hang;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;
+pub(crate) mod repository;
 pub(crate) mod secret_values;

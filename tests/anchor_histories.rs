@@ -1,0 +1,418 @@
+//! Anchors in random histories of a git repository: each verdict of `qipu stale` is that of an oracle, which is written from
+//! specs/anchors.md and knows the history from the operations that made it. It uses neither git nor code of the crate.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::fs;
+
+use support::random::Random;
+use support::repository::Repository;
+
+const REPOSITORIES: u64 = 200;
+const ANCHORS: usize = 10;
+/// How often each class of verdicts must occur at least.
+const MIN_CASES: usize = 50;
+/// The time of the first commit, and the seconds between two.
+const FIRST_TIME: i64 = 1_700_000_000;
+const PAUSE: i64 = 100_000;
+/// The most lines that an edit changes.
+const EDITS: usize = 12;
+const PATHS: [&str; 6] = ["src/a.rs", "src/b.rs", "lib/a.rs", "c.py", "src/deep/d.go", "e.txt"];
+
+type Lines = Vec<String>;
+type Snapshot = BTreeMap<String, Lines>;
+
+/// What is known of a repository without asking git.
+#[derive(Debug, Default)]
+struct Model {
+    snapshots: Vec<Snapshot>,
+    /// The rename that each commit makes.
+    renames: Vec<Option<(String, String)>>,
+    ids: Vec<String>,
+    staged_rename: Option<(String, String)>,
+    /// The files that git tracks.
+    tracked: BTreeSet<String>,
+    /// The regular files of the working tree.
+    work: Snapshot,
+}
+
+#[derive(Debug, Clone)]
+struct Anchor {
+    path: String,
+    symbol: Option<String>,
+    line: usize,
+    text: Option<String>,
+    /// The commit that it names, and the time of its note.
+    commit: Option<usize>,
+    note_time: i64,
+}
+
+fn pick<'a, T>(random: &mut Random, items: &'a [T]) -> &'a T {
+    &items[random.below(items.len())]
+}
+
+fn word(random: &mut Random) -> String {
+    (0..12).map(|_| char::from(b'a' + random.below(26) as u8)).collect()
+}
+
+fn new_line(random: &mut Random) -> String {
+    match random.below(10) {
+        0 => "}".to_owned(),
+        1..=3 => format!("fn {}({}) {{", word(random), word(random)),
+        4 => format!("    call({}, {});", word(random), word(random)),
+        _ => format!("{} {}", word(random), word(random)),
+    }
+}
+
+fn new_file(random: &mut Random) -> Lines {
+    (0..20 + random.below(12)).map(|_| new_line(random)).collect()
+}
+
+/// Changes a line: its arguments, its words, or all of it.
+fn edited(random: &mut Random, line: &str) -> String {
+    match (line.split_once('('), random.below(3)) {
+        (Some((head, _)), 0 | 1) if head.starts_with("fn ") => format!("{head}({}) {{", word(random)),
+        _ => new_line(random),
+    }
+}
+
+/// Makes one commit: the next snapshot, and the rename in it.
+fn step(random: &mut Random, model: &Model) -> (Snapshot, Option<(String, String)>) {
+    let mut next = model.snapshots.last().unwrap().clone();
+    let path = pick(random, &next.keys().cloned().collect::<Vec<_>>()).clone();
+    let free: Vec<&str> = PATHS.into_iter().filter(|path| !next.contains_key(*path)).collect();
+    let files = next.len();
+    let lines = next.get_mut(&path).unwrap();
+    let line = random.below(lines.len());
+    match random.below(14) {
+        0..=2 => {
+            // Lines that define something change more often than others.
+            for _ in 0..EDITS {
+                let line = random.below(lines.len());
+                if lines[line].starts_with("fn ") || random.below(3) == 0 {
+                    lines[line] = edited(random, &lines[line].clone());
+                }
+            }
+        }
+        3 => lines.insert(line, new_line(random)),
+        4 if lines.len() > 20 => drop(lines.remove(line)),
+        5 => lines.insert(line, pick(random, &lines.clone()).clone()),
+        6 => {
+            let middle = lines.len() / 2;
+            lines.rotate_left(middle);
+        }
+        kind @ (7 | 8 | 9) if !free.is_empty() => {
+            let target = (*pick(random, &free)).to_owned();
+            let mut lines = next.remove(&path).unwrap();
+            if kind == 7 {
+                lines[line] = new_line(random);
+            }
+            next.insert(target.clone(), lines);
+            return (next, Some((path, target)));
+        }
+        10 if files > 1 => drop(next.remove(&path)),
+        11 if !free.is_empty() => drop(next.insert((*pick(random, &free)).to_owned(), new_file(random))),
+        12 | 13 if model.snapshots.len() > 1 => {
+            let rename = model.renames.last().unwrap().clone().map(|(from, to)| (to, from));
+            return (model.snapshots[model.snapshots.len() - 2].clone(), rename);
+        }
+        _ => lines.push(new_line(random)),
+    }
+    (next, None)
+}
+
+fn text_of(lines: &[String]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+/// Writes all commits by one `git fast-import`, and returns their ids.
+fn import(repository: &Repository, model: &Model) -> Vec<String> {
+    let mut stream = String::new();
+    for (index, snapshot) in model.snapshots.iter().enumerate() {
+        let (mark, time) = (index + 1, FIRST_TIME + PAUSE * index as i64);
+        write!(
+            stream,
+            "commit refs/heads/main\nmark :{mark}\ncommitter a <a@example.org> {time} +0000\ndata 1\nm\ndeleteall\n"
+        )
+        .unwrap();
+        for (path, lines) in snapshot {
+            let text = text_of(lines);
+            write!(stream, "M 100644 inline {path}\ndata {}\n{text}\n", text.len()).unwrap();
+        }
+        stream.push('\n');
+    }
+    let marks = format!("--export-marks={}", repository.path(".git/marks").display());
+    repository.git_with(&["fast-import", "--quiet", &marks], stream.as_bytes());
+    repository.git(&["reset", "--quiet", "--hard"]);
+    let marks = fs::read_to_string(repository.path(".git/marks")).unwrap();
+    let mut ids = vec![String::new(); model.snapshots.len()];
+    for line in marks.lines() {
+        let (mark, id) = line.strip_prefix(':').unwrap().split_once(' ').unwrap();
+        ids[mark.parse::<usize>().unwrap() - 1] = id.to_owned();
+    }
+    ids
+}
+
+/// Changes the working tree and the index without a commit.
+fn disturb(random: &mut Random, repository: &Repository, model: &mut Model) {
+    let head = model.snapshots.last().unwrap().clone();
+    (model.tracked, model.work) = (head.keys().cloned().collect(), head.clone());
+    for path in PATHS {
+        let file = repository.path(path);
+        match (head.get(path), random.below(12)) {
+            (Some(lines), 0 | 1) => {
+                let mut lines = lines.clone();
+                let line = random.below(lines.len());
+                lines[line] = edited(random, &lines[line].clone());
+                fs::write(&file, text_of(&lines)).unwrap();
+                model.work.insert(path.to_owned(), lines);
+            }
+            // Line ends and blanks before them do not count.
+            (Some(lines), 2) => fs::write(&file, lines.join(" \t\r\n")).unwrap(),
+            (Some(_), kind @ (3 | 4)) => {
+                fs::remove_file(&file).unwrap();
+                if kind == 4 {
+                    std::os::unix::fs::symlink("/etc/passwd", &file).unwrap();
+                }
+                model.work.remove(path);
+            }
+            (Some(lines), 5) if model.staged_rename.is_none() && !head.contains_key("moved.rs") => {
+                repository.git(&["mv", path, "moved.rs"]);
+                model.staged_rename = Some((path.to_owned(), "moved.rs".to_owned()));
+                model.tracked.remove(path);
+                model.tracked.insert("moved.rs".to_owned());
+                model.work.remove(path);
+                model.work.insert("moved.rs".to_owned(), lines.clone());
+            }
+            // A file that git does not track.
+            (None, 0 | 1) => {
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(&file, "fn other(x) {\n".repeat(40)).unwrap();
+            }
+            _ => {}
+        }
+    }
+}
+
+fn is_recognisable(line: &str) -> bool {
+    line.chars().filter(|c| c.is_alphanumeric()).count() >= 2
+}
+
+/// Makes an anchor at a random commit.
+fn anchor(random: &mut Random, model: &Model) -> Anchor {
+    let base = random.below(model.snapshots.len());
+    let (path, lines) = pick(random, &model.snapshots[base].iter().collect::<Vec<_>>()).to_owned();
+    let lines: Vec<(usize, &String)> = lines.iter().enumerate().filter(|(_, line)| is_recognisable(line)).collect();
+    let defining: Vec<(usize, &String)> = lines.iter().copied().filter(|(_, line)| line.starts_with("fn ")).collect();
+    let is_symbol = random.below(3) == 0 && !defining.is_empty();
+    let (index, text) = *pick(random, if is_symbol { &defining } else { &lines });
+    let symbol = is_symbol.then(|| text[3..15].to_owned());
+    let has_text = random.below(6) > 0;
+    Anchor {
+        path: path.clone(),
+        symbol,
+        line: index + 1,
+        text: has_text.then(|| text.clone()),
+        commit: (has_text && random.below(6) > 0).then_some(base),
+        note_time: FIRST_TIME + PAUSE * base as i64 + 10,
+    }
+}
+
+fn write_note(repository: &Repository, model: &Model, index: usize, anchor: &Anchor) {
+    let updated = jiff::Timestamp::from_second(anchor.note_time).unwrap();
+    let mut fields = format!("updated: {updated}\ncode:\n");
+    match (&anchor.text, &anchor.symbol) {
+        (None, Some(symbol)) => writeln!(fields, "  - {}#{symbol}", anchor.path).unwrap(),
+        (None, None) => writeln!(fields, "  - {}:{}", anchor.path, anchor.line).unwrap(),
+        (Some(text), symbol) => {
+            writeln!(fields, "  - path: {}\n    line: {}\n    text: '{text}'", anchor.path, anchor.line).unwrap();
+            symbol.iter().for_each(|symbol| writeln!(fields, "    symbol: {symbol}").unwrap());
+            anchor.commit.iter().for_each(|commit| writeln!(fields, "    commit: {}", model.ids[*commit]).unwrap());
+        }
+    }
+    repository.note(&format!("n{index}"), &fields, "Text.");
+}
+
+/// What an anchor looks for in the versions of its file.
+enum Sought {
+    File,
+    Line(String),
+    Symbol(String),
+}
+
+impl Model {
+    /// Returns the class of the verdict on an anchor, and the finding; `None` for an unchanged one.
+    fn expected(&self, anchor: &Anchor) -> (&'static str, Option<String>) {
+        let (mut base, mut recorded) = (anchor.commit, anchor.text.clone().map(|text| (anchor.line, text)));
+        if anchor.text.is_none() {
+            base = (0..self.snapshots.len()).rev().find(|index| FIRST_TIME + PAUSE * *index as i64 <= anchor.note_time);
+            let lines = base.and_then(|base| self.snapshots[base].get(&anchor.path));
+            let line = lines.and_then(|lines| match &anchor.symbol {
+                Some(symbol) => symbol_line(lines, symbol, 1),
+                None => Some(anchor.line),
+            });
+            recorded = lines.zip(line).map(|(lines, line)| (line, lines[line - 1].clone()));
+            recorded = recorded.filter(|(_, text)| is_recognisable(text));
+            base = base.filter(|_| lines.is_some());
+        }
+        let name = match &anchor.symbol {
+            Some(symbol) => format!("{}#{symbol}", anchor.path),
+            None => format!("{}:{}", anchor.path, anchor.line),
+        };
+        let is_there = |path: &str| self.tracked.contains(path) && self.work.contains_key(path);
+        let path = if is_there(&anchor.path) { anchor.path.clone() } else { self.renamed(&anchor.path, base) };
+        let since = |sought: Sought| self.since(&path, path != anchor.path, base, &sought);
+        let gone = |(class, since): (&'static str, String)| {
+            let class = if class == "committed" { "gone with a commit" } else { "gone otherwise" };
+            (class, Some(format!("code-gone: `{name}` is gone{since}")))
+        };
+        if !is_there(&path) {
+            return gone(since(Sought::File));
+        }
+        let lines = &self.work[&path];
+        let Some((line, text)) = recorded else { panic!("every anchor here has a text") };
+        let same: Vec<usize> = (1..=lines.len()).filter(|number| lines[number - 1] == text).collect();
+        if let Some(found) = same.iter().min_by_key(|number| (number.abs_diff(line), **number)) {
+            let class = match (path == anchor.path, *found == line) {
+                (true, true) => return ("unchanged", None),
+                (true, false) => "moved in its file",
+                (false, _) => "moved with its file",
+            };
+            return (class, Some(format!("code-moved: `{name}` is now {path}:{found}")));
+        }
+        let place = match &anchor.symbol {
+            Some(symbol) => match symbol_line(lines, symbol, line) {
+                Some(found) => format!("; it is now in {path}:{found}"),
+                None => {
+                    let (_, finding) = gone(since(Sought::Symbol(symbol.clone())));
+                    return ("gone symbol", finding);
+                }
+            },
+            None if path == anchor.path => String::new(),
+            None if line <= lines.len() => format!("; it is now in {path}:{line}"),
+            None => format!("; it is now in {path}"),
+        };
+        let (class, since) = since(Sought::Line(text));
+        let class = match (class, anchor.symbol.is_some()) {
+            ("committed", false) => "changed line with a commit",
+            ("committed", true) => "changed symbol with a commit",
+            _ => "changed otherwise",
+        };
+        (class, Some(format!("code-changed: `{name}` changed{since}{place}")))
+    }
+
+    /// Rule 1: follows the renames after the base.
+    fn renamed(&self, path: &str, base: Option<usize>) -> String {
+        let mut renames: Vec<&Option<(String, String)>> = self.renames.iter().collect();
+        renames.push(&self.staged_rename);
+        let is_from = |rename: &&Option<(String, String)>| rename.as_ref().is_some_and(|(from, _)| from == path);
+        let start = match base {
+            Some(base) => base + 1,
+            None => renames.iter().rposition(is_from).unwrap_or(renames.len()),
+        };
+        let mut path = path.to_owned();
+        for (from, to) in renames[start..].iter().filter_map(|rename| rename.as_ref()) {
+            if *from == path {
+                path = to.clone();
+            }
+        }
+        path
+    }
+
+    /// "Since when": the latest commit after the base without what its parent has.
+    fn since(&self, path: &str, has_moved: bool, base: Option<usize>, sought: &Sought) -> (&'static str, String) {
+        let before = |path: String, rename: &Option<(String, String)>| match rename {
+            Some((from, to)) if has_moved && *to == path => from.clone(),
+            _ => path,
+        };
+        let last = self.snapshots.len() - 1;
+        let mut paths = vec![before(path.to_owned(), &self.staged_rename)];
+        for index in (1..=last).rev() {
+            paths.push(before(paths.last().unwrap().clone(), &self.renames[index]));
+        }
+        paths.reverse();
+        let has = |index: usize| {
+            self.snapshots[index].get(&paths[index]).is_some_and(|lines| match sought {
+                Sought::File => true,
+                Sought::Line(text) => lines.contains(text),
+                Sought::Symbol(symbol) => lines.iter().any(|line| line.contains(symbol.as_str())),
+            })
+        };
+        if has(last) {
+            return ("not committed", " and is not committed".to_owned());
+        }
+        let first = base.map_or(1, |base| base + 1);
+        match (first..=last).rev().find(|index| has(index - 1)) {
+            Some(commit) => ("committed", format!(" in commit {}", &self.ids[commit][..12])),
+            None => ("unknown", String::new()),
+        }
+    }
+}
+
+/// Rule 5: the first line that defines the symbol, else the nearest with it. All symbols here are words of their own.
+fn symbol_line(lines: &[String], symbol: &str, line: usize) -> Option<usize> {
+    let with: Vec<usize> = (1..=lines.len()).filter(|number| lines[number - 1].contains(symbol)).collect();
+    let defining = with.iter().find(|number| lines[**number - 1].starts_with(&format!("fn {symbol}(")));
+    let nearest = with.iter().min_by_key(|number| (number.abs_diff(line), **number));
+    // An argument of another function is behind `fn` too.
+    let behind = with.iter().find(|number| lines[**number - 1].starts_with("fn "));
+    let first = defining.into_iter().chain(behind).min();
+    first.or(nearest).copied()
+}
+
+fn check(seed: u64, counts: &mut BTreeMap<&'static str, usize>) {
+    let mut random = Random::new(seed);
+    let repository = Repository::new();
+    let first: Snapshot = PATHS.into_iter().take(3).map(|path| (path.to_owned(), new_file(&mut random))).collect();
+    let mut model = Model { snapshots: vec![first], renames: vec![None], ..Model::default() };
+    for _ in 0..8 + random.below(8) {
+        let (snapshot, rename) = step(&mut random, &model);
+        model.snapshots.push(snapshot);
+        model.renames.push(rename);
+    }
+    model.ids = import(&repository, &model);
+    disturb(&mut random, &repository, &mut model);
+    let anchors: Vec<Anchor> = (0..ANCHORS).map(|_| anchor(&mut random, &model)).collect();
+    for (index, anchor) in anchors.iter().enumerate() {
+        write_note(&repository, &model, index, anchor);
+    }
+    let found = repository.stale();
+    for (index, anchor) in anchors.iter().enumerate() {
+        let (class, finding) = model.expected(anchor);
+        *counts.entry(class).or_default() += 1;
+        let id = format!("n{index}: ");
+        let actual: Vec<&str> = found.iter().filter_map(|finding| finding.strip_prefix(&id)).collect();
+        let expected: Vec<&str> = finding.iter().map(String::as_str).collect();
+        assert_eq!(actual, expected, "seed {seed}, {class}: {anchor:?}\n{:?}\n{:?}", model.renames, model.ids);
+    }
+}
+
+#[test]
+#[ignore = "needs git"]
+fn every_verdict_is_that_of_the_oracle() {
+    let mut counts = BTreeMap::new();
+    for seed in 0..REPOSITORIES {
+        check(seed, &mut counts);
+    }
+    println!("{counts:#?}");
+    assert_eq!(counts.values().sum::<usize>(), REPOSITORIES as usize * ANCHORS);
+    let classes = [
+        "unchanged",
+        "moved in its file",
+        "moved with its file",
+        "changed line with a commit",
+        "changed symbol with a commit",
+        "changed otherwise",
+        "gone with a commit",
+        "gone otherwise",
+        "gone symbol",
+    ];
+    for class in classes {
+        let count = counts.get(class).copied().unwrap_or_default();
+        assert!(count >= MIN_CASES, "{class}: {count} cases");
+    }
+}
