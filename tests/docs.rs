@@ -52,7 +52,7 @@ impl Shell {
 /// stays as it is written where that is true; else it is replaced by the real one.
 fn with_outputs(text: &str, folder: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
-    for name in ["research", "graph", "eval", "prompts"] {
+    for name in ["research", "graph", "eval", "okf", "prompts"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
     // The reader's own store.

@@ -1,5 +1,6 @@
 //! The files of a bundle that notes and attachments become: each keeps its path below its folder of the store.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::civil::Date;
@@ -50,10 +51,10 @@ impl Places {
             }
         }
         for index in order {
-            if !places.notes.contains_key(&index) {
+            if let Entry::Vacant(entry) = places.notes.entry(index) {
                 let path = concept_path(&store.notes()[index], &taken);
                 taken.insert(&path);
-                places.notes.insert(index, Place::Concept(path));
+                entry.insert(Place::Concept(path));
             }
         }
         for attachment in attachments {
