@@ -425,13 +425,17 @@ fn check_detail(rest: &str, ids: &[String]) {
         assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
         return;
     }
-    if ["analysis", "comparison", "overview", "pattern", "selection"].contains(&kind) {
+    if ["analysis", "comparison", "overview", "pattern", "review", "selection"].contains(&kind) {
         return check_said(rest);
     }
     if kind == "spelling" {
         return check_spelling(rest);
     }
-    assert!(DETAILS.contains(&kind), "{kind} {rest}");
+    assert!(
+        ["source", "custom", "match", "explain", "block", "belief", "weighed", "confidence", "utility", "derived-from"]
+            .contains(&kind),
+        "{kind} {rest}"
+    );
     loop {
         let (key, after) = rest.split_once('=').unwrap_or_else(|| panic!("no key: {rest}"));
         assert!(KEYS.contains(&key), "{key}={after}");
@@ -444,19 +448,13 @@ fn check_detail(rest: &str, ids: &[String]) {
     }
 }
 
-/// The kinds of details.
-const DETAILS: [&str; 11] = [
-    "source", "custom", "match", "explain", "block", "belief", "weighed", "confidence", "utility", "derived-from",
-    "review",
-];
-
 /// The keys of details.
-const KEYS: [&str; 46] = [
+const KEYS: [&str; 42] = [
     "level", "confidence", "more", "derived", "contradictions", "trust", "tokens", "source_reliability",
     "method_quality", "internal_consistency", "temporal_freshness", "corroboration", "domain_applicability", "total",
     "recency", "density", "novelty", "id", "path", "depth", "changed", "text", "url", "title", "accessed", "name",
     "value", "from", "relevance", "snippet", "shared", "common", "score", "words", "sequence", "links", "nearness",
-    "paragraph", "likeness", "times", "word", "shown", "kind", "other", "reason", "command",
+    "paragraph", "likeness", "times", "word", "shown",
 ];
 
 /// `key=value…`, every value bare or one JSON string, with commas between several.
@@ -471,11 +469,12 @@ fn check_said(mut rest: &str) {
     }
 }
 
-/// The keys of what is said of a question, and of journals.
-const SAID: [&str; 30] = [
+/// The keys of what is said of a question, of journals, and of notes that a person should look at.
+const SAID: [&str; 35] = [
     "tokens", "coverage", "confidence_floor", "contradictions", "reasoning", "reference", "ids", "date", "day",
     "period", "begin", "end", "journals", "intents", "terms", "warning", "side", "text", "blocks", "similarity",
-    "part", "tags", "keywords", "fields", "kind", "pattern", "count", "dates", "notes", "folders",
+    "part", "tags", "keywords", "fields", "kind", "pattern", "count", "dates", "notes", "folders", "id", "title",
+    "other", "reason", "command",
 ];
 
 /// A word as a string, and values with commas between.

@@ -22,7 +22,7 @@ const SETTLED: [[&str; 2]; 4] =
 /// The fields that say what a note is about.
 const SUBJECTS: [&str; 2] = ["subject", "key"];
 
-/// The fields whose values say nothing about the subject of a note.
+/// The fields that do not describe the subject of a note.
 const NOT_COMPARED: [&str; 17] = [
     "subject", "key", "status", "session", "generated", "generated_by", "generated-by", "imported", "confidence",
     "trust", "author", "verified", "valid_until", "stale_after", "description", "resource", "timestamp",
