@@ -204,6 +204,10 @@ fn run_taught(line: &str) {
     if line.contains("< input.json") {
         fs::write(project.join("input.json"), r#"{"prompt": "May I call fsync again after EIO?"}"#).unwrap();
     }
+    if line.contains("src/main.rs") {
+        fs::create_dir_all(project.join("src")).unwrap();
+        fs::write(project.join("src/main.rs"), format!("fn main() {{\n{}}}\n", "    work();\n".repeat(20))).unwrap();
+    }
     if line.contains("load notes.pack") {
         assert_eq!(call(project.to_str().unwrap(), &["dump", "notes.pack"]).code(), 0);
     }

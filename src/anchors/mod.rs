@@ -4,7 +4,7 @@
 
 mod rules;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashSet};
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
@@ -198,21 +198,22 @@ impl<'c> Check<'c> {
     fn read_recorded(&mut self) {
         let without: Vec<usize> = (0..self.subjects.len()).filter(|index| self.recorded[*index].is_none()).collect();
         let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
-        let wanted: Vec<String> = names.iter().flatten().cloned().collect();
-        let mut contents = match self.history {
-            Some(history) if !wanted.is_empty() => history.contents(&wanted).into_iter(),
-            _ => Vec::new().into_iter(),
-        };
+        let wanted: BTreeSet<String> = names.iter().flatten().cloned().collect();
+        let contents = self.history.map(|history| history.contents(&wanted)).unwrap_or_default();
+        let changes = self.history.iter().flat_map(|history| &history.commits).flat_map(|commit| &commit.changes);
+        let of_history = changes.flat_map(|change| change.before.iter().chain(&change.after));
+        let of_history: HashSet<&str> = of_history.map(|blob| blob.path.as_str()).collect();
         for (index, name) in without.into_iter().zip(names) {
             let reference = self.subjects[index].reference;
-            let content = name.and_then(|_| contents.next().flatten()).map(|bytes| SourceText::new(&bytes));
-            self.recorded[index] = content.as_ref().and_then(|file| line_in(file, reference));
+            let content = name.and_then(|name| contents.get(&name));
+            self.recorded[index] = content.and_then(|file| line_in(file, reference));
             let is_permalink = reference.commit.is_some();
             if content.is_none() && !is_permalink {
                 // The file had another path when the note was written, or was not there.
                 self.bases[index] = None;
             }
-            let is_known = || !is_permalink && (self.files.has(&reference.path) || self.is_in_history(&reference.path));
+            let path = reference.path.as_str();
+            let is_known = || !is_permalink && (self.files.has(path) || of_history.contains(path));
             self.is_of_project[index] =
                 !matches!(reference.origin, RefOrigin::Text { .. }) || content.is_some() || is_known();
         }
@@ -223,11 +224,6 @@ impl<'c> Check<'c> {
         let history = self.history?;
         let base = self.bases[index].and_then(|base| history.commits.get(base)).map(|commit| commit.id.clone());
         Some(history.object_name(&reference.commit.clone().or(base)?, &reference.path))
-    }
-
-    fn is_in_history(&self, path: &str) -> bool {
-        let changes = self.history.iter().flat_map(|history| &history.commits).flat_map(|commit| &commit.changes);
-        changes.flat_map(|change| change.before.iter().chain(&change.after)).any(|blob| blob.path == path)
     }
 
     fn run(&self) -> Vec<Option<Verdict>> {
@@ -293,16 +289,15 @@ impl<'c> Check<'c> {
             }
         };
         let versions: Vec<Vec<Version>> = judged.iter().enumerate().map(of_path).collect();
-        let names: BTreeSet<&String> = versions.iter().flatten().filter_map(|(_, object)| object.as_ref()).collect();
-        let names: Vec<String> = names.into_iter().take(MAX_VERSIONS).cloned().collect();
-        let contents = if names.is_empty() { Vec::new() } else { history.contents(&names) };
-        let contents = contents.into_iter().map(|bytes| bytes.map(|bytes| SourceText::new(&bytes)));
-        let contents: HashMap<&str, Option<SourceText>> = names.iter().map(String::as_str).zip(contents).collect();
+        let names = versions.iter().flatten().filter_map(|(_, object)| object.clone());
+        let contents = history.contents(&names.take(MAX_VERSIONS).collect());
         let date = |(judged, versions): (&Result<Verdict, Undated<'_>>, &Vec<Version>)| match judged {
             Ok(_) => Since::Unknown,
-            Err(undated) => since(history, versions, |object| {
-                let content = contents.get(object).and_then(Option::as_ref);
-                content.is_some_and(|file| is_in(file, undated.sought))
+            Err(undated) => since(history, versions, |object| match contents.get(object) {
+                Some(file) => Some(is_in(file, undated.sought)),
+                // HEAD has no such file.
+                None if object.contains(':') => Some(false),
+                None => None,
             }),
         };
         judged.iter().zip(&versions).map(date).collect()
@@ -318,11 +313,13 @@ fn is_in(file: &SourceText, sought: Sought<'_>) -> bool {
     }
 }
 
-/// Returns the commit after the last version that has what is searched for.
-fn since(history: &GitHistory<'_>, versions: &[Version], has: impl Fn(&str) -> bool) -> Since {
-    let has = |(_, object): &Version| object.as_ref().is_some_and(|object| has(object));
-    match versions.iter().position(has) {
+/// Returns the commit after the last version that has what is searched for. `has` returns `None` for a version that could
+/// not be read: then nothing is known of those before it.
+fn since(history: &GitHistory<'_>, versions: &[Version], has: impl Fn(&str) -> Option<bool>) -> Since {
+    let has = |(_, object): &Version| object.as_ref().map_or(Some(false), |object| has(object));
+    match versions.iter().map(has).position(|has| has != Some(false)) {
         None => Since::Unknown,
+        Some(last) if has(&versions[last]).is_none() => Since::Unknown,
         Some(last) => match last.checked_sub(1).and_then(|next| versions.get(next)) {
             Some((Some(commit), _)) if *commit > 0 => Since::Commit(history.commits[*commit].id.clone()),
             _ => Since::NotCommitted,

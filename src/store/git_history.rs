@@ -2,7 +2,7 @@
 //! object is fetched, and output and time are limited.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -10,11 +10,15 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::git_index::{REGULAR_MODES, TrackedFiles};
+use super::project_files::SourceText;
 
 /// The most commits that are read, the latest ones.
 const MAX_COMMITS: usize = 5_000;
 /// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
+/// The objects that one call reads, and the most bytes of all objects that a command reads at once.
+const OBJECTS_PER_CALL: usize = 1_000;
+const MAX_TEXT: usize = 256 * 1024 * 1024;
 const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Options before the command: no pager, no lock, literal paths, and nothing of the repository's configuration that runs
@@ -224,18 +228,26 @@ impl<'r> GitHistory<'r> {
         format!("{commit}:{}{path}", self.repository.prefix)
     }
 
-    /// Reads objects by their names: `None` for one that is not there or not a file, and for all if they are too long
-    /// together.
-    pub fn contents(&self, names: &[String]) -> Vec<Option<Vec<u8>>> {
-        let input = names.iter().flat_map(|name| [name.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
-        let output = self.repository.run(&["cat-file", "--batch", "--buffer"], input, self.started).unwrap_or_default();
-        let rest = Cell::new(output.as_slice());
-        names.iter().map(|_| next_object(&rest)).collect()
+    /// Reads files by the names of their objects, within [`MAX_TEXT`]; those that are not there, not files or beyond the
+    /// limits are left out.
+    pub fn contents(&self, names: &BTreeSet<String>) -> HashMap<String, SourceText> {
+        let (mut contents, mut room) = (HashMap::new(), MAX_TEXT);
+        let names: Vec<&String> = names.iter().collect();
+        for some in names.chunks(OBJECTS_PER_CALL) {
+            let input = some.iter().flat_map(|name| [name.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
+            let output = self.repository.run(&["cat-file", "--batch", "--buffer"], input, self.started);
+            let output = output.filter(|output| output.len() <= room).unwrap_or_default();
+            room -= output.len();
+            let rest = Cell::new(output.as_slice());
+            let objects = some.iter().filter_map(|name| Some(((*name).clone(), SourceText::new(next_object(&rest)?))));
+            contents.extend(objects);
+        }
+        contents
     }
 }
 
 /// Splits the first object from the output of `cat-file --batch`: a line with name, type and size, then its bytes.
-fn next_object(rest: &Cell<&[u8]>) -> Option<Vec<u8>> {
+fn next_object<'o>(rest: &Cell<&'o [u8]>) -> Option<&'o [u8]> {
     let bytes = rest.get();
     let end = bytes.iter().position(|byte| *byte == b'\n')?;
     let (header, behind) = (std::str::from_utf8(bytes.get(..end)?).ok()?, bytes.get(end + 1..)?);
@@ -245,5 +257,5 @@ fn next_object(rest: &Cell<&[u8]>) -> Option<Vec<u8>> {
     let kind = words.next()?;
     let content = behind.get(..size)?;
     rest.set(behind.get(size + 1..)?);
-    (kind == "blob").then(|| content.to_vec())
+    (kind == "blob").then_some(content)
 }

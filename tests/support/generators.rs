@@ -262,6 +262,8 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         Command::Prime(brief),
         hook_notes(Vec::new()),
         hook_notes(vec![MentionTarget::Symbol("word".into())]),
+        context(|selectors| selectors.mentions.push(MentionTarget::Line("src/word.rs".into(), 3)), None),
+        context(|selectors| selectors.mentions.push(MentionTarget::Folder("src/item".into())), None),
     ]);
     commands.push(Command::Expand(ExpandRequest {
         ids: ids.clone(),
