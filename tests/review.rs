@@ -357,6 +357,31 @@ fn each_command_settles_its_entry() {
     assert!(steps >= 8, "{steps}");
 }
 
+/// Code that a note refers to is gone or has changed; without git, only the files count.
+#[test]
+fn changed_code_comes_before_what_is_due() {
+    let (dir, cache) = (store("", &[]), tempfile::tempdir().unwrap());
+    fs::remove_dir(dir.path().join(".git")).unwrap();
+    fs::create_dir(dir.path().join("src")).unwrap();
+    fs::write(dir.path().join("src/pay.rs"), "fn retry() {\n    three_times();\n}\n").unwrap();
+    for (id, place) in [("changed", "src/pay.rs:2"), ("gone", "src/pay.rs#retry"), ("kept", "src/pay.rs:1")] {
+        let text = format!("---\nid: {id}\ntitle: {id}\nstatus: stable\n---\n\nText of {id}.\n");
+        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
+        run(dir.path(), &["anchor", id, place]);
+    }
+    assert_eq!(worklist(dir.path(), cache.path(), &["--kind", "code-changed,code-gone"]), [Value::Null; 0]);
+    fs::write(dir.path().join("src/pay.rs"), "fn again() {\n    five_times();\n}\n").unwrap();
+    fs::write(dir.path().join(".qipu/notes/kept.md"), "---\nid: kept\nstale_after: 2025-01-01\n---\n").unwrap();
+    let all = worklist(dir.path(), cache.path(), &["--kind", "stale,code-changed,code-gone"]);
+    let expected = [("code-gone", "gone"), ("code-changed", "changed"), ("stale", "kept")];
+    assert_eq!(entries(&all), expected.map(|(kind, id)| (kind.to_owned(), id.to_owned())));
+    assert_eq!(
+        (&all[1]["reason"], &all[1]["command"]),
+        (&json!("`src/pay.rs:2` changed"), &json!("qipu update changed --verified true"))
+    );
+    settle(dir.path(), cache.path(), &all[1]);
+}
+
 /// Runs the command of an entry, after which the worklist no longer has it.
 fn settle(dir: &Path, cache: &Path, entry: &Value) {
     let command = entry["command"].as_str().unwrap();

@@ -5,6 +5,8 @@ use std::cmp::Reverse;
 use jiff::ToSpan;
 
 use super::change::next_review;
+use super::stale::{self, CodeFinding};
+use crate::anchors::Verdict;
 use crate::context::Session;
 use crate::escape::{abbreviated, one_line, shortened};
 use crate::graph::{Conflict, Contradiction, Graph, StandIns, Successions, contradictions};
@@ -40,7 +42,9 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
     if is_wanted(ReviewKind::Contradiction) {
         findings.extend(reviewer.contradictions());
     }
-    findings.extend(code_findings(session).into_iter().filter(|finding| is_wanted(finding.kind)));
+    if is_wanted(ReviewKind::CodeGone) || is_wanted(ReviewKind::CodeChanged) {
+        findings.extend(reviewer.code().into_iter().filter(|finding| is_wanted(finding.kind)));
+    }
     if is_wanted(ReviewKind::Stale) {
         findings.extend(reviewer.stale());
     }
@@ -65,11 +69,6 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
     let rows = findings.into_iter().map(|finding| Entry::Row(reviewer.row(finding)));
     let head = ReportHead { is_limited, ..ReportHead::new(&layout::REVIEW, Some(&store.shown_path)) };
     Report::new(head, rows.collect())
-}
-
-/// Returns the notes that refer to code which is gone or has changed.
-fn code_findings(_session: &Session<'_>) -> Vec<Finding> {
-    Vec::new()
 }
 
 /// Finds notes of one reason at a time.
@@ -188,6 +187,21 @@ impl<'a, 's> Reviewer<'a, 's> {
             let command = format!("qipu merge {kept_id} {id}");
             Finding { kind: ReviewKind::NearDuplicate, note, other: Some(kept), reason, command }
         })
+    }
+
+    /// Returns the notes that refer to code which is gone or has changed.
+    fn code(&self) -> Vec<Finding> {
+        let notes: Vec<NoteIdx> = self.open_notes().map(|(note, _)| note).collect();
+        let finding = |found: CodeFinding| {
+            let kind = match found.verdict {
+                Verdict::Changed { .. } => ReviewKind::CodeChanged,
+                Verdict::Gone { .. } => ReviewKind::CodeGone,
+                // `stale --fix` settles what merely moved, without a person.
+                Verdict::Moved(_) | Verdict::Unchanged => return None,
+            };
+            Some(Finding { kind, note: found.note, other: None, reason: found.message, command: found.fix })
+        };
+        stale::findings(self.store, &notes).into_iter().filter_map(finding).collect()
     }
 
     /// Returns the notes of a certain age that no hook has shown, if there is a record of that.
