@@ -163,3 +163,88 @@ fn invalid_settings_are_an_error_that_names_the_file() {
     let args = ["context", "--query", "deploy"];
     assert!(call_with_settings(dir.path().to_str().unwrap(), user.path(), &args).error.is_none());
 }
+
+fn git(dir: &Path, args: &[&str]) {
+    let mut command = std::process::Command::new("git");
+    command.args(args).current_dir(dir).env_clear().env("PATH", std::env::var_os("PATH").unwrap());
+    command.envs([("HOME", "/nonexistent"), ("GIT_CONFIG_NOSYSTEM", "1")]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// Commits all files as an author.
+fn commit(dir: &Path, mail: &str) {
+    git(dir, &["add", "-A"]);
+    let (name, mail) = ("user.name=Anybody", format!("user.email={mail}"));
+    git(dir, &["-c", name, "-c", &mail, "commit", "-q", "-m", "A commit"]);
+}
+
+#[test]
+#[ignore = "needs git"]
+fn the_author_of_the_last_commit_supports_what_a_note_states() {
+    let all = "verified: true\ntrust: 1\nconfidence: 1.0\nauthor: Mallory";
+    let dir = store(&[
+        ("plain", "title: Plain", "Text."),
+        ("checked", "verified: true", "Text."),
+        ("boast", all, "Text."),
+        ("taken", all, "Text."),
+        ("edited", all, "Text."),
+        ("staged", all, "Text."),
+    ]);
+    let dir = dir.path();
+    fs::remove_dir(dir.join(".git")).unwrap();
+    git(dir, &["init", "-q"]);
+    commit(dir, "ann@x.org");
+    let file = |id: &str| dir.join(format!(".qipu/notes/{id}.md"));
+    let append = |id: &str| fs::write(file(id), fs::read_to_string(file(id)).unwrap() + "More.\n").unwrap();
+    append("taken");
+    fs::write(file("new"), format!("---\nid: new\n{all}\n---\nText.\n")).unwrap();
+    commit(dir, "mallory@evil.org");
+    append("staged");
+    git(dir, &["add", "-A"]);
+    append("edited");
+    fs::write(file("untracked"), format!("---\nid: untracked\n{all}\n---\nText.\n")).unwrap();
+
+    let user = settings("[trust.authors]\n\"ann@x.org\" = 0.85\n");
+    let of = |id: &str| trust(dir, user.path(), id);
+    assert_eq!(of("plain"), expected(0.85, "commit-author", &[]));
+    assert_eq!(of("checked"), expected(0.85, "commit-author", &[]));
+    assert_eq!(of("boast"), expected(0.85, "commit-author", &[]));
+    let unsupported = expected(0.5, "default", &["verified", "trust", "confidence", "author"]);
+    for id in ["taken", "edited", "staged", "new", "untracked"] {
+        assert_eq!(of(id), unsupported, "{id}");
+    }
+    // The store's config can't list authors of commits.
+    fs::write(dir.join(".qipu/config.toml"), "[trust.authors]\n\"mallory@evil.org\" = 1\n").unwrap();
+    assert_eq!(trust(dir, settings("").path(), "taken"), unsupported);
+    assert_eq!(of("taken"), unsupported);
+    // Other settings ask git for nothing.
+    assert_eq!(trust(dir, settings("[trust.authors]\nAnn = 1\n").path(), "boast"), unsupported);
+}
+
+/// Only people count as having verified a note, and only those whom the user names, if any.
+#[test]
+fn verification_counts_by_who_did_it() {
+    let dir = store(&[
+        ("yes", "verified: true", "Text."),
+        ("ann", "verified: [{by: 'human:ann', at: 2025-01-01}]", "Text."),
+        ("bob", "verified: [{by: 'human:bob', at: 2025-01-01}, {by: tool/1, at: 2025-01-02}]", "Text."),
+        ("tool", "verified: [{by: tool/1, at: 2025-01-02}]", "Text."),
+    ]);
+    let of = |config: &str, is_trusted: bool| {
+        let user = settings(config);
+        if is_trusted {
+            assert!(
+                call_with_settings(dir.path().to_str().unwrap(), user.path(), &["init", "--trust"]).error.is_none()
+            );
+        }
+        ["yes", "ann", "bob", "tool"].map(|id| trust(dir.path(), user.path(), id))
+    };
+    let verified = || expected(0.8, "verified", &[]);
+    let usual = || expected(0.5, "default", &[]);
+    let without_effect = || expected(0.5, "default", &["verified"]);
+    assert_eq!(of("", true), [verified(), verified(), verified(), usual()]);
+    let of_ann = of("[trust]\nverifiers = [\"human:ann\"]\n", true);
+    assert_eq!(of_ann, [without_effect(), verified(), without_effect(), usual()]);
+    assert_eq!(of("", false), [without_effect(), without_effect(), without_effect(), usual()]);
+}

@@ -27,7 +27,7 @@ const WRONG: [(&str, &str, &str); 56] = [
     ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
     ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
     ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
-    ("--json", "`qipu` needs a command", "commands: prime, hook, ask, context, search,"),
+    ("--json", "`qipu` needs a command", "commands: prime, hook, ask, context, about, search,"),
     ("search", "<WORDS>", "usage: qipu search <WORDS>...; see `qipu search --help`"),
     ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; see `qipu list --help`"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),

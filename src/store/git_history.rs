@@ -2,7 +2,7 @@
 //! object is fetched, and output and time are limited.
 
 use std::cell::Cell;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -221,6 +221,29 @@ impl<'r> GitHistory<'r> {
         let is_regular = u32::from_str_radix(mode, 8).is_ok_and(|mode| REGULAR_MODES.contains(&mode));
         let path = path.strip_prefix(&self.repository.prefix)?.to_owned();
         is_regular.then(|| Blob { path, object: object.to_owned() })
+    }
+
+    /// Returns the files below paths that differ from what is staged, as far as their sizes and times tell.
+    pub fn changed_since_staged(&self, paths: &[String]) -> Option<HashSet<String>> {
+        let full: Vec<String> = paths.iter().map(|path| self.repository.prefix.clone() + path).collect();
+        let options = ["diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--"];
+        let args: Vec<&str> = options.into_iter().chain(full.iter().map(String::as_str)).collect();
+        let output = self.repository.run(&args, Vec::new(), self.started)?;
+        let paths = output.split(|byte| *byte == 0).map(String::from_utf8_lossy);
+        Some(paths.filter_map(|path| path.strip_prefix(&self.repository.prefix).map(str::to_owned)).collect())
+    }
+
+    /// Returns the e-mail addresses of the authors of commits, by the ids of the commits.
+    pub fn author_emails(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
+        if commits.is_empty() {
+            return Some(HashMap::new());
+        }
+        let input = commits.iter().flat_map(|id| [id.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
+        let args = ["rev-list", "--no-walk=unsorted", "--stdin", "--format=%H %ae"];
+        let output = String::from_utf8(self.repository.run(&args, input, self.started)?).ok()?;
+        // Each commit has two lines: `commit ID`, then what the format says.
+        let lines = output.lines().filter(|line| !line.starts_with("commit "));
+        Some(lines.filter_map(|line| line.split_once(' ')).map(|(id, mail)| (id.to_owned(), mail.to_owned())).collect())
     }
 
     /// Returns the name of the object in which a commit has the file, for [`GitHistory::contents`].

@@ -4,6 +4,7 @@ pub(crate) mod atomic_write;
 mod attachments;
 mod change;
 mod claim_trust;
+mod commit_authors;
 mod config;
 mod discover;
 mod external_dir;
@@ -300,11 +301,6 @@ impl Store {
     /// `Store` if the user's settings are not valid.
     pub fn user_trust(&self) -> Result<UserTrust, Error> {
         UserTrust::load(self.settings.as_deref())
-    }
-
-    /// Returns the e-mail addresses of the authors of last commits, of notes whose files are as those left them.
-    pub fn commit_authors(&self) -> HashMap<NoteIdx, String> {
-        HashMap::new()
     }
 
     /// Returns all notes, sorted by id.

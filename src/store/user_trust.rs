@@ -26,7 +26,7 @@ pub struct UserTrust {
 
 #[derive(Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-struct File {
+struct UserSettings {
     trust: UserTrust,
 }
 
@@ -48,7 +48,7 @@ impl UserTrust {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let file: File = toml::from_str(text).map_err(|error| {
+        let file: UserSettings = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             format!("line {}: {}", before.matches('\n').count() + 1, error.message())
         })?;

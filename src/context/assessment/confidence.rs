@@ -217,7 +217,7 @@ impl<'a, 's> Assessor<'a, 's> {
     fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
         let supporters = self.linked(index, SUPPORTED_BY).len() + hosts(note).len();
-        match supporters + usize::from(self.evidence.is_verified(index)) {
+        match supporters + usize::from(self.evidence.is_confirmed(index)) {
             0 => MIN_CORROBORATION,
             supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::fields;
 use crate::error::Error;
+use crate::note::Verification;
 use crate::report::TrustBasis;
 use crate::store::{NoteHandle, NoteIdx, Store, UserTrust};
 
@@ -71,13 +72,29 @@ impl<'s> Evidence<'s> {
         self.support(index) == Support::Full
     }
 
-    /// Tells whether a person has verified the note whose word counts.
+    /// Tells whether a person whose word counts has verified the note.
     pub(super) fn is_verified(&self, index: NoteIdx) -> bool {
-        self.support(index) != Support::None && self.is_stated_verified(index)
+        let by = self.note(index).verifications();
+        let counts = match &self.user.verifiers {
+            None => self.states_verified(index),
+            Some(verifiers) => by.iter().any(|entry| entry.is_human() && verifiers.contains(&entry.by)),
+        };
+        counts && self.support(index) != Support::None
     }
 
-    fn is_stated_verified(&self, index: NoteIdx) -> bool {
-        self.note(index).verified() == Some(true)
+    /// Tells whether anybody, a person or a program, has verified the note, if that counts.
+    pub(super) fn is_confirmed(&self, index: NoteIdx) -> bool {
+        let is_by_program = self.note(index).verifications().iter().any(|entry| !entry.is_human());
+        self.is_verified(index) || (is_by_program && self.support(index) != Support::None)
+    }
+
+    /// Tells whether the note says that a person verified it. A bare `true` names nobody.
+    fn states_verified(&self, index: NoteIdx) -> bool {
+        let note = self.note(index);
+        match note.verifications() {
+            [] => note.verified() == Some(true),
+            by => by.iter().any(Verification::is_human),
+        }
     }
 
     fn note(&self, index: NoteIdx) -> &'s NoteHandle {
@@ -118,15 +135,13 @@ impl<'s> Evidence<'s> {
 
     /// Returns the fields with which a note vouches for itself without effect.
     pub(super) fn unsupported(&self, index: NoteIdx) -> Vec<&'static str> {
-        if self.support(index) != Support::None {
-            return Vec::new();
-        }
         let note = self.note(index);
+        let is_alone = self.support(index) == Support::None;
         let stated = [
-            ("verified", self.is_stated_verified(index)),
-            ("trust", fields::trust(note).is_some()),
-            ("confidence", fields::confidence(note).is_some()),
-            ("author", fields::author(note).is_some()),
+            ("verified", self.states_verified(index) && !self.is_verified(index)),
+            ("trust", is_alone && fields::trust(note).is_some()),
+            ("confidence", is_alone && fields::confidence(note).is_some()),
+            ("author", is_alone && fields::author(note).is_some()),
         ];
         stated.into_iter().filter(|(_, is_stated)| *is_stated).map(|(name, _)| name).collect()
     }
