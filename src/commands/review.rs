@@ -132,7 +132,8 @@ impl<'a, 's> Reviewer<'a, 's> {
                 format!("`{}` is `{here}` here and `{there}` in `{new_id}`", abbreviated(&name))
             }
         };
-        let can_supersede = as_written.successors(old).iter().all(|other| *other == new)
+        let can_supersede = self.store.expect_own_id(old).is_ok()
+            && as_written.successors(old).iter().all(|other| *other == new)
             && !as_written.all_replaced(old, self.store.notes().len()).contains(&new);
         let command = if self.note(old).is_draft() {
             format!("qipu update {old_id} --status rejected")
@@ -234,7 +235,9 @@ impl<'a, 's> Reviewer<'a, 's> {
         let is_last = |note| !self.is_open(note) || self.note(note).is_draft();
         let around = self.session.neighbourhood();
         let (similar, _) = self.session.engine().related(finding.note, &around, &is_last, 1);
-        let other = similar.first().map(|similar| similar.note).filter(|note| !is_last(*note));
+        // No link can refer to a note that shares its id.
+        let can_be_linked = |note: &NoteIdx| !is_last(*note) && self.store.expect_own_id(*note).is_ok();
+        let other = similar.first().map(|similar| similar.note).filter(can_be_linked);
         let id = &self.note(finding.note).id;
         let command = match other {
             Some(other) => format!("qipu link add {id} {}", self.note(other).id),
