@@ -35,10 +35,7 @@ pub(super) fn plan(
     let mut seen = HashSet::new();
     replaced.retain(|old| seen.insert(*old));
     let body = fields.body.as_deref().unwrap_or_default().trim_end();
-    let given = fields.title.clone().filter(|title| !title.trim().is_empty());
-    let title = given.or_else(|| title_from(body)).ok_or_else(|| {
-        Error::usage("the note would be empty").hint("give a title or a text, as an argument or on standard input")
-    })?;
+    let title = title_of(fields, body)?;
     let kind = fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
     if kind.is_empty() {
         return Err(Error::usage("the type is empty"));
@@ -76,6 +73,14 @@ pub(super) fn plan(
         supersede::plan_replaced(store, &request.now, &replaced, &NoteHandle::parse(&path, text.clone().into_bytes()))?;
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(std::iter::once(PlannedChange { id, path, change }).chain(old_changes).collect())
+}
+
+/// Returns the given title, else the one from the body.
+fn title_of(fields: &NewFields, body: &str) -> Result<String, Error> {
+    let given = fields.title.clone().filter(|title| !title.trim().is_empty());
+    given.or_else(|| title_from(body)).ok_or_else(|| {
+        Error::usage("the note would be empty").hint("give a title or a text, as an argument or on standard input")
+    })
 }
 
 /// Refuses fields by which a program vouches for its own note; it may say that it wrote the note.
