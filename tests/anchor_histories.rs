@@ -80,6 +80,16 @@ fn edited(random: &mut Random, line: &str) -> String {
     }
 }
 
+/// Edits some lines, those that define something more often than others.
+fn edit(random: &mut Random, lines: &mut Lines) {
+    for _ in 0..EDITS {
+        let line = random.below(lines.len());
+        if lines[line].starts_with("fn ") || random.below(3) == 0 {
+            lines[line] = edited(random, &lines[line].clone());
+        }
+    }
+}
+
 /// Makes one commit: the next snapshot, and the rename in it.
 fn step(random: &mut Random, model: &Model) -> (Snapshot, Option<(String, String)>) {
     let mut next = model.snapshots.last().unwrap().clone();
@@ -89,15 +99,7 @@ fn step(random: &mut Random, model: &Model) -> (Snapshot, Option<(String, String
     let lines = next.get_mut(&path).unwrap();
     let line = random.below(lines.len());
     match random.below(14) {
-        0..=2 => {
-            // Lines that define something change more often than others.
-            for _ in 0..EDITS {
-                let line = random.below(lines.len());
-                if lines[line].starts_with("fn ") || random.below(3) == 0 {
-                    lines[line] = edited(random, &lines[line].clone());
-                }
-            }
-        }
+        0..=2 => edit(random, lines),
         3 => lines.insert(line, new_line(random)),
         4 if lines.len() > 20 => drop(lines.remove(line)),
         5 => lines.insert(line, pick(random, &lines.clone()).clone()),
@@ -166,8 +168,7 @@ fn disturb(random: &mut Random, repository: &Repository, model: &mut Model) {
         match (head.get(path), random.below(12)) {
             (Some(lines), 0 | 1) => {
                 let mut lines = lines.clone();
-                let line = random.below(lines.len());
-                lines[line] = edited(random, &lines[line].clone());
+                edit(random, &mut lines);
                 fs::write(&file, text_of(&lines)).unwrap();
                 model.work.insert(path.to_owned(), lines);
             }
@@ -207,8 +208,13 @@ fn anchor(random: &mut Random, model: &Model) -> Anchor {
     let base = random.below(model.snapshots.len());
     let (path, lines) = pick(random, &model.snapshots[base].iter().collect::<Vec<_>>()).to_owned();
     let lines: Vec<(usize, &String)> = lines.iter().enumerate().filter(|(_, line)| is_recognisable(line)).collect();
+    // Lines that are no longer there are few, and the more interesting ones.
+    let present = model.work.get(path.as_str());
+    let is_lost = |line: &String| present.is_some_and(|present| !present.contains(line));
+    let lost: Vec<(usize, &String)> = lines.iter().copied().filter(|(_, line)| is_lost(line)).collect();
+    let lines = if random.below(2) == 0 && !lost.is_empty() { lost } else { lines };
     let defining: Vec<(usize, &String)> = lines.iter().copied().filter(|(_, line)| line.starts_with("fn ")).collect();
-    let is_symbol = random.below(3) == 0 && !defining.is_empty();
+    let is_symbol = random.below(2) == 0 && !defining.is_empty();
     let (index, text) = *pick(random, if is_symbol { &defining } else { &lines });
     let symbol = is_symbol.then(|| text[3..15].to_owned());
     let has_text = random.below(6) > 0;

@@ -10,7 +10,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::git_index::{REGULAR_MODES, TrackedFiles};
-use super::project_files::SourceText;
+use super::source_text::SourceText;
 
 /// The most commits that are read, the latest ones.
 const MAX_COMMITS: usize = 5_000;

@@ -11,8 +11,9 @@ use super::Store;
 use super::discover::{STORE_NAMES, project_root};
 use super::git_history::{GitHistory, Repository};
 use super::git_index::TrackedFiles;
+use super::source_text::SourceText;
 use super::walk::dir_handle::DirHandle;
-use crate::note::{is_project_path, line_text};
+use crate::note::is_project_path;
 
 /// The longest file that is read, in bytes; longer ones are no sources.
 pub const MAX_SOURCE: u64 = 1024 * 1024;
@@ -30,40 +31,6 @@ pub struct ProjectFiles {
     /// The bytes that may still be read.
     room: RefCell<u64>,
     read: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
-}
-
-/// The lines of a source file, without line ends and blanks before them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceText {
-    text: String,
-}
-
-impl SourceText {
-    /// Decodes a text; bytes that are not UTF-8 become replacement characters.
-    pub fn new(bytes: &[u8]) -> Self {
-        Self { text: String::from_utf8_lossy(bytes).into_owned() }
-    }
-
-    /// Returns the whole text.
-    pub fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    /// Iterates over the lines, without blanks at their ends.
-    pub fn lines(&self) -> impl Iterator<Item = &str> {
-        let text = self.text.strip_suffix('\n').unwrap_or(&self.text);
-        text.split('\n').map(line_text)
-    }
-
-    /// Returns a line by its number from 1.
-    pub fn line(&self, number: usize) -> Option<&str> {
-        self.lines().nth(number.checked_sub(1)?)
-    }
-
-    /// Returns the numbers of the lines with a text, from 1.
-    pub fn lines_with(&self, text: &str) -> impl Iterator<Item = usize> {
-        self.lines().enumerate().filter(move |(_, line)| *line == text).map(|(index, _)| index + 1)
-    }
 }
 
 impl Store {
