@@ -88,7 +88,7 @@ impl CodeRef {
 
     /// Returns the anchor as the entries of an item of the field `code`.
     pub fn to_entries(&self) -> Vec<(String, Value)> {
-        let plain = |number: usize| Value::Text { text: number.to_string(), plain: true };
+        let plain = |line: usize| Value::Text { text: line.to_string(), plain: true };
         let texts = [("symbol", &self.symbol), ("text", &self.text), ("commit", &self.commit)];
         let texts = texts.map(|(key, text)| Some((key, Value::text(text.clone()?))));
         let [symbol, text, commit] = texts;

@@ -26,8 +26,8 @@ impl SourceText {
     }
 
     /// Returns a line by its number from 1.
-    pub fn line(&self, number: usize) -> Option<&str> {
-        self.lines().nth(number.checked_sub(1)?)
+    pub fn line(&self, line: usize) -> Option<&str> {
+        self.lines().nth(line.checked_sub(1)?)
     }
 
     /// Returns the numbers of the lines with a text, from 1.
