@@ -127,6 +127,8 @@ impl Repository {
             .env_clear()
             .envs(kept)
             .envs(SET_VARIABLES)
+            // A damaged `.git` does not make a repository further up answer.
+            .env("GIT_CEILING_DIRECTORIES", self.root.parent().unwrap_or(&self.root))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
