@@ -449,12 +449,12 @@ fn check_detail(rest: &str, ids: &[String]) {
 }
 
 /// The keys of details.
-const KEYS: [&str; 42] = [
+const KEYS: [&str; 44] = [
     "level", "confidence", "more", "derived", "contradictions", "trust", "tokens", "source_reliability",
     "method_quality", "internal_consistency", "temporal_freshness", "corroboration", "domain_applicability", "total",
     "recency", "density", "novelty", "id", "path", "depth", "changed", "text", "url", "title", "accessed", "name",
     "value", "from", "relevance", "snippet", "shared", "common", "score", "words", "sequence", "links", "nearness",
-    "paragraph", "likeness", "times", "word", "shown",
+    "paragraph", "likeness", "times", "word", "shown", "basis", "unsupported",
 ];
 
 /// `key=value…`, every value bare or one JSON string, with commas between several.

@@ -13,8 +13,8 @@ use crate::context::{
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, NoteContent, NoteEntry, PATTERNS, Passages,
-    PeriodEntry, Report, ReportHead, ShownFields, layout,
+    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, Layout, NoteContent, NoteEntry, PATTERNS,
+    Passages, PeriodEntry, Report, ReportHead, ShownFields, layout,
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, RelatedKind, Score};
 use crate::search::StopWords;
@@ -83,15 +83,9 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let blocks = blocks.unwrap_or_default();
     let is_plain = request.selection.asking.as_ref().is_none_or(|asking| asking.is_plain);
     let shown_question = question.filter(|question| !is_plain || !question.intents.is_empty());
-    let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
-    let is_about = !request.selection.mentions.is_empty();
-    let layout = match (is_unasked, is_about) {
-        (true, _) => &layout::HOOK_NOTES,
-        (false, true) => &layout::ABOUT,
-        (false, false) => &layout::CONTEXT,
-    };
+    let layout = layout_of(request);
     let head = ReportHead {
-        banner: request.banner.or(is_unasked.then_some(true)),
+        banner: request.banner.or(is_unasked(request).then_some(true)),
         show: shown_fields(request, &notes, passage_chars.is_some()),
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
@@ -103,6 +97,19 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { candidates, ..Report::new(head, entries) })
+}
+
+/// Whether a hook answers what nobody asked.
+fn is_unasked(request: &ContextRequest) -> bool {
+    request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked)
+}
+
+fn layout_of(request: &ContextRequest) -> &'static Layout {
+    match (is_unasked(request), request.selection.mentions.is_empty()) {
+        (true, _) => &layout::HOOK_NOTES,
+        (false, false) => &layout::ABOUT,
+        (false, true) => &layout::CONTEXT,
+    }
 }
 
 fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: bool) -> ShownFields {
