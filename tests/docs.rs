@@ -55,6 +55,7 @@ fn with_outputs(text: &str, folder: &str) -> String {
     for name in ["research", "graph", "eval", "okf", "prompts"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
+    copy_own_memory(&tmp.path().join("qipu"));
     // The reader's own store.
     let research = tmp.path().canonicalize().unwrap().join("fixtures/research/.qipu");
     trust(&tmp.path().join(".config"), &[research]);
@@ -84,6 +85,22 @@ fn with_outputs(text: &str, folder: &str) -> String {
         out.push_str(if same_but_cut(&written, &output).is_ok() { &written } else { &output });
     }
     out
+}
+
+/// Copies the memory of this repository, and the files to which its notes refer.
+fn copy_own_memory(to: &Path) {
+    copy_folder(&Path::new(ROOT).join(".qipu"), &to.join(".qipu"));
+    for folder in ["notes", "mocs"] {
+        for note in fs::read_dir(to.join(".qipu").join(folder)).unwrap() {
+            let note = fs::read_to_string(note.unwrap().path()).unwrap();
+            let paths =
+                note.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  - path: "));
+            for path in paths {
+                fs::create_dir_all(to.join(path).parent().unwrap()).unwrap();
+                fs::copy(Path::new(ROOT).join(path), to.join(path)).unwrap();
+            }
+        }
+    }
 }
 
 /// Compares a page with what its commands print, and returns the first difference. Where `QIPU_UPDATE_DOCS` is set, a

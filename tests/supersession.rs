@@ -8,8 +8,8 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use serde_json::Value;
-use support::process::{Answer, call};
+use serde_json::{Value, json};
+use support::process::{Answer, call, call_with};
 
 /// Makes a store of notes, each with its fields and its body.
 fn store(notes: &[(String, String, String)]) -> tempfile::TempDir {
@@ -252,14 +252,34 @@ fn written(notes: &[Random]) -> Vec<(String, String, String)> {
             let target = if *by_title { format!("Title {target}") } else { format!("n{target:02}") };
             fields.push_str(&format!("\n- {{type: {kind}, id: '{target}'}}"));
         }
-        let body = format!("{}Text w{place}a w{place}b about cells.", "storage ".repeat(note.words));
+        let body = format!("{}Text w{place}a w{place}b about cells in src/cells.rs.", "storage ".repeat(note.words));
         (format!("n{place:02}"), fields, body)
     };
     notes.iter().enumerate().map(note).collect()
 }
 
+/// Returns what a hook adds to an edit of `src/cells.rs`.
+fn edit_hook(dir: &Path) -> String {
+    let input = json!({"hook_event_name": "PreToolUse", "tool_name": "Edit", "session_id": "s",
+        "cwd": dir.to_str().unwrap(), "tool_input": {"file_path": dir.join("src/cells.rs").to_str().unwrap()}});
+    let args = ["hook", "claude", "PreToolUse", "--no-seen", "--today", "2025-03-31"];
+    let Answer { stdout, error } = call_with(dir.to_str().unwrap(), &args, &input.to_string(), &[]);
+    assert!(error.is_none(), "{error:?}");
+    stdout
+}
+
+#[test]
+fn a_hook_shows_the_successor_alone() {
+    let dir = fixed(&[
+        ("old", "title: Old\ntags: [decision]", "Cells in src/cells.rs are locked."),
+        ("new", "title: New\nlinks: [{type: supersedes, id: old}]", "Cells in src/cells.rs are atomic."),
+    ]);
+    let shown = edit_hook(dir.path());
+    assert!(shown.contains("(new)") && shown.contains("supersedes old") && !shown.contains("locked"), "{shown}");
+}
+
 /// The commands, and whether each leaves replaced notes out.
-const COMMANDS: [(&[&str], bool); 15] = [
+const COMMANDS: [(&[&str], bool); 16] = [
     (&["search", "storage cells"], false),
     (&["search", "storage", "--limit", "3"], false),
     (&["related", "n00"], false),
@@ -275,6 +295,7 @@ const COMMANDS: [(&[&str], bool); 15] = [
     (&["context", "--tag", "t", "--max-notes", "2"], true),
     (&["ask", "storage cells", "--max-chars", "2000"], true),
     (&["prime"], true),
+    (&["about", "src/cells.rs"], true),
 ];
 
 proptest! {
@@ -295,6 +316,10 @@ proptest! {
                 let is_listed = args[0] == "search";
                 prop_assert!(!is_listed || has_successor, "{args:?} {old}: {shown:?} {pairs:?}");
             }
+        }
+        let shown = edit_hook(dir.path());
+        for (old, _) in &pairs {
+            prop_assert!(!shown.contains(&format!("(n{old:02})")), "{shown} {pairs:?}");
         }
     }
 }

@@ -247,4 +247,10 @@ fn verification_counts_by_who_did_it() {
     let of_ann = of("[trust]\nverifiers = [\"human:ann\"]\n", true);
     assert_eq!(of_ann, [without_effect(), verified(), without_effect(), usual()]);
     assert_eq!(of("", false), [without_effect(), without_effect(), without_effect(), usual()]);
+    // Who verified a note stays when it is verified again.
+    let update = ["update", "ann", "tool", "--verified"];
+    assert!(call_with_settings(dir.path().to_str().unwrap(), settings("").path(), &update).error.is_none());
+    let text = |id: &str| fs::read_to_string(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
+    assert!(text("ann").contains("verified: [{by: 'human:ann', at: 2025-01-01}]\n"), "{}", text("ann"));
+    assert!(text("tool").contains("verified: true\n"), "{}", text("tool"));
 }

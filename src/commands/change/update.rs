@@ -8,6 +8,7 @@ use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
 use crate::error::Error;
 use crate::graph::Graph;
+use crate::note::Verification;
 use crate::note::edit::{BodyEdit, Edit};
 use crate::report::DiagnosticEntry;
 use crate::request::NewFields;
@@ -38,9 +39,7 @@ pub(super) fn plan(
     let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| {
         let note = &store.notes()[*position];
-        // A draft still comes from the session that wrote it.
-        let is_origin = |edit: &Edit| note.is_draft() && *edit == Edit::RemoveField("generated");
-        let edits = edits.iter().filter(|edit| !is_origin(edit)).cloned();
+        let edits = edits.iter().filter(|edit| !is_kept(note, edit)).cloned();
         let anchors = if fields.verified == Some(true) { anchor::verified(store, note) } else { Vec::new() };
         let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).chain(anchors).collect();
         plan_edits(store, note, &edits, now)
@@ -48,6 +47,18 @@ pub(super) fn plan(
     let changes = changes.collect::<Result<Vec<_>, Error>>()?;
     let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
     Ok(ChangePlan { changes, findings })
+}
+
+/// Whether an edit would lose what the note still says: a draft comes from the session that wrote it, and a list of who
+/// verified a note says more than `true`.
+fn is_kept(note: &NoteHandle, edit: &Edit) -> bool {
+    let is_origin = note.is_draft() && *edit == Edit::RemoveField("generated");
+    let is_verified = note.verifications().iter().any(Verification::is_human) && *edit == verified(true);
+    is_origin || is_verified
+}
+
+fn verified(is_verified: bool) -> Edit {
+    Edit::SetPlain { key: "verified", text: is_verified.to_string() }
 }
 
 /// Reports the links that new titles break.
@@ -85,7 +96,7 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(fields.untags.iter().map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
     edits.extend(fields.tags.iter().map(|tag| Edit::AddItem { key: "tags", text: tag.clone() }));
     edits.extend(fields.value.map(|value| Edit::SetPlain { key: "value", text: value.to_string() }));
-    edits.extend(fields.verified.map(|verified| Edit::SetPlain { key: "verified", text: verified.to_string() }));
+    edits.extend(fields.verified.map(verified));
     edits.extend(text("summary", &fields.summary));
     edits.extend(fields.sources.iter().map(|url| Edit::AddMap { key: "sources", entries: vec![("url", url.clone())] }));
     for (kind, target) in &fields.links {
