@@ -93,8 +93,11 @@ fn copy_own_memory(to: &Path) {
     for folder in ["notes", "mocs"] {
         for note in fs::read_dir(to.join(".qipu").join(folder)).unwrap() {
             let note = fs::read_to_string(note.unwrap().path()).unwrap();
-            let paths =
-                note.lines().take_while(|line| !line.is_empty()).filter_map(|line| line.strip_prefix("  - path: "));
+            let paths = note
+                .lines()
+                .take_while(|line| !line.is_empty())
+                .filter_map(|line| line.strip_prefix("  - path: "))
+                .map(|path| path.trim_matches('"'));
             for path in paths {
                 fs::create_dir_all(to.join(path).parent().unwrap()).unwrap();
                 fs::copy(Path::new(ROOT).join(path), to.join(path)).unwrap();

@@ -70,6 +70,8 @@ snapshots! {
         status [human json records] "status";
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2025-03-31|--limit|12";
+        about [human json records prompt] "about|settings.toml";
+        stale [human json records] "stale|--today|2026-03-31";
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
         dump [human json records] "dump|-|--note|qp-1c7q";
         import [human json records] "import|logseq|../graph|--dry-run";

@@ -140,6 +140,14 @@ fn supersede_writes_both_notes_or_neither() {
     let again = run(dir, &["supersede", "old", "new"]);
     assert!(again.contains("new unchanged") && again.contains("old unchanged"), "{again}");
     assert_eq!((read(dir, "old"), read(dir, "new")), (old, new));
+    // Without its successor, the note does not come back unnoticed.
+    for args in [&["link", "remove", "new", "old", "--dry-run"][..], &["delete", "new", "--force", "--dry-run"]] {
+        let shown = run(dir, args);
+        assert!(
+            shown.contains("old.md: its status is still superseded, but no note supersedes it any more"),
+            "{shown}"
+        );
+    }
     // A chain; the status of a note that has one at the top is changed there.
     run(dir, &["supersede", "new", "newer"]);
     assert_eq!(ids(dir, &["context", "--query", "Text of old"]), ["newer"]);

@@ -214,6 +214,12 @@ fn the_author_of_the_last_commit_supports_what_a_note_states() {
     for id in ["taken", "edited", "staged", "new", "untracked"] {
         assert_eq!(of(id), unsupported, "{id}");
     }
+    // Neither the time of a file nor a bit of the index says whether its content is that of the commit.
+    fs::write(file("plain"), fs::read(file("plain")).unwrap()).unwrap();
+    assert_eq!(of("plain"), expected(0.85, "commit-author", &[]));
+    git(dir, &["update-index", "--assume-unchanged", ".qipu/notes/checked.md"]);
+    append("checked");
+    assert_eq!(of("checked"), expected(0.5, "default", &["verified"]));
     // The store's config can't list authors of commits.
     fs::write(dir.join(".qipu/config.toml"), "[trust.authors]\n\"mallory@evil.org\" = 1\n").unwrap();
     assert_eq!(trust(dir, settings("").path(), "taken"), unsupported);
@@ -253,4 +259,37 @@ fn verification_counts_by_who_did_it() {
     let text = |id: &str| fs::read_to_string(dir.path().join(format!(".qipu/notes/{id}.md"))).unwrap();
     assert!(text("ann").contains("verified: [{by: 'human:ann', at: 2025-01-01}]\n"), "{}", text("ann"));
     assert!(text("tool").contains("verified: true\n"), "{}", text("tool"));
+}
+
+/// For any trust in the author of a commit, adding statements raises the trust at most to that, and never if it is less than
+/// the trust in a note of which nothing is known. Nothing that the repository names is run.
+#[test]
+#[ignore = "needs git"]
+fn no_statement_exceeds_the_trust_in_the_author_of_the_commit() {
+    let fields = ["verified: true", "trust: 1", "author: Zed", "sources: [https://x.org/p]", "confidence: 1.0"];
+    let all: Vec<(String, String)> = (0..32_usize)
+        .map(|set| {
+            let chosen = fields.iter().enumerate().filter(|(bit, _)| set & (1 << bit) != 0).map(|(_, field)| *field);
+            (format!("n{set}"), chosen.collect::<Vec<_>>().join("\n"))
+        })
+        .collect();
+    let notes: Vec<(&str, &str, &str)> =
+        all.iter().map(|(id, fields)| (id.as_str(), fields.as_str(), "Text.")).collect();
+    let dir = store(&notes);
+    let dir = dir.path();
+    fs::remove_dir(dir.join(".git")).unwrap();
+    fs::write(dir.join(".gitattributes"), "*.md filter=evil\n").unwrap();
+    git(dir, &["init", "-q"]);
+    commit(dir, "ann@x.org");
+    git(dir, &["config", "filter.evil.clean", "touch PWNED; cat"]);
+    for limit in [0.0, 0.3, 0.5, 0.7, 0.9] {
+        let user = settings(&format!("[trust.authors]\n\"ann@x.org\" = {limit:?}\n"));
+        for (id, fields) in &all {
+            let (value, basis, _) = trust(dir, user.path(), id);
+            let unlisted = if fields.contains("sources") { 0.6 } else { 0.5 };
+            let most = if limit < 0.5 { limit } else { f64::max(limit, unlisted) };
+            assert!(value <= most, "{limit}: {fields}: {value} {basis}");
+        }
+    }
+    assert!(!dir.join("PWNED").exists());
 }

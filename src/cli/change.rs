@@ -172,7 +172,7 @@ pub(super) struct UpdateArgs {
         conflicts_with_all = ["body", "append"])]
     replace: Option<Vec<String>>,
     /// Let --body replace only the text below this heading: its text, or `A › B` for B below A
-    #[arg(long, value_name = "HEADING", requires = "body")]
+    #[arg(long, value_name = "HEADING", requires = "body", conflicts_with_all = ["append", "replace"])]
     section: Option<String>,
 }
 

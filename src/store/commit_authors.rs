@@ -1,42 +1,59 @@
 //! The authors of the last commits of notes, from git's history.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::Path;
 
-use super::{NoteIdx, Store};
+use super::git_history::GitHistory;
+use super::{NoteIdx, SourceText, Store};
+use crate::note::MAX_BYTES;
+
+/// The content of a file after the commit that changed it last.
+struct LastChange<'h> {
+    commit: &'h str,
+    object: &'h str,
+}
 
 impl Store {
-    /// Returns the e-mail addresses of the authors of the commits that changed the files of notes last, for files that are as
-    /// those commits left them. Empty without git. Starts processes.
-    pub fn commit_authors(&self) -> HashMap<NoteIdx, String> {
-        self.read_commit_authors().unwrap_or_default()
+    /// Returns the e-mail addresses of the authors of the commits that changed the files of notes last, for wanted authors
+    /// and for files that are as those commits left them. Empty without git. Starts processes.
+    pub fn commit_authors(&self, is_wanted: impl Fn(&str) -> bool) -> HashMap<NoteIdx, String> {
+        self.read_commit_authors(is_wanted).unwrap_or_default()
     }
 
-    fn read_commit_authors(&self) -> Option<HashMap<NoteIdx, String>> {
+    fn read_commit_authors(&self, is_wanted: impl Fn(&str) -> bool) -> Option<HashMap<NoteIdx, String>> {
         let files = self.project_files(0)?;
-        let folder = [self.project_path(self.root.to_str()?)?];
-        let history = files.history(Some(&folder))?;
-        let mut seen: HashSet<&str> = HashSet::new();
-        let mut last_commits: HashMap<&str, &str> = HashMap::new();
-        for commit in &history.commits {
-            for change in &commit.changes {
-                let paths = [change.before.as_ref(), change.after.as_ref()]
-                    .into_iter()
-                    .flatten()
-                    .map(|blob| blob.path.as_str());
-                for path in paths.filter(|path| seen.insert(path)).collect::<Vec<_>>() {
-                    // What is staged has no author yet.
-                    if change.after.is_some() && !commit.id.is_empty() {
-                        last_commits.insert(path, &commit.id);
-                    }
-                }
-            }
-        }
-        let changed = history.changed_since_staged(&folder)?;
-        last_commits.retain(|path, _| !changed.contains(*path));
-        let authors = history.author_emails(last_commits.values().copied().collect())?;
-        let of_note =
-            |(index, path): (NoteIdx, String)| Some((index, authors.get(*last_commits.get(path.as_str())?)?.clone()));
-        let notes = NoteIdx::enumerate(self.notes());
-        Some(notes.map(|(index, note)| (index, format!("{}/{}", folder[0], note.path))).filter_map(of_note).collect())
+        let folder = self.project_path(self.root.to_str()?)?;
+        let history = files.history(Some(std::slice::from_ref(&folder)))?;
+        let last_changes = last_changes(&history);
+        let authors = history.author_emails(last_changes.values().map(|change| change.commit).collect())?;
+        let authored = NoteIdx::enumerate(self.notes()).filter_map(|(index, note)| {
+            let change = last_changes.get(format!("{folder}/{}", note.path).as_str())?;
+            Some((index, change, authors.get(change.commit).filter(|author| is_wanted(author))?))
+        });
+        let authored: Vec<_> = authored.collect();
+        let objects: BTreeSet<String> = authored.iter().map(|(_, change, _)| change.object.to_owned()).collect();
+        let contents = history.contents(&objects);
+        // git itself would run filters that the repository names to compare them.
+        let is_as_committed = |index: NoteIdx, change: &LastChange<'_>| {
+            let bytes = self.dir.as_ref()?.read(Path::new(&self.notes()[index].path), MAX_BYTES as u64).ok()?;
+            Some(*contents.get(change.object)? == SourceText::new(&bytes))
+        };
+        let authored = authored.into_iter().filter(|(index, change, _)| is_as_committed(*index, change) == Some(true));
+        Some(authored.map(|(index, _, author)| (index, author.clone())).collect())
     }
+}
+
+/// Returns the last change of each file that a commit contains; none of a file for which another content is staged.
+fn last_changes<'h>(history: &'h GitHistory<'_>) -> HashMap<&'h str, LastChange<'h>> {
+    let (mut seen, mut last_changes) = (HashSet::new(), HashMap::new());
+    let changes = history.commits.iter().flat_map(|commit| commit.changes.iter().map(move |change| (commit, change)));
+    for (commit, change) in changes {
+        let path = |blob: &'h super::Blob| blob.path.as_str();
+        let is_first = change.after.as_ref().is_some_and(|blob| seen.insert(path(blob)));
+        seen.extend(change.before.as_ref().map(path));
+        if let (true, Some(after), false) = (is_first, &change.after, commit.id.is_empty()) {
+            last_changes.insert(path(after), LastChange { commit: &commit.id, object: &after.object });
+        }
+    }
+    last_changes
 }

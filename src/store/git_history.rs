@@ -225,16 +225,6 @@ impl<'r> GitHistory<'r> {
         is_regular.then(|| Blob { path, object: object.to_owned() })
     }
 
-    /// Returns the files below paths that differ from what is staged, as far as their sizes and times tell.
-    pub fn changed_since_staged(&self, paths: &[String]) -> Option<HashSet<String>> {
-        let full: Vec<String> = paths.iter().map(|path| self.repository.prefix.clone() + path).collect();
-        let options = ["diff-files", "--name-only", "-z", "--ignore-submodules=all", "--no-ext-diff", "--"];
-        let args: Vec<&str> = options.into_iter().chain(full.iter().map(String::as_str)).collect();
-        let output = self.repository.run(&args, Vec::new(), self.started)?;
-        let paths = output.split(|byte| *byte == 0).map(String::from_utf8_lossy);
-        Some(paths.filter_map(|path| path.strip_prefix(&self.repository.prefix).map(str::to_owned)).collect())
-    }
-
     /// Returns the e-mail addresses of the authors of commits, by the ids of the commits.
     pub fn author_emails(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
         if commits.is_empty() {

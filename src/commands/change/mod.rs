@@ -102,7 +102,11 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
     held_drafts::expect_no_decision(store, &request.action, agent)?;
     let now = &request.now;
     let changes = match &request.action {
-        Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
+        Action::Delete { ids, is_forced } => {
+            let mut plan = delete::plan(store, ids, *is_forced)?;
+            plan.findings.extend(supersede::without_successor(store, &plan.changes));
+            return Ok(plan);
+        }
         Action::Update { ids, fields, body_edit, is_generated } => {
             return update::plan(store, now, ids, fields, body_edit.as_ref(), *is_generated);
         }
@@ -121,7 +125,11 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         Action::Anchor { id, target } => anchor::plan(store, now, id, target),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
         Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
-        Action::RemoveLink { from, to, kind } => links::plan_remove(store, now, from, to, kind.as_deref()),
+        Action::RemoveLink { from, to, kind } => {
+            let changes = links::plan_remove(store, now, from, to, kind.as_deref())?;
+            let findings = supersede::without_successor(store, &changes);
+            return Ok(ChangePlan { changes, findings });
+        }
     };
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
 }

@@ -1,12 +1,16 @@
 //! `qipu supersede`: says that a note replaces another, which no longer holds.
 
+use std::sync::Arc;
+
 use super::links::links_to;
 use super::user_fields::{STATUS, set_where_written};
-use super::{PlannedChange, link_entry, plan_edits};
+use super::{PlannedChange, changes_of, link_entry, plan_edits};
+use crate::commands::note_warning;
 use crate::error::Error;
 use crate::graph::Successions;
 use crate::note::edit::Edit;
 use crate::note::{NoteId, SUPERSEDES, Status};
+use crate::report::DiagnosticEntry;
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Plans the link from the new note and the status of the old one.
@@ -77,4 +81,23 @@ fn plan_old(
     let is_marked = note.status() == Some(Status::Superseded);
     let edit = (!is_marked).then(|| set_where_written(note, STATUS, Status::Superseded.name()));
     plan_edits(store, note, edit.as_slice(), now)
+}
+
+/// Reports the notes that stay superseded although changes remove the last note that replaces them.
+pub(super) fn without_successor(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
+    let before = Successions::as_written(store.notes());
+    let after = store.after(&changes_of(planned));
+    let successions = Successions::as_written(after.notes());
+    let lost = NoteIdx::enumerate(after.notes()).filter(|(index, note)| {
+        let had_one = store.named(note.id.as_str()).is_some_and(|old| !before.successors(old).is_empty());
+        note.status() == Some(Status::Superseded) && had_one && successions.successors(*index).is_empty()
+    });
+    let finding = |(_, note): (NoteIdx, &Arc<NoteHandle>)| {
+        let message = format!(
+            "its status is still superseded, but no note supersedes it any more; `qipu update {} --status stable` shows it again",
+            note.id
+        );
+        note_warning(store, note, "no-successor", message)
+    };
+    lost.map(finding).collect()
 }

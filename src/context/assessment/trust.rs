@@ -9,6 +9,9 @@ use crate::note::Verification;
 use crate::report::TrustBasis;
 use crate::store::{NoteHandle, NoteIdx, Store, UserTrust};
 
+/// The trust in a note about which nothing is known. Less trust in an author is distrust.
+const DEFAULT_TRUST: f64 = 0.5;
+
 /// The evidence for what notes state about themselves.
 pub(super) struct Evidence<'s> {
     store: &'s Store,
@@ -44,7 +47,8 @@ impl<'s> Evidence<'s> {
     /// `Store` if the user's settings are not valid.
     pub(super) fn new(store: &'s Store) -> Result<Self, Error> {
         let user = store.user_trust()?;
-        let commit_authors = if user.has_commit_authors() { store.commit_authors() } else { HashMap::new() };
+        let is_listed = |author: &str| user.authors.contains_key(author);
+        let commit_authors = if user.has_commit_authors() { store.commit_authors(is_listed) } else { HashMap::new() };
         let trusted = commit_authors.into_iter().filter_map(|(note, author)| Some((note, *user.authors.get(&author)?)));
         let commit_authors = trusted.collect();
         Ok(Self { store, user, trusts_store: store.is_trusted(), commit_authors })
@@ -52,6 +56,7 @@ impl<'s> Evidence<'s> {
 
     fn support(&self, index: NoteIdx) -> Support {
         match self.commit_authors.get(&index) {
+            Some(trust) if *trust < DEFAULT_TRUST => Support::None,
             _ if self.trusts_store => Support::Full,
             Some(trust) => Support::UpTo(*trust),
             None => Support::None,
@@ -101,9 +106,23 @@ impl<'s> Evidence<'s> {
         &self.store.notes()[index]
     }
 
-    /// Returns the trust in the source of a note, without that in its origins: the first of its statement, its author, the
-    /// author of its last commit, its hosts, and its kind.
+    /// Returns the trust in the source of a note, without that in its origins. Where only the author of its last commit
+    /// supports it, or the user distrusts that author, no statement raises it above the trust in that author.
     pub(super) fn own_trust(&self, index: NoteIdx) -> SourceTrust {
+        let trust = self.stated_trust(index);
+        let Some(author) = self.commit_authors.get(&index).copied() else { return trust };
+        let limit = match self.support(index) {
+            Support::Full => return trust,
+            Support::UpTo(limit) => limit.max(default_trust(self.note(index), false, false).value),
+            Support::None => author,
+        };
+        let is_cut = trust.value > limit;
+        if is_cut { SourceTrust { value: limit, basis: TrustBasis::CommitAuthor } } else { trust }
+    }
+
+    /// Returns the first of the trust that the note states, that in its author, the author of its last commit, its hosts, and
+    /// its kind.
+    fn stated_trust(&self, index: NoteIdx) -> SourceTrust {
         let note = self.note(index);
         let store = &self.store.config.trust;
         let author = fields::author(note);
@@ -167,7 +186,7 @@ fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> Sour
     } else if is_generated {
         (0.4, TrustBasis::Generated)
     } else {
-        (0.5, TrustBasis::Default)
+        (DEFAULT_TRUST, TrustBasis::Default)
     };
     SourceTrust { value, basis }
 }
