@@ -64,6 +64,7 @@ fn new_line(random: &mut Random) -> String {
         0 => "}".to_owned(),
         1..=3 => format!("fn {}({}) {{", word(random), word(random)),
         4 => format!("    call({}, {});", word(random), word(random)),
+        5 | 6 => format!("\t{}\t{}", word(random), word(random)),
         _ => format!("{} {}", word(random), word(random)),
     }
 }

@@ -60,6 +60,22 @@ fn an_anchor_records_path_line_text_and_commit() {
 
 #[test]
 #[ignore = "needs git"]
+fn lines_with_tabs_are_recorded_as_they_are() {
+    let repository = repository();
+    repository.write("main.go", "func main() {\n\tgo\trun(1)\t\n}\n");
+    repository.commit();
+    repository.ok(&["anchor", "n1", "main.go:2"]);
+    assert!(repository.stale().is_empty());
+    repository.write("main.go", "// New.\nfunc main() {\n\tgo\trun(1)\n}\n");
+    assert_eq!(repository.stale(), ["n1: code-moved: `main.go:2` is now main.go:3"]);
+    repository.ok(&["stale", "--fix"]);
+    assert!(repository.stale().is_empty());
+    repository.write("main.go", "func main() {\n    go run(1)\n}\n");
+    assert_eq!(repository.stale(), ["n1: code-changed: `main.go:3` changed and is not committed"]);
+}
+
+#[test]
+#[ignore = "needs git"]
 fn an_anchor_is_refused_where_it_could_not_be_found_again() {
     let repository = repository();
     repository.write("new.rs", "fn new() {}\n");

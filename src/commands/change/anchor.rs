@@ -87,7 +87,7 @@ fn is_same_target(a: &CodeRef, b: &CodeRef) -> bool {
 }
 
 fn is_recordable(line: &str) -> bool {
-    is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(char::is_control)
+    is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(|c: char| c.is_control() && c != '\t')
 }
 
 /// Reads the line that a new anchor names.
@@ -117,7 +117,7 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
     };
     if !is_recordable(&text) {
         let message = format!("line {line} of `{}` can't be recognised again", named.path);
-        let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters, or a symbol";
+        let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters but tabs, or a symbol";
         return Err(Error::usage(message).hint(hint));
     }
     Ok(CodeRef { line: Some(line), text: Some(text), commit: files.head(), ..named })
