@@ -3,17 +3,20 @@
 //! Files are compared first; git's history is read once, and only if that does not decide every reference.
 
 mod rules;
+mod versions;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
-use rules::{Baseline, LinePlacement, Version, has_word, renamed, symbol_line, versions};
+use rules::{Baseline, LinePlacement, symbol_line};
+use versions::{Changes, Found, Sought, Version};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
 const MAX_ARGUMENTS: usize = 64 * 1024;
-/// The most versions of files that are compared.
+/// The most versions of files that are read, and the most that all references together are looked up in.
 const MAX_VERSIONS: usize = 20_000;
+const MAX_LOOKUPS: usize = 2_000_000;
 /// The fewest letters and digits of a line that can be told from others.
 const MIN_LETTERS: usize = 2;
 
@@ -91,7 +94,7 @@ pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
     let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
     match (baseline_of(reference), reference.symbol_word()) {
         (Some(baseline), _) => matches!(baseline.find(&file), LinePlacement::At(_)),
-        (None, Some(symbol)) => has_word(file.as_str(), symbol),
+        (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
         (None, None) => true,
     }
 }
@@ -151,18 +154,11 @@ fn history_of<'f, 'a>(
     files.history((!is_whole && !has_renames).then_some(&paths))
 }
 
-/// What is searched for in the versions of a file.
-#[derive(Debug, Clone, Copy)]
-enum Sought<'a> {
-    Line(&'a str),
-    Symbol(&'a str),
-    File,
-}
-
 /// The check of references that the files alone do not decide.
 struct Check<'c> {
     files: &'c ProjectFiles,
     history: Option<&'c GitHistory<'c>>,
+    changes: Changes<'c>,
     subjects: &'c [Subject<'c>],
     /// The position in the history of the commit at which each was recorded.
     bases: Vec<Option<usize>>,
@@ -189,7 +185,8 @@ impl<'c> Check<'c> {
         };
         let recorded = subjects.iter().map(of_notes).collect();
         let is_of_project = vec![true; subjects.len()];
-        let mut check = Self { files, history, subjects, bases, recorded, is_of_project };
+        let changes = history.map(|history| Changes::new(&history.commits)).unwrap_or_default();
+        let mut check = Self { files, history, changes, subjects, bases, recorded, is_of_project };
         check.read_recorded();
         check
     }
@@ -200,9 +197,6 @@ impl<'c> Check<'c> {
         let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
         let wanted: BTreeSet<String> = names.iter().flatten().cloned().collect();
         let contents = self.history.map(|history| history.contents(&wanted)).unwrap_or_default();
-        let changes = self.history.iter().flat_map(|history| &history.commits).flat_map(|commit| &commit.changes);
-        let of_history = changes.flat_map(|change| change.before.iter().chain(&change.after));
-        let of_history: HashSet<&str> = of_history.map(|blob| blob.path.as_str()).collect();
         for (index, name) in without.into_iter().zip(names) {
             let reference = self.subjects[index].reference;
             let content = name.and_then(|name| contents.get(&name));
@@ -213,7 +207,7 @@ impl<'c> Check<'c> {
                 self.bases[index] = None;
             }
             let path = reference.path.as_str();
-            let is_known = || !is_permalink && (self.files.has(path) || of_history.contains(path));
+            let is_known = || !is_permalink && (self.files.has(path) || self.changes.contains(path));
             self.is_of_project[index] =
                 !matches!(reference.origin, RefOrigin::Text { .. }) || content.is_some() || is_known();
         }
@@ -244,9 +238,9 @@ impl<'c> Check<'c> {
     /// Returns the verdict on a reference, or one that lacks the commit.
     fn judge(&self, index: usize) -> Result<Verdict, Undated<'_>> {
         let reference = self.subjects[index].reference;
-        let commits = self.history.map_or(&[][..], |history| history.commits.as_slice());
         let is_there = self.files.has(&reference.path);
-        let path = if is_there { reference.path.clone() } else { renamed(commits, self.bases[index], &reference.path) };
+        let path =
+            if is_there { reference.path.clone() } else { self.changes.renamed(self.bases[index], &reference.path) };
         if !self.files.has(&path) {
             return Err(Undated { changed: None, path, sought: Sought::File });
         }
@@ -279,44 +273,44 @@ impl<'c> Check<'c> {
     /// Returns when the text of each verdict without a commit disappeared; for the others, `Unknown`.
     fn dates(&self, judged: &[Result<Verdict, Undated<'_>>]) -> Vec<Since> {
         let Some(history) = self.history else { return vec![Since::Unknown; judged.len()] };
-        let head = |path: &str| history.object_name("HEAD", path);
-        let of_path = |(index, judged): (usize, &Result<Verdict, Undated<'_>>)| match judged {
-            Ok(_) => Vec::new(),
-            Err(undated) => {
-                let versions =
-                    versions(&history.commits, self.bases[index], &undated.path, self.has_moved(index, &undated.path));
-                if versions.is_empty() { vec![(None, Some(head(&undated.path)))] } else { versions }
+        let (mut names, mut lookups, mut is_beyond) = (BTreeSet::new(), 0, vec![true; judged.len()]);
+        for (index, undated) in undated(judged) {
+            let versions = self.versions(history, index, &undated.path);
+            lookups += versions.len();
+            if lookups <= MAX_LOOKUPS {
+                is_beyond[index] = false;
+                names.extend(versions.into_iter().filter_map(|(_, object)| Some(object?.into_owned())));
             }
-        };
-        let versions: Vec<Vec<Version>> = judged.iter().enumerate().map(of_path).collect();
-        let names = versions.iter().flatten().filter_map(|(_, object)| object.clone());
-        let contents = history.contents(&names.take(MAX_VERSIONS).collect());
-        let date = |(judged, versions): (&Result<Verdict, Undated<'_>>, &Vec<Version>)| match judged {
-            Ok(_) => Since::Unknown,
-            Err(undated) => since(history, versions, |object| match contents.get(object) {
-                Some(file) => Some(is_in(file, undated.sought)),
-                // HEAD has no such file.
-                None if object.contains(':') => Some(false),
-                None => None,
-            }),
-        };
-        judged.iter().zip(&versions).map(date).collect()
+        }
+        let contents = history.contents(&names.into_iter().take(MAX_VERSIONS).collect());
+        let found = Found::new(undated(judged).map(|(_, undated)| undated.sought), &contents);
+        let mut dates = vec![Since::Unknown; judged.len()];
+        for (index, undated) in undated(judged).filter(|(index, _)| !is_beyond[*index]) {
+            let versions = self.versions(history, index, &undated.path);
+            // HEAD has no such file, if it was not read.
+            let has =
+                |object: &str| found.is_in(undated.sought, object).or_else(|| object.contains(':').then_some(false));
+            dates[index] = since(history, &versions, has);
+        }
+        dates
+    }
+
+    /// Returns the versions of the file in which the text of a reference is searched for: without any, that of HEAD.
+    fn versions(&self, history: &GitHistory<'_>, index: usize, path: &str) -> Vec<Version<'c>> {
+        let versions = self.changes.versions(self.bases[index], path, self.has_moved(index, path));
+        if versions.is_empty() { vec![(None, Some(history.object_name("HEAD", path).into()))] } else { versions }
     }
 }
 
-/// Whether a version of a file has what is searched for.
-fn is_in(file: &SourceText, sought: Sought<'_>) -> bool {
-    match sought {
-        Sought::File => true,
-        Sought::Symbol(symbol) => has_word(file.as_str(), symbol),
-        Sought::Line(text) => file.as_str().contains(text) && file.lines_with(text).next().is_some(),
-    }
+/// Iterates over the verdicts that lack the commit, with their positions.
+fn undated<'u, 'a>(judged: &'u [Result<Verdict, Undated<'a>>]) -> impl Iterator<Item = (usize, &'u Undated<'a>)> {
+    judged.iter().enumerate().filter_map(|(index, judged)| Some((index, judged.as_ref().err()?)))
 }
 
 /// Returns the commit after the last version that has what is searched for. `has` returns `None` for a version that could
 /// not be read: then nothing is known of those before it.
-fn since(history: &GitHistory<'_>, versions: &[Version], has: impl Fn(&str) -> Option<bool>) -> Since {
-    let has = |(_, object): &Version| object.as_ref().map_or(Some(false), |object| has(object));
+fn since(history: &GitHistory<'_>, versions: &[Version<'_>], has: impl Fn(&str) -> Option<bool>) -> Since {
+    let has = |(_, object): &Version<'_>| object.as_ref().map_or(Some(false), |object| has(object));
     match versions.iter().map(has).position(|has| has != Some(false)) {
         None => Since::Unknown,
         Some(last) if has(&versions[last]).is_none() => Since::Unknown,
@@ -359,7 +353,7 @@ fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
 fn existing(reference: &CodeRef, path: &str, file: &SourceText) -> Verdict {
     let since = Since::Unknown;
     match (reference.symbol_word(), reference.line) {
-        (Some(symbol), _) if !has_word(file.as_str(), symbol) => Verdict::Gone { since },
+        (Some(symbol), _) if file.lines_with_word(symbol).next().is_none() => Verdict::Gone { since },
         (None, Some(line)) if file.line(line).is_none() => {
             Verdict::Changed { place: CodePlace { path: path.to_owned(), line: None }, since }
         }
