@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
-use rules::{Baseline, LinePlacement, symbol_line};
+use rules::{Baseline, LinePlacement, Symbol, symbol_line};
 use versions::{Changes, Found, Sought, Version};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
@@ -27,6 +27,8 @@ pub enum Verdict {
     Unchanged,
     /// It is in another place.
     Moved(CodePlace),
+    /// It is probably in another place: other lines there have the same text.
+    MovedPerhaps(CodePlace),
     /// Its text is gone.
     Changed {
         /// The line of its symbol now, or the line with its number.
@@ -84,7 +86,7 @@ pub fn is_recognisable(line: &str) -> bool {
 
 /// Returns the line that defines a symbol, or else first names it, and its text.
 pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)> {
-    let line = symbol_line(file, symbol, 1)?;
+    let line = symbol_line(file, Symbol::parse(symbol), 1)?;
     Some((line, file.line(line)?.to_owned()))
 }
 
@@ -92,8 +94,8 @@ pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)
 /// within the limits of `files` counts as unchanged. Starts no process.
 pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
     let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
-    match (baseline_of(reference), reference.symbol_word()) {
-        (Some(baseline), _) => matches!(baseline.find(&file), LinePlacement::At(_)),
+    match (&reference.text, reference.symbol_word()) {
+        (Some(text), _) => file.count(text) > 0,
         (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
         (None, None) => true,
     }
@@ -117,14 +119,12 @@ pub fn check(files: &ProjectFiles, subjects: &[Subject<'_>]) -> Vec<Option<Verdi
 
 /// Returns the verdict on a reference if the file at its path decides it.
 fn in_place(files: &ProjectFiles, reference: &CodeRef) -> Option<Verdict> {
-    let Some(baseline) = baseline_of(reference) else {
+    let Some(text) = &reference.text else {
         let is_file = reference.line.is_none() && reference.symbol.is_none();
         return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
     };
-    match baseline.find(&*files.read(&reference.path)?) {
-        LinePlacement::At(line) => Some(at(reference, baseline.line, &reference.path, Some(line))),
-        LinePlacement::Changed(_) | LinePlacement::Lost => None,
-    }
+    let is_there = files.read(&reference.path)?.line(reference.line.unwrap_or(1)) == Some(text);
+    is_there.then_some(Verdict::Unchanged)
 }
 
 /// Returns the verdict on code that was found in a line.
@@ -134,12 +134,6 @@ fn at(reference: &CodeRef, recorded: usize, path: &str, line: Option<usize>) -> 
     } else {
         Verdict::Moved(CodePlace { path: path.to_owned(), line })
     }
-}
-
-/// Returns what a reference records of its line; `None` without a text.
-fn baseline_of(reference: &CodeRef) -> Option<Baseline<'_>> {
-    let text = reference.text.as_deref()?;
-    Some(Baseline { symbol: reference.symbol_word(), line: reference.line.unwrap_or(1), text })
 }
 
 /// Reads the history of the files that references name: with renames only if one of the files is gone.
@@ -164,6 +158,8 @@ struct Check<'c> {
     bases: Vec<Option<usize>>,
     /// What is recorded of each: its line and text, from the note or the history.
     recorded: Vec<Option<(usize, String)>>,
+    /// How many lines had the text of each when it was recorded.
+    counts: Vec<Option<usize>>,
     /// Whether each names a file that the project has or had.
     is_of_project: Vec<bool>,
 }
@@ -184,23 +180,30 @@ impl<'c> Check<'c> {
             reference.text.clone().map(|text| (reference.line.unwrap_or(1), text))
         };
         let recorded = subjects.iter().map(of_notes).collect();
-        let is_of_project = vec![true; subjects.len()];
+        let (is_of_project, counts) = (vec![true; subjects.len()], vec![None; subjects.len()]);
         let changes = history.map(|history| Changes::new(&history.commits)).unwrap_or_default();
-        let mut check = Self { files, history, changes, subjects, bases, recorded, is_of_project };
+        let mut check = Self { files, history, changes, subjects, bases, recorded, counts, is_of_project };
         check.read_recorded();
         check
     }
 
     /// Reads what references without a text were about from the commits at which they were recorded.
     fn read_recorded(&mut self) {
-        let without: Vec<usize> = (0..self.subjects.len()).filter(|index| self.recorded[*index].is_none()).collect();
+        let is_wanted =
+            |index: &usize| self.recorded[*index].is_none() || self.subjects[*index].reference.commit.is_some();
+        let without: Vec<usize> = (0..self.subjects.len()).filter(is_wanted).collect();
         let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
         let wanted: BTreeSet<String> = names.iter().flatten().cloned().collect();
         let contents = self.history.map(|history| history.contents(&wanted)).unwrap_or_default();
         for (index, name) in without.into_iter().zip(names) {
             let reference = self.subjects[index].reference;
             let content = name.and_then(|name| contents.get(&name));
-            self.recorded[index] = content.and_then(|file| line_in(file, reference));
+            if reference.text.is_none() {
+                self.recorded[index] = content.and_then(|file| line_in(file, reference));
+            }
+            let text = self.recorded[index].as_ref().map(|(_, text)| text);
+            // A text that was not committed yet is not counted.
+            self.counts[index] = content.zip(text).map(|(file, text)| file.count(text)).filter(|count| *count > 0);
             let is_permalink = reference.commit.is_some();
             if content.is_none() && !is_permalink {
                 // The file had another path when the note was written, or was not there.
@@ -245,22 +248,25 @@ impl<'c> Check<'c> {
             return Err(Undated { changed: None, path, sought: Sought::File });
         }
         let file = self.files.read(&path);
-        let symbol = reference.symbol_word();
+        let symbol = reference.symbol.as_deref().map(Symbol::parse);
         let Some(file) = file.filter(|_| reference.line.is_some() || symbol.is_some()) else {
             return Ok(at(reference, 0, &path, None));
         };
         let Some((line, text)) = &self.recorded[index] else {
             return Ok(existing(reference, &path, &file));
         };
-        match (Baseline { symbol, line: *line, text }).find(&file) {
-            LinePlacement::At(found) => Ok(at(reference, *line, &path, Some(found))),
+        match (Baseline { symbol, line: *line, text, count: self.counts[index] }).find(&file) {
+            LinePlacement::At(found) => Ok(match at(reference, *line, &path, Some(found)) {
+                Verdict::Moved(place) if found != *line && file.count(text) > 1 => Verdict::MovedPerhaps(place),
+                verdict => verdict,
+            }),
             LinePlacement::Changed(found) => {
                 let line = found.or_else(|| file.line(*line).map(|_| *line));
                 let changed = Some(CodePlace { path: path.clone(), line });
-                Err(Undated { changed, path, sought: Sought::Line(text) })
+                Err(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) })
             }
             LinePlacement::Lost => {
-                let sought = Sought::Symbol(symbol.unwrap_or_default());
+                let sought = Sought::Symbol(symbol.map_or("", |symbol| symbol.word));
                 Err(Undated { changed: None, path, sought })
             }
         }
@@ -341,7 +347,7 @@ fn base_of(history: &GitHistory<'_>, subject: Subject<'_>) -> Option<usize> {
 
 /// Returns the line that a reference names in a file, if it can be recognised.
 fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
-    let found = match (reference.symbol_word(), reference.line) {
+    let found = match (reference.symbol.as_deref(), reference.line) {
         (Some(symbol), _) => line_of_symbol(file, symbol),
         (None, Some(line)) => file.line(line).map(|text| (line, text.to_owned())),
         (None, None) => None,

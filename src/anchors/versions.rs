@@ -8,7 +8,8 @@ use crate::store::{Blob, BlobChange, FileCommit, SourceText};
 /// What is searched for in the versions of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sought<'a> {
-    Line(&'a str),
+    /// More lines with this text than this number.
+    Lines(&'a str, usize),
     Symbol(&'a str),
     File,
 }
@@ -18,7 +19,7 @@ pub(super) enum Sought<'a> {
 pub(super) struct Found<'a> {
     lines: HashMap<&'a str, usize>,
     symbols: HashMap<&'a str, usize>,
-    /// The numbers of the lines and symbols of each version, ascending.
+    /// The numbers of the lines and symbols of each version, ascending, as often as they occur.
     of_versions: HashMap<&'a str, Vec<usize>>,
 }
 
@@ -28,7 +29,7 @@ impl<'a> Found<'a> {
         let mut found = Self::default();
         for (number, sought) in soughts.enumerate() {
             match sought {
-                Sought::Line(text) => found.lines.entry(text).or_insert(number),
+                Sought::Lines(text, _) => found.lines.entry(text).or_insert(number),
                 Sought::Symbol(symbol) => found.symbols.entry(symbol).or_insert(number),
                 Sought::File => continue,
             };
@@ -43,19 +44,19 @@ impl<'a> Found<'a> {
             numbers.extend(text.words().filter_map(|word| self.symbols.get(word)));
         }
         numbers.sort_unstable();
-        numbers.dedup();
         numbers
     }
 
     /// Whether a version contains what is searched for; `None` for a version that was not read.
     pub(super) fn is_in(&self, sought: Sought<'_>, version: &str) -> Option<bool> {
         let numbers = self.of_versions.get(version)?;
-        let number = match sought {
-            Sought::Line(text) => self.lines.get(text),
-            Sought::Symbol(symbol) => self.symbols.get(symbol),
+        let (number, count) = match sought {
+            Sought::Lines(text, count) => (self.lines.get(text)?, count),
+            Sought::Symbol(symbol) => (self.symbols.get(symbol)?, 0),
             Sought::File => return Some(true),
         };
-        Some(number.is_some_and(|number| numbers.binary_search(number).is_ok()))
+        let start = numbers.partition_point(|found| found < number);
+        Some(numbers.get(start + count) == Some(number))
     }
 }
 
