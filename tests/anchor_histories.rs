@@ -64,6 +64,7 @@ fn new_line(random: &mut Random) -> String {
         0 => "}".to_owned(),
         1..=3 => format!("fn {}({}) {{", word(random), word(random)),
         4 => format!("    call({}, {});", word(random), word(random)),
+        5 | 6 => format!("\t{}\t{}", word(random), word(random)),
         _ => format!("{} {}", word(random), word(random)),
     }
 }
@@ -246,7 +247,8 @@ fn write_note(repository: &Repository, model: &Model, index: usize, anchor: &Anc
 /// What an anchor looks for in the versions of its file.
 enum Sought {
     File,
-    Line(String),
+    /// More lines with this text than this number.
+    Lines(String, usize),
     Symbol(String),
 }
 
@@ -281,14 +283,20 @@ impl Model {
         }
         let lines = &self.work[&path];
         let Some((line, text)) = recorded else { panic!("every anchor here has a text") };
+        let count = |lines: &Lines| lines.iter().filter(|line| **line == text).count();
+        let then = base.and_then(|base| self.snapshots[base].get(&anchor.path)).map(count).filter(|count| *count > 0);
         let same: Vec<usize> = (1..=lines.len()).filter(|number| lines[number - 1] == text).collect();
+        let is_rarer = same.len() < then.unwrap_or(if same.len() > 1 { usize::MAX } else { 0 });
+        let is_lost = is_rarer && !same.contains(&line);
+        let perhaps = if same.len() > 1 && !same.contains(&line) { "perhaps " } else { "" };
+        let same = if is_lost { &[] } else { same.as_slice() };
         if let Some(found) = same.iter().min_by_key(|number| (number.abs_diff(line), **number)) {
             let class = match (path == anchor.path, *found == line) {
                 (true, true) => return ("unchanged", None),
                 (true, false) => "moved in its file",
                 (false, _) => "moved with its file",
             };
-            return (class, Some(format!("code-moved: `{name}` is now {path}:{found}")));
+            return (class, Some(format!("code-moved: `{name}` is {perhaps}now {path}:{found}")));
         }
         let place = match &anchor.symbol {
             Some(symbol) => match symbol_line(lines, symbol, line) {
@@ -302,7 +310,7 @@ impl Model {
             None if line <= lines.len() => format!("; it is now in {path}:{line}"),
             None => format!("; it is now in {path}"),
         };
-        let (class, since) = since(Sought::Line(text));
+        let (class, since) = since(Sought::Lines(text.clone(), count(lines)));
         let class = match (class, anchor.symbol.is_some()) {
             ("committed", false) => "changed line with a commit",
             ("committed", true) => "changed symbol with a commit",
@@ -344,7 +352,7 @@ impl Model {
         let has = |index: usize| {
             self.snapshots[index].get(&paths[index]).is_some_and(|lines| match sought {
                 Sought::File => true,
-                Sought::Line(text) => lines.contains(text),
+                Sought::Lines(text, count) => lines.iter().filter(|line| *line == text).count() > *count,
                 Sought::Symbol(symbol) => lines.iter().any(|line| line.contains(symbol.as_str())),
             })
         };

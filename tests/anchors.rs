@@ -60,6 +60,47 @@ fn an_anchor_records_path_line_text_and_commit() {
 
 #[test]
 #[ignore = "needs git"]
+fn lines_with_tabs_are_recorded_as_they_are() {
+    let repository = repository();
+    repository.write("main.go", "func main() {\n\tgo\trun(1)\t\n}\n");
+    repository.commit();
+    repository.ok(&["anchor", "n1", "main.go:2"]);
+    assert!(repository.stale().is_empty());
+    repository.write("main.go", "// New.\nfunc main() {\n\tgo\trun(1)\n}\n");
+    assert_eq!(repository.stale(), ["n1: code-moved: `main.go:2` is now main.go:3"]);
+    repository.ok(&["stale", "--fix"]);
+    assert!(repository.stale().is_empty());
+    repository.write("main.go", "func main() {\n    go run(1)\n}\n");
+    assert_eq!(repository.stale(), ["n1: code-changed: `main.go:3` changed and is not committed"]);
+}
+
+#[test]
+#[ignore = "needs git"]
+fn an_anchor_does_not_move_to_another_function() {
+    let repository = repository();
+    let (a, b) = ("impl A {\n    fn new() {\n    }\n}\n", "impl B {\n    fn new() {\n    }\n}\n");
+    repository.write("n.rs", &format!("{a}{b}"));
+    repository.commit();
+    repository.ok(&["anchor", "n1", "n.rs#B::new"]);
+    assert!(repository.read_note("n1").contains("line: 6"));
+    let refused = repository.refused(&["anchor", "n1", "n.rs#C::new"]);
+    assert!(refused.contains("no line of `n.rs` is recognised as `C::new`\nhint: name the line"), "{refused}");
+    // It is now in one of two lines: not fixed.
+    repository.write("n.rs", &format!("\n{a}{b}"));
+    assert_eq!(repository.stale(), ["n1: code-moved: `n.rs#B::new` is perhaps now n.rs:7"]);
+    let before = repository.read_note("n1");
+    repository.ok(&["stale", "--fix"]);
+    assert_eq!(repository.read_note("n1"), before);
+    // The other line is that of `A`.
+    repository.write("n.rs", a);
+    assert_eq!(repository.stale(), ["n1: code-gone: `n.rs#B::new` is gone and is not committed"]);
+    repository.write("n.rs", &format!("{a}{}", b.replace("()", "(x: u8)")));
+    let changed = "n1: code-changed: `n.rs#B::new` changed and is not committed; it is now in n.rs:6";
+    assert_eq!(repository.stale(), [changed]);
+}
+
+#[test]
+#[ignore = "needs git"]
 fn an_anchor_is_refused_where_it_could_not_be_found_again() {
     let repository = repository();
     repository.write("new.rs", "fn new() {}\n");

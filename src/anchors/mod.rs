@@ -3,17 +3,20 @@
 //! Files are compared first; git's history is read once, and only if that does not decide every reference.
 
 mod rules;
+mod versions;
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
-use rules::{Baseline, LinePlacement, Version, has_word, renamed, symbol_line, versions};
+use rules::{Baseline, LinePlacement, Symbol, symbol_line};
+use versions::{Changes, Found, Sought, Version};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
 const MAX_ARGUMENTS: usize = 64 * 1024;
-/// The most versions of files that are compared.
+/// The most versions of files that are read, and the most that all references together are looked up in.
 const MAX_VERSIONS: usize = 20_000;
+const MAX_LOOKUPS: usize = 2_000_000;
 /// The fewest letters and digits of a line that can be told from others.
 const MIN_LETTERS: usize = 2;
 
@@ -24,6 +27,8 @@ pub enum Verdict {
     Unchanged,
     /// It is in another place.
     Moved(CodePlace),
+    /// It is probably in another place: other lines there have the same text.
+    MovedPerhaps(CodePlace),
     /// Its text is gone.
     Changed {
         /// The line of its symbol now, or the line with its number.
@@ -81,7 +86,7 @@ pub fn is_recognisable(line: &str) -> bool {
 
 /// Returns the line that defines a symbol, or else first names it, and its text.
 pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)> {
-    let line = symbol_line(file, symbol, 1)?;
+    let line = symbol_line(file, Symbol::parse(symbol), 1)?;
     Some((line, file.line(line)?.to_owned()))
 }
 
@@ -89,9 +94,9 @@ pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)
 /// within the limits of `files` counts as unchanged. Starts no process.
 pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
     let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
-    match (baseline_of(reference), reference.symbol_word()) {
-        (Some(baseline), _) => matches!(baseline.find(&file), LinePlacement::At(_)),
-        (None, Some(symbol)) => has_word(file.as_str(), symbol),
+    match (&reference.text, reference.symbol_word()) {
+        (Some(text), _) => file.count(text) > 0,
+        (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
         (None, None) => true,
     }
 }
@@ -114,14 +119,12 @@ pub fn check(files: &ProjectFiles, subjects: &[Subject<'_>]) -> Vec<Option<Verdi
 
 /// Returns the verdict on a reference if the file at its path decides it.
 fn in_place(files: &ProjectFiles, reference: &CodeRef) -> Option<Verdict> {
-    let Some(baseline) = baseline_of(reference) else {
+    let Some(text) = &reference.text else {
         let is_file = reference.line.is_none() && reference.symbol.is_none();
         return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
     };
-    match baseline.find(&*files.read(&reference.path)?) {
-        LinePlacement::At(line) => Some(at(reference, baseline.line, &reference.path, Some(line))),
-        LinePlacement::Changed(_) | LinePlacement::Lost => None,
-    }
+    let is_there = files.read(&reference.path)?.line(reference.line.unwrap_or(1)) == Some(text);
+    is_there.then_some(Verdict::Unchanged)
 }
 
 /// Returns the verdict on code that was found in a line.
@@ -131,12 +134,6 @@ fn at(reference: &CodeRef, recorded: usize, path: &str, line: Option<usize>) -> 
     } else {
         Verdict::Moved(CodePlace { path: path.to_owned(), line })
     }
-}
-
-/// Returns what a reference records of its line; `None` without a text.
-fn baseline_of(reference: &CodeRef) -> Option<Baseline<'_>> {
-    let text = reference.text.as_deref()?;
-    Some(Baseline { symbol: reference.symbol_word(), line: reference.line.unwrap_or(1), text })
 }
 
 /// Reads the history of the files that references name: with renames only if one of the files is gone.
@@ -151,23 +148,18 @@ fn history_of<'f, 'a>(
     files.history((!is_whole && !has_renames).then_some(&paths))
 }
 
-/// What is searched for in the versions of a file.
-#[derive(Debug, Clone, Copy)]
-enum Sought<'a> {
-    Line(&'a str),
-    Symbol(&'a str),
-    File,
-}
-
 /// The check of references that the files alone do not decide.
 struct Check<'c> {
     files: &'c ProjectFiles,
     history: Option<&'c GitHistory<'c>>,
+    changes: Changes<'c>,
     subjects: &'c [Subject<'c>],
     /// The position in the history of the commit at which each was recorded.
     bases: Vec<Option<usize>>,
     /// What is recorded of each: its line and text, from the note or the history.
     recorded: Vec<Option<(usize, String)>>,
+    /// How many lines had the text of each when it was recorded.
+    counts: Vec<Option<usize>>,
     /// Whether each names a file that the project has or had.
     is_of_project: Vec<bool>,
 }
@@ -188,32 +180,37 @@ impl<'c> Check<'c> {
             reference.text.clone().map(|text| (reference.line.unwrap_or(1), text))
         };
         let recorded = subjects.iter().map(of_notes).collect();
-        let is_of_project = vec![true; subjects.len()];
-        let mut check = Self { files, history, subjects, bases, recorded, is_of_project };
+        let (is_of_project, counts) = (vec![true; subjects.len()], vec![None; subjects.len()]);
+        let changes = history.map(|history| Changes::new(&history.commits)).unwrap_or_default();
+        let mut check = Self { files, history, changes, subjects, bases, recorded, counts, is_of_project };
         check.read_recorded();
         check
     }
 
     /// Reads what references without a text were about from the commits at which they were recorded.
     fn read_recorded(&mut self) {
-        let without: Vec<usize> = (0..self.subjects.len()).filter(|index| self.recorded[*index].is_none()).collect();
+        let is_wanted =
+            |index: &usize| self.recorded[*index].is_none() || self.subjects[*index].reference.commit.is_some();
+        let without: Vec<usize> = (0..self.subjects.len()).filter(is_wanted).collect();
         let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
         let wanted: BTreeSet<String> = names.iter().flatten().cloned().collect();
         let contents = self.history.map(|history| history.contents(&wanted)).unwrap_or_default();
-        let changes = self.history.iter().flat_map(|history| &history.commits).flat_map(|commit| &commit.changes);
-        let of_history = changes.flat_map(|change| change.before.iter().chain(&change.after));
-        let of_history: HashSet<&str> = of_history.map(|blob| blob.path.as_str()).collect();
         for (index, name) in without.into_iter().zip(names) {
             let reference = self.subjects[index].reference;
             let content = name.and_then(|name| contents.get(&name));
-            self.recorded[index] = content.and_then(|file| line_in(file, reference));
+            if reference.text.is_none() {
+                self.recorded[index] = content.and_then(|file| line_in(file, reference));
+            }
+            let text = self.recorded[index].as_ref().map(|(_, text)| text);
+            // A text that was not committed yet is not counted.
+            self.counts[index] = content.zip(text).map(|(file, text)| file.count(text)).filter(|count| *count > 0);
             let is_permalink = reference.commit.is_some();
             if content.is_none() && !is_permalink {
                 // The file had another path when the note was written, or was not there.
                 self.bases[index] = None;
             }
             let path = reference.path.as_str();
-            let is_known = || !is_permalink && (self.files.has(path) || of_history.contains(path));
+            let is_known = || !is_permalink && (self.files.has(path) || self.changes.contains(path));
             self.is_of_project[index] =
                 !matches!(reference.origin, RefOrigin::Text { .. }) || content.is_some() || is_known();
         }
@@ -244,29 +241,32 @@ impl<'c> Check<'c> {
     /// Returns the verdict on a reference, or one that lacks the commit.
     fn judge(&self, index: usize) -> Result<Verdict, Undated<'_>> {
         let reference = self.subjects[index].reference;
-        let commits = self.history.map_or(&[][..], |history| history.commits.as_slice());
         let is_there = self.files.has(&reference.path);
-        let path = if is_there { reference.path.clone() } else { renamed(commits, self.bases[index], &reference.path) };
+        let path =
+            if is_there { reference.path.clone() } else { self.changes.renamed(self.bases[index], &reference.path) };
         if !self.files.has(&path) {
             return Err(Undated { changed: None, path, sought: Sought::File });
         }
         let file = self.files.read(&path);
-        let symbol = reference.symbol_word();
+        let symbol = reference.symbol.as_deref().map(Symbol::parse);
         let Some(file) = file.filter(|_| reference.line.is_some() || symbol.is_some()) else {
             return Ok(at(reference, 0, &path, None));
         };
         let Some((line, text)) = &self.recorded[index] else {
             return Ok(existing(reference, &path, &file));
         };
-        match (Baseline { symbol, line: *line, text }).find(&file) {
-            LinePlacement::At(found) => Ok(at(reference, *line, &path, Some(found))),
+        match (Baseline { symbol, line: *line, text, count: self.counts[index] }).find(&file) {
+            LinePlacement::At(found) => Ok(match at(reference, *line, &path, Some(found)) {
+                Verdict::Moved(place) if found != *line && file.count(text) > 1 => Verdict::MovedPerhaps(place),
+                verdict => verdict,
+            }),
             LinePlacement::Changed(found) => {
                 let line = found.or_else(|| file.line(*line).map(|_| *line));
                 let changed = Some(CodePlace { path: path.clone(), line });
-                Err(Undated { changed, path, sought: Sought::Line(text) })
+                Err(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) })
             }
             LinePlacement::Lost => {
-                let sought = Sought::Symbol(symbol.unwrap_or_default());
+                let sought = Sought::Symbol(symbol.map_or("", |symbol| symbol.word));
                 Err(Undated { changed: None, path, sought })
             }
         }
@@ -279,44 +279,44 @@ impl<'c> Check<'c> {
     /// Returns when the text of each verdict without a commit disappeared; for the others, `Unknown`.
     fn dates(&self, judged: &[Result<Verdict, Undated<'_>>]) -> Vec<Since> {
         let Some(history) = self.history else { return vec![Since::Unknown; judged.len()] };
-        let head = |path: &str| history.object_name("HEAD", path);
-        let of_path = |(index, judged): (usize, &Result<Verdict, Undated<'_>>)| match judged {
-            Ok(_) => Vec::new(),
-            Err(undated) => {
-                let versions =
-                    versions(&history.commits, self.bases[index], &undated.path, self.has_moved(index, &undated.path));
-                if versions.is_empty() { vec![(None, Some(head(&undated.path)))] } else { versions }
+        let (mut names, mut lookups, mut is_beyond) = (BTreeSet::new(), 0, vec![true; judged.len()]);
+        for (index, undated) in undated(judged) {
+            let versions = self.versions(history, index, &undated.path);
+            lookups += versions.len();
+            if lookups <= MAX_LOOKUPS {
+                is_beyond[index] = false;
+                names.extend(versions.into_iter().filter_map(|(_, object)| Some(object?.into_owned())));
             }
-        };
-        let versions: Vec<Vec<Version>> = judged.iter().enumerate().map(of_path).collect();
-        let names = versions.iter().flatten().filter_map(|(_, object)| object.clone());
-        let contents = history.contents(&names.take(MAX_VERSIONS).collect());
-        let date = |(judged, versions): (&Result<Verdict, Undated<'_>>, &Vec<Version>)| match judged {
-            Ok(_) => Since::Unknown,
-            Err(undated) => since(history, versions, |object| match contents.get(object) {
-                Some(file) => Some(is_in(file, undated.sought)),
-                // HEAD has no such file.
-                None if object.contains(':') => Some(false),
-                None => None,
-            }),
-        };
-        judged.iter().zip(&versions).map(date).collect()
+        }
+        let contents = history.contents(&names.into_iter().take(MAX_VERSIONS).collect());
+        let found = Found::new(undated(judged).map(|(_, undated)| undated.sought), &contents);
+        let mut dates = vec![Since::Unknown; judged.len()];
+        for (index, undated) in undated(judged).filter(|(index, _)| !is_beyond[*index]) {
+            let versions = self.versions(history, index, &undated.path);
+            // HEAD has no such file, if it was not read.
+            let has =
+                |object: &str| found.is_in(undated.sought, object).or_else(|| object.contains(':').then_some(false));
+            dates[index] = since(history, &versions, has);
+        }
+        dates
+    }
+
+    /// Returns the versions of the file in which the text of a reference is searched for: without any, that of HEAD.
+    fn versions(&self, history: &GitHistory<'_>, index: usize, path: &str) -> Vec<Version<'c>> {
+        let versions = self.changes.versions(self.bases[index], path, self.has_moved(index, path));
+        if versions.is_empty() { vec![(None, Some(history.object_name("HEAD", path).into()))] } else { versions }
     }
 }
 
-/// Whether a version of a file has what is searched for.
-fn is_in(file: &SourceText, sought: Sought<'_>) -> bool {
-    match sought {
-        Sought::File => true,
-        Sought::Symbol(symbol) => has_word(file.as_str(), symbol),
-        Sought::Line(text) => file.as_str().contains(text) && file.lines_with(text).next().is_some(),
-    }
+/// Iterates over the verdicts that lack the commit, with their positions.
+fn undated<'u, 'a>(judged: &'u [Result<Verdict, Undated<'a>>]) -> impl Iterator<Item = (usize, &'u Undated<'a>)> {
+    judged.iter().enumerate().filter_map(|(index, judged)| Some((index, judged.as_ref().err()?)))
 }
 
 /// Returns the commit after the last version that has what is searched for. `has` returns `None` for a version that could
 /// not be read: then nothing is known of those before it.
-fn since(history: &GitHistory<'_>, versions: &[Version], has: impl Fn(&str) -> Option<bool>) -> Since {
-    let has = |(_, object): &Version| object.as_ref().map_or(Some(false), |object| has(object));
+fn since(history: &GitHistory<'_>, versions: &[Version<'_>], has: impl Fn(&str) -> Option<bool>) -> Since {
+    let has = |(_, object): &Version<'_>| object.as_ref().map_or(Some(false), |object| has(object));
     match versions.iter().map(has).position(|has| has != Some(false)) {
         None => Since::Unknown,
         Some(last) if has(&versions[last]).is_none() => Since::Unknown,
@@ -347,7 +347,7 @@ fn base_of(history: &GitHistory<'_>, subject: Subject<'_>) -> Option<usize> {
 
 /// Returns the line that a reference names in a file, if it can be recognised.
 fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
-    let found = match (reference.symbol_word(), reference.line) {
+    let found = match (reference.symbol.as_deref(), reference.line) {
         (Some(symbol), _) => line_of_symbol(file, symbol),
         (None, Some(line)) => file.line(line).map(|text| (line, text.to_owned())),
         (None, None) => None,
@@ -359,7 +359,7 @@ fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
 fn existing(reference: &CodeRef, path: &str, file: &SourceText) -> Verdict {
     let since = Since::Unknown;
     match (reference.symbol_word(), reference.line) {
-        (Some(symbol), _) if !has_word(file.as_str(), symbol) => Verdict::Gone { since },
+        (Some(symbol), _) if file.lines_with_word(symbol).next().is_none() => Verdict::Gone { since },
         (None, Some(line)) if file.line(line).is_none() => {
             Verdict::Changed { place: CodePlace { path: path.to_owned(), line: None }, since }
         }

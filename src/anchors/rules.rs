@@ -1,7 +1,11 @@
 //! The rules by which a recorded line or symbol is found in a file again: specs/anchors.md. Pure.
 
-use crate::store::{Blob, BlobChange, FileCommit, SourceText};
+use crate::store::{SourceText, words};
 
+/// The most lines that are looked at to find the type that a line belongs to, and the most lines with a symbol that are
+/// looked at so.
+const MAX_LINES_ABOVE: usize = 2_000;
+const MAX_OWNED: usize = 1_000;
 /// Words before a symbol in a line that probably defines it.
 const DEFINING_WORDS: [&str; 27] = [
     "fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "impl", "macro_rules", "def", "class",
@@ -12,10 +16,12 @@ const DEFINING_WORDS: [&str; 27] = [
 /// What is recorded of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Baseline<'a> {
-    /// The symbol, without what qualifies it.
-    pub(super) symbol: Option<&'a str>,
+    /// The symbol, with what qualifies it.
+    pub(super) symbol: Option<Symbol<'a>>,
     pub(super) line: usize,
     pub(super) text: &'a str,
+    /// How many lines had the text when it was recorded; `None` if that is not known.
+    pub(super) count: Option<usize>,
 }
 
 /// Where a recorded line is in a file.
@@ -35,7 +41,10 @@ impl Baseline<'_> {
         if file.line(self.line) == Some(self.text) {
             return LinePlacement::At(self.line);
         }
-        let nearest = nearest(file.lines_with(self.text), self.line);
+        let count = file.count(self.text);
+        // One of several equal lines is gone: which one is not known.
+        let is_lost = count < self.count.unwrap_or(if count > 1 { usize::MAX } else { 0 });
+        let nearest = file.nearest(self.text, self.line).filter(|_| !is_lost);
         match (nearest, self.symbol) {
             (Some(line), _) => LinePlacement::At(line),
             (None, None) => LinePlacement::Changed(None),
@@ -45,17 +54,59 @@ impl Baseline<'_> {
     }
 }
 
-/// Returns the line of a symbol: the first one that probably defines it, else the nearest one to `line` that names it.
-pub(super) fn symbol_line(file: &SourceText, symbol: &str, line: usize) -> Option<usize> {
-    let named =
-        || file.lines().enumerate().filter(|(_, text)| has_word(text, symbol)).map(|(index, text)| (index + 1, text));
-    let defining = named().find(|(_, text)| defines(text, symbol)).map(|(number, _)| number);
-    defining.or_else(|| nearest(named().map(|(number, _)| number), line))
+/// A symbol: the word that is looked for, and the name of the type that it belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Symbol<'a> {
+    pub(super) word: &'a str,
+    /// The part before the word, if it begins with a capital letter: a type, and no module.
+    pub(super) owner: Option<&'a str>,
 }
 
-/// Returns the number nearest to `line`; the lower one of two.
-fn nearest(numbers: impl Iterator<Item = usize>, line: usize) -> Option<usize> {
-    numbers.min_by_key(|number| (number.abs_diff(line), *number))
+impl<'a> Symbol<'a> {
+    pub(super) fn parse(symbol: &'a str) -> Self {
+        let mut parts = symbol.rsplit(['.', ':']).filter(|part| !part.is_empty());
+        let word = parts.next().unwrap_or(symbol);
+        Self { word, owner: parts.next().filter(|part| part.starts_with(char::is_uppercase) && *part != "Self") }
+    }
+
+    /// Whether a line names the owner before the symbol, or is indented below a line that names it.
+    fn is_owned(self, file: &SourceText, number: usize) -> bool {
+        let Some(owner) = self.owner else { return true };
+        let names = |line: &str| words(line).take_while(|word| *word != self.word).any(|word| word == owner);
+        let Some(line) = file.line(number) else { return false };
+        let (mut indent, mut is_found) = (indent_of(line), names(line));
+        for above in (1..number).rev().take(MAX_LINES_ABOVE).filter_map(|above| file.line(above)) {
+            if is_found || indent == 0 {
+                break;
+            }
+            if is_header(above) && indent_of(above) < indent {
+                (indent, is_found) = (indent_of(above), words(above).any(|word| word == owner));
+            }
+        }
+        is_found
+    }
+}
+
+fn indent_of(line: &str) -> usize {
+    line.len() - line.trim_start_matches([' ', '\t']).len()
+}
+
+/// Whether a line can begin a block: it begins with a word, and is neither a label nor a `where`.
+fn is_header(line: &str) -> bool {
+    let line = line.trim_start();
+    let is_label = line.ends_with(':') && !line.contains(' ');
+    line.starts_with(char::is_alphabetic) && !is_label && words(line).next() != Some("where")
+}
+
+/// Returns the line of a symbol: the first one that probably defines it, else the nearest one to `line` that names it. Of
+/// a symbol of a type, only lines that belong to the type.
+pub(super) fn symbol_line(file: &SourceText, symbol: Symbol<'_>, line: usize) -> Option<usize> {
+    let defining = |number: &usize| file.line(*number).is_some_and(|text| defines(text, symbol.word));
+    let named = || {
+        let most = symbol.owner.map_or(usize::MAX, |_| MAX_OWNED);
+        file.lines_with_word(symbol.word).take(most).filter(|number| symbol.is_owned(file, *number))
+    };
+    named().find(defining).or_else(|| named().min_by_key(|number| (number.abs_diff(line), *number)))
 }
 
 /// Whether a word that precedes definitions is before the symbol in a line.
@@ -64,63 +115,13 @@ fn defines(line: &str, symbol: &str) -> bool {
     before.into_iter().any(|word| DEFINING_WORDS.contains(&word))
 }
 
-/// Whether a text contains a symbol as a whole word.
-pub(super) fn has_word(text: &str, symbol: &str) -> bool {
-    let is_of_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(symbol).any(|(start, _)| {
-        let before = text.get(..start).and_then(|before| before.chars().next_back());
-        let after = text.get(start + symbol.len()..).and_then(|after| after.chars().next());
-        !before.is_some_and(is_of_word) && !after.is_some_and(is_of_word)
-    })
-}
-
-fn words(line: &str) -> impl Iterator<Item = &str> {
-    line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
-}
-
-/// Follows the renames of a file from a position in the history, exclusive, to the present. Without a position, from the
-/// latest rename of this path on. Returns its last path.
-pub(super) fn renamed(commits: &[FileCommit], base: Option<usize>, path: &str) -> String {
-    let renames = |change: &BlobChange, path: &str| match (&change.before, &change.after) {
-        (Some(before), Some(after)) if before.path == path && after.path != path => Some(after.path.clone()),
-        _ => None,
-    };
-    let target = |commit: &FileCommit, path: &str| commit.changes.iter().find_map(|change| renames(change, path));
-    let latest = || commits.iter().position(|commit| target(commit, path).is_some()).map_or(0, |position| position + 1);
-    let newer = commits.get(..base.unwrap_or_else(latest)).unwrap_or_default();
-    newer.iter().rev().fold(path.to_owned(), |path, commit| target(commit, &path).unwrap_or(path))
-}
-
-/// The content of a file after a commit: its object, or `None` where there was no file.
-pub(super) type Version = (Option<usize>, Option<String>);
-
-/// Returns the contents of a file that commits newer than `base` made, the latest first, through its renames if
-/// `has_moved`. The last one, without a commit, is the content before all of these.
-pub(super) fn versions(commits: &[FileCommit], base: Option<usize>, path: &str, has_moved: bool) -> Vec<Version> {
-    let newer = commits.get(..base.unwrap_or(commits.len())).unwrap_or_default();
-    let (mut path, mut versions, mut oldest) = (path.to_owned(), Vec::new(), None);
-    for (position, commit) in newer.iter().enumerate() {
-        let is_file = |side: &Option<Blob>| side.as_ref().is_some_and(|blob| blob.path == path);
-        let written = commit.changes.iter().find(|change| is_file(&change.after));
-        let Some(change) = written.or_else(|| commit.changes.iter().find(|change| is_file(&change.before))) else {
-            continue;
-        };
-        let object = |side: &Option<Blob>| side.as_ref().map(|blob| blob.object.clone());
-        versions.push((Some(position), written.and_then(|change| object(&change.after))));
-        let is_followed = has_moved && written.is_some();
-        oldest = Some(object(&change.before).filter(|_| is_followed || is_file(&change.before)));
-        path = change.before.as_ref().filter(|_| is_followed).map_or(path, |before| before.path.clone());
-    }
-    versions.extend(oldest.map(|object| (None, object)));
-    versions
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn find(text: &str, line: usize, recorded: &str, symbol: Option<&str>) -> LinePlacement {
-        Baseline { symbol, line, text: recorded }.find(&SourceText::new(text.as_bytes()))
+        let symbol = symbol.map(Symbol::parse);
+        Baseline { symbol, line, text: recorded, count: Some(1) }.find(&SourceText::new(text.as_bytes()))
     }
 
     #[test]
@@ -135,5 +136,38 @@ mod tests {
         assert_eq!(find("rerun();\nrun_it();\n", 1, "fn run()", Some("run")), LinePlacement::Lost);
         assert_eq!(find("use run;\ny = run();\nrun();\n", 3, "fn run()", Some("run")), LinePlacement::Changed(Some(3)));
         assert_eq!(find("run();\nfunc (s *S) run() {\n", 1, "fn run()", Some("run")), LinePlacement::Changed(Some(2)));
+    }
+
+    #[test]
+    fn a_line_that_became_rarer_did_not_move() {
+        let file = SourceText::new(b"x\na b\na b\n");
+        let find = |count| Baseline { symbol: None, line: 1, text: "a b", count }.find(&file);
+        assert_eq!(find(Some(2)), LinePlacement::At(2));
+        assert_eq!(find(Some(1)), LinePlacement::At(2));
+        assert_eq!(find(Some(3)), LinePlacement::Changed(None));
+        assert_eq!(find(None), LinePlacement::Changed(None));
+        let same = Baseline { symbol: None, line: 3, text: "a b", count: None };
+        assert_eq!(same.find(&file), LinePlacement::At(3));
+    }
+
+    #[test]
+    fn the_methods_of_two_types_are_not_the_same() {
+        let rust = "struct B;\nimpl A {\n    fn new() {\n    }\n}\nimpl<T> B<T>\nwhere\n    T: A,\n{\n    fn new() {\n";
+        let cpp = "class A {\npublic:\n  A run();\n};\nclass B {\npublic:\n  A run();\n};\n";
+        let go = "func (a *A) Run() {\nfunc (b *B) Run() {\n";
+        for (text, symbol, line) in [
+            (rust, "A::new", Some(3)),
+            (rust, "B::new", Some(10)),
+            (rust, "C::new", None),
+            (rust, "new", Some(3)),
+            (rust, "module::new", Some(3)),
+            (rust, "Self::new", Some(3)),
+            (cpp, "A::run", Some(3)),
+            (cpp, "B::run", Some(7)),
+            (go, "B.Run", Some(2)),
+        ] {
+            let file = SourceText::new(text.as_bytes());
+            assert_eq!(symbol_line(&file, Symbol::parse(symbol), 1), line, "{symbol}");
+        }
     }
 }

@@ -121,7 +121,8 @@ fn finding(store: &Store, note: NoteIdx, reference: CodeRef, verdict: Verdict) -
     let (code, message) = match &verdict {
         Verdict::Unchanged => return None,
         // A permalink names the place at its commit, which stays what it was.
-        Verdict::Moved(_) if is_permalink => return None,
+        Verdict::Moved(_) | Verdict::MovedPerhaps(_) if is_permalink => return None,
+        Verdict::MovedPerhaps(place) => (MOVED, format!("`{shown}` is perhaps now {}", place.shown())),
         Verdict::Moved(place) => (MOVED, format!("`{shown}` is now {}", place.shown())),
         Verdict::Changed { place, since } => {
             let has_place = reference.symbol.is_some() || place.path != reference.path;

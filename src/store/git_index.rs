@@ -13,6 +13,10 @@ const FLAGS: usize = 60;
 /// Bits of the flags.
 const IS_EXTENDED: u16 = 0x4000;
 const STAGE: u16 = 0x3000;
+/// The longest path, in bytes, and the most bytes of all paths for each byte of the index: in version 4, an entry of 64
+/// bytes can repeat any length of the path before it.
+const MAX_PATH: usize = 4_096;
+const MAX_EXPANSION: usize = 4;
 /// The modes of a regular file.
 pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
 
@@ -27,7 +31,8 @@ pub(super) struct TrackedFiles {
 
 impl TrackedFiles {
     /// Parses an index. `prefix`: the folder in the working tree, empty or with `/` at its end. `None` for an index that
-    /// is damaged or of a form that is not known: split, sparse, or with names of another hash function. O(bytes).
+    /// is damaged, of a form that is not known (split, sparse, or with names of another hash function), or whose paths are
+    /// longer than [`MAX_PATH`] or [`MAX_EXPANSION`] allows. O(bytes).
     pub(super) fn parse(bytes: &[u8], prefix: &str) -> Option<Self> {
         let version = number(bytes, 4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
         let count = number(bytes, 8)?;
@@ -43,6 +48,9 @@ impl TrackedFiles {
             let suffix = suffix.get(..suffix.iter().position(|byte| *byte == 0)?)?;
             path.truncate(kept);
             path.extend_from_slice(suffix);
+            if path.len() > MAX_PATH || files.names.len() + path.len() > bytes.len() * MAX_EXPANSION {
+                return None;
+            }
             let len = start + suffix.len();
             // An entry of versions 2 and 3 ends with one to eight zeros, at a multiple of eight bytes.
             offset += if version == 4 { len + 1 } else { (len + 8) & !7 };
@@ -115,4 +123,37 @@ fn shared_len(entry: &[u8], mut start: usize, before: usize) -> Option<(usize, u
 
 fn number(bytes: &[u8], offset: usize) -> Option<u32> {
     Some(u32::from_be_bytes(bytes.get(offset..offset.checked_add(4)?)?.try_into().ok()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes an index of version 4 of which each entry keeps the path before it and adds to it.
+    fn chained(count: usize, first: &str, suffix: &str) -> Vec<u8> {
+        let mut bytes =
+            [b"DIRC".as_slice(), &4_u32.to_be_bytes(), &u32::try_from(count).unwrap().to_be_bytes()].concat();
+        for index in 0..count {
+            let mut fixed = [0; FIXED];
+            fixed[MODE..MODE + 4].copy_from_slice(&REGULAR_MODES[0].to_be_bytes());
+            bytes.extend(fixed);
+            bytes.push(0);
+            bytes.extend(if index == 0 { first } else { suffix }.bytes());
+            bytes.push(0);
+        }
+        bytes.extend([0; CHECKSUM]);
+        bytes
+    }
+
+    #[test]
+    fn a_small_index_of_long_paths_is_refused() {
+        let files = TrackedFiles::parse(&chained(50, "a", "b"), "").unwrap();
+        assert!(files.contains("a") && files.contains("abb") && !files.contains("b"));
+        let longest = "a".repeat(MAX_PATH);
+        assert!(TrackedFiles::parse(&chained(1, &longest, ""), "").unwrap().contains(&longest));
+        assert!(TrackedFiles::parse(&chained(1, &format!("{longest}a"), ""), "").is_none());
+        // Each path is short, and all of them are more than the index can hold.
+        assert!(TrackedFiles::parse(&chained(1_000, "a", "b"), "").is_none());
+        assert!(TrackedFiles::parse(&chained(3_000, "a", "b"), "x/").is_some(), "paths elsewhere are not kept");
+    }
 }

@@ -61,7 +61,7 @@ pub use project_files::{MAX_SOURCE, ProjectFiles};
 use read_errors::ReadErrors;
 pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
-pub use source_text::SourceText;
+pub use source_text::{SourceText, words};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use user_file::{export, export_folder, read_user_file};
 pub use user_trust::UserTrust;

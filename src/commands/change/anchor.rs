@@ -62,7 +62,7 @@ pub(super) fn verified(store: &Store, note: &NoteHandle) -> Vec<Edit> {
     let edit = |(anchor, verdict): (&CodeRef, Option<Verdict>)| {
         let place = match verdict? {
             Verdict::Unchanged => CodePlace { path: anchor.path.clone(), line: anchor.line },
-            Verdict::Moved(place) | Verdict::Changed { place, .. } => place,
+            Verdict::Moved(place) | Verdict::MovedPerhaps(place) | Verdict::Changed { place, .. } => place,
             Verdict::Gone { .. } => return None,
         };
         let text = match place.line {
@@ -87,7 +87,7 @@ fn is_same_target(a: &CodeRef, b: &CodeRef) -> bool {
 }
 
 fn is_recordable(line: &str) -> bool {
-    is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(char::is_control)
+    is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(|c: char| c.is_control() && c != '\t')
 }
 
 /// Reads the line that a new anchor names.
@@ -104,8 +104,8 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
     let mut files = store.project_files(MAX_READ).ok_or_else(|| Error::usage("the project can't be read"))?;
     files.ask_git();
     let file = expect_source(&files, &named.path)?;
-    let (line, text) = match (&named.symbol_word(), named.line) {
-        (Some(symbol), _) => line_of_symbol(&file, symbol).ok_or_else(|| unknown_symbol(&named, symbol, &file))?,
+    let (line, text) = match (&named.symbol, named.line) {
+        (Some(symbol), _) => line_of_symbol(&file, symbol).ok_or_else(|| unknown_symbol(&named, &file))?,
         (None, Some(line)) => {
             let lines = file.lines().count();
             let text = file.line(line).ok_or_else(|| {
@@ -117,7 +117,7 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
     };
     if !is_recordable(&text) {
         let message = format!("line {line} of `{}` can't be recognised again", named.path);
-        let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters, or a symbol";
+        let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters but tabs, or a symbol";
         return Err(Error::usage(message).hint(hint));
     }
     Ok(CodeRef { line: Some(line), text: Some(text), commit: files.head(), ..named })
@@ -139,7 +139,13 @@ fn expect_source(files: &ProjectFiles, path: &str) -> Result<std::rc::Rc<SourceT
 }
 
 /// Returns the error for a symbol that a file does not contain, with similar words in the file.
-fn unknown_symbol(named: &CodeRef, symbol: &str, file: &SourceText) -> Error {
+fn unknown_symbol(named: &CodeRef, file: &SourceText) -> Error {
+    let symbol = named.symbol_word().unwrap_or_default();
+    if file.words().any(|word| word == symbol) {
+        let message =
+            format!("no line of `{}` is recognised as `{}`", named.path, named.symbol.as_deref().unwrap_or_default());
+        return Error::usage(message).hint("name the line: PATH:LINE");
+    }
     let words = file.as_str().split(|c: char| !(c.is_alphanumeric() || c == '_'));
     let words: std::collections::BTreeSet<&str> = words.filter(|word| word.chars().count() >= MIN_SYMBOL).collect();
     let similarity = |word: &str| strsim::normalized_levenshtein(word, symbol);
