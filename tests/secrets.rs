@@ -15,7 +15,7 @@ use support::files::{path, store, write_in_store};
 use support::generators::runner;
 use support::process::{Answer, call, call_with};
 use support::random::Random;
-use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem};
+use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem, prefixed_assignments};
 
 const LEAST_RECALL: f64 = 0.95;
 const MOST_FALSE_ALARMS: f64 = 0.01;
@@ -56,6 +56,16 @@ fn secrets_of_every_kind_are_found() {
     let recall = 1.0 - misses as f64 / f64::from(count);
     assert!(count >= 300 && recall >= LEAST_RECALL, "{misses} of {count} missed: {missed:#?}");
     assert!(missed.values().all(|texts| texts.len() <= WRAPPINGS / 2), "a kind is mostly missed: {missed:#?}");
+}
+
+#[test]
+fn a_value_that_begins_like_a_token_of_another_shape_is_found_beside_a_word() {
+    let mut random = Random::new(29);
+    for _ in 0..20 {
+        for text in prefixed_assignments(&mut random) {
+            assert!(!find(&text).is_empty(), "{text}");
+        }
+    }
 }
 
 #[test]

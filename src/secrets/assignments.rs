@@ -47,8 +47,7 @@ pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     // A call or a template, not a value.
     let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$'));
     let name = text.get(anchor.end..name_end).unwrap_or_default();
-    let is_secret =
-        !is_code && !is_public(name) && !ANCHORS.is_known_prefix(value.as_bytes()) && is_random(word, value);
+    let is_secret = !is_code && !is_public(name) && is_random(word, value) && !ANCHORS.is_refuted(text, start);
     Attempt { matched: is_secret.then_some(start..end), end: end.max(anchor.end) }
 }
 

@@ -21,11 +21,6 @@ const MAX_REPEATED: usize = 6;
 /// The least entropy of a token, in bits per character: random hexadecimal digits have 3.5 and more.
 const MIN_TOKEN_ENTROPY: f64 = 2.8;
 
-/// Accepts every value.
-pub(super) fn accept(_: &str) -> bool {
-    true
-}
-
 /// Tells whether a value may be random: it is neither monotonous nor an example.
 pub(super) fn is_plausible(value: &str) -> bool {
     entropy(value) >= MIN_TOKEN_ENTROPY && !is_example(value)

@@ -211,17 +211,18 @@ impl AnchorTable {
         }
     }
 
-    /// Tells whether a text begins with the prefix of a token whose format is known.
-    fn is_known_prefix(&self, text: &[u8]) -> bool {
-        let mut is_known = false;
-        let window = &text[..text.len().min(3)];
-        let mut slot = window.first_chunk().and_then(|window| self.slots[slot_of(window)]);
+    /// Tells whether the value at an offset has the shape of a token, but not its checksum.
+    fn is_refuted(&self, text: &str, start: usize) -> bool {
+        let value = text.as_bytes().get(start..).unwrap_or_default();
+        let mut slot = value.first_chunk().and_then(|window| self.slots[slot_of(window)]);
         while let Some(anchor) = slot.map(|index| &self.anchors[index]) {
             let rule = &RULES[anchor.rule];
-            is_known |= rule.is_prefixed() && rule.begins(text, anchor.literal);
+            if rule.begins(value, anchor.literal) && rule.refutes(text, start..start + anchor.literal.len()) {
+                return true;
+            }
             slot = anchor.next;
         }
-        is_known
+        false
     }
 }
 

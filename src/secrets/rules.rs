@@ -6,8 +6,7 @@
 use std::ops::Range;
 
 use super::checks::{
-    accept, ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix,
-    is_plausible,
+    ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix, is_plausible,
 };
 use super::shape::Alphabet::{
     Alnum, Base32, Base64, Digit, Hex, Letter, LowerAlnum, LowerHex, Unreserved, UpperAlnum, Url, UrlPadded,
@@ -27,9 +26,27 @@ pub(super) struct Rule {
 
 enum Matcher {
     /// A token: a run before the anchor, the shape behind it, and a check of the whole.
-    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: fn(&str) -> bool },
+    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: Check },
     /// A function from the text and the anchor's range.
     Other(fn(&str, Range<usize>) -> Attempt),
+}
+
+/// A check of a value that has the shape of a token.
+enum Check {
+    None,
+    /// Other services make values of the same shape, so that a value that fails it may be another secret.
+    Partial(fn(&str) -> bool),
+    /// A checksum or format: a value that fails it is no secret of any kind.
+    Decisive(fn(&str) -> bool),
+}
+
+impl Check {
+    fn accepts(&self, value: &str) -> bool {
+        match self {
+            Self::None => true,
+            Self::Partial(check) | Self::Decisive(check) => check(value),
+        }
+    }
 }
 
 impl Rule {
@@ -39,9 +56,11 @@ impl Rule {
         head == anchor.as_bytes() || (self.is_generic && head.eq_ignore_ascii_case(anchor.as_bytes()))
     }
 
-    /// Tells whether its anchors begin the value of a token.
-    pub(super) fn is_prefixed(&self) -> bool {
-        matches!(self.matcher, Matcher::Token { before: None, .. })
+    /// Tells whether the text at an anchor has the shape of a token, but fails its decisive check.
+    pub(super) fn refutes(&self, text: &str, anchor: Range<usize>) -> bool {
+        let Matcher::Token { before: None, shape, check: Check::Decisive(check) } = &self.matcher else { return false };
+        let matched = shape::attempt(text.as_bytes(), anchor, None, shape).matched;
+        matched.and_then(|range| text.get(range)).is_some_and(|value| !check(value))
     }
 
     /// Matches it at an anchor.
@@ -55,21 +74,21 @@ impl Rule {
             // The anchor is not random; a run before it is.
             let start = if before.is_some() { range.start } else { anchor.end };
             let (value, random) = (text.get(range.clone()), text.get(start..range.end));
-            value.zip(random).is_some_and(|(value, random)| is_plausible(random) && check(value))
+            value.zip(random).is_some_and(|(value, random)| is_plausible(random) && check.accepts(value))
         };
         Attempt { matched: attempt.matched.filter(is_secret), ..attempt }
     }
 }
 
 const fn token(kind: &'static str, anchors: &'static [&'static str], shape: &'static [ShapePart]) -> Rule {
-    checked(kind, anchors, shape, accept)
+    checked(kind, anchors, shape, Check::None)
 }
 
 const fn checked(
     kind: &'static str,
     anchors: &'static [&'static str],
     shape: &'static [ShapePart],
-    check: fn(&str) -> bool,
+    check: Check,
 ) -> Rule {
     Rule { kind, anchors, is_generic: false, matcher: Matcher::Token { before: None, shape, check } }
 }
@@ -81,7 +100,12 @@ const fn infixed(
     anchors: &'static [&'static str],
     shape: &'static [ShapePart],
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Token { before: Some(before), shape, check: accept } }
+    Rule {
+        kind,
+        anchors,
+        is_generic: false,
+        matcher: Matcher::Token { before: Some(before), shape, check: Check::None },
+    }
 }
 
 const fn other(
@@ -107,15 +131,15 @@ const TWILIO_ANCHORS: &[&str] =
 
 /// All rules. Where two match at the same byte, the first counts.
 pub(super) static RULES: [Rule; 78] = [
-    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], has_base62_crc),
+    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
     token("GitHub fine-grained token", &["github_pat_"], &[exactly(Alnum, 22), literal("_"), exactly(Alnum, 59)]),
     checked(
         "GitHub app token",
         &["ghs_"],
         &[between(Digit, 1, 20), literal("_eyJ"), JWT[0], JWT[1], JWT[2], JWT[3], JWT[4]],
-        has_jwt,
+        Check::Decisive(has_jwt),
     ),
-    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], has_base62_crc),
+    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
     token("AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[exactly(Base32, 16)]),
     token("AWS Bedrock key", &["ABSK"], &[between(Base64, 109, 269), between(UrlPadded, 0, 2)]),
     token("Google API key", &["AIza"], &[exactly(Url, 35)]),
@@ -172,9 +196,19 @@ pub(super) static RULES: [Rule; 78] = [
     token("Stripe secret key", STRIPE_SECRET, &[between(Alnum, 20, 99)]),
     token("Stripe restricted key", STRIPE_RESTRICTED, &[between(Alnum, 20, 99)]),
     token("Stripe webhook secret", &["whsec_"], &[between(Base64, 32, 64)]),
-    checked("OpenAI key", &["sk-proj-", "sk-svcacct-", "sk-admin-"], &[between(Url, 100, 200)], has_openai_infix),
+    checked(
+        "OpenAI key",
+        &["sk-proj-", "sk-svcacct-", "sk-admin-"],
+        &[between(Url, 100, 200)],
+        Check::Partial(has_openai_infix),
+    ),
     token("OpenAI key", &["sk-"], &[exactly(Alnum, 20), literal("T3BlbkFJ"), exactly(Alnum, 20)]),
-    checked("Anthropic key", &["sk-ant-api03-", "sk-ant-admin01-"], &[exactly(Url, 95)], ends_with_padding),
+    checked(
+        "Anthropic key",
+        &["sk-ant-api03-", "sk-ant-admin01-"],
+        &[exactly(Url, 95)],
+        Check::Partial(ends_with_padding),
+    ),
     token("GitLab token", GITLAB_SHORT, &[exactly(Url, 20)]),
     token(
         "GitLab token",
@@ -231,7 +265,7 @@ pub(super) static RULES: [Rule; 78] = [
         "Grafana service account token",
         &["glsa_"],
         &[exactly(Alnum, 32), literal("_"), exactly(Hex, 8)],
-        has_hex_crc,
+        Check::Decisive(has_hex_crc),
     ),
     token("Grafana Cloud token", &["glc_"], &[between(Base64, 32, 400), between(UrlPadded, 0, 2)]),
     token("Linear key", &["lin_api_"], &[exactly(Alnum, 40)]),
@@ -253,8 +287,8 @@ pub(super) static RULES: [Rule; 78] = [
     token("Infracost key", &["ico-"], &[exactly(Alnum, 32)]),
     infixed("Telegram bot token", between(Digit, 8, 10), &[":AA"], &[exactly(Url, 33)]),
     token("Alibaba access key id", &["LTAI"], &[exactly(Alnum, 20)]),
-    checked("JSON Web Token", &["eyJ"], &JWT, has_jwt),
-    checked("age secret key", &["AGE-SECRET-KEY-1"], &[exactly(UpperAlnum, 58)], has_bech32_checksum),
+    checked("JSON Web Token", &["eyJ"], &JWT, Check::Decisive(has_jwt)),
+    checked("age secret key", &["AGE-SECRET-KEY-1"], &[exactly(UpperAlnum, 58)], Check::Decisive(has_bech32_checksum)),
     other("private key", &["-----BEGIN "], private_keys::attempt),
     other("password in a URL", &["://"], url_passwords::attempt),
     Rule {

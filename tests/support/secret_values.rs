@@ -229,6 +229,22 @@ pub(crate) const KINDS: [(&str, Generator); 63] = [
     ("random value beside a word such as `password`", assignment),
 ];
 
+/// Assignments of values that begin with the prefix of a service and have none of the shapes in [`KINDS`].
+pub(crate) fn prefixed_assignments(random: &mut Random) -> [String; 9] {
+    let old_grafana = format!(r#"{{"k":"{}","n":"{}","id":1}}"#, of(random, BASE62, 32), of(random, LETTERS, 6));
+    [
+        format!("DB_PASSWORD=pat{}", of(random, BASE62, 24)),
+        format!("VAULT_TOKEN=hvs.{}", of(random, BASE62, 20)),
+        format!("API_KEY=sk-or-v2-{}", hex(random, 64)),
+        format!("DEEPSEEK_API_KEY=sk-{}", hex(random, 32)),
+        format!("SLACK_REFRESH_TOKEN=xoxe-1-{}", of(random, BASE62, 100)),
+        format!("GRAFANA_API_KEY={}", STANDARD.encode(old_grafana)),
+        format!("FB_ACCESS_TOKEN=EAAA{}", of(random, BASE62, 180)),
+        format!("OPENAI_API_KEY=sk-proj-{}", url(random, 120)),
+        format!("GITHUB_TOKEN=ghp_{}", of(random, BASE62, 50)),
+    ]
+}
+
 /// Values that are no secrets, by what they are.
 pub(crate) fn negatives(random: &mut Random) -> Vec<(&'static str, String)> {
     let mut texts = Vec::new();
