@@ -239,6 +239,32 @@ fn commands_refuse_secrets_and_allow_them_if_told() {
     assert_eq!(call(path(&dir), &["list", "--allow-secret"]).code(), 2, "it saves no text");
 }
 
+/// The words of an agent can't say that a secret in them is an example; a secret that was there before stays.
+#[test]
+fn a_comment_by_an_agent_exempts_nothing() {
+    let mut random = Random::new(36);
+    let (old, new) = (github(&mut random), github(&mut random));
+    let note = format!("---\nid: a\ntitle: A\n---\n{old} <!-- qipu:allow-secret -->\n");
+    let (text, session) = (format!("{new} <!-- qipu:allow-secret -->"), [("CODEX_THREAD_ID", "t1")]);
+    let calls: [(&[&str], &[(&str, &str)]); 4] = [
+        (&["capture", &text, "--by", "script"], &[]),
+        (&["capture", &text], &session),
+        (&["update", "a", "--append", &text], &session),
+        (&["update", "a", "--replace", &old, &new], &session),
+    ];
+    for (args, vars) in calls {
+        let dir = store(&[("notes/a.md", &note)]);
+        let answer = call_with(path(&dir), args, "", vars);
+        let error = answer.error.as_ref().unwrap_or_else(|| panic!("not refused: {args:?}"));
+        assert!(error.message.contains("GitHub token") && !error.to_text(false).contains("allow"), "{error:?}");
+        assert_eq!(notes(&dir), [note.clone()], "{args:?}");
+        let answer = call_with(path(&dir), &["update", "a", "--append", "More."], "", &session);
+        assert_eq!(answer.code(), 0, "{:?}", answer.error);
+    }
+    let dir = store(&[]);
+    assert_eq!(call(path(&dir), &["capture", &text]).code(), 0, "a person may");
+}
+
 #[test]
 fn a_multiline_key_in_a_field_is_refused() {
     let dir = store(&[]);
