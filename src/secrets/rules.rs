@@ -6,13 +6,17 @@
 use std::ops::Range;
 
 use super::checks::{
-    ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix, is_plausible,
+    ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix, is_mixed_case,
+    is_plausible,
 };
 use super::shape::Alphabet::{
     Alnum, Base32, Base64, Digit, Hex, Letter, LowerAlnum, LowerHex, Unreserved, UpperAlnum, Url, UrlPadded,
 };
 use super::shape::{self, ShapePart, between, exactly, literal};
 use super::{Attempt, assignments, private_keys, url_passwords};
+
+/// The most bytes between a value and the word that tells its kind.
+const NEAR: usize = 100;
 
 /// A kind of secret and how it is recognized.
 pub(super) struct Rule {
@@ -21,6 +25,8 @@ pub(super) struct Rule {
     pub(super) anchors: &'static [&'static str],
     /// Whether it knows a value only by a word beside it.
     pub(super) is_generic: bool,
+    /// A word, in lower case, that must stand within [`NEAR`] bytes before or behind the value.
+    word: Option<&'static str>,
     matcher: Matcher,
 }
 
@@ -75,9 +81,17 @@ impl Rule {
             let start = if before.is_some() { range.start } else { anchor.end };
             let (value, random) = (text.get(range.clone()), text.get(start..range.end));
             value.zip(random).is_some_and(|(value, random)| is_plausible(random) && check.accepts(value))
+                && self.word.is_none_or(|word| is_near(text, range, word))
         };
         Attempt { matched: attempt.matched.filter(is_secret), ..attempt }
     }
+}
+
+/// Tells whether a word stands near a place in a text.
+fn is_near(text: &str, range: &Range<usize>, word: &str) -> bool {
+    let around = range.start.saturating_sub(NEAR)..text.len().min(range.end + NEAR);
+    let mut windows = text.as_bytes().get(around).unwrap_or_default().windows(word.len());
+    windows.any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
 
 const fn token(kind: &'static str, anchors: &'static [&'static str], shape: &'static [ShapePart]) -> Rule {
@@ -90,7 +104,7 @@ const fn checked(
     shape: &'static [ShapePart],
     check: Check,
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Token { before: None, shape, check } }
+    Rule { kind, anchors, is_generic: false, word: None, matcher: Matcher::Token { before: None, shape, check } }
 }
 
 /// A token whose anchor comes behind a run.
@@ -104,6 +118,7 @@ const fn infixed(
         kind,
         anchors,
         is_generic: false,
+        word: None,
         matcher: Matcher::Token { before: Some(before), shape, check: Check::None },
     }
 }
@@ -113,7 +128,7 @@ const fn other(
     anchors: &'static [&'static str],
     attempt: fn(&str, Range<usize>) -> Attempt,
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Other(attempt) }
+    Rule { kind, anchors, is_generic: false, word: None, matcher: Matcher::Other(attempt) }
 }
 
 /// A JSON Web Token behind `eyJ`, which is `{"` in base64.
@@ -240,7 +255,7 @@ pub(super) static RULES: [Rule; 78] = [
     token("GitLab OAuth secret", &["gloas-"], &[exactly(Url, 64)]),
     token("PyPI token", &["pypi-AgEIcHlwaS5vcmc"], &[between(Url, 50, 1000)]),
     token("RubyGems key", &["rubygems_"], &[exactly(LowerHex, 48)]),
-    token("crates.io token", &["cio"], &[exactly(Alnum, 32)]),
+    checked("crates.io token", &["cio"], &[exactly(Alnum, 32)], Check::Partial(is_mixed_case)),
     token("Clojars token", &["CLOJARS_"], &[exactly(LowerAlnum, 60)]),
     token("Docker Hub token", &["dckr_pat_", "dckr_oat_"], &[between(Url, 27, 32)]),
     token("Hugging Face token", &["hf_"], &[exactly(Letter, 34)]),
@@ -252,7 +267,11 @@ pub(super) static RULES: [Rule; 78] = [
     token("Azure storage key", &["AccountKey="], &[exactly(Base64, 86), literal("==")]),
     token("Atlassian token", &["ATATT3"], &[exactly(UrlPadded, 186)]),
     token("SendGrid key", &["SG."], &[exactly(Url, 22), literal("."), exactly(Url, 43)]),
-    infixed("Mailchimp key", exactly(LowerHex, 32), &["-us"], &[between(Digit, 1, 2)]),
+    // Hashes have endings too, so that the name of the service must be near.
+    Rule {
+        word: Some("mailchimp"),
+        ..infixed("Mailchimp key", exactly(LowerHex, 32), &["-us"], &[between(Digit, 1, 2)])
+    },
     token("Brevo key", &["xkeysib-"], &[exactly(LowerHex, 64), literal("-"), exactly(Alnum, 16)]),
     token("Twilio key", TWILIO_ANCHORS, &[exactly(LowerHex, 31)]),
     token("Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_"], &[exactly(Hex, 32)]),
@@ -295,6 +314,7 @@ pub(super) static RULES: [Rule; 78] = [
         kind: "random value beside a word such as `password`",
         anchors: &assignments::WORDS,
         is_generic: true,
+        word: None,
         matcher: Matcher::Other(assignments::attempt),
     },
     token(

@@ -202,7 +202,7 @@ pub(crate) const KINDS: [(&str, Generator); 63] = [
     ("Azure storage key", |r| format!("AccountName=logs;AccountKey={}", base64(r, 64))),
     ("Atlassian token", |r| format!("ATATT3{}={}", url(r, 177), hex(r, 8).to_uppercase())),
     ("SendGrid key", |r| format!("SG.{}.{}", url(r, 22), url(r, 43))),
-    ("Mailchimp key", |r| format!("{}-us{}", hex(r, 32), r.between(1, 21))),
+    ("Mailchimp key", |r| format!("MAILCHIMP_KEY={}-us{}", hex(r, 32), r.between(1, 21))),
     ("Brevo key", |r| format!("xkeysib-{}-{}", hex(r, 64), of(r, BASE62, 16))),
     ("Twilio key", |r| format!("SK{}", hex(r, 32))),
     ("Shopify token", |r| format!("shpat_{}", hex(r, 32))),
@@ -257,6 +257,9 @@ pub(crate) fn negatives(random: &mut Random) -> Vec<(&'static str, String)> {
         texts.extend(uuids(random).map(|text| ("UUID", text)));
         texts.extend(images(random).map(|text| ("image", text)));
         texts.extend(code(random).map(|text| ("code", text)));
+        texts.extend(local_urls(random).map(|text| ("local URL", text)));
+        texts.extend(public_values(random).map(|text| ("public value beside a word", text)));
+        texts.extend(lookalikes(random).map(|text| ("name like a token", text)));
     }
     texts.extend(DOCUMENTED.iter().map(|text| ("documentation", (*text).to_owned())));
     texts
@@ -336,6 +339,52 @@ fn code(random: &mut Random) -> [String; 8] {
         format!("private_key: ~/.ssh/id_ed25519_{name}"),
         format!("pub access_key: Option<{name}Credential3>,"),
         format!("{}:function(e,t){{return t.token=e.{name}||\"{}\"}}", of(random, LETTERS, 2), of(random, LETTERS, 8)),
+    ]
+}
+
+/// URLs of hosts that only the own network or machine knows, and templates.
+fn local_urls(random: &mut Random) -> [String; 7] {
+    let length = random.between(5, 16);
+    let password = of(random, LOWER_AND_DIGITS, length);
+    let host = of(random, LOWER_AND_DIGITS, 8);
+    [
+        format!("postgres://app:{password}@db:5432/app"),
+        format!("jdbc:mysql://root:{password}@mysql/test"),
+        format!("http://me:{password}@{host}/"),
+        format!("http://alice:{password}@127.{}.0.{}:8080/", random.below(256), random.between(1, 250)),
+        format!("driver://user:{password}@host/dbname"),
+        format!("redis://default:%{}_PW%@cache.acme.io:6379", of(random, UPPER_AND_DIGITS, 5)),
+        format!("http://me:{password}@[::1]:8080/"),
+    ]
+}
+
+/// Random values that are public although a word such as `token` is in their name.
+fn public_values(random: &mut Random) -> [String; 12] {
+    let crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    [
+        format!("const USDC_TOKEN = \"0x{}\";", of(random, "0123456789abcdefABCDEF", 40)),
+        format!("next_page_token: {}", url(random, 44)),
+        format!("\"nextPageToken\": \"{}\"", base64(random, 30)),
+        format!("continuation_token={}", of(random, BASE62, 32)),
+        format!("cursor-token: {}", of(random, BASE62, 24)),
+        format!("token: 01{}", of(random, crockford, 24)),
+        format!("password: U2FsdGVkX1{}", base64(random, 33)),
+        format!("sealed_secret: AgB{}", base64(random, 90)),
+        format!("encrypted_password = \"{}\"", base64(random, 60)),
+        format!("privateKey: keys/ed25519/2024Q3_{}.pem", of(random, BASE62, 12)),
+        format!("private_key: {}.pem", of(random, BASE62, 16)),
+        format!("secret: /run/secrets/{}", of(random, BASE62, 16)),
+    ]
+}
+
+/// Names and hashes that begin or end like a token.
+fn lookalikes(random: &mut Random) -> [String; 4] {
+    let name = of(random, LETTERS, 3);
+    [
+        format!("TokenKind::Ident12AbcDef34{name} => {},", random.below(100)),
+        format!("ciothereisalong{}exact{}", of(random, "abcdefghijklmnopqrstuvwxyz", 14), random.below(10)),
+        format!("{}-us1", hex(random, 32)),
+        format!("see hvs.{}_configuration_of_the_service", of(random, "abcdefghijklmnopqrstuvwxyz", 12)),
     ]
 }
 
