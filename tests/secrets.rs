@@ -10,7 +10,7 @@ use std::fs;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use qipu::secrets::{KnownSecrets, find, find_new};
+use qipu::secrets::{KnownSecrets, find, find_new, rules};
 use support::files::{path, store, write_in_store};
 use support::generators::runner;
 use support::process::{Answer, call, call_with};
@@ -54,8 +54,28 @@ fn secrets_of_every_kind_are_found() {
     }
     let misses = missed.values().map(Vec::len).sum::<usize>();
     let recall = 1.0 - misses as f64 / f64::from(count);
+    let row = format!("| {} kinds and forms in {WRAPPINGS} surroundings | {count} |", KINDS.len());
+    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     assert!(count >= 300 && recall >= LEAST_RECALL, "{misses} of {count} missed: {missed:#?}");
     assert!(missed.values().all(|texts| texts.len() <= WRAPPINGS / 2), "a kind is mostly missed: {missed:#?}");
+}
+
+/// Each rule has a generator, and each text that begins its values occurs in the values of one.
+#[test]
+fn every_rule_has_a_generator() {
+    let mut random = Random::new(37);
+    let mut values: BTreeMap<&str, String> = BTreeMap::new();
+    for (kind, generate) in KINDS {
+        let texts = values.entry(kind).or_default();
+        (0..200).for_each(|_| *texts += &format!("{}\n", generate(&mut random).to_lowercase()));
+    }
+    let count = |kind| KINDS.iter().filter(|(other, _)| *other == kind).count();
+    for (kind, anchors) in rules() {
+        let forms = rules().filter(|(other, _)| *other == kind).count();
+        assert!(count(kind) >= forms, "{kind} has {forms} rules and {} generators", count(kind));
+        let missing = |anchor: &&&str| !values[kind].contains(&anchor.to_lowercase());
+        assert_eq!(anchors.iter().find(missing), None, "no value of {kind} has it");
+    }
 }
 
 #[test]
@@ -72,6 +92,8 @@ fn a_value_that_begins_like_a_token_of_another_shape_is_found_beside_a_word() {
 #[test]
 fn what_is_no_secret_raises_no_alarm() {
     let mut texts = negatives(&mut Random::new(23));
+    let row = format!("| {} made texts: ", texts.len());
+    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     for folder in ["src", "specs", "tests", "fixtures"] {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap) {
             let text = entry.file_type().is_file().then(|| fs::read_to_string(entry.path()).ok()).flatten();

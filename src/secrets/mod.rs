@@ -93,6 +93,12 @@ fn secrets_of(text: &str, known: &KnownSecrets, exempt_lines: fn(&str) -> Vec<Ra
     secrets
 }
 
+/// Returns, for each rule, the kind and the texts with one of which its values begin, or which they contain. A kind may have
+/// more than one rule.
+pub fn rules() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    RULES.iter().map(|rule| (rule.kind, rule.anchors))
+}
+
 /// A place where a rule matches.
 struct Occurrence {
     rule: &'static Rule,

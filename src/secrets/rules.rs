@@ -138,14 +138,15 @@ const JWT: [ShapePart; 5] =
 const STRIPE_SECRET: &[&str] = &["sk_live_", "sk_test_", "sk_prod_"];
 const STRIPE_RESTRICTED: &[&str] = &["rk_live_", "rk_test_", "rk_prod_"];
 const GITHUB_CLASSIC: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"];
-const GITLAB_SHORT: &[&str] = &["glpat-", "gldt-", "glrt-", "glft-", "glsoat-", "glimt-"];
+const GITLAB_SHORT: &[&str] = &["glpat-", "gldt-", "glrt-", "glft-", "glsoat-", "glffct-"];
+const DOPPLER: &[&str] = &["dp.pt.", "dp.ct.", "dp.st.", "dp.sa.", "dp.said.", "dp.scim.", "dp.audit."];
 const PLANETSCALE: &[&str] = &["pscale_pw_", "pscale_tkn_", "pscale_oauth_"];
 const AZURE_ANCHORS: &[&str] = &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"];
 const TWILIO_ANCHORS: &[&str] =
     &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"];
 
 /// All rules. Where two match at the same byte, the first counts.
-pub(super) static RULES: [Rule; 78] = [
+pub(super) static RULES: [Rule; 85] = [
     checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
     token("GitHub fine-grained token", &["github_pat_"], &[exactly(Alnum, 22), literal("_"), exactly(Alnum, 59)]),
     checked(
@@ -203,6 +204,12 @@ pub(super) static RULES: [Rule; 78] = [
             between(LowerHex, 10, 64),
         ],
     ),
+    token("Slack configuration token", &["xoxe-"], &[exactly(Digit, 1), literal("-"), exactly(Alnum, 146)]),
+    token(
+        "Slack configuration token",
+        &["xoxe.xoxp-", "xoxe.xoxb-"],
+        &[exactly(Digit, 1), literal("-"), between(Alnum, 163, 166)],
+    ),
     token(
         "Slack webhook",
         &["hooks.slack.com/services/"],
@@ -214,7 +221,7 @@ pub(super) static RULES: [Rule; 78] = [
     checked(
         "OpenAI key",
         &["sk-proj-", "sk-svcacct-", "sk-admin-"],
-        &[between(Url, 100, 200)],
+        &[between(Url, 48, 200)],
         Check::Partial(has_openai_infix),
     ),
     token("OpenAI key", &["sk-"], &[exactly(Alnum, 20), literal("T3BlbkFJ"), exactly(Alnum, 20)]),
@@ -224,7 +231,10 @@ pub(super) static RULES: [Rule; 78] = [
         &[exactly(Url, 95)],
         Check::Partial(ends_with_padding),
     ),
+    token("Anthropic token", &["sk-ant-oat01-"], &[exactly(Url, 95)]),
+    token("OpenRouter key", &["sk-or-v1-"], &[exactly(LowerHex, 64)]),
     token("GitLab token", GITLAB_SHORT, &[exactly(Url, 20)]),
+    token("GitLab token", &["glimt-"], &[exactly(Url, 25)]),
     token(
         "GitLab token",
         &["glpat-"],
@@ -260,7 +270,7 @@ pub(super) static RULES: [Rule; 78] = [
     token("Docker Hub token", &["dckr_pat_", "dckr_oat_"], &[between(Url, 27, 32)]),
     token("Hugging Face token", &["hf_"], &[exactly(Letter, 34)]),
     token("DigitalOcean token", &["dop_v1_", "doo_v1_", "dor_v1_"], &[exactly(LowerHex, 64)]),
-    token("Vault service token", &["hvs."], &[between(Url, 90, 120)]),
+    checked("Vault service token", &["hvs."], &[between(Url, 24, 120)], Check::Partial(is_mixed_case)),
     token("Vault batch token", &["hvb."], &[between(Url, 138, 300)]),
     infixed("Terraform Cloud token", exactly(Alnum, 14), &[".atlasv1."], &[between(Url, 60, 70)]),
     infixed("Azure client secret", exactly(Unreserved, 3), AZURE_ANCHORS, &[between(Unreserved, 31, 34)]),
@@ -290,7 +300,8 @@ pub(super) static RULES: [Rule; 78] = [
     token("Linear key", &["lin_api_"], &[exactly(Alnum, 40)]),
     token("Notion token", &["ntn_"], &[exactly(Digit, 11), exactly(Alnum, 35)]),
     token("Figma token", &["figd_"], &[exactly(Url, 40)]),
-    token("Doppler token", &["dp.pt."], &[exactly(Alnum, 43)]),
+    token("Doppler token", DOPPLER, &[between(Alnum, 40, 44)]),
+    token("Doppler token", &["dp.st."], &[between(Url, 2, 35), literal("."), between(Alnum, 40, 44)]),
     token("Pulumi token", &["pul-"], &[exactly(LowerHex, 40)]),
     token("Postman key", &["PMAK-"], &[exactly(LowerHex, 24), literal("-"), exactly(LowerHex, 34)]),
     token("Sentry user token", &["sntryu_"], &[exactly(LowerHex, 64)]),
@@ -298,6 +309,7 @@ pub(super) static RULES: [Rule; 78] = [
     token("New Relic key", &["NRAK-"], &[exactly(UpperAlnum, 27)]),
     token("Dynatrace token", &["dt0c01."], &[exactly(UpperAlnum, 24), literal("."), exactly(UpperAlnum, 64)]),
     token("Fly.io token", &["fo1_"], &[exactly(Url, 43)]),
+    token("Fly.io token", &["fm1r_", "fm1a_", "fm2_"], &[between(Base64, 100, 4000), between(UrlPadded, 0, 3)]),
     token("Heroku key", &["HRKU-AA"], &[exactly(Url, 58)]),
     token("Perplexity key", &["pplx-"], &[exactly(Alnum, 48)]),
     token("Airtable token", &["pat"], &[exactly(Alnum, 14), literal("."), exactly(LowerHex, 64)]),
