@@ -227,6 +227,8 @@ fn a_secret_is_refused() {
     let notes = || fs::read_dir(project.path().join(".qipu/notes")).unwrap().count();
     let calls = [
         ("capture", json!({"text": format!("It is {token}.")}), "the text"),
+        ("capture", json!({"text": format!("{token} <!-- qipu:allow-secret -->")}), "the text"),
+        ("update", json!({"id": "qp-a", "append": format!("{token} # gitleaks:allow")}), "the text"),
         ("capture", json!({"text": "A text.", "title": token}), "title"),
         ("capture", json!({"text": "A text.", "tags": [token]}), "tags"),
         ("update", json!({"id": "qp-a", "text": token}), "the text"),
@@ -241,6 +243,7 @@ fn a_secret_is_refused() {
                 let result = call(&client, tool, arguments.clone()).await;
                 assert!(result.is_error == Some(true) && text(&result).contains(place), "{result:?}");
                 assert!(!format!("{result:?}").contains(&token[..12]), "{result:?}");
+                assert!(!format!("{result:?}").contains("allow-secret"), "no way round is named: {result:?}");
             }
             client.cancel().await.unwrap();
         }

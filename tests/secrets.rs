@@ -5,17 +5,17 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use qipu::secrets::{KnownSecrets, find, find_new};
+use qipu::secrets::{KnownSecrets, find, find_new, rules};
 use support::files::{path, store, write_in_store};
 use support::generators::runner;
 use support::process::{Answer, call, call_with};
 use support::random::Random;
-use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem};
+use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem, prefixed_assignments};
 
 const LEAST_RECALL: f64 = 0.95;
 const MOST_FALSE_ALARMS: f64 = 0.01;
@@ -54,13 +54,46 @@ fn secrets_of_every_kind_are_found() {
     }
     let misses = missed.values().map(Vec::len).sum::<usize>();
     let recall = 1.0 - misses as f64 / f64::from(count);
+    let row = format!("| {} kinds and forms in {WRAPPINGS} surroundings | {count} |", KINDS.len());
+    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     assert!(count >= 300 && recall >= LEAST_RECALL, "{misses} of {count} missed: {missed:#?}");
     assert!(missed.values().all(|texts| texts.len() <= WRAPPINGS / 2), "a kind is mostly missed: {missed:#?}");
+}
+
+/// Each rule has a generator, and each text that begins its values occurs in the values of one.
+#[test]
+fn every_rule_has_a_generator() {
+    let mut random = Random::new(37);
+    let mut values: BTreeMap<&str, String> = BTreeMap::new();
+    for (kind, generate) in KINDS {
+        let texts = values.entry(kind).or_default();
+        (0..200).for_each(|_| *texts += &format!("{}\n", generate(&mut random).to_lowercase()));
+    }
+    let count = |kind| KINDS.iter().filter(|(other, _)| *other == kind).count();
+    for (kind, anchors) in rules() {
+        let forms = rules().filter(|(other, _)| *other == kind).count();
+        assert!(count(kind) >= forms, "{kind} has {forms} rules and {} generators", count(kind));
+        let missing = |anchor: &&&str| !values[kind].contains(&anchor.to_lowercase());
+        assert_eq!(anchors.iter().find(missing), None, "no value of {kind} has it");
+    }
+}
+
+#[test]
+fn a_value_that_begins_like_a_token_of_another_shape_is_found_beside_a_word() {
+    let mut random = Random::new(29);
+    let texts: Vec<String> = (0..40).flat_map(|_| prefixed_assignments(&mut random)).collect();
+    let missed: Vec<&String> = texts.iter().filter(|text| find(text).is_empty()).collect();
+    assert!(missed.len() as f64 <= (1.0 - LEAST_RECALL) * texts.len() as f64, "{missed:#?}");
+    let name_of = |text: &String| text.split('=').next().unwrap().to_owned();
+    let found = texts.iter().filter(|text| !missed.contains(text)).map(name_of);
+    assert_eq!(found.collect::<BTreeSet<_>>().len(), 9, "each form is found");
 }
 
 #[test]
 fn what_is_no_secret_raises_no_alarm() {
     let mut texts = negatives(&mut Random::new(23));
+    let row = format!("| {} made texts: ", texts.len());
+    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     for folder in ["src", "specs", "tests", "fixtures"] {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap) {
             let text = entry.file_type().is_file().then(|| fs::read_to_string(entry.path()).ok()).flatten();
@@ -72,6 +105,12 @@ fn what_is_no_secret_raises_no_alarm() {
     let shown: Vec<String> =
         alarms.iter().map(|(what, text)| format!("{what}: {:?} in {:.120}", find(text), text)).collect();
     let share = alarms.len() as f64 / texts.len() as f64;
+    let classes: BTreeSet<&str> = texts.iter().map(|(what, _)| *what).collect();
+    for class in classes {
+        let count = |texts: &mut dyn Iterator<Item = &'static str>| texts.filter(|what| *what == class).count();
+        let (of_class, all) = (count(&mut alarms.iter().map(|a| a.0)), count(&mut texts.iter().map(|t| t.0)));
+        assert!(of_class as f64 <= 2.0 * MOST_FALSE_ALARMS * all as f64, "{of_class} of {all} {class}: {shown:#?}");
+    }
     assert!(texts.len() >= 1000 && share <= MOST_FALSE_ALARMS, "{} of {}: {shown:#?}", alarms.len(), texts.len());
 }
 
@@ -227,6 +266,32 @@ fn commands_refuse_secrets_and_allow_them_if_told() {
     let dir = store(&[]);
     expect_refused(&call_with(path(&dir), &["capture"], &text, &[]), &token, "line 2");
     assert_eq!(call(path(&dir), &["list", "--allow-secret"]).code(), 2, "it saves no text");
+}
+
+/// The words of an agent can't say that a secret in them is an example; a secret that was there before stays.
+#[test]
+fn a_comment_by_an_agent_exempts_nothing() {
+    let mut random = Random::new(36);
+    let (old, new) = (github(&mut random), github(&mut random));
+    let note = format!("---\nid: a\ntitle: A\n---\n{old} <!-- qipu:allow-secret -->\n");
+    let (text, session) = (format!("{new} <!-- qipu:allow-secret -->"), [("CODEX_THREAD_ID", "t1")]);
+    let calls: [(&[&str], &[(&str, &str)]); 4] = [
+        (&["capture", &text, "--by", "script"], &[]),
+        (&["capture", &text], &session),
+        (&["update", "a", "--append", &text], &session),
+        (&["update", "a", "--replace", &old, &new], &session),
+    ];
+    for (args, vars) in calls {
+        let dir = store(&[("notes/a.md", &note)]);
+        let answer = call_with(path(&dir), args, "", vars);
+        let error = answer.error.as_ref().unwrap_or_else(|| panic!("not refused: {args:?}"));
+        assert!(error.message.contains("GitHub token") && !error.to_text(false).contains("allow"), "{error:?}");
+        assert_eq!(notes(&dir), [note.clone()], "{args:?}");
+        let answer = call_with(path(&dir), &["update", "a", "--append", "More."], "", &session);
+        assert_eq!(answer.code(), 0, "{:?}", answer.error);
+    }
+    let dir = store(&[]);
+    assert_eq!(call(path(&dir), &["capture", &text]).code(), 0, "a person may");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use super::note_warning;
 use crate::error::{Error, ErrorKind};
 use crate::note::Note;
 use crate::report::{DiagnosticEntry, Severity, counted};
-use crate::secrets::{KnownSecrets, Secret, find, find_new};
+use crate::secrets::{KnownSecrets, Secret, find, find_new, find_new_in_spite_of_comments};
 use crate::store::{Change, NoteHandle, Store};
 
 /// The most secrets that an error names.
@@ -12,6 +12,10 @@ const MAX_NAMED: usize = 3;
 
 /// The longest attachment that is searched, in bytes. Longer ones, and those that are not UTF-8, are data.
 const MAX_ATTACHMENT: u64 = 1024 * 1024;
+
+/// How a person allows an example.
+const EXAMPLES_HINT: &str =
+    "An example is allowed by the comment `qipu:allow-secret` on its line, or by --allow-secret on the command line";
 
 /// The fields of a note whose names an error may contain; the name of any other may be a secret.
 const FIELDS: [&str; 8] = ["id", "title", "type", "tags", "summary", "sources", "links", "aliases"];
@@ -22,6 +26,8 @@ pub(super) struct SecretSearch {
     known: KnownSecrets,
     /// Kinds and places.
     found: Vec<String>,
+    /// Whether a program writes the words, which can't decide that a secret is an example.
+    is_of_program: bool,
 }
 
 impl SecretSearch {
@@ -38,7 +44,10 @@ impl SecretSearch {
     /// that the user knows.
     pub(super) fn add_written(&mut self, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let secrets = find_new(&text, &self.known);
+        let secrets = match self.is_of_program {
+            true => find_new_in_spite_of_comments(&text, &self.known),
+            false => find_new(&text, &self.known),
+        };
         if secrets.is_empty() {
             return;
         }
@@ -82,15 +91,21 @@ impl SecretSearch {
         let more = count.saturating_sub(MAX_NAMED);
         let more = if more > 0 { format!("; {more} more") } else { String::new() };
         let message = format!("{target} would contain {}: {named}{more}", counted(count, "secret"));
-        let hint = "nothing was written; write where the secret is kept instead of its value. An example is allowed by the \
-             comment `qipu:allow-secret` on its line, or by --allow-secret on the command line";
+        let hint = "nothing was written; write where the secret is kept instead of its value";
+        let hint = match self.is_of_program {
+            true => hint.to_owned(),
+            false => format!("{hint}. {EXAMPLES_HINT}"),
+        };
         Err(Error::new(ErrorKind::Failure, message).hint(hint))
     }
 }
 
-/// Refuses changes of notes that add a secret.
-pub(super) fn expect_no_new_secrets<'c>(changes: impl Iterator<Item = &'c Change> + Clone) -> Result<(), Error> {
-    let mut search = SecretSearch::among(changes.clone());
+/// Refuses changes of notes that add a secret. `is_of_program`: whether a program writes them.
+pub(super) fn expect_no_new_secrets<'c>(
+    changes: impl Iterator<Item = &'c Change> + Clone,
+    is_of_program: bool,
+) -> Result<(), Error> {
+    let mut search = SecretSearch { is_of_program, ..SecretSearch::among(changes.clone()) };
     for (path, new) in changes.filter_map(|change| change.files()[1]) {
         search.add_written(path, new);
     }

@@ -19,6 +19,16 @@ const PUBLIC_ENDS: [&str; 16] = [
     "count", "type", "version",
 ];
 
+/// The ends of what stands before a word in a name whose value is not secret: positions in a list, and ciphertexts.
+const PUBLIC_STARTS: [&str; 8] =
+    ["page", "next", "cursor", "continuation", "pagination", "sync", "sealed", "encrypted"];
+
+/// The beginning of what `openssl enc` writes in base64: `Salted__`.
+const CIPHERTEXT: &str = "U2FsdGVkX1";
+
+/// The ends of the names of files with keys.
+const FILE_ENDS: [&str; 8] = [".pem", ".key", ".crt", ".p12", ".pfx", ".json", ".yaml", ".yml"];
+
 /// The most bytes of the rest of a name, of the space around a separator, and of a value.
 const MAX_NAME: usize = 40;
 const MAX_SPACE: usize = 3;
@@ -47,8 +57,8 @@ pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     // A call or a template, not a value.
     let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$'));
     let name = text.get(anchor.end..name_end).unwrap_or_default();
-    let is_secret =
-        !is_code && !is_public(name) && !ANCHORS.is_known_prefix(value.as_bytes()) && is_random(word, value);
+    let is_public = is_public(name) || is_public_before(bytes.get(..anchor.start).unwrap_or_default());
+    let is_secret = !is_code && !is_public && is_random(word, value) && !ANCHORS.is_refuted(text, start);
     Attempt { matched: is_secret.then_some(start..end), end: end.max(anchor.end) }
 }
 
@@ -73,6 +83,10 @@ fn value_start(bytes: &[u8], name_end: usize) -> Option<usize> {
     }
     offset = skip_space(bytes, offset);
     let separator = bytes.get(offset..).unwrap_or_default();
+    if separator.starts_with(b"::") {
+        // A path of names in a program.
+        return None;
+    }
     let known: [&[u8]; 4] = [b":=", b"=>", b":", b"="];
     offset += known.iter().find(|known| separator.starts_with(known))?.len();
     while offset < bytes.len() && is_quote(bytes.get(offset)) {
@@ -103,21 +117,55 @@ fn is_public(name: &str) -> bool {
     PUBLIC_ENDS.contains(&last) || is_camel
 }
 
-/// Tells whether a value is random: long enough, mixed, and neither a hash, a UUID, a path nor an example.
+/// Tells whether the part of a name before the word says that its value is no secret, as in `next_page_token`.
+fn is_public_before(text: &[u8]) -> bool {
+    let text = text.strip_suffix(b"_").or(text.strip_suffix(b"-")).unwrap_or(text);
+    let ends = |start: &&str| {
+        let tail = text.len().checked_sub(start.len()).and_then(|at| text.get(at..));
+        tail.is_some_and(|tail| tail.eq_ignore_ascii_case(start.as_bytes()))
+    };
+    PUBLIC_STARTS.iter().any(|start| ends(&start))
+}
+
+/// Tells whether a value is random: long enough, mixed, and neither a hash, a UUID, an address, a path, a ciphertext nor an
+/// example.
 fn is_random(word: &str, value: &str) -> bool {
-    if value.len() < MIN_VALUE || is_example(value) || value.contains("://") {
+    if value.len() < MIN_VALUE || is_example(value) || value.contains("://") || value.starts_with(CIPHERTEXT) {
         return false;
     }
-    if value.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let digits = value.strip_prefix("0x").unwrap_or(value);
+    if digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         let is_ambiguous = AMBIGUOUS.iter().any(|other| word.eq_ignore_ascii_case(other));
-        return value.len() >= MIN_HEX && !is_ambiguous && entropy(value) >= MIN_ENTROPY - 0.3;
+        return digits.len() >= MIN_HEX && !is_ambiguous && entropy(digits) >= MIN_ENTROPY - 0.3;
     }
-    !is_uuid(value) && entropy(value) >= MIN_ENTROPY && value.split(['-', '_', '.', '/', ':', '=', '+']).any(is_mixed)
+    !is_uuid(value)
+        && !is_ulid(value)
+        && !is_path(value)
+        && entropy(value) >= MIN_ENTROPY
+        && value.split(['-', '_', '.', '/', ':', '=', '+']).any(is_mixed)
 }
 
 fn is_uuid(value: &str) -> bool {
     let lengths = value.split('-').map(str::len);
     value.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-') && lengths.eq([8, 4, 4, 4, 12])
+}
+
+/// Tells whether a value is a ULID: 26 digits of Crockford's base32, of 128 bits.
+fn is_ulid(value: &str) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'A'..=b'Z') && !b"ILOU".contains(&byte);
+    value.len() == 26 && value.bytes().all(is_digit) && value.as_bytes()[0] <= b'7'
+}
+
+/// Tells whether a value is the path of a file: base64 has no full stop, and rarely a word between slashes.
+fn is_path(value: &str) -> bool {
+    let extension = value.rsplit_once('.').map(|(_, extension)| extension).filter(|_| value.contains('/'));
+    let is_extension = |text: &str| (1..=5).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_lowercase());
+    let inside = ["/", "./", "../", "~/"].iter().find_map(|start| value.strip_prefix(start));
+    let folder = inside.and_then(|inside| inside.split_once('/')).map(|(folder, _)| folder);
+    let is_word = |text: &str| text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_lowercase());
+    extension.is_some_and(is_extension)
+        || folder.is_some_and(is_word)
+        || FILE_ENDS.iter().any(|end| value.ends_with(end))
 }
 
 /// Tells whether a part of a value has letters and digits in an order that no word has.

@@ -21,11 +21,6 @@ const MAX_REPEATED: usize = 6;
 /// The least entropy of a token, in bits per character: random hexadecimal digits have 3.5 and more.
 const MIN_TOKEN_ENTROPY: f64 = 2.8;
 
-/// Accepts every value.
-pub(super) fn accept(_: &str) -> bool {
-    true
-}
-
 /// Tells whether a value may be random: it is neither monotonous nor an example.
 pub(super) fn is_plausible(value: &str) -> bool {
     entropy(value) >= MIN_TOKEN_ENTROPY && !is_example(value)
@@ -103,6 +98,12 @@ pub(super) fn has_jwt(token: &str) -> bool {
 /// Checks the text in the middle of keys of OpenAI: `OpenAI` in base64.
 pub(super) fn has_openai_infix(token: &str) -> bool {
     token.contains("T3BlbkFJ")
+}
+
+/// Checks that a token has two digits, and letters of both cases: a name in a program rarely has.
+pub(super) fn is_mixed_case(token: &str) -> bool {
+    let count = |is_counted: fn(&u8) -> bool| token.bytes().filter(|byte| is_counted(byte)).count();
+    count(u8::is_ascii_digit) > 1 && count(u8::is_ascii_lowercase) > 0 && count(u8::is_ascii_uppercase) > 0
 }
 
 /// Checks the end of keys of Anthropic.

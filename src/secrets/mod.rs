@@ -63,6 +63,16 @@ pub fn find(text: &str) -> Vec<Secret> {
 
 /// Finds the secrets in a text that are not among the known ones, in their order. O(length).
 pub fn find_new(text: &str, known: &KnownSecrets) -> Vec<Secret> {
+    secrets_of(text, known, exempt_lines)
+}
+
+/// Finds them like [`find_new`], also on lines with a comment that exempts.
+pub fn find_new_in_spite_of_comments(text: &str, known: &KnownSecrets) -> Vec<Secret> {
+    secrets_of(text, known, |_| Vec::new())
+}
+
+/// Returns the secrets outside of exempt lines. The lines are looked up only if there is a secret.
+fn secrets_of(text: &str, known: &KnownSecrets, exempt_lines: fn(&str) -> Vec<Range<usize>>) -> Vec<Secret> {
     let found = occurrences(text);
     if found.is_empty() {
         return Vec::new();
@@ -81,6 +91,12 @@ pub fn find_new(text: &str, known: &KnownSecrets) -> Vec<Secret> {
         secrets.push(Secret { kind, offset: range.start, line: cursor.line, column: cursor.column });
     }
     secrets
+}
+
+/// Returns, for each rule, the kind and the texts with one of which its values begin, or which they contain. A kind may have
+/// more than one rule.
+pub fn rules() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    RULES.iter().map(|rule| (rule.kind, rule.anchors))
 }
 
 /// A place where a rule matches.
@@ -211,17 +227,18 @@ impl AnchorTable {
         }
     }
 
-    /// Tells whether a text begins with the prefix of a token whose format is known.
-    fn is_known_prefix(&self, text: &[u8]) -> bool {
-        let mut is_known = false;
-        let window = &text[..text.len().min(3)];
-        let mut slot = window.first_chunk().and_then(|window| self.slots[slot_of(window)]);
+    /// Tells whether the value at an offset has the shape of a token, but not its checksum.
+    fn is_refuted(&self, text: &str, start: usize) -> bool {
+        let value = text.as_bytes().get(start..).unwrap_or_default();
+        let mut slot = value.first_chunk().and_then(|window| self.slots[slot_of(window)]);
         while let Some(anchor) = slot.map(|index| &self.anchors[index]) {
             let rule = &RULES[anchor.rule];
-            is_known |= rule.is_prefixed() && rule.begins(text, anchor.literal);
+            if rule.begins(value, anchor.literal) && rule.refutes(text, start..start + anchor.literal.len()) {
+                return true;
+            }
             slot = anchor.next;
         }
-        is_known
+        false
     }
 }
 

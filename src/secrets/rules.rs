@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::checks::{
-    accept, ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix,
+    ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix, is_mixed_case,
     is_plausible,
 };
 use super::shape::Alphabet::{
@@ -15,6 +15,9 @@ use super::shape::Alphabet::{
 use super::shape::{self, ShapePart, between, exactly, literal};
 use super::{Attempt, assignments, private_keys, url_passwords};
 
+/// The most bytes between a value and the word that tells its kind.
+const NEAR: usize = 100;
+
 /// A kind of secret and how it is recognized.
 pub(super) struct Rule {
     pub(super) kind: &'static str,
@@ -22,14 +25,34 @@ pub(super) struct Rule {
     pub(super) anchors: &'static [&'static str],
     /// Whether it knows a value only by a word beside it.
     pub(super) is_generic: bool,
+    /// A word, in lower case, that must stand within [`NEAR`] bytes before or behind the value.
+    word: Option<&'static str>,
     matcher: Matcher,
 }
 
 enum Matcher {
     /// A token: a run before the anchor, the shape behind it, and a check of the whole.
-    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: fn(&str) -> bool },
+    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: Check },
     /// A function from the text and the anchor's range.
     Other(fn(&str, Range<usize>) -> Attempt),
+}
+
+/// A check of a value that has the shape of a token.
+enum Check {
+    None,
+    /// Other services make values of the same shape, so that a value that fails it may be another secret.
+    Partial(fn(&str) -> bool),
+    /// A checksum or format: a value that fails it is no secret of any kind.
+    Decisive(fn(&str) -> bool),
+}
+
+impl Check {
+    fn accepts(&self, value: &str) -> bool {
+        match self {
+            Self::None => true,
+            Self::Partial(check) | Self::Decisive(check) => check(value),
+        }
+    }
 }
 
 impl Rule {
@@ -39,9 +62,11 @@ impl Rule {
         head == anchor.as_bytes() || (self.is_generic && head.eq_ignore_ascii_case(anchor.as_bytes()))
     }
 
-    /// Tells whether its anchors begin the value of a token.
-    pub(super) fn is_prefixed(&self) -> bool {
-        matches!(self.matcher, Matcher::Token { before: None, .. })
+    /// Tells whether the text at an anchor has the shape of a token, but fails its decisive check.
+    pub(super) fn refutes(&self, text: &str, anchor: Range<usize>) -> bool {
+        let Matcher::Token { before: None, shape, check: Check::Decisive(check) } = &self.matcher else { return false };
+        let matched = shape::attempt(text.as_bytes(), anchor, None, shape).matched;
+        matched.and_then(|range| text.get(range)).is_some_and(|value| !check(value))
     }
 
     /// Matches it at an anchor.
@@ -55,23 +80,31 @@ impl Rule {
             // The anchor is not random; a run before it is.
             let start = if before.is_some() { range.start } else { anchor.end };
             let (value, random) = (text.get(range.clone()), text.get(start..range.end));
-            value.zip(random).is_some_and(|(value, random)| is_plausible(random) && check(value))
+            value.zip(random).is_some_and(|(value, random)| is_plausible(random) && check.accepts(value))
+                && self.word.is_none_or(|word| is_near(text, range, word))
         };
         Attempt { matched: attempt.matched.filter(is_secret), ..attempt }
     }
 }
 
+/// Tells whether a word stands near a place in a text.
+fn is_near(text: &str, range: &Range<usize>, word: &str) -> bool {
+    let around = range.start.saturating_sub(NEAR)..text.len().min(range.end + NEAR);
+    let mut windows = text.as_bytes().get(around).unwrap_or_default().windows(word.len());
+    windows.any(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
 const fn token(kind: &'static str, anchors: &'static [&'static str], shape: &'static [ShapePart]) -> Rule {
-    checked(kind, anchors, shape, accept)
+    checked(kind, anchors, shape, Check::None)
 }
 
 const fn checked(
     kind: &'static str,
     anchors: &'static [&'static str],
     shape: &'static [ShapePart],
-    check: fn(&str) -> bool,
+    check: Check,
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Token { before: None, shape, check } }
+    Rule { kind, anchors, is_generic: false, word: None, matcher: Matcher::Token { before: None, shape, check } }
 }
 
 /// A token whose anchor comes behind a run.
@@ -81,7 +114,13 @@ const fn infixed(
     anchors: &'static [&'static str],
     shape: &'static [ShapePart],
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Token { before: Some(before), shape, check: accept } }
+    Rule {
+        kind,
+        anchors,
+        is_generic: false,
+        word: None,
+        matcher: Matcher::Token { before: Some(before), shape, check: Check::None },
+    }
 }
 
 const fn other(
@@ -89,7 +128,7 @@ const fn other(
     anchors: &'static [&'static str],
     attempt: fn(&str, Range<usize>) -> Attempt,
 ) -> Rule {
-    Rule { kind, anchors, is_generic: false, matcher: Matcher::Other(attempt) }
+    Rule { kind, anchors, is_generic: false, word: None, matcher: Matcher::Other(attempt) }
 }
 
 /// A JSON Web Token behind `eyJ`, which is `{"` in base64.
@@ -99,23 +138,24 @@ const JWT: [ShapePart; 5] =
 const STRIPE_SECRET: &[&str] = &["sk_live_", "sk_test_", "sk_prod_"];
 const STRIPE_RESTRICTED: &[&str] = &["rk_live_", "rk_test_", "rk_prod_"];
 const GITHUB_CLASSIC: &[&str] = &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"];
-const GITLAB_SHORT: &[&str] = &["glpat-", "gldt-", "glrt-", "glft-", "glsoat-", "glimt-"];
+const GITLAB_SHORT: &[&str] = &["glpat-", "gldt-", "glrt-", "glft-", "glsoat-", "glffct-"];
+const DOPPLER: &[&str] = &["dp.pt.", "dp.ct.", "dp.st.", "dp.sa.", "dp.said.", "dp.scim.", "dp.audit."];
 const PLANETSCALE: &[&str] = &["pscale_pw_", "pscale_tkn_", "pscale_oauth_"];
 const AZURE_ANCHORS: &[&str] = &["0Q~", "1Q~", "2Q~", "3Q~", "4Q~", "5Q~", "6Q~", "7Q~", "8Q~", "9Q~"];
 const TWILIO_ANCHORS: &[&str] =
     &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"];
 
 /// All rules. Where two match at the same byte, the first counts.
-pub(super) static RULES: [Rule; 78] = [
-    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], has_base62_crc),
+pub(super) static RULES: [Rule; 85] = [
+    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
     token("GitHub fine-grained token", &["github_pat_"], &[exactly(Alnum, 22), literal("_"), exactly(Alnum, 59)]),
     checked(
         "GitHub app token",
         &["ghs_"],
         &[between(Digit, 1, 20), literal("_eyJ"), JWT[0], JWT[1], JWT[2], JWT[3], JWT[4]],
-        has_jwt,
+        Check::Decisive(has_jwt),
     ),
-    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], has_base62_crc),
+    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
     token("AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[exactly(Base32, 16)]),
     token("AWS Bedrock key", &["ABSK"], &[between(Base64, 109, 269), between(UrlPadded, 0, 2)]),
     token("Google API key", &["AIza"], &[exactly(Url, 35)]),
@@ -164,6 +204,12 @@ pub(super) static RULES: [Rule; 78] = [
             between(LowerHex, 10, 64),
         ],
     ),
+    token("Slack configuration token", &["xoxe-"], &[exactly(Digit, 1), literal("-"), exactly(Alnum, 146)]),
+    token(
+        "Slack configuration token",
+        &["xoxe.xoxp-", "xoxe.xoxb-"],
+        &[exactly(Digit, 1), literal("-"), between(Alnum, 163, 166)],
+    ),
     token(
         "Slack webhook",
         &["hooks.slack.com/services/"],
@@ -172,10 +218,23 @@ pub(super) static RULES: [Rule; 78] = [
     token("Stripe secret key", STRIPE_SECRET, &[between(Alnum, 20, 99)]),
     token("Stripe restricted key", STRIPE_RESTRICTED, &[between(Alnum, 20, 99)]),
     token("Stripe webhook secret", &["whsec_"], &[between(Base64, 32, 64)]),
-    checked("OpenAI key", &["sk-proj-", "sk-svcacct-", "sk-admin-"], &[between(Url, 100, 200)], has_openai_infix),
+    checked(
+        "OpenAI key",
+        &["sk-proj-", "sk-svcacct-", "sk-admin-"],
+        &[between(Url, 48, 200)],
+        Check::Partial(has_openai_infix),
+    ),
     token("OpenAI key", &["sk-"], &[exactly(Alnum, 20), literal("T3BlbkFJ"), exactly(Alnum, 20)]),
-    checked("Anthropic key", &["sk-ant-api03-", "sk-ant-admin01-"], &[exactly(Url, 95)], ends_with_padding),
+    checked(
+        "Anthropic key",
+        &["sk-ant-api03-", "sk-ant-admin01-"],
+        &[exactly(Url, 95)],
+        Check::Partial(ends_with_padding),
+    ),
+    token("Anthropic token", &["sk-ant-oat01-"], &[exactly(Url, 95)]),
+    token("OpenRouter key", &["sk-or-v1-"], &[exactly(LowerHex, 64)]),
     token("GitLab token", GITLAB_SHORT, &[exactly(Url, 20)]),
+    token("GitLab token", &["glimt-"], &[exactly(Url, 25)]),
     token(
         "GitLab token",
         &["glpat-"],
@@ -206,19 +265,23 @@ pub(super) static RULES: [Rule; 78] = [
     token("GitLab OAuth secret", &["gloas-"], &[exactly(Url, 64)]),
     token("PyPI token", &["pypi-AgEIcHlwaS5vcmc"], &[between(Url, 50, 1000)]),
     token("RubyGems key", &["rubygems_"], &[exactly(LowerHex, 48)]),
-    token("crates.io token", &["cio"], &[exactly(Alnum, 32)]),
+    checked("crates.io token", &["cio"], &[exactly(Alnum, 32)], Check::Partial(is_mixed_case)),
     token("Clojars token", &["CLOJARS_"], &[exactly(LowerAlnum, 60)]),
     token("Docker Hub token", &["dckr_pat_", "dckr_oat_"], &[between(Url, 27, 32)]),
     token("Hugging Face token", &["hf_"], &[exactly(Letter, 34)]),
     token("DigitalOcean token", &["dop_v1_", "doo_v1_", "dor_v1_"], &[exactly(LowerHex, 64)]),
-    token("Vault service token", &["hvs."], &[between(Url, 90, 120)]),
+    checked("Vault service token", &["hvs."], &[between(Url, 24, 120)], Check::Partial(is_mixed_case)),
     token("Vault batch token", &["hvb."], &[between(Url, 138, 300)]),
     infixed("Terraform Cloud token", exactly(Alnum, 14), &[".atlasv1."], &[between(Url, 60, 70)]),
     infixed("Azure client secret", exactly(Unreserved, 3), AZURE_ANCHORS, &[between(Unreserved, 31, 34)]),
     token("Azure storage key", &["AccountKey="], &[exactly(Base64, 86), literal("==")]),
     token("Atlassian token", &["ATATT3"], &[exactly(UrlPadded, 186)]),
     token("SendGrid key", &["SG."], &[exactly(Url, 22), literal("."), exactly(Url, 43)]),
-    infixed("Mailchimp key", exactly(LowerHex, 32), &["-us"], &[between(Digit, 1, 2)]),
+    // Hashes have endings too, so that the name of the service must be near.
+    Rule {
+        word: Some("mailchimp"),
+        ..infixed("Mailchimp key", exactly(LowerHex, 32), &["-us"], &[between(Digit, 1, 2)])
+    },
     token("Brevo key", &["xkeysib-"], &[exactly(LowerHex, 64), literal("-"), exactly(Alnum, 16)]),
     token("Twilio key", TWILIO_ANCHORS, &[exactly(LowerHex, 31)]),
     token("Shopify token", &["shpat_", "shpca_", "shppa_", "shpss_"], &[exactly(Hex, 32)]),
@@ -231,13 +294,14 @@ pub(super) static RULES: [Rule; 78] = [
         "Grafana service account token",
         &["glsa_"],
         &[exactly(Alnum, 32), literal("_"), exactly(Hex, 8)],
-        has_hex_crc,
+        Check::Decisive(has_hex_crc),
     ),
     token("Grafana Cloud token", &["glc_"], &[between(Base64, 32, 400), between(UrlPadded, 0, 2)]),
     token("Linear key", &["lin_api_"], &[exactly(Alnum, 40)]),
     token("Notion token", &["ntn_"], &[exactly(Digit, 11), exactly(Alnum, 35)]),
     token("Figma token", &["figd_"], &[exactly(Url, 40)]),
-    token("Doppler token", &["dp.pt."], &[exactly(Alnum, 43)]),
+    token("Doppler token", DOPPLER, &[between(Alnum, 40, 44)]),
+    token("Doppler token", &["dp.st."], &[between(Url, 2, 35), literal("."), between(Alnum, 40, 44)]),
     token("Pulumi token", &["pul-"], &[exactly(LowerHex, 40)]),
     token("Postman key", &["PMAK-"], &[exactly(LowerHex, 24), literal("-"), exactly(LowerHex, 34)]),
     token("Sentry user token", &["sntryu_"], &[exactly(LowerHex, 64)]),
@@ -245,6 +309,7 @@ pub(super) static RULES: [Rule; 78] = [
     token("New Relic key", &["NRAK-"], &[exactly(UpperAlnum, 27)]),
     token("Dynatrace token", &["dt0c01."], &[exactly(UpperAlnum, 24), literal("."), exactly(UpperAlnum, 64)]),
     token("Fly.io token", &["fo1_"], &[exactly(Url, 43)]),
+    token("Fly.io token", &["fm1r_", "fm1a_", "fm2_"], &[between(Base64, 100, 4000), between(UrlPadded, 0, 3)]),
     token("Heroku key", &["HRKU-AA"], &[exactly(Url, 58)]),
     token("Perplexity key", &["pplx-"], &[exactly(Alnum, 48)]),
     token("Airtable token", &["pat"], &[exactly(Alnum, 14), literal("."), exactly(LowerHex, 64)]),
@@ -253,14 +318,15 @@ pub(super) static RULES: [Rule; 78] = [
     token("Infracost key", &["ico-"], &[exactly(Alnum, 32)]),
     infixed("Telegram bot token", between(Digit, 8, 10), &[":AA"], &[exactly(Url, 33)]),
     token("Alibaba access key id", &["LTAI"], &[exactly(Alnum, 20)]),
-    checked("JSON Web Token", &["eyJ"], &JWT, has_jwt),
-    checked("age secret key", &["AGE-SECRET-KEY-1"], &[exactly(UpperAlnum, 58)], has_bech32_checksum),
+    checked("JSON Web Token", &["eyJ"], &JWT, Check::Decisive(has_jwt)),
+    checked("age secret key", &["AGE-SECRET-KEY-1"], &[exactly(UpperAlnum, 58)], Check::Decisive(has_bech32_checksum)),
     other("private key", &["-----BEGIN "], private_keys::attempt),
     other("password in a URL", &["://"], url_passwords::attempt),
     Rule {
         kind: "random value beside a word such as `password`",
         anchors: &assignments::WORDS,
         is_generic: true,
+        word: None,
         matcher: Matcher::Other(assignments::attempt),
     },
     token(

@@ -122,10 +122,11 @@ fn run_length<'t>(bytes: impl Iterator<Item = &'t u8>, alphabet: Alphabet, most:
     bytes.take(most).take_while(|byte| alphabet.contains(**byte)).count()
 }
 
-/// Tells whether a value may begin at an offset: not inside a word, but behind an escape sequence such as `\n`.
+/// Tells whether a value may begin at an offset: not inside a word, but behind an escape sequence such as `\n`, or behind
+/// `/bot`, which the addresses of Telegram's interface have before a token.
 pub(super) fn is_boundary(text: &[u8], offset: usize) -> bool {
     match text.get(..offset).unwrap_or_default() {
-        [.., b'\\', b'n' | b'r' | b't'] => true,
+        [.., b'\\', b'n' | b'r' | b't'] | [.., b'/', b'b', b'o', b't'] => true,
         [.., byte] => !is_word(*byte),
         [] => true,
     }

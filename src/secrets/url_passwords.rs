@@ -1,5 +1,6 @@
 //! Passwords in the user information of URLs (RFC 3986, section 3.2.1).
 
+use std::net::{Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
 
 use super::Attempt;
@@ -19,8 +20,7 @@ const DEFAULTS: [&str; 24] = [
     "pw",
 ];
 
-/// Hosts that nobody else reaches: this machine, and the names that RFC 2606 reserves.
-const LOCAL_HOSTS: [&str; 4] = ["localhost", "127.0.0.1", "0.0.0.0", "::1"];
+/// Hosts that RFC 2606 reserves.
 const RESERVED_HOSTS: [&str; 7] =
     ["example.com", "example.org", "example.net", ".example", ".test", ".invalid", ".localhost"];
 
@@ -55,7 +55,8 @@ fn end_of(bytes: &[u8], start: usize, most: usize) -> usize {
 }
 
 fn host_end(bytes: &[u8], start: usize) -> usize {
-    let is_host = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'-' | b'_' | b'[' | b':');
+    let is_host =
+        |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'-' | b'_' | b'[' | b']' | b':');
     start + bytes.get(start..).unwrap_or_default().iter().take(MAX_NAME).take_while(is_host).count()
 }
 
@@ -63,14 +64,23 @@ fn host_end(bytes: &[u8], start: usize) -> usize {
 fn is_real(name: &str, password: &str) -> bool {
     let lower = password.to_ascii_lowercase();
     let is_template = password.contains(['$', '*']) || password.contains("%s") || password.contains("..");
+    // A variable of cmd.exe; the `%` of an encoded character has two digits behind it.
+    let is_template = is_template || (password.starts_with('%') && password.ends_with('%'));
     let is_default = DEFAULTS.contains(&lower.as_str()) || lower == name.to_ascii_lowercase();
     let names_itself = ["password", "passwd", "_pass", "-pass"].iter().any(|word| lower.contains(word));
     password.len() >= MIN_PASSWORD && !is_template && !is_default && !names_itself && !is_example(password)
 }
 
+/// Tells whether others reach a host: not this machine, a name without a domain, or a reserved name.
 fn is_reachable(host: &str) -> bool {
-    let host = host.trim_start_matches('[').to_ascii_lowercase();
+    if let Some(literal) = host.strip_prefix('[') {
+        let address = literal.split(']').next().unwrap_or_default().parse::<Ipv6Addr>();
+        return !address.is_ok_and(|address| address.is_loopback() || address.is_unspecified());
+    }
+    let host = host.to_ascii_lowercase();
     let name = host.split(':').next().unwrap_or_default().trim_end_matches('.');
-    let is_local = LOCAL_HOSTS.iter().any(|local| name == *local || host.starts_with("::1"));
-    !name.is_empty() && !is_local && !RESERVED_HOSTS.iter().any(|reserved| name.ends_with(reserved))
+    if let Ok(address) = name.parse::<Ipv4Addr>() {
+        return !address.is_loopback() && !address.is_unspecified();
+    }
+    name.contains('.') && !RESERVED_HOSTS.iter().any(|reserved| name.ends_with(reserved))
 }

@@ -138,7 +138,8 @@ fn url_password(random: &mut Random) -> String {
 fn assignment(random: &mut Random) -> String {
     let name = random.choice(&[
         "DB_PASSWORD", "client_secret", "api-key", "apiKey", "SESSION_SECRET", "auth_token", "aws_secret_access_key",
-        "passphrase", "signingSecret", "ACCESS_KEY",
+        "passphrase", "signingSecret", "ACCESS_KEY", "passwd", "PWD", "credential", "access-key", "accessKey",
+        "private_key", "private-key", "privateKey", "auth_key", "authKey", "API_KEY",
     ]);
     let value = match random.below(4) {
         0 => of(random, BASE62, 24),
@@ -158,32 +159,70 @@ fn assignment(random: &mut Random) -> String {
 type Generator = fn(&mut Random) -> String;
 
 /// The kinds, by the names that qipu gives them. Each generator follows the documentation of the service.
-pub(crate) const KINDS: [(&str, Generator); 63] = [
+pub(crate) const KINDS: [(&str, Generator); 90] = [
     ("GitHub token", github),
     ("GitHub fine-grained token", |r| format!("github_pat_{}_{}", of(r, BASE62, 22), of(r, BASE62, 59))),
     ("GitHub app token", |r| format!("ghs_{}_{}", of(r, "123456789", 7), jwt(r))),
     ("npm token", |r| with_crc(r, "npm_")),
-    ("AWS access key id", |r| format!("{}{}", r.choice(&["AKIA", "ASIA"]), of(r, BASE32, 16))),
+    ("AWS access key id", |r| format!("{}{}", r.choice(&["AKIA", "ASIA", "ABIA", "ACCA"]), of(r, BASE32, 16))),
     ("AWS Bedrock key", |r| format!("ABSK{}", base64(r, 96))),
     ("Google API key", |r| format!("AIza{}", url(r, 35))),
     ("Google OAuth client secret", |r| format!("GOCSPX-{}", url(r, 28))),
     ("Slack bot token", |r| format!("xoxb-{}-{}-{}", of(r, DIGITS, 12), of(r, DIGITS, 13), of(r, BASE62, 24))),
     ("Slack user token", |r| {
-        format!("xoxp-{}-{}-{}-{}", of(r, DIGITS, 12), of(r, DIGITS, 12), of(r, DIGITS, 13), hex(r, 32))
+        format!(
+            "{}-{}-{}-{}-{}",
+            r.choice(&["xoxp", "xoxe"]),
+            of(r, DIGITS, 12),
+            of(r, DIGITS, 12),
+            of(r, DIGITS, 13),
+            hex(r, 32)
+        )
     }),
     ("Slack app token", |r| format!("xapp-1-A{}-{}-{}", of(r, UPPER_AND_DIGITS, 10), of(r, DIGITS, 13), hex(r, 64))),
+    ("Slack configuration token", |r| format!("xoxe-1-{}", of(r, BASE62, 146))),
+    ("Slack configuration token", |r| {
+        let (form, length) = (r.choice(&["xoxp", "xoxb"]), r.between(163, 166));
+        format!("xoxe.{form}-1-{}", of(r, BASE62, length))
+    }),
+    ("Slack legacy token", |r| {
+        let numbers = [10, 10, 11].map(|length| of(r, DIGITS, length)).join("-");
+        format!("{}-{numbers}-{}", r.choice(&["xoxs", "xoxo"]), hex(r, 10))
+    }),
+    ("Slack workflow webhook", |r| {
+        let [team, flow] = [0, 1].map(|_| of(r, UPPER_AND_DIGITS, 10));
+        format!("https://hooks.slack.com/workflows/T{team}/A{flow}/{}/{}", of(r, DIGITS, 18), of(r, BASE62, 24))
+    }),
+    ("Slack workflow webhook", |r| {
+        let team = of(r, UPPER_AND_DIGITS, 10);
+        format!("https://hooks.slack.com/triggers/T{team}/{}/{}", of(r, DIGITS, 13), hex(r, 32))
+    }),
     ("Slack webhook", |r| {
         let [team, hook] = [0, 1].map(|_| of(r, UPPER_AND_DIGITS, 10));
         format!("https://hooks.slack.com/services/T{team}/B{hook}/{}", of(r, BASE62, 24))
     }),
-    ("Stripe secret key", |r| format!("sk_live_{}", of(r, BASE62, 24))),
+    ("Stripe secret key", |r| format!("sk_{}_{}", r.choice(&["live", "test", "prod"]), of(r, BASE62, 24))),
     ("Stripe secret key", |r| format!("sk_live_51{}", of(r, BASE62, 97))),
-    ("Stripe restricted key", |r| format!("rk_live_{}", of(r, BASE62, 24))),
+    ("Stripe restricted key", |r| format!("rk_{}_{}", r.choice(&["live", "test", "prod"]), of(r, BASE62, 24))),
     ("Stripe webhook secret", |r| format!("whsec_{}", of(r, BASE62, 32))),
     ("OpenAI key", |r| format!("sk-{}T3BlbkFJ{}", of(r, BASE62, 20), of(r, BASE62, 20))),
+    ("OpenAI key", |r| {
+        let prefix = r.choice(&["sk-svcacct-", "sk-admin-"]);
+        format!("{prefix}{}T3BlbkFJ{}", url(r, 58), url(r, 58))
+    }),
     ("OpenAI key", |r| format!("sk-proj-{}T3BlbkFJ{}", url(r, 74), url(r, 74))),
-    ("Anthropic key", |r| format!("sk-ant-api03-{}AA", url(r, 93))),
-    ("GitLab token", |r| format!("glpat-{}", url(r, 20))),
+    ("Anthropic key", |r| format!("sk-ant-{}-{}AA", r.choice(&["api03", "admin01"]), url(r, 93))),
+    ("Anthropic token", |r| format!("sk-ant-oat01-{}", url(r, 95))),
+    ("OpenRouter key", |r| format!("sk-or-v1-{}", hex(r, 64))),
+    ("GitLab token", |r| {
+        let prefix = r.choice(&["glpat-", "gldt-", "glrt-", "glft-", "glsoat-", "glffct-"]);
+        format!("{prefix}{}", url(r, 20))
+    }),
+    ("GitLab token", |r| format!("glimt-{}", of(r, LOWER_AND_DIGITS, 25))),
+    ("GitLab token", |r| format!("glpat-{}.{}", url(r, 27), of(r, LOWER_AND_DIGITS, 9))),
+    ("GitLab runner token", |r| format!("glrt-t{}_{}.{}", r.between(1, 3), url(r, 27), of(r, LOWER_AND_DIGITS, 9))),
+    ("GitLab runner token", |r| format!("glrt-t{}_{}.01.{}", r.between(1, 3), url(r, 44), of(r, LOWER_AND_DIGITS, 9))),
+    ("GitLab OAuth secret", |r| format!("gloas-{}", hex(r, 64))),
     ("GitLab token", |r| format!("glpat-{}.01.{}", url(r, 44), of(r, LOWER_AND_DIGITS, 9))),
     ("GitLab trigger token", |r| format!("glptt-{}", hex(r, 40))),
     ("GitLab job token", |r| format!("glcbt-{}_{}", hex(r, 2), url(r, 20))),
@@ -192,35 +231,67 @@ pub(crate) const KINDS: [(&str, Generator); 63] = [
     ("RubyGems key", |r| format!("rubygems_{}", hex(r, 48))),
     ("crates.io token", |r| format!("cio{}", of(r, BASE62, 32))),
     ("Clojars token", |r| format!("CLOJARS_{}", of(r, LOWER_AND_DIGITS, 60))),
-    ("Docker Hub token", |r| format!("dckr_pat_{}", url(r, 27))),
+    ("Docker Hub token", |r| format!("dckr_{}_{}", r.choice(&["pat", "oat"]), url(r, 27))),
     ("Hugging Face token", |r| format!("hf_{}", of(r, LETTERS, 34))),
-    ("DigitalOcean token", |r| format!("dop_v1_{}", hex(r, 64))),
+    ("DigitalOcean token", |r| format!("{}_v1_{}", r.choice(&["dop", "doo", "dor"]), hex(r, 64))),
     ("Vault service token", |r| format!("hvs.{}", url(r, 95))),
+    ("Vault service token", |r| format!("hvs.{}", of(r, BASE62, 24))),
     ("Vault batch token", |r| format!("hvb.{}", url(r, 150))),
     ("Terraform Cloud token", |r| format!("{}.atlasv1.{}", of(r, BASE62, 14), of(r, BASE62, 67))),
-    ("Azure client secret", |r| format!("{}8Q~{}", of(r, BASE62, 3), of(r, BASE62, 34))),
+    ("Azure client secret", |r| format!("{}{}Q~{}", of(r, BASE62, 3), of(r, DIGITS, 1), of(r, BASE62, 34))),
     ("Azure storage key", |r| format!("AccountName=logs;AccountKey={}", base64(r, 64))),
     ("Atlassian token", |r| format!("ATATT3{}={}", url(r, 177), hex(r, 8).to_uppercase())),
     ("SendGrid key", |r| format!("SG.{}.{}", url(r, 22), url(r, 43))),
-    ("Mailchimp key", |r| format!("{}-us{}", hex(r, 32), r.between(1, 21))),
+    ("Mailchimp key", |r| format!("MAILCHIMP_KEY={}-us{}", hex(r, 32), r.between(1, 21))),
     ("Brevo key", |r| format!("xkeysib-{}-{}", hex(r, 64), of(r, BASE62, 16))),
     ("Twilio key", |r| format!("SK{}", hex(r, 32))),
-    ("Shopify token", |r| format!("shpat_{}", hex(r, 32))),
+    ("Shopify token", |r| format!("{}_{}", r.choice(&["shpat", "shpca", "shppa", "shpss"]), hex(r, 32))),
+    ("Square token", |r| format!("sq0atp-{}", url(r, 22))),
+    ("Square token", |r| format!("EAAA{}", url(r, 60))),
     ("Square secret", |r| format!("sq0csp-{}", url(r, 43))),
     ("Databricks token", |r| format!("dapi{}", hex(r, 32))),
+    ("Databricks token", |r| format!("dapi{}-{}", hex(r, 32), r.between(2, 3))),
     ("Grafana service account token", grafana),
+    ("Grafana Cloud token", |r| {
+        let (organization, key) = (of(r, DIGITS, 6), of(r, BASE62, 24));
+        let text = format!(r#"{{"o":"{organization}","n":"logs-write","k":"{key}","m":{{"r":"eu"}}}}"#);
+        format!("glc_{}", STANDARD.encode(text))
+    }),
     ("Linear key", |r| format!("lin_api_{}", of(r, BASE62, 40))),
     ("Notion token", |r| format!("ntn_{}{}", of(r, DIGITS, 11), of(r, BASE62, 35))),
     ("Figma token", |r| format!("figd_{}", url(r, 40))),
-    ("Doppler token", |r| format!("dp.pt.{}", of(r, BASE62, 43))),
+    ("Doppler token", |r| {
+        let kind = r.choice(&["pt", "ct", "st", "sa", "said", "scim", "audit"]);
+        let length = r.between(40, 44);
+        format!("dp.{kind}.{}", of(r, BASE62, length))
+    }),
+    ("Doppler token", |r| format!("dp.st.{}.{}", r.choice(&["dev", "prd_eu", "stg-2"]), of(r, BASE62, 43))),
     ("Pulumi token", |r| format!("pul-{}", hex(r, 40))),
     ("Postman key", |r| format!("PMAK-{}-{}", hex(r, 24), hex(r, 34))),
     ("Sentry user token", |r| format!("sntryu_{}", hex(r, 64))),
-    ("PlanetScale secret", |r| format!("pscale_pw_{}", url(r, 43))),
+    ("PlanetScale secret", |r| format!("pscale_{}_{}", r.choice(&["pw", "tkn", "oauth"]), url(r, 43))),
     ("New Relic key", |r| format!("NRAK-{}", of(r, UPPER_AND_DIGITS, 27))),
     ("Dynatrace token", |r| format!("dt0c01.{}.{}", of(r, UPPER_AND_DIGITS, 24), of(r, UPPER_AND_DIGITS, 64))),
+    ("Fly.io token", |r| format!("fo1_{}", url(r, 43))),
+    ("Fly.io token", |r| format!("FlyV1 {}_{}", r.choice(&["fm1r", "fm1a", "fm2"]), base64(r, 200))),
+    ("Heroku key", |r| format!("HRKU-AA{}", url(r, 58))),
     ("Perplexity key", |r| format!("pplx-{}", of(r, BASE62, 48))),
     ("Airtable token", |r| format!("pat{}.{}", of(r, BASE62, 14), hex(r, 64))),
+    ("1Password service account token", |r| {
+        let [salt, key, uuid] = [22, 43, 26].map(|length| of(r, BASE62, length));
+        let text = format!(
+            r#"{{"signInAddress":"acme.1password.com","userAuth":{{"method":"SRPg-4096","iterations":650000,"salt":"{salt}"}},"muk":{{"alg":"A256GCM","k":"{key}"}},"throttleSecret":{{"seed":"{}"}},"deviceUuid":"{uuid}"}}"#,
+            hex(r, 64)
+        );
+        format!("ops_{}", URL_SAFE_NO_PAD.encode(text))
+    }),
+    ("Prefect key", |r| format!("pnu_{}", of(r, BASE62, 36))),
+    ("Infracost key", |r| format!("ico-{}", of(r, BASE62, 32))),
+    ("Alibaba access key id", |r| format!("LTAI{}", of(r, BASE62, 20))),
+    ("Telegram bot token", |r| {
+        let (id, key) = (of(r, "123456789", 10), url(r, 33));
+        format!("https://api.telegram.org/bot{id}:AA{key}/getMe")
+    }),
     ("Telegram bot token", |r| format!("{}:AA{}", of(r, "123456789", 10), url(r, 33))),
     ("JSON Web Token", jwt),
     ("age secret key", age),
@@ -228,6 +299,22 @@ pub(crate) const KINDS: [(&str, Generator); 63] = [
     ("password in a URL", url_password),
     ("random value beside a word such as `password`", assignment),
 ];
+
+/// Assignments of values that begin with the prefix of a service and have none of the shapes in [`KINDS`].
+pub(crate) fn prefixed_assignments(random: &mut Random) -> [String; 9] {
+    let old_grafana = format!(r#"{{"k":"{}","n":"{}","id":1}}"#, of(random, BASE62, 32), of(random, LETTERS, 6));
+    [
+        format!("DB_PASSWORD=pat{}", of(random, BASE62, 24)),
+        format!("VAULT_TOKEN=hvs.{}", of(random, BASE62, 20)),
+        format!("API_KEY=sk-or-v2-{}", hex(random, 64)),
+        format!("DEEPSEEK_API_KEY=sk-{}", hex(random, 32)),
+        format!("SLACK_REFRESH_TOKEN=xoxe-1-{}", of(random, BASE62, 100)),
+        format!("GRAFANA_API_KEY={}", STANDARD.encode(old_grafana)),
+        format!("FB_ACCESS_TOKEN=EAAA{}", of(random, BASE62, 180)),
+        format!("OPENAI_API_KEY=sk-proj-{}", url(random, 120)),
+        format!("GITHUB_TOKEN=ghp_{}", of(random, BASE62, 50)),
+    ]
+}
 
 /// Values that are no secrets, by what they are.
 pub(crate) fn negatives(random: &mut Random) -> Vec<(&'static str, String)> {
@@ -241,6 +328,9 @@ pub(crate) fn negatives(random: &mut Random) -> Vec<(&'static str, String)> {
         texts.extend(uuids(random).map(|text| ("UUID", text)));
         texts.extend(images(random).map(|text| ("image", text)));
         texts.extend(code(random).map(|text| ("code", text)));
+        texts.extend(local_urls(random).map(|text| ("local URL", text)));
+        texts.extend(public_values(random).map(|text| ("public value beside a word", text)));
+        texts.extend(lookalikes(random).map(|text| ("name like a token", text)));
     }
     texts.extend(DOCUMENTED.iter().map(|text| ("documentation", (*text).to_owned())));
     texts
@@ -320,6 +410,52 @@ fn code(random: &mut Random) -> [String; 8] {
         format!("private_key: ~/.ssh/id_ed25519_{name}"),
         format!("pub access_key: Option<{name}Credential3>,"),
         format!("{}:function(e,t){{return t.token=e.{name}||\"{}\"}}", of(random, LETTERS, 2), of(random, LETTERS, 8)),
+    ]
+}
+
+/// URLs of hosts that only the own network or machine knows, and templates.
+fn local_urls(random: &mut Random) -> [String; 7] {
+    let length = random.between(5, 16);
+    let password = of(random, LOWER_AND_DIGITS, length);
+    let host = of(random, LOWER_AND_DIGITS, 8);
+    [
+        format!("postgres://app:{password}@db:5432/app"),
+        format!("jdbc:mysql://root:{password}@mysql/test"),
+        format!("http://me:{password}@{host}/"),
+        format!("http://alice:{password}@127.{}.0.{}:8080/", random.below(256), random.between(1, 250)),
+        format!("driver://user:{password}@host/dbname"),
+        format!("redis://default:%{}_PW%@cache.acme.io:6379", of(random, UPPER_AND_DIGITS, 5)),
+        format!("http://me:{password}@[::1]:8080/"),
+    ]
+}
+
+/// Random values that are public although a word such as `token` is in their name.
+fn public_values(random: &mut Random) -> [String; 12] {
+    let crockford = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+    [
+        format!("const USDC_TOKEN = \"0x{}\";", of(random, "0123456789abcdefABCDEF", 40)),
+        format!("next_page_token: {}", url(random, 44)),
+        format!("\"nextPageToken\": \"{}\"", base64(random, 30)),
+        format!("continuation_token={}", of(random, BASE62, 32)),
+        format!("cursor-token: {}", of(random, BASE62, 24)),
+        format!("token: 01{}", of(random, crockford, 24)),
+        format!("password: U2FsdGVkX1{}", base64(random, 33)),
+        format!("sealed_secret: AgB{}", base64(random, 90)),
+        format!("encrypted_password = \"{}\"", base64(random, 60)),
+        format!("privateKey: keys/ed25519/2024Q3_{}.pem", of(random, BASE62, 12)),
+        format!("private_key: {}.pem", of(random, BASE62, 16)),
+        format!("secret: /run/secrets/{}", of(random, BASE62, 16)),
+    ]
+}
+
+/// Names and hashes that begin or end like a token.
+fn lookalikes(random: &mut Random) -> [String; 4] {
+    let name = of(random, LETTERS, 3);
+    [
+        format!("TokenKind::Ident12AbcDef34{name} => {},", random.below(100)),
+        format!("ciothereisalong{}exact{}", of(random, "abcdefghijklmnopqrstuvwxyz", 14), random.below(10)),
+        format!("{}-us1", hex(random, 32)),
+        format!("see hvs.{}_configuration_of_the_service", of(random, "abcdefghijklmnopqrstuvwxyz", 12)),
     ]
 }
 

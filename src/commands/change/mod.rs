@@ -65,7 +65,8 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
         store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request, agent.as_ref()))?;
     let (mut plan, mut verdict) = (plan?, None);
     if has_new_words(&request.action) && !request.is_secret_allowed {
-        expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()))?;
+        let is_of_program = agent.is_some() || is_generated(&request.action);
+        expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()), is_of_program)?;
     }
     if let Some(lock) = lock {
         store.apply(&changes_of(&plan.changes), &lock)?;
@@ -132,6 +133,11 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         }
     };
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
+}
+
+/// Tells whether a program gives the words of an action.
+fn is_generated(action: &Action) -> bool {
+    matches!(action, Action::Create { is_generated: true, .. } | Action::Update { is_generated: true, .. })
 }
 
 /// Tells whether a request gives a new note a text.
