@@ -227,6 +227,28 @@ fn an_agent_can_not_lift_a_draft() {
 }
 
 #[test]
+fn a_hidden_note_decides_nothing_about_an_answer() {
+    let weak =
+        ("weak", "title: Cheese\nupdated: 2025-03-01", "A kettle, cheese, bread, wine and the quarterly report.");
+    let others: Vec<(String, String)> = (0..30)
+        .map(|number| (format!("o{number}"), format!("A kettle of number {number} and another matter.")))
+        .collect();
+    let hidden = "Zorblax flumox kettle quibbles: the zorblax flumox kettle quibbles every Tuesday.";
+    let queries = ["zorblax flumox kettle quibbles", "what does Zorblax do with a kettle?"];
+    let answers = |status: &str| {
+        let fields = format!("title: Zorblax\nstatus: {status}\nupdated: 2025-03-01");
+        let hidden = ("hidden", fields.as_str(), hidden);
+        let others = others.iter().map(|(id, body)| (id.as_str(), "title: Other\nupdated: 2025-03-01", body.as_str()));
+        let dir = store(HOLD, &others.chain([weak, hidden]).collect::<Vec<_>>());
+        queries.map(|query| ids(dir.path(), &["ask", query]))
+    };
+    for status in ["draft", "rejected"] {
+        assert_eq!(answers(status), [const { Vec::<String>::new() }; 2], "{status}");
+    }
+    assert!(answers("stable").iter().all(|ids| ids.contains(&"hidden".to_owned())));
+}
+
+#[test]
 fn the_settings_are_checked() {
     for (config, line) in [
         ("[review]\nhold = \"yes\"\n", "line 2"),
