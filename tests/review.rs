@@ -249,6 +249,39 @@ fn a_hidden_note_decides_nothing_about_an_answer() {
 }
 
 #[test]
+fn a_draft_has_only_names_that_no_other_note_has() {
+    let notes = [
+        ("a-draft", "title: Payments\nstatus: draft", "A draft on cheese."),
+        ("b-draft", "title: Retry rules\naliases: [Only mine]\nstatus: draft", "A draft on wine."),
+        ("kept", "title: Retry rules\naliases: [payments]", "An accepted text."),
+        ("next", "title: Next\nlinks: [{type: supersedes, id: Payments}]", "See [[Payments]], [[retry rules]]."),
+    ];
+    let dir = store(HOLD, &notes);
+    for (name, id) in [("Payments", "kept"), ("Retry rules", "kept"), ("Only mine", "b-draft"), ("a-draft", "a-draft")]
+    {
+        let shown = run(dir.path(), &["show", name, "--raw"]);
+        assert!(shown.contains(&format!("\nid: {id}\n")), "{name}: {shown}");
+    }
+    let links = run(dir.path(), &["link", "list", "next"]);
+    assert!(links.contains("kept") && !links.contains("draft"), "{links}");
+    let found = run(dir.path(), &["search", "accepted text", "--records"]);
+    assert!(found.contains("superseded-by=next"), "{found}");
+    assert_eq!(ids(dir.path(), &["context", "--query", "[[Payments]]"])[0], "kept");
+}
+
+#[test]
+fn a_draft_waits_for_a_person_whatever_supersedes_it() {
+    let notes = [
+        ("draft", "title: A draft\nstatus: draft", "Text of the draft."),
+        ("kept", "title: Kept\nlinks: [{type: supersedes, id: draft}]", "An accepted text."),
+    ];
+    let (dir, cache) = (store(HOLD, &notes), tempfile::tempdir().unwrap());
+    let all = worklist(dir.path(), cache.path(), &["--kind", "draft"]);
+    assert_eq!(entries(&all), [("draft".to_owned(), "draft".to_owned())]);
+    settle(dir.path(), cache.path(), &all[0]);
+}
+
+#[test]
 fn the_settings_are_checked() {
     for (config, line) in [
         ("[review]\nhold = \"yes\"\n", "line 2"),
