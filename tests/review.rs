@@ -196,7 +196,7 @@ fn an_agent_can_not_lift_a_draft() {
         ("kept", "title: Kept", "An accepted text."),
     ];
     let dir = store(HOLD, &notes);
-    let attempts: [&[&str]; 8] = [
+    let attempts: [&[&str]; 13] = [
         &["update", "draft", "--status", "stable"],
         &["update", "kept", "other", "--status", "rejected"],
         &["update", "draft", "--set", "status=stable"],
@@ -205,6 +205,12 @@ fn an_agent_can_not_lift_a_draft() {
         &["merge", "kept", "draft"],
         &["merge", "draft", "kept"],
         &["supersede", "draft", "kept"],
+        // One of two drafts would lose who wrote it.
+        &["merge", "draft", "other"],
+        &["link", "add", "kept", "draft", "--type", "supersedes"],
+        &["link", "add", "draft", "kept", "--type", "superseded-by"],
+        &["edit", "draft"],
+        &["create", "A new one", "--open"],
     ];
     let texts = || notes.map(|(id, _, _)| text_of(dir.path(), id));
     let before = texts();
@@ -216,8 +222,6 @@ fn an_agent_can_not_lift_a_draft() {
     // The text of a draft, and what was accepted, are the agent's to change.
     run_as(dir.path(), &["update", "draft", "--append", "More."], &AGENT);
     run_as(dir.path(), &["update", "kept", "--status", "obsolete"], &AGENT);
-    run_as(dir.path(), &["merge", "draft", "other"], &AGENT);
-    assert!(text_of(dir.path(), "draft").contains("status: draft"));
     // A person decides.
     run(dir.path(), &["update", "draft", "--status", "stable", "--verified"]);
     let text = text_of(dir.path(), "draft");
@@ -279,6 +283,56 @@ fn a_draft_waits_for_a_person_whatever_supersedes_it() {
     let all = worklist(dir.path(), cache.path(), &["--kind", "draft"]);
     assert_eq!(entries(&all), [("draft".to_owned(), "draft".to_owned())]);
     settle(dir.path(), cache.path(), &all[0]);
+}
+
+#[test]
+fn an_agent_can_not_lift_a_draft_with_files() {
+    let source = tempfile::tempdir().unwrap();
+    let accepted = |dir: &Path| {
+        fs::create_dir_all(dir.join(".qipu/notes")).unwrap();
+        fs::write(dir.join(".qipu/notes/draft.md"), "---\nid: draft\ntitle: A draft\nstatus: stable\n---\n\nText.\n")
+            .unwrap();
+    };
+    accepted(source.path());
+    let pack = source.path().join("pack");
+    let pack = pack.to_str().unwrap();
+    run(source.path(), &["dump", pack]);
+    let notes = [("draft", "title: A draft\nstatus: draft", "Text.")];
+    let loads: [&[&str]; 1] = [&["load", pack, "--strategy", "overwrite"]];
+    for args in loads {
+        let dir = store(HOLD, &notes);
+        let message = refusal(dir.path(), args, &AGENT);
+        assert!(message.contains("is a draft, and an agent can't decide"), "{args:?}: {message}");
+        assert!(text_of(dir.path(), "draft").contains("status: draft"));
+        run(dir.path(), args);
+        assert!(text_of(dir.path(), "draft").contains("status: stable"), "a person may");
+    }
+    // A second import takes the status that a bundle has in the meantime.
+    let (dir, bundle) = (store(HOLD, &[]), tempfile::tempdir().unwrap());
+    let concept = |status: &str| {
+        let text = format!("---\ntype: Concept\ntitle: Retries\nstatus: {status}\n---\n\nText of the concept.\n");
+        fs::write(bundle.path().join("retries.md"), text).unwrap();
+    };
+    let import = ["import", "okf", bundle.path().to_str().unwrap()];
+    concept("draft");
+    run_as(dir.path(), &import, &AGENT);
+    concept("stable");
+    let message = refusal(dir.path(), &import, &AGENT);
+    assert!(message.contains("is a draft, and an agent can't decide"), "{message}");
+    run(dir.path(), &import);
+}
+
+#[test]
+fn a_session_whose_id_is_not_valid_is_still_no_person() {
+    let dir = store(HOLD, &[("draft", "title: A draft\nstatus: draft", "Text of the draft.")]);
+    for id in ["x".repeat(129), "a\nb".to_owned()] {
+        let vars = [("CLAUDE_CODE_SESSION_ID", id.as_str())];
+        let message = refusal(dir.path(), &["update", "draft", "--status", "stable"], &vars);
+        assert!(message.contains("is a draft, and an agent can't decide"), "{message}");
+        let made = run_as(dir.path(), &["capture", "-q", &format!("Text {}.", id.len())], &vars);
+        let text = text_of(dir.path(), made.trim());
+        assert!(text.contains("status: draft\ngenerated: {by: claude-code, at: \"2025-03-31\"}\n"), "{text}");
+    }
 }
 
 #[test]
