@@ -116,7 +116,11 @@ fn store_with_draft(config: &str) -> tempfile::TempDir {
         config,
         &[
             ("draft", draft, "Retry the payment job in src/pay.rs three times, always retry."),
-            ("kept", "title: Payments\ntags: [pay]\nupdated: 2025-03-01", "The payment job in src/pay.rs asks first."),
+            (
+                "kept",
+                "title: Payments\ntags: [pay]\nupdated: 2025-03-01",
+                "The payment job in src/pay.rs asks first.\n\nThen it waits.",
+            ),
         ],
     )
 }
