@@ -340,6 +340,16 @@ fn a_session_whose_id_is_not_valid_is_still_no_person() {
 }
 
 #[test]
+fn a_line_of_a_person_is_not_added_to_a_draft() {
+    let dir = store(HOLD, &[]);
+    let draft = run_as(dir.path(), &["capture", "-q", "2025-03-31", "--type", "journal"], &AGENT);
+    let line = run(dir.path(), &["journal", "-q", "A thought on cheese."]);
+    assert_ne!(line, draft);
+    assert!(!run(dir.path(), &["show", draft.trim(), "--raw"]).contains("cheese"));
+    assert_eq!(run(dir.path(), &["journal", "-q", "Another thought."]), line);
+}
+
+#[test]
 fn the_settings_are_checked() {
     for (config, line) in [
         ("[review]\nhold = \"yes\"\n", "line 2"),
