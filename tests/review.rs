@@ -350,6 +350,20 @@ fn a_line_of_a_person_is_not_added_to_a_draft() {
 }
 
 #[test]
+fn a_text_by_a_session_loses_what_vouched_for_the_old_one() {
+    let fields = "title: Kept\nverified: true\nauthor: Ann\nsummary: An accepted text.";
+    for (vars, is_kept) in [(&AGENT[..], false), (&[], true)] {
+        let dir = store("", &[("kept", fields, "An accepted text.")]);
+        run_as(dir.path(), &["update", "kept", "--tag", "x"], vars);
+        assert!(text_of(dir.path(), "kept").contains("verified: true"), "a tag is no text");
+        run_as(dir.path(), &["update", "kept", "--body", "Another text."], vars);
+        let text = text_of(dir.path(), "kept");
+        let claims = ["verified", "author", "summary"].map(|claim| text.contains(claim));
+        assert_eq!(claims, [is_kept; 3], "{text}");
+    }
+}
+
+#[test]
 fn the_settings_are_checked() {
     for (config, line) in [
         ("[review]\nhold = \"yes\"\n", "line 2"),

@@ -111,7 +111,8 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => return delete::plan(store, ids, *is_forced),
         Action::Update { ids, fields, body_edit, is_generated } => {
-            return update::plan(store, now, ids, fields, body_edit.as_ref(), *is_generated);
+            let is_generated = *is_generated || agent.is_some();
+            return update::plan(store, now, ids, fields, body_edit.as_ref(), is_generated);
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
