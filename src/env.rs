@@ -59,8 +59,8 @@ const MAX_NAME: usize = 128;
 pub struct AgentSession {
     /// The tool.
     pub tool: &'static str,
-    /// The id that the tool gave the session.
-    pub id: String,
+    /// The id that the tool gave the session; `None` if it is not valid as a name.
+    pub id: Option<String>,
 }
 
 /// The environment of one call. No other state of the machine is read.
@@ -155,12 +155,14 @@ pub fn survive_file_size_limit() {
 }
 
 impl Env {
-    /// Returns the session of the agent tool that runs this call, by the first of [`SESSION_VARIABLES`] with a valid id.
+    /// Returns the session of the agent tool that runs this call, by the first of [`SESSION_VARIABLES`] with a valid id,
+    /// else by the first that is set: a tool whose id can't be stored is still no person.
     pub fn agent_session(&self) -> Option<AgentSession> {
-        SESSION_VARIABLES.iter().find_map(|(variable, tool)| {
-            let id = parse_name(self.vars.get(*variable)?.to_str()?).ok()?;
-            Some(AgentSession { tool, id })
-        })
+        let set = SESSION_VARIABLES.iter().filter_map(|(variable, tool)| {
+            let value = self.vars.get(*variable).filter(|value| !value.is_empty())?;
+            Some(AgentSession { tool, id: value.to_str().and_then(|id| parse_name(id).ok()) })
+        });
+        set.min_by_key(|session| session.id.is_none())
     }
 
     /// Reads the environment of this process.

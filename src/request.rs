@@ -866,6 +866,8 @@ pub enum Action {
         /// The note that it leads to.
         to: String,
         kind: String,
+        /// Whether a program adds it.
+        is_generated: bool,
     },
     /// Delete notes.
     Delete {

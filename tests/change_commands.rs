@@ -669,7 +669,8 @@ fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
     assert_eq!(custom(&[&capture[..], &["--by", "a: b"]].concat(), &[]), "  generated_by: \"a: b\"\n");
     let long = "x".repeat(129);
     for odd in ["", " ", "a\nb", "a\u{1b}[31m", &long] {
-        assert_eq!(custom(&capture, &[("CODEX_THREAD_ID", odd)]), "", "{odd:?}");
+        let fields = if odd.is_empty() { "" } else { "  generated_by: codex\n" };
+        assert_eq!(custom(&capture, &[("CODEX_THREAD_ID", odd)]), fields, "{odd:?}");
         let both = [("CODEX_THREAD_ID", odd), ("GEMINI_SESSION_ID", "g1")];
         assert_eq!(custom(&capture, &both), "  generated_by: gemini-cli\n  session: g1\n", "{odd:?}");
     }

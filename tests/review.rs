@@ -116,7 +116,11 @@ fn store_with_draft(config: &str) -> tempfile::TempDir {
         config,
         &[
             ("draft", draft, "Retry the payment job in src/pay.rs three times, always retry."),
-            ("kept", "title: Payments\ntags: [pay]\nupdated: 2025-03-01", "The payment job in src/pay.rs asks first."),
+            (
+                "kept",
+                "title: Payments\ntags: [pay]\nupdated: 2025-03-01",
+                "The payment job in src/pay.rs asks first.\n\nThen it waits.",
+            ),
         ],
     )
 }
@@ -196,7 +200,7 @@ fn an_agent_can_not_lift_a_draft() {
         ("kept", "title: Kept", "An accepted text."),
     ];
     let dir = store(HOLD, &notes);
-    let attempts: [&[&str]; 8] = [
+    let attempts: [&[&str]; 13] = [
         &["update", "draft", "--status", "stable"],
         &["update", "kept", "other", "--status", "rejected"],
         &["update", "draft", "--set", "status=stable"],
@@ -205,6 +209,12 @@ fn an_agent_can_not_lift_a_draft() {
         &["merge", "kept", "draft"],
         &["merge", "draft", "kept"],
         &["supersede", "draft", "kept"],
+        // One of two drafts would lose who wrote it.
+        &["merge", "draft", "other"],
+        &["link", "add", "kept", "draft", "--type", "supersedes"],
+        &["link", "add", "draft", "kept", "--type", "superseded-by"],
+        &["edit", "draft"],
+        &["create", "A new one", "--open"],
     ];
     let texts = || notes.map(|(id, _, _)| text_of(dir.path(), id));
     let before = texts();
@@ -216,14 +226,141 @@ fn an_agent_can_not_lift_a_draft() {
     // The text of a draft, and what was accepted, are the agent's to change.
     run_as(dir.path(), &["update", "draft", "--append", "More."], &AGENT);
     run_as(dir.path(), &["update", "kept", "--status", "obsolete"], &AGENT);
-    run_as(dir.path(), &["merge", "draft", "other"], &AGENT);
-    assert!(text_of(dir.path(), "draft").contains("status: draft"));
     // A person decides.
     run(dir.path(), &["update", "draft", "--status", "stable", "--verified"]);
     let text = text_of(dir.path(), "draft");
     assert!(text.contains("\nstatus: stable\n") && text.contains("verified: true"), "{text}");
     let open = store("", &notes);
     run_as(open.path(), &["update", "draft", "other", "--status", "stable"], &AGENT);
+}
+
+#[test]
+fn a_hidden_note_decides_nothing_about_an_answer() {
+    let weak =
+        ("weak", "title: Cheese\nupdated: 2025-03-01", "A kettle, cheese, bread, wine and the quarterly report.");
+    let others: Vec<(String, String)> = (0..30)
+        .map(|number| (format!("o{number}"), format!("A kettle of number {number} and another matter.")))
+        .collect();
+    let hidden = "Zorblax flumox kettle quibbles: the zorblax flumox kettle quibbles every Tuesday.";
+    let queries = ["zorblax flumox kettle quibbles", "what does Zorblax do with a kettle?"];
+    let answers = |status: &str| {
+        let fields = format!("title: Zorblax\nstatus: {status}\nupdated: 2025-03-01");
+        let hidden = ("hidden", fields.as_str(), hidden);
+        let others = others.iter().map(|(id, body)| (id.as_str(), "title: Other\nupdated: 2025-03-01", body.as_str()));
+        let dir = store(HOLD, &others.chain([weak, hidden]).collect::<Vec<_>>());
+        queries.map(|query| ids(dir.path(), &["ask", query]))
+    };
+    for status in ["draft", "rejected"] {
+        assert_eq!(answers(status), [const { Vec::<String>::new() }; 2], "{status}");
+    }
+    assert!(answers("stable").iter().all(|ids| ids.contains(&"hidden".to_owned())));
+}
+
+#[test]
+fn a_draft_has_only_names_that_no_other_note_has() {
+    let notes = [
+        ("a-draft", "title: Payments\nstatus: draft", "A draft on cheese."),
+        ("b-draft", "title: Retry rules\naliases: [Only mine]\nstatus: draft", "A draft on wine."),
+        ("kept", "title: Retry rules\naliases: [payments]", "An accepted text."),
+        ("next", "title: Next\nlinks: [{type: supersedes, id: Payments}]", "See [[Payments]], [[retry rules]]."),
+    ];
+    let dir = store(HOLD, &notes);
+    for (name, id) in [("Payments", "kept"), ("Retry rules", "kept"), ("Only mine", "b-draft"), ("a-draft", "a-draft")]
+    {
+        let shown = run(dir.path(), &["show", name, "--raw"]);
+        assert!(shown.contains(&format!("\nid: {id}\n")), "{name}: {shown}");
+    }
+    let links = run(dir.path(), &["link", "list", "next"]);
+    assert!(links.contains("kept") && !links.contains("draft"), "{links}");
+    let found = run(dir.path(), &["search", "accepted text", "--records"]);
+    assert!(found.contains("superseded-by=next"), "{found}");
+    assert_eq!(ids(dir.path(), &["context", "--query", "[[Payments]]"])[0], "kept");
+}
+
+#[test]
+fn a_draft_waits_for_a_person_whatever_supersedes_it() {
+    let notes = [
+        ("draft", "title: A draft\nstatus: draft", "Text of the draft."),
+        ("kept", "title: Kept\nlinks: [{type: supersedes, id: draft}]", "An accepted text."),
+    ];
+    let (dir, cache) = (store(HOLD, &notes), tempfile::tempdir().unwrap());
+    let all = worklist(dir.path(), cache.path(), &["--kind", "draft"]);
+    assert_eq!(entries(&all), [("draft".to_owned(), "draft".to_owned())]);
+    settle(dir.path(), cache.path(), &all[0]);
+}
+
+#[test]
+fn an_agent_can_not_lift_a_draft_with_files() {
+    let source = tempfile::tempdir().unwrap();
+    let accepted = |dir: &Path| {
+        fs::create_dir_all(dir.join(".qipu/notes")).unwrap();
+        fs::write(dir.join(".qipu/notes/draft.md"), "---\nid: draft\ntitle: A draft\nstatus: stable\n---\n\nText.\n")
+            .unwrap();
+    };
+    accepted(source.path());
+    let pack = source.path().join("pack");
+    let pack = pack.to_str().unwrap();
+    run(source.path(), &["dump", pack]);
+    let notes = [("draft", "title: A draft\nstatus: draft", "Text.")];
+    let loads: [&[&str]; 1] = [&["load", pack, "--strategy", "overwrite"]];
+    for args in loads {
+        let dir = store(HOLD, &notes);
+        let message = refusal(dir.path(), args, &AGENT);
+        assert!(message.contains("is a draft, and an agent can't decide"), "{args:?}: {message}");
+        assert!(text_of(dir.path(), "draft").contains("status: draft"));
+        run(dir.path(), args);
+        assert!(text_of(dir.path(), "draft").contains("status: stable"), "a person may");
+    }
+    // A second import takes the status that a bundle has in the meantime.
+    let (dir, bundle) = (store(HOLD, &[]), tempfile::tempdir().unwrap());
+    let concept = |status: &str| {
+        let text = format!("---\ntype: Concept\ntitle: Retries\nstatus: {status}\n---\n\nText of the concept.\n");
+        fs::write(bundle.path().join("retries.md"), text).unwrap();
+    };
+    let import = ["import", "okf", bundle.path().to_str().unwrap()];
+    concept("draft");
+    run_as(dir.path(), &import, &AGENT);
+    concept("stable");
+    let message = refusal(dir.path(), &import, &AGENT);
+    assert!(message.contains("is a draft, and an agent can't decide"), "{message}");
+    run(dir.path(), &import);
+}
+
+#[test]
+fn a_session_whose_id_is_not_valid_is_still_no_person() {
+    let dir = store(HOLD, &[("draft", "title: A draft\nstatus: draft", "Text of the draft.")]);
+    for id in ["x".repeat(129), "a\nb".to_owned()] {
+        let vars = [("CLAUDE_CODE_SESSION_ID", id.as_str())];
+        let message = refusal(dir.path(), &["update", "draft", "--status", "stable"], &vars);
+        assert!(message.contains("is a draft, and an agent can't decide"), "{message}");
+        let made = run_as(dir.path(), &["capture", "-q", &format!("Text {}.", id.len())], &vars);
+        let text = text_of(dir.path(), made.trim());
+        assert!(text.contains("status: draft\ngenerated: {by: claude-code, at: \"2025-03-31\"}\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_line_of_a_person_is_not_added_to_a_draft() {
+    let dir = store(HOLD, &[]);
+    let draft = run_as(dir.path(), &["capture", "-q", "2025-03-31", "--type", "journal"], &AGENT);
+    let line = run(dir.path(), &["journal", "-q", "A thought on cheese."]);
+    assert_ne!(line, draft);
+    assert!(!run(dir.path(), &["show", draft.trim(), "--raw"]).contains("cheese"));
+    assert_eq!(run(dir.path(), &["journal", "-q", "Another thought."]), line);
+}
+
+#[test]
+fn a_text_by_a_session_loses_what_vouched_for_the_old_one() {
+    let fields = "title: Kept\nverified: true\nauthor: Ann\nsummary: An accepted text.";
+    for (vars, is_kept) in [(&AGENT[..], false), (&[], true)] {
+        let dir = store("", &[("kept", fields, "An accepted text.")]);
+        run_as(dir.path(), &["update", "kept", "--tag", "x"], vars);
+        assert!(text_of(dir.path(), "kept").contains("verified: true"), "a tag is no text");
+        run_as(dir.path(), &["update", "kept", "--body", "Another text."], vars);
+        let text = text_of(dir.path(), "kept");
+        let claims = ["verified", "author", "summary"].map(|claim| text.contains(claim));
+        assert_eq!(claims, [is_kept; 3], "{text}");
+    }
 }
 
 #[test]

@@ -128,7 +128,7 @@ impl CaptureArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let body = text_or_stdin(Some(self.text.unwrap_or_else(|| "-".to_owned())), invocation.env)?;
         let (tool, found) = invocation.env.agent_session().map(|session| (session.tool, session.id)).unzip();
-        let session = self.session.or(found);
+        let session = self.session.or(found.flatten());
         let tool = tool.or(session.is_some().then_some(UNKNOWN_TOOL)).map(str::to_owned);
         let by = self.by.or(tool);
         let is_generated = by.is_some();

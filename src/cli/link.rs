@@ -112,7 +112,9 @@ fn hops(text: &str) -> Result<usize, String> {
 impl LinkSub {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
         let (view, max_hops, links) = match self {
-            Self::Add { from, to, kind } => return invocation.change(Action::AddLink { from, to, kind }),
+            Self::Add { from, to, kind } => {
+                return invocation.change(Action::AddLink { from, to, kind, is_generated: false });
+            }
             Self::Remove { from, to, kind } => return invocation.change(Action::RemoveLink { from, to, kind }),
             Self::List { id, links } => (LinkView::List(id), 1, links),
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),

@@ -70,8 +70,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
-        Command::Load(request) => load::run(request, location, current_dir).map(Some),
-        Command::Import(request) => import::run(request, location, current_dir).map(Some),
+        Command::Load(request) => load::run(request, location, env).map(Some),
+        Command::Import(request) => import::run(request, location, env).map(Some),
         Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) => {
             Err(Error::usage("internal error: this command runs other commands"))
         }

@@ -88,10 +88,12 @@ impl<'a, 's> Reviewer<'a, 's> {
         &self.store.notes()[note]
     }
 
-    /// Whether nobody has decided yet that the note no longer holds.
+    /// Whether nobody has decided yet that the note no longer holds. A draft waits for that, even if another note
+    /// supersedes it.
     fn is_open(&self, note: NoteIdx) -> bool {
         let retired = self.note(note).retired(|| self.store.today.day());
-        retired.is_none_or(|retired| retired.status.is_none()) && !self.successions.is_superseded(note)
+        let is_superseded = self.successions.is_superseded(note) && !self.note(note).is_draft();
+        retired.is_none_or(|retired| retired.status.is_none()) && !is_superseded
     }
 
     fn open_notes(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {

@@ -183,16 +183,19 @@ impl Selector<'_, '_> {
         let asking = self.selectors.asking.as_ref();
         let is_unasked = asking.is_some_and(|asking| asking.is_unasked);
         let query = if is_unasked { Query::verbatim(text) } else { Query::parse(text) };
-        let found = engine.search(&query, around.as_ref());
+        // A note that the answer does not show decides neither whether there is an answer nor how good the others are.
+        let found = engine.search_for(&query, around.as_ref(), &|note| !self.is_hidden(note));
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
         self.boost_periods(&mut hits, &question.favoured);
-        let best = hits.iter().map(|hit| hit.score).fold(0.0, f64::max);
+        let shown = || hits.iter().filter(|hit| !self.is_hidden(hit.note) || self.is_named_by(hit));
+        let best = shown().map(|hit| hit.score).fold(0.0, f64::max);
+        let shown_hits = shown().count();
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
             let share = self.result.shares.entry(self.result.stand_ins.representative(hit.note)).or_default();
-            *share = share.max(hit.score / best);
+            *share = share.max(hit.score / best).min(1.0);
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
@@ -203,7 +206,7 @@ impl Selector<'_, '_> {
             Some(asking) if asking.is_unasked => found.best.is_help(),
             _ => asking.is_none() || least.is_some() || found.best.is_answer(),
         };
-        let unanswered = if is_answered { 0 } else { hits.len() };
+        let unanswered = if is_answered { 0 } else { shown_hits };
         let least = least.unwrap_or_default();
         let count = hits.len();
         hits.truncate(if is_answered { count } else { 0 });
@@ -213,7 +216,7 @@ impl Selector<'_, '_> {
         let is_current = |note| !is_unasked || !self.store.is_retired(self.result.stand_ins.representative(note));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
         self.result.has_filtered = hits.len() < count;
-        let hits = self.shown_hits(&hits, is_unasked);
+        let hits = self.shown_hits(&hits);
         self.result.relevance = hits.iter().copied().collect();
         let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
@@ -222,10 +225,16 @@ impl Selector<'_, '_> {
         SearchHits { hits, beyond, matching, unanswered }
     }
 
+    /// Whether the query of a person is the title of a hit.
+    fn is_named_by(&self, hit: &Hit) -> bool {
+        let is_unasked = self.selectors.asking.as_ref().is_some_and(|asking| asking.is_unasked);
+        !is_unasked && hit.relevance >= 1.0
+    }
+
     /// Returns the notes that are shown for hits, each with its relevance: the note that stands in for a hit, and the hit
     /// itself if its title is the query; what no longer holds last.
-    fn shown_hits(&mut self, hits: &[Hit], is_unasked: bool) -> Vec<(NoteIdx, f64)> {
-        let named = hits.iter().filter(|hit| !is_unasked && hit.relevance >= 1.0).map(|hit| hit.note);
+    fn shown_hits(&mut self, hits: &[Hit]) -> Vec<(NoteIdx, f64)> {
+        let named: Vec<NoteIdx> = hits.iter().filter(|hit| self.is_named_by(hit)).map(|hit| hit.note).collect();
         self.asked.extend(named);
         let stand_ins = &self.result.stand_ins;
         let mut seen = HashSet::new();

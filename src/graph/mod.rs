@@ -117,7 +117,7 @@ impl Follow {
 }
 
 /// The cache key of [`Graph::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 2";
+pub const CACHE_KEY: &str = "links 3";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]

@@ -13,7 +13,8 @@ use crate::store::{NoteHandle, NoteIdx};
 pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<NoteHandle>],
     by_id: HashMap<&'a str, NoteIdx, RandomState>,
-    by_text: OnceLock<TextNames<'a>>,
+    /// The names of the notes that are no drafts, then those of drafts.
+    by_text: OnceLock<[TextNames<'a>; 2]>,
     by_path: OnceLock<HashMap<&'a str, NoteIdx, RandomState>>,
 }
 
@@ -45,8 +46,9 @@ impl<'a> NameIndex<'a> {
         Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
     }
 
-    /// Finds a note by id, title, title in any case, alias, or file stem, in this order. If the whole text names
-    /// nothing, a `#heading` at its end is ignored.
+    /// Finds a note by id, title, title in any case, alias, or file stem, in this order. A draft has only names that no
+    /// other note has: what nobody accepted takes no link from what was accepted. If the whole text names nothing, a
+    /// `#heading` at its end is ignored.
     pub(crate) fn resolve(&self, target: &str) -> Option<NoteIdx> {
         let target = target.trim();
         self.find_by_name(target).or_else(|| {
@@ -62,16 +64,8 @@ impl<'a> NameIndex<'a> {
         if let Some(found) = self.by_id.get(name) {
             return Some(*found);
         }
-        let texts = self.by_text.get_or_init(|| TextNames::new(self.notes));
-        let lower = || name.to_lowercase();
-        let stem = name.strip_suffix(".md").unwrap_or(name);
-        texts
-            .titles
-            .get(name)
-            .or_else(|| texts.titles_any_case.get(&lower()))
-            .or_else(|| texts.aliases.get(&lower()))
-            .or_else(|| texts.stems.get(stem))
-            .copied()
+        let texts = self.by_text.get_or_init(|| [false, true].map(|is_draft| TextNames::new(self.notes, is_draft)));
+        texts.iter().find_map(|texts| texts.find(name))
     }
 
     /// Resolves a link in the body of the note at path `from`.
@@ -107,9 +101,10 @@ impl<'a> NameIndex<'a> {
 }
 
 impl<'a> TextNames<'a> {
-    fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
+    /// Collects the names of drafts, or those of all other notes.
+    fn new(notes: &'a [Arc<NoteHandle>], is_draft: bool) -> Self {
         let mut texts = Self::default();
-        for (index, note) in NoteIdx::enumerate(notes) {
+        for (index, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.is_draft() == is_draft) {
             texts.titles.entry(note.title()).or_insert(index);
             texts.titles_any_case.entry(note.title().to_lowercase()).or_insert(index);
             texts.stems.entry(note.stem()).or_insert(index);
@@ -120,6 +115,17 @@ impl<'a> TextNames<'a> {
             }
         }
         texts
+    }
+
+    fn find(&self, name: &str) -> Option<NoteIdx> {
+        let lower = || name.to_lowercase();
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        self.titles
+            .get(name)
+            .or_else(|| self.titles_any_case.get(&lower()))
+            .or_else(|| self.aliases.get(&lower()))
+            .or_else(|| self.stems.get(stem))
+            .copied()
     }
 }
 

@@ -257,6 +257,7 @@ fn link(arguments: &mut Arguments) -> Result<Action, Error> {
         from: arguments.required_text("from")?,
         to: arguments.required_text("to")?,
         kind: arguments.required_text("type")?,
+        is_generated: true,
     })
 }
 

@@ -73,6 +73,17 @@ impl<'a> Engine<'a> {
 
     /// Returns the notes that answer a query. Scores are propagated along `neighbourhood`, if it is given.
     pub fn search(&self, query: &Query, neighbourhood: Option<&Neighbourhood<'_>>) -> SearchResults {
+        self.search_for(query, neighbourhood, &|_| true)
+    }
+
+    /// Returns the notes that contain words of a query, as [`search`](Self::search) does; how well they answer it is
+    /// judged by the notes that the answer may show, and by those whose title is the query if a person asks it.
+    pub fn search_for(
+        &self,
+        query: &Query,
+        neighbourhood: Option<&Neighbourhood<'_>>,
+        is_shown: &(dyn Fn(NoteIdx) -> bool + Sync),
+    ) -> SearchResults {
         let known = KnownNames {
             has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
             has_kind: &|kind| self.notes.iter().any(|note| note.list_fields().kind.eq_ignore_ascii_case(kind)),
@@ -84,7 +95,7 @@ impl<'a> Engine<'a> {
         let excluded = self.excluded_notes(&plan);
         let passes = |note| self.passes(note, &plan, &excluded);
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
-            Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes)
+            Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes, is_shown)
         } else if plan.has_filters() {
             (self.all_by_value(&passes), QueryPerformance::CERTAIN)
         } else {
@@ -94,9 +105,10 @@ impl<'a> Engine<'a> {
         // Notes that meet conditions are meant, and so is a note whose title is the query.
         let is_exact = plan.has_filters() || !plan.phrases.is_empty() || !plan.titles.is_empty();
         // The store knows something about a person or thing that its notes name.
-        let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name));
+        let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name, is_shown));
         let has_known_name = || !query.is_verbatim && has_known_name();
-        if hits.first().is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
+        let is_counted = |hit: &&Hit| is_shown(hit.note) || (hit.relevance >= 1.0 && !query.is_verbatim);
+        if hits.iter().find(is_counted).is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
             best = QueryPerformance::CERTAIN;
         }
         timings::end("titles checked");
@@ -112,9 +124,11 @@ impl<'a> Engine<'a> {
         self.index.notes_with_each(&terms)
     }
 
-    fn has_content_term(&self, word: &str) -> bool {
+    /// Returns whether one of the notes for which `is_shown` is true contains a content term of a word.
+    fn has_content_term(&self, word: &str, is_shown: &dyn Fn(NoteIdx) -> bool) -> bool {
         let terms = all_terms(word, &self.index);
-        terms.iter().any(|term| *term != TermId::UNKNOWN && !self.index.is_stop(*term))
+        let mut terms = terms.iter().filter(|term| **term != TermId::UNKNOWN && !self.index.is_stop(**term));
+        terms.any(|term| self.index.notes_with_all(&[*term]).into_iter().any(is_shown))
     }
 
     /// Returns the notes that are most similar to one and not linked with it, at most `limit`, and the number of all.

@@ -36,7 +36,7 @@ impl Store {
         // git itself would run filters that the repository names to compare them.
         let is_as_committed = |index: NoteIdx, change: &LastChange<'_>| {
             let bytes = self.dir.as_ref()?.read(Path::new(&self.notes()[index].path), MAX_BYTES as u64).ok()?;
-            Some(*contents.get(change.object)? == SourceText::new(&bytes))
+            Some(contents.get(change.object)?.as_str() == SourceText::new(&bytes).as_str())
         };
         let authored = authored.into_iter().filter(|(index, change, _)| is_as_committed(*index, change) == Some(true));
         Some(authored.map(|(index, _, author)| (index, author.clone())).collect())

@@ -50,7 +50,7 @@ impl Store {
 
     /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
     /// the id of a note that was merged into it), the file's name without its folder, or the beginning of its id, `qp-`
-    /// included or not; in this order, which is that of links.
+    /// included or not; in this order, which is that of links. A draft has only names that no other note has.
     ///
     /// # Errors
     /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
@@ -61,29 +61,39 @@ impl Store {
         if name.trim().is_empty() {
             return Err(self.unknown(&[format!("`{name}`")]));
         }
-        let (title, folded) = (name.trim(), name.trim().to_lowercase());
-        let titled = self.positions_where(|note| note.title() == title);
-        let titled =
-            if titled.is_empty() { self.positions_where(|note| note.title().to_lowercase() == folded) } else { titled };
-        let has_alias = |note: &NoteHandle| {
-            note.has_aliases() && note.relations().aliases.iter().any(|alias| alias.to_lowercase() == folded)
-        };
-        let stem = name.strip_suffix(".md").unwrap_or(name);
         let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
-        let named = [
-            ("is the title of", titled),
-            ("is an alias of", self.positions_where(has_alias)),
-            ("is the file name of", self.positions_where(|note| note.stem() == stem)),
+        let prefixes = [
             ("is a prefix of", whole.into_iter().collect()),
             ("is a prefix of", self.with_id_prefix(name)),
             ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
         ];
-        let found = named.into_iter().find(|(_, positions)| !positions.is_empty());
+        let named = [false, true].into_iter().flat_map(|is_draft| self.with_text_name(name, is_draft));
+        let found = named.chain(prefixes).find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
             None => Err(self.unknown(&[format!("`{name}`")])),
             Some((_, [position])) => Ok(*position),
             Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
         }
+    }
+
+    /// Returns the drafts, or the other notes, with a title, alias or file name, each with what the name is.
+    fn with_text_name(&self, name: &str, is_draft: bool) -> [(&'static str, Vec<NoteIdx>); 3] {
+        let (title, folded) = (name.trim(), name.trim().to_lowercase());
+        let stem = name.strip_suffix(".md").unwrap_or(name);
+        let positions_where =
+            |test: &dyn Fn(&NoteHandle) -> bool| self.positions_where(|note| test(note) && note.is_draft() == is_draft);
+        let titled = positions_where(&|note| note.title() == title);
+        let titled =
+            if titled.is_empty() { positions_where(&|note| note.title().to_lowercase() == folded) } else { titled };
+        let has_alias = |note: &NoteHandle| {
+            note.has_aliases() && note.relations().aliases.iter().any(|alias| alias.to_lowercase() == folded)
+        };
+        let with_stem = positions_where(&|note| note.stem() == stem);
+        [
+            ("is the title of", titled),
+            ("is an alias of", positions_where(&has_alias)),
+            ("is the file name of", with_stem),
+        ]
     }
 
     fn positions_where(&self, test: impl Fn(&NoteHandle) -> bool) -> Vec<NoteIdx> {

@@ -3,7 +3,7 @@
 //! The editor gets the file itself, so that no text is lost if this process dies. No lock is held meanwhile. When the editor
 //! is closed, `updated` is set and the note's diagnostics are reported.
 
-use super::{ChangePlan, PlannedChange};
+use super::{ChangePlan, PlannedChange, held_drafts};
 use crate::commands::note_findings;
 use crate::commands::secrets::note_diagnostics;
 use crate::env::Env;
@@ -15,6 +15,9 @@ use crate::store::{Change, Location, NoteHandle, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
+    if let Some(note) = store.notes().iter().find(|note| note.path == path) {
+        held_drafts::expect_no_editor(store, note, env)?;
+    }
     let before = store.read_bytes(path)?;
     (env.editor)(&store.real_path(path)).map_err(|error| {
         let message = format!("can't edit {}: {error}", store.shown(path));

@@ -11,10 +11,11 @@ use crate::request::{ChangeRequest, NewFields};
 use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
-/// Plans the bullet in the first journal of the day, or in a new one.
+/// Plans the bullet in the first journal of the day that is no draft, or in a new one: the line of a person must not wait
+/// until a draft is accepted.
 pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
-    let first = Journals::new(store.notes()).on(day).next();
+    let first = Journals::new(store.notes()).on(day).find(|journal| !store.notes()[*journal].is_draft());
     match first.map(|position| &store.notes()[position]) {
         Some(note) => Ok(vec![plan_append(store, &request.now, note, &bullet)?]),
         None => plan_new(store, request, day, bullet),

@@ -22,6 +22,7 @@ mod user_fields;
 
 pub(super) use accept::next_review;
 pub use claims::CLAIMS;
+pub(super) use held_drafts::expect_no_decision_in;
 
 use super::secrets::expect_no_new_secrets;
 use super::{open_to_change, text_index_builder};
@@ -91,8 +92,15 @@ pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Resul
     Ok(report(&store, "edit", false, plan))
 }
 
-/// Plans an action. `agent`: the session of an agent tool that makes the call.
+/// Plans an action, unless it decides about a draft for a person. `agent`: the session of an agent tool that makes the
+/// call.
 fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
+    let plan = plan_action(store, request, agent)?;
+    held_drafts::expect_no_decision(store, &request.action, &changes_of(&plan.changes), agent)?;
+    Ok(plan)
+}
+
+fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -100,7 +108,6 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         // A day whose journal can't be read must not get a second one.
         store.expect_readable_in("journals")?;
     }
-    held_drafts::expect_no_decision(store, &request.action, agent)?;
     let now = &request.now;
     let changes = match &request.action {
         Action::Delete { ids, is_forced } => {
@@ -109,7 +116,8 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
             return Ok(plan);
         }
         Action::Update { ids, fields, body_edit, is_generated } => {
-            return update::plan(store, now, ids, fields, body_edit.as_ref(), *is_generated);
+            let is_generated = *is_generated || agent.is_some();
+            return update::plan(store, now, ids, fields, body_edit.as_ref(), is_generated);
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
@@ -125,7 +133,7 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Anchor { id, target } => anchor::plan(store, now, id, target),
         Action::Journal { day, text } => journal::plan(store, request, *day, text),
-        Action::AddLink { from, to, kind } => links::plan_add(store, now, from, to, kind),
+        Action::AddLink { from, to, kind, .. } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => {
             let changes = links::plan_remove(store, now, from, to, kind.as_deref())?;
             let findings = supersede::without_successor(store, &changes);

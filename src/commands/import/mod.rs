@@ -9,9 +9,11 @@ mod links;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
+use super::change::expect_no_decision_in;
 use super::open_to_change;
 use super::secrets::SecretSearch;
 use super::taken_paths::TakenPaths;
+use crate::env::Env;
 use crate::error::Error;
 use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
 use crate::note::{MAX_BYTES, NoteId};
@@ -30,13 +32,15 @@ const REPEATED: [&str; 4] = ["broken-block", "broken-link", "link-by-name", "que
 const MAX_REPEATED: usize = 10;
 
 /// Imports a folder, or reports what that would change.
-pub(super) fn run(request: &ImportRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &ImportRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = &env.current_dir;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
     if !request.is_secret_allowed {
         plan.expect_no_secrets()?;
     }
+    expect_no_decision_in(&store, &plan.changes, env)?;
     if let Some(lock) = lock {
         store.apply(&plan.changes, &lock)?;
     }

@@ -9,8 +9,10 @@ mod merge;
 use std::collections::HashSet;
 use std::path::Path;
 
+use super::change::expect_no_decision_in;
 use super::open_to_change;
 use super::secrets::SecretSearch;
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
@@ -22,13 +24,15 @@ use counterparts::Counterpart;
 use merge::merge;
 
 /// Loads a pack, or reports what that would change.
-pub(super) fn run(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = &env.current_dir;
     let pack = read(&request.pack, current_dir)?;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
     let plan = LoadPlan::of(&store, &pack, request)?;
     if !request.is_secret_allowed {
         plan.expect_no_secrets()?;
     }
+    expect_no_decision_in(&store, &plan.changes, env)?;
     if let Some(lock) = lock {
         store.apply(&plan.changes, &lock)?;
     }

@@ -1,6 +1,7 @@
 //! Confidence, trust and freshness of notes, from their fields and links, with the constants of specs/context-query.md.
 
 use std::collections::{BTreeSet, HashSet};
+use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
@@ -8,7 +9,7 @@ use super::fields::{self, StatedConfidence};
 use super::trust::{Evidence, SourceTrust, hosts};
 use crate::context::{Session, journal_day};
 use crate::error::Error;
-use crate::graph::Graph;
+use crate::graph::{Graph, StandIns, Successions};
 use crate::report::{Assessment, Confidence, TrustBasis};
 use crate::search::Highlighter;
 use crate::store::{NoteHandle, NoteIdx};
@@ -50,6 +51,8 @@ pub(super) struct Assessor<'a, 's> {
     /// The day that counts as today; without one, time is ignored.
     today: Option<Date>,
     evidence: Evidence<'s>,
+    /// The successions of the store, read when a note has a link of one of the types above.
+    successions: OnceLock<Successions>,
     highlighter: Option<&'a Highlighter>,
 }
 
@@ -63,24 +66,38 @@ impl<'a, 's> Assessor<'a, 's> {
         today: Option<Date>,
         highlighter: Option<&'a Highlighter>,
     ) -> Result<Self, Error> {
-        Ok(Self { session, graph: session.graph(), today, evidence: Evidence::new(session.store)?, highlighter })
+        let (graph, evidence) = (session.graph(), Evidence::new(session.store)?);
+        Ok(Self { session, graph, today, evidence, successions: OnceLock::new(), highlighter })
     }
 
     fn note(&self, index: NoteIdx) -> &NoteHandle {
         &self.session.store.notes()[index]
     }
 
-    /// Returns the notes at the other ends of a note's links of a type, in either direction, sorted.
+    /// Returns the notes at the other ends of a note's links of a type, in either direction, sorted; without drafts that
+    /// the store hides, which nobody accepted.
     pub(super) fn linked(&self, index: NoteIdx, kind: &str) -> BTreeSet<NoteIdx> {
         let graph = self.graph;
         let types = &self.session.store.config.link_types;
         let outgoing = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
         let incoming = graph.incoming(index).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
-        outgoing.chain(incoming).collect()
+        outgoing.chain(incoming).filter(|other| !self.session.store.is_hidden_draft(*other)).collect()
     }
 
+    /// Returns the notes that contradict a note, or that it contradicts, without superseded ones.
     pub(super) fn opponents(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
-        CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind)).collect()
+        let opponents = CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind));
+        opponents.filter(|other| !self.is_superseded(*other)).collect()
+    }
+
+    /// Returns the notes that support a note, without superseded ones.
+    pub(super) fn supporters(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
+        self.linked(index, SUPPORTED_BY).into_iter().filter(|other| !self.is_superseded(*other)).collect()
+    }
+
+    fn is_superseded(&self, note: NoteIdx) -> bool {
+        let successions = || StandIns::for_answer(self.session.store.notes(), true).successions;
+        self.successions.get_or_init(successions).is_superseded(note)
     }
 
     /// Returns the notes from which a note is derived in at most [`MAX_STEPS`] steps, the nearest first.
@@ -126,7 +143,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     pub(super) fn confidence(&self, index: NoteIdx) -> Confidence {
         let opponents = self.opponents(index);
-        // A rejected or superseded note contradicts no other.
+        // A note that no longer holds contradicts no other.
         let valid = opponents.iter().filter(|opponent| !self.session.store.is_retired(**opponent));
         let consistency =
             valid.map(|opponent| self.consistency_against(*opponent)).fold(UNOPPOSED_CONSISTENCY, f64::min);
@@ -216,7 +233,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the corroboration, 0 to 1, which grows with the supporting notes, hosts of sources, and verification.
     fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
-        let supporters = self.linked(index, SUPPORTED_BY).len() + hosts(note).len();
+        let supporters = self.supporters(index).len() + hosts(note).len();
         match supporters + usize::from(self.evidence.is_confirmed(index)) {
             0 => MIN_CORROBORATION,
             supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),
@@ -247,11 +264,15 @@ mod tests {
     use crate::store::{Config, Store};
 
     fn store(notes: &[(&str, &str)]) -> Store {
+        store_with("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 0.85\n", notes)
+    }
+
+    fn store_with(config: &str, notes: &[(&str, &str)]) -> Store {
         let note = |(id, fields): &(&str, &str)| {
             let text = format!("---\nid: {id}\n{fields}\n---\nText of {id}.\n");
             crate::note::Note::parse(&format!("notes/{id}.md"), text.into_bytes())
         };
-        let config = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 0.85\n").unwrap();
+        let config = Config::parse(config).unwrap();
         Store::from_notes(".qipu/".to_owned(), config, notes.iter().map(note).collect())
     }
 
@@ -324,6 +345,31 @@ mod tests {
         assert_eq!(consistency, [0.5, 0.3, 0.1, 0.0]);
         let retired = ["verified: true\nstatus: rejected", "confidence: 0.9\nvalid_until: 2020-01-01"].map(against);
         assert_eq!(retired, [0.9, 0.9]);
+    }
+
+    /// What nobody accepted, and what another note supersedes, neither raises nor lowers the confidence of a note.
+    #[test]
+    fn hidden_drafts_and_superseded_notes_do_not_count() {
+        let note = "type: permanent\nupdated: 2025-03-05\nlinks:\n- type: derived-from\n  id: base";
+        let assessed = |others: &[(&str, &str)], config: &str| {
+            let notes: Vec<(&str, &str)> =
+                [("a", note), ("base", "trust: 0.3")].iter().chain(others).copied().collect();
+            let store = store_with(config, &notes);
+            let session = Session::new(&store);
+            let assessor = Assessor::new(&session, "2025-03-05".parse().ok(), None).unwrap();
+            assessor.assessment(store.named("a").unwrap(), 1.0)
+        };
+        let hides = "[review]\nhold = true\n";
+        let alone = assessed(&[], hides);
+        for kind in ["contradicts", "supports"] {
+            let fields = |status: &str| format!("status: {status}\nconfidence: 0.9\nlinks:\n- type: {kind}\n  id: a");
+            let (draft, accepted) = (fields("draft"), fields("stable"));
+            assert_eq!(assessed(&[("x", &draft)], hides), alone, "{kind}");
+            assert_ne!(assessed(&[("x", &draft)], ""), alone, "{kind}: a draft that is shown counts");
+            assert_ne!(assessed(&[("x", &accepted)], hides), alone, "{kind}");
+            let successor = ("y", "links:\n- type: supersedes\n  id: x");
+            assert_eq!(assessed(&[("x", &accepted), successor], hides), alone, "{kind}: superseded");
+        }
     }
 
     #[test]

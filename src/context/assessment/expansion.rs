@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
-use super::confidence::{Assessor, SUPPORTED_BY};
+use super::confidence::Assessor;
 use super::links::{LinkFilter, link_entries};
 use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
@@ -57,7 +57,7 @@ fn related(assessor: &Assessor<'_, '_>, index: NoteIdx, filter: LinkFilter) -> V
         related.extend(assessor.origins(index));
     }
     if filter.evidence {
-        related.extend(assessor.linked(index, SUPPORTED_BY));
+        related.extend(assessor.supporters(index));
     }
     if filter.contradictions {
         related.extend(assessor.opponents(index));

@@ -37,7 +37,7 @@ pub(super) const USUAL_TERMS: f64 = 12.0;
 /// The number of best hits whose coverage is computed.
 pub(super) const COVERED_HITS: usize = 10;
 /// The ranks, from 0, of the hits whose scores give the breadth.
-const BROAD_HITS: Range<usize> = 3..23;
+pub(super) const BROAD_HITS: Range<usize> = 3..23;
 /// The relevance of the best note whose title is not the query.
 const MAX_RELEVANCE: f64 = 0.99;
 

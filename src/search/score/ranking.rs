@@ -11,7 +11,7 @@ use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
-use super::query_performance::{COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
+use super::query_performance::{BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
@@ -58,8 +58,13 @@ pub(crate) struct Ranker<'a> {
 
 impl Ranker<'_> {
     /// Returns the notes that contain a term of the query, or whose neighbours in a sequence do: the best first, by
-    /// score, then value, then position. Notes for which `passes` is false propagate their scores, but are left out.
-    pub(crate) fn rank(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> (Vec<Hit>, QueryPerformance) {
+    /// score, then value, then position. Notes for which `passes` is false propagate their scores, but are left out. The
+    /// performance is that of the hits for which `is_shown` is true.
+    pub(crate) fn rank(
+        &self,
+        passes: &(dyn Fn(NoteIdx) -> bool + Sync),
+        is_shown: &dyn Fn(NoteIdx) -> bool,
+    ) -> (Vec<Hit>, QueryPerformance) {
         let matches = QueryMatches::new(self.index, self.plan);
         timings::end("words found");
         let idf = matches.idf(self.index, self.plan);
@@ -93,18 +98,19 @@ impl Ranker<'_> {
         for hit in &mut hits {
             hit.relevance = relevance(hit.score, full);
         }
-        let best = self.query_performance(&hits, full, &idf);
+        let best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
         (hits, best)
     }
 
     /// Returns how well the best hits answer the query as a whole.
-    fn query_performance(&self, hits: &[Hit], full: f64, idf: &[f64]) -> QueryPerformance {
+    fn query_performance<'h>(&self, hits: impl Iterator<Item = &'h Hit>, full: f64, idf: &[f64]) -> QueryPerformance {
+        let hits: Vec<&Hit> = hits.take(BROAD_HITS.end).collect();
         let idf = self.idf_of_words(idf);
         let sum: f64 = idf.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let count = idf.iter().filter(|idf| **idf > 0.0).count();
         let times_longer = (count as f64 / USUAL_TERMS).max(1.0);
         let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
-        let coverage = |hit: &Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
+        let coverage = |hit: &&Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
         let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
         let coverage = (coverage / sum * times_longer).min(1.0);

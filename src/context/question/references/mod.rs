@@ -89,14 +89,14 @@ impl NoteReferences {
         let matched = mention.names.iter().zip(matches).find(|(_, matches)| !matches.is_empty());
         match matched {
             Some((name, matches)) if !mention.is_explicit || parse_day(name).is_none() => {
-                self.add_notes(mention, name, best(matches), notes);
+                self.add_notes(mention, name, best(matches, notes), notes);
             }
             _ if mention.is_explicit => {
                 let day = parse_day(first_name).map(DateRange::Day).or_else(|| parse(first_name, today).ok());
                 let of_day =
                     if let Some(DateRange::Day(day)) = day { journals().on(day).collect() } else { Vec::new() };
                 self.not_searched.extend((!of_day.is_empty()).then(|| mention.range.clone()));
-                let by_name = || matched.map(|(_, matches)| best(matches)).unwrap_or_default();
+                let by_name = || matched.map(|(_, matches)| best(matches, notes)).unwrap_or_default();
                 let found = if of_day.is_empty() { by_name() } else { of_day };
                 self.ranges.push(mention.range.clone());
                 if found.is_empty() {
@@ -133,10 +133,14 @@ impl NoteReferences {
     }
 }
 
-/// Returns the notes that a name matches best, sorted.
-fn best(matches: &[(NameMatch, NoteIdx)]) -> Vec<NoteIdx> {
-    let best = matches.iter().map(|(name_match, _)| *name_match).min();
-    let of_best = matches.iter().filter(|(name_match, _)| Some(*name_match) == best);
+/// Returns the notes that a name matches best, sorted. As for links, a draft has only names that no other note has.
+fn best(matches: &[(NameMatch, NoteIdx)], notes: &[Arc<NoteHandle>]) -> Vec<NoteIdx> {
+    let rank = |(name_match, note): &(NameMatch, NoteIdx)| {
+        let is_draft = notes.get(note.index()).is_some_and(|note| note.is_draft());
+        (*name_match != NameMatch::Id && is_draft, *name_match)
+    };
+    let best = matches.iter().map(rank).min();
+    let of_best = matches.iter().filter(|found| Some(rank(found)) == best);
     let mut notes: Vec<NoteIdx> = of_best.map(|(_, note)| *note).collect();
     notes.sort_unstable();
     notes.dedup();
