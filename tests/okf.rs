@@ -496,6 +496,17 @@ fn an_export_is_a_bundle() {
 }
 
 #[test]
+fn an_export_keeps_the_custom_fields_of_the_user() {
+    let dir = project();
+    let fields = "id: n\ntitle: T\nverified: true\ncustom:\n  imported: mine\n  verified: x\n";
+    write(dir.path(), ".qipu/notes/n.md", &format!("---\n{fields}---\nText.\n"));
+    let shown = run(dir.path(), "dump --as okf out");
+    let text = fs::read_to_string(dir.path().join("out/n.md")).unwrap();
+    assert!(text.contains("verified: true\ncustom:\n  imported: mine\n  verified: x\n"), "{text}");
+    assert!(shown.contains("field-not-converted"), "{shown}");
+}
+
+#[test]
 fn an_export_replaces_nothing() {
     let dir = project();
     write(dir.path(), ".qipu/notes/a.md", "---\nid: a\ntitle: A\n---\nText.\n");
@@ -506,13 +517,15 @@ fn an_export_replaces_nothing() {
         ("dump --as okf empty", "empty is not empty; not overwritten"),
         ("dump --as okf .qipu/notes/x", ".qipu/notes/x belongs to the store"),
         ("dump --as okf .qipu/mocs", ".qipu/mocs belongs to the store"),
+        ("dump --as okf .qipu/x", ".qipu/x belongs to the store"),
+        ("dump --as okf .qipu/notes/new/deep", ".qipu/notes/new/deep belongs to the store"),
+        ("dump --as okf empty/no/deep", "there is no folder empty/no"),
         ("dump --as okf empty/a.md", "empty/a.md is not a folder"),
         ("dump --as okf -", "a bundle is a folder"),
     ] {
         let answer = answer(dir.path(), words);
         assert_eq!((answer.code(), answer.error.unwrap().message), (2, error.to_owned()), "{words}");
     }
-    assert_eq!(answer(dir.path(), "dump --as okf .qipu/notes/new/deep").code(), 1);
     assert!(!dir.path().join(".qipu/notes/new").exists());
     assert_eq!(files(dir.path()), before);
 }

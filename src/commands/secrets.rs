@@ -44,10 +44,8 @@ impl SecretSearch {
     /// that the user knows.
     pub(super) fn add_written(&mut self, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let secrets = match self.is_of_program {
-            true => find_new_in_spite_of_comments(&text, &self.known),
-            false => find_new(&text, &self.known),
-        };
+        let search = if self.is_of_program { find_new_in_spite_of_comments } else { find_new };
+        let secrets = search(&text, &self.known);
         if secrets.is_empty() {
             return;
         }
@@ -92,10 +90,7 @@ impl SecretSearch {
         let more = if more > 0 { format!("; {more} more") } else { String::new() };
         let message = format!("{target} would contain {}: {named}{more}", counted(count, "secret"));
         let hint = "nothing was written; write where the secret is kept instead of its value";
-        let hint = match self.is_of_program {
-            true => hint.to_owned(),
-            false => format!("{hint}. {EXAMPLES_HINT}"),
-        };
+        let hint = if self.is_of_program { hint.to_owned() } else { format!("{hint}. {EXAMPLES_HINT}") };
         Err(Error::new(ErrorKind::Failure, message).hint(hint))
     }
 }

@@ -93,8 +93,8 @@ fn secrets_of(text: &str, known: &KnownSecrets, exempt_lines: fn(&str) -> Vec<Ra
     secrets
 }
 
-/// Returns, for each rule, the kind and the texts with one of which its values begin, or which they contain. A kind may have
-/// more than one rule.
+/// Returns the kind of each rule, and the texts of its table: a value begins with one of them, or contains it. A kind may
+/// have more than one rule.
 pub fn rules() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     RULES.iter().map(|rule| (rule.kind, rule.anchors))
 }

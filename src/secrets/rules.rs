@@ -32,13 +32,13 @@ pub(super) struct Rule {
 
 enum Matcher {
     /// A token: a run before the anchor, the shape behind it, and a check of the whole.
-    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: Check },
+    Token { before: Option<ShapePart>, shape: &'static [ShapePart], check: TokenCheck },
     /// A function from the text and the anchor's range.
     Other(fn(&str, Range<usize>) -> Attempt),
 }
 
 /// A check of a value that has the shape of a token.
-enum Check {
+enum TokenCheck {
     None,
     /// Other services make values of the same shape, so that a value that fails it may be another secret.
     Partial(fn(&str) -> bool),
@@ -46,7 +46,7 @@ enum Check {
     Decisive(fn(&str) -> bool),
 }
 
-impl Check {
+impl TokenCheck {
     fn accepts(&self, value: &str) -> bool {
         match self {
             Self::None => true,
@@ -64,7 +64,9 @@ impl Rule {
 
     /// Tells whether the text at an anchor has the shape of a token, but fails its decisive check.
     pub(super) fn refutes(&self, text: &str, anchor: Range<usize>) -> bool {
-        let Matcher::Token { before: None, shape, check: Check::Decisive(check) } = &self.matcher else { return false };
+        let Matcher::Token { before: None, shape, check: TokenCheck::Decisive(check) } = &self.matcher else {
+            return false;
+        };
         let matched = shape::attempt(text.as_bytes(), anchor, None, shape).matched;
         matched.and_then(|range| text.get(range)).is_some_and(|value| !check(value))
     }
@@ -95,14 +97,14 @@ fn is_near(text: &str, range: &Range<usize>, word: &str) -> bool {
 }
 
 const fn token(kind: &'static str, anchors: &'static [&'static str], shape: &'static [ShapePart]) -> Rule {
-    checked(kind, anchors, shape, Check::None)
+    checked(kind, anchors, shape, TokenCheck::None)
 }
 
 const fn checked(
     kind: &'static str,
     anchors: &'static [&'static str],
     shape: &'static [ShapePart],
-    check: Check,
+    check: TokenCheck,
 ) -> Rule {
     Rule { kind, anchors, is_generic: false, word: None, matcher: Matcher::Token { before: None, shape, check } }
 }
@@ -119,7 +121,7 @@ const fn infixed(
         anchors,
         is_generic: false,
         word: None,
-        matcher: Matcher::Token { before: Some(before), shape, check: Check::None },
+        matcher: Matcher::Token { before: Some(before), shape, check: TokenCheck::None },
     }
 }
 
@@ -147,15 +149,15 @@ const TWILIO_ANCHORS: &[&str] =
 
 /// All rules. Where two match at the same byte, the first counts.
 pub(super) static RULES: [Rule; 85] = [
-    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
+    checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], TokenCheck::Decisive(has_base62_crc)),
     token("GitHub fine-grained token", &["github_pat_"], &[exactly(Alnum, 22), literal("_"), exactly(Alnum, 59)]),
     checked(
         "GitHub app token",
         &["ghs_"],
         &[between(Digit, 1, 20), literal("_eyJ"), JWT[0], JWT[1], JWT[2], JWT[3], JWT[4]],
-        Check::Decisive(has_jwt),
+        TokenCheck::Decisive(has_jwt),
     ),
-    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], Check::Decisive(has_base62_crc)),
+    checked("npm token", &["npm_"], &[exactly(Alnum, 36)], TokenCheck::Decisive(has_base62_crc)),
     token("AWS access key id", &["AKIA", "ASIA", "ABIA", "ACCA"], &[exactly(Base32, 16)]),
     token("AWS Bedrock key", &["ABSK"], &[between(Base64, 109, 269), between(UrlPadded, 0, 2)]),
     token("Google API key", &["AIza"], &[exactly(Url, 35)]),
@@ -222,14 +224,14 @@ pub(super) static RULES: [Rule; 85] = [
         "OpenAI key",
         &["sk-proj-", "sk-svcacct-", "sk-admin-"],
         &[between(Url, 48, 200)],
-        Check::Partial(has_openai_infix),
+        TokenCheck::Partial(has_openai_infix),
     ),
     token("OpenAI key", &["sk-"], &[exactly(Alnum, 20), literal("T3BlbkFJ"), exactly(Alnum, 20)]),
     checked(
         "Anthropic key",
         &["sk-ant-api03-", "sk-ant-admin01-"],
         &[exactly(Url, 95)],
-        Check::Partial(ends_with_padding),
+        TokenCheck::Partial(ends_with_padding),
     ),
     token("Anthropic token", &["sk-ant-oat01-"], &[exactly(Url, 95)]),
     token("OpenRouter key", &["sk-or-v1-"], &[exactly(LowerHex, 64)]),
@@ -265,12 +267,12 @@ pub(super) static RULES: [Rule; 85] = [
     token("GitLab OAuth secret", &["gloas-"], &[exactly(Url, 64)]),
     token("PyPI token", &["pypi-AgEIcHlwaS5vcmc"], &[between(Url, 50, 1000)]),
     token("RubyGems key", &["rubygems_"], &[exactly(LowerHex, 48)]),
-    checked("crates.io token", &["cio"], &[exactly(Alnum, 32)], Check::Partial(is_mixed_case)),
+    checked("crates.io token", &["cio"], &[exactly(Alnum, 32)], TokenCheck::Partial(is_mixed_case)),
     token("Clojars token", &["CLOJARS_"], &[exactly(LowerAlnum, 60)]),
     token("Docker Hub token", &["dckr_pat_", "dckr_oat_"], &[between(Url, 27, 32)]),
     token("Hugging Face token", &["hf_"], &[exactly(Letter, 34)]),
     token("DigitalOcean token", &["dop_v1_", "doo_v1_", "dor_v1_"], &[exactly(LowerHex, 64)]),
-    checked("Vault service token", &["hvs."], &[between(Url, 24, 120)], Check::Partial(is_mixed_case)),
+    checked("Vault service token", &["hvs."], &[between(Url, 24, 120)], TokenCheck::Partial(is_mixed_case)),
     token("Vault batch token", &["hvb."], &[between(Url, 138, 300)]),
     infixed("Terraform Cloud token", exactly(Alnum, 14), &[".atlasv1."], &[between(Url, 60, 70)]),
     infixed("Azure client secret", exactly(Unreserved, 3), AZURE_ANCHORS, &[between(Unreserved, 31, 34)]),
@@ -294,7 +296,7 @@ pub(super) static RULES: [Rule; 85] = [
         "Grafana service account token",
         &["glsa_"],
         &[exactly(Alnum, 32), literal("_"), exactly(Hex, 8)],
-        Check::Decisive(has_hex_crc),
+        TokenCheck::Decisive(has_hex_crc),
     ),
     token("Grafana Cloud token", &["glc_"], &[between(Base64, 32, 400), between(UrlPadded, 0, 2)]),
     token("Linear key", &["lin_api_"], &[exactly(Alnum, 40)]),
@@ -318,8 +320,13 @@ pub(super) static RULES: [Rule; 85] = [
     token("Infracost key", &["ico-"], &[exactly(Alnum, 32)]),
     infixed("Telegram bot token", between(Digit, 8, 10), &[":AA"], &[exactly(Url, 33)]),
     token("Alibaba access key id", &["LTAI"], &[exactly(Alnum, 20)]),
-    checked("JSON Web Token", &["eyJ"], &JWT, Check::Decisive(has_jwt)),
-    checked("age secret key", &["AGE-SECRET-KEY-1"], &[exactly(UpperAlnum, 58)], Check::Decisive(has_bech32_checksum)),
+    checked("JSON Web Token", &["eyJ"], &JWT, TokenCheck::Decisive(has_jwt)),
+    checked(
+        "age secret key",
+        &["AGE-SECRET-KEY-1"],
+        &[exactly(UpperAlnum, 58)],
+        TokenCheck::Decisive(has_bech32_checksum),
+    ),
     other("private key", &["-----BEGIN "], private_keys::attempt),
     other("password in a URL", &["://"], url_passwords::attempt),
     Rule {

@@ -53,7 +53,7 @@ pub fn export(
 /// `/` between names.
 ///
 /// # Errors
-/// `Usage` for a folder in the store, or one with files; `Failure` if it can't be written; `NoStore`.
+/// `Usage` for a folder in the store, one with files, or one in a folder that does not exist; `Failure` if it can't be written; `NoStore`.
 pub fn export_folder(
     location: &Location,
     current_dir: &Path,
@@ -63,8 +63,12 @@ pub fn export_folder(
     let root = &find_root(location, current_dir)?;
     let path = current_dir.join(folder);
     let shown = folder.display();
-    if is_own(root, &path) {
+    if is_in(root, &path) {
         return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a folder outside the store"));
+    }
+    if !files::folder_of(&path).is_dir() {
+        let parent = files::folder_of(folder).display();
+        return Err(Error::usage(format!("there is no folder {parent}")).hint("create it, or name another folder"));
     }
     let is_there = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => false,
@@ -100,6 +104,11 @@ fn write_folder(path: &Path, is_there: bool, files: &BTreeMap<String, Vec<u8>>) 
     }
     fs::rename(&staged, path)?;
     files::sync_folder(parent)
+}
+
+/// Whether a path, or the nearest folder above it that exists, is in the folder of the store.
+fn is_in(root: &Path, path: &Path) -> bool {
+    path.ancestors().find_map(|folder| folder.canonicalize().ok()).is_some_and(|folder| folder.starts_with(root))
 }
 
 /// Whether a path is that of a file or folder of the store's own.

@@ -1,13 +1,19 @@
 //! The frontmatter of a note as that of a concept.
 
+use crate::import::Provenance;
 use crate::note::edit::{self, Edit};
 use crate::note::{IMPORTED, Note, NoteId, Value, yaml_scalar};
+
+const VERIFIED: &str = "verified";
 
 /// Returns the text of a concept: the note's fields in the names of the format, above a body. Also returns the reasons
 /// why fields stay as they are.
 pub(super) fn concept(note: &Note, id: &NoteId, body: &str) -> (String, Vec<String>) {
     let text = note.text().strip_prefix('\u{feff}').unwrap_or(note.text());
     let (mut text, mut reasons) = (text.to_owned(), Vec::new());
+    if note.verified.is_some() && note.verifications.is_empty() && has_custom(note, VERIFIED) {
+        reasons.push("`verified` stays, because `custom.verified` is in use".to_owned());
+    }
     for edits in edits(note, id) {
         match edit::apply(&text, &edits) {
             Ok(edited) => text = edited,
@@ -24,6 +30,10 @@ pub(super) fn concept(note: &Note, id: &NoteId, body: &str) -> (String, Vec<Stri
     let fields: String = fields.iter().map(|(key, text)| format!("{key}: {}\n", yaml_scalar(text, false))).collect();
     let old = text_before(note);
     (format!("---\n{fields}---\n{old}{body}"), vec!["no fields can be added to its frontmatter".to_owned()])
+}
+
+fn has_custom(note: &Note, name: &str) -> bool {
+    note.custom.iter().any(|(key, _)| key == name)
 }
 
 /// Returns the text of a note before its body.
@@ -44,11 +54,10 @@ fn edits(note: &Note, id: &NoteId) -> Vec<Vec<Edit>> {
     let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code == code);
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut groups = Vec::new();
-    let is_imported = |(key, _): &(String, Value)| key == IMPORTED;
-    if note.custom.iter().all(is_imported) && !note.custom.is_empty() {
-        groups.push(vec![Edit::RemoveField("custom")]);
-    } else if note.custom.iter().any(is_imported) {
-        groups.push(vec![Edit::RemoveCustom(IMPORTED)]);
+    // A field of this name that an import did not write is the user's.
+    if Provenance::of(note.extra_fields()).is_some() {
+        let is_alone = note.custom.iter().all(|(key, _)| key == IMPORTED);
+        groups.push(vec![if is_alone { Edit::RemoveField("custom") } else { Edit::RemoveCustom(IMPORTED) }]);
     }
     let kind_at = |path: &str| Note::parse(path, note.text().as_bytes().to_vec()).kind;
     if kind_at("notes/x.md") != kind_at("mocs/x.md") {
@@ -65,9 +74,10 @@ fn edits(note: &Note, id: &NoteId) -> Vec<Vec<Edit>> {
         groups.push(vec![text("description", summary), Edit::RemoveField("summary")]);
     }
     // A boolean names nobody, so that it is no verification of the format.
-    if let Some(verified) = note.verified.filter(|_| note.verifications.is_empty()) {
-        let custom = Edit::SetCustom { key: "verified".to_owned(), text: verified.to_string() };
-        groups.push(vec![Edit::RemoveField("verified"), custom]);
+    let is_convertible = note.verifications.is_empty() && !has_custom(note, VERIFIED);
+    if let Some(verified) = note.verified.filter(|_| is_convertible) {
+        let custom = Edit::SetCustom { key: VERIFIED.to_owned(), text: verified.to_string() };
+        groups.push(vec![Edit::RemoveField(VERIFIED), custom]);
     }
     groups.extend(source_edits(note));
     groups
