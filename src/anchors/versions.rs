@@ -131,7 +131,7 @@ impl<'h> Changes<'h> {
         versions
     }
 
-    /// Returns the first change of a path between two positions: of one commit, that which made the file at the path.
+    /// Returns the first change of a path between two positions: of those of one commit, the one that made the file at the path.
     fn first_change(&self, path: &str, start: usize, end: Option<usize>) -> Option<(usize, &'h BlobChange)> {
         let changes = self.of_path(path);
         let changes = changes.get(changes.partition_point(|(position, _)| *position < start)..)?;

@@ -40,9 +40,11 @@ const OPTIONS: [&str; 13] = [
 ];
 /// The only variables of the environment that git gets, beside those that are set here.
 const KEPT_VARIABLES: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TEMP"];
-const SET_VARIABLES: [(&str, &str); 5] = [
+const SET_VARIABLES: [(&str, &str); 6] = [
     ("LC_ALL", "C"),
     ("GIT_TERMINAL_PROMPT", "0"),
+    // Before any `protocol.NAME.allow` of the repository.
+    ("GIT_ALLOW_PROTOCOL", ""),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_REPLACE_OBJECTS", "1"),

@@ -129,7 +129,7 @@ fn number(bytes: &[u8], offset: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// Makes an index of version 4 of which each entry keeps the path before it and adds to it.
+    /// Makes an index of version 4; each entry keeps the path before it and adds to it.
     fn chained(count: usize, first: &str, suffix: &str) -> Vec<u8> {
         let mut bytes =
             [b"DIRC".as_slice(), &4_u32.to_be_bytes(), &u32::try_from(count).unwrap().to_be_bytes()].concat();
