@@ -70,12 +70,12 @@ impl<'a> Symbol<'a> {
     }
 
     /// Whether a line names the owner before the symbol, or is indented below a line that names it.
-    fn is_owned(self, file: &SourceText, number: usize) -> bool {
+    fn is_owned(self, file: &SourceText, line_number: usize) -> bool {
         let Some(owner) = self.owner else { return true };
         let names = |line: &str| words(line).take_while(|word| *word != self.word).any(|word| word == owner);
-        let Some(line) = file.line(number) else { return false };
+        let Some(line) = file.line(line_number) else { return false };
         let (mut indent, mut is_found) = (indent_of(line), names(line));
-        for above in (1..number).rev().take(MAX_LINES_ABOVE).filter_map(|above| file.line(above)) {
+        for above in (1..line_number).rev().take(MAX_LINES_ABOVE).filter_map(|above| file.line(above)) {
             if is_found || indent == 0 {
                 break;
             }
@@ -101,7 +101,7 @@ fn is_header(line: &str) -> bool {
 /// Returns the line of a symbol: the first one that probably defines it, else the nearest one to `line` that names it. Of
 /// a symbol of a type, only lines that belong to the type.
 pub(super) fn symbol_line(file: &SourceText, symbol: Symbol<'_>, line: usize) -> Option<usize> {
-    let defining = |number: &usize| file.line(*number).is_some_and(|text| defines(text, symbol.word));
+    let defining = |line: &usize| file.line(*line).is_some_and(|text| defines(text, symbol.word));
     let named = || {
         let most = symbol.owner.map_or(usize::MAX, |_| MAX_OWNED);
         file.lines_with_word(symbol.word).take(most).filter(|number| symbol.is_owned(file, *number))

@@ -39,12 +39,12 @@ impl<'a> Found<'a> {
     }
 
     fn numbers_in(&self, text: &SourceText) -> Vec<usize> {
-        let mut numbers: Vec<usize> = text.lines().filter_map(|line| self.lines.get(line)).copied().collect();
+        let mut ids: Vec<usize> = text.lines().filter_map(|line| self.lines.get(line)).copied().collect();
         if !self.symbols.is_empty() {
-            numbers.extend(text.words().filter_map(|word| self.symbols.get(word)));
+            ids.extend(text.words().filter_map(|word| self.symbols.get(word)));
         }
-        numbers.sort_unstable();
-        numbers
+        ids.sort_unstable();
+        ids
     }
 
     /// Whether a version contains what is searched for; `None` for a version that was not read.
