@@ -275,7 +275,8 @@ fn a_comment_by_an_agent_exempts_nothing() {
     let (old, new) = (github(&mut random), github(&mut random));
     let note = format!("---\nid: a\ntitle: A\n---\n{old} <!-- qipu:allow-secret -->\n");
     let (text, session) = (format!("{new} <!-- qipu:allow-secret -->"), [("CODEX_THREAD_ID", "t1")]);
-    let calls: [(&[&str], &[(&str, &str)]); 4] = [
+    type Call<'a> = (&'a [&'a str], &'a [(&'a str, &'a str)]);
+    let calls: [Call<'_>; 4] = [
         (&["capture", &text, "--by", "script"], &[]),
         (&["capture", &text], &session),
         (&["update", "a", "--append", &text], &session),
@@ -286,7 +287,7 @@ fn a_comment_by_an_agent_exempts_nothing() {
         let answer = call_with(path(&dir), args, "", vars);
         let error = answer.error.as_ref().unwrap_or_else(|| panic!("not refused: {args:?}"));
         assert!(error.message.contains("GitHub token") && !error.to_text(false).contains("allow"), "{error:?}");
-        assert_eq!(notes(&dir), [note.clone()], "{args:?}");
+        assert_eq!(notes(&dir), std::slice::from_ref(&note), "{args:?}");
         let answer = call_with(path(&dir), &["update", "a", "--append", "More."], "", &session);
         assert_eq!(answer.code(), 0, "{:?}", answer.error);
     }

@@ -124,7 +124,7 @@ fn is_public_before(text: &[u8]) -> bool {
         let tail = text.len().checked_sub(start.len()).and_then(|at| text.get(at..));
         tail.is_some_and(|tail| tail.eq_ignore_ascii_case(start.as_bytes()))
     };
-    PUBLIC_STARTS.iter().any(|start| ends(&start))
+    PUBLIC_STARTS.iter().any(ends)
 }
 
 /// Tells whether a value is random: long enough, mixed, and neither a hash, a UUID, an address, a path, a ciphertext nor an

@@ -102,7 +102,7 @@ pub(super) fn has_openai_infix(token: &str) -> bool {
 
 /// Checks that a token has two digits, and letters of both cases: a name in a program rarely has.
 pub(super) fn is_mixed_case(token: &str) -> bool {
-    let count = |is_counted: fn(&u8) -> bool| token.bytes().filter(|byte| is_counted(byte)).count();
+    let count = |is_counted: fn(&u8) -> bool| token.bytes().filter(is_counted).count();
     count(u8::is_ascii_digit) > 1 && count(u8::is_ascii_lowercase) > 0 && count(u8::is_ascii_uppercase) > 0
 }
 
