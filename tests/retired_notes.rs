@@ -1,27 +1,15 @@
-//! Which notes are shown first, how those are marked that no longer hold, and whose word on that counts.
+//! Which notes are shown first, and how those are marked that no longer hold.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 
 mod support;
 
-use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
+use support::files::store_of_notes as store;
 use support::process::{Answer, call};
-
-/// Makes a store of notes, each with its fields and its body.
-fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
-    fs::create_dir_all(dir.path().join(".git")).unwrap();
-    for (id, fields, body) in notes {
-        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
-        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
-    }
-    dir
-}
 
 fn run(dir: &Path, args: &[&str]) -> String {
     let Answer { stdout, error } = call(dir.to_str().unwrap(), args);

@@ -9,6 +9,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use support::files::store_of_notes;
 use support::process::{Answer, call, call_with, call_with_cache};
 
 /// The environment of a session of an agent tool.
@@ -18,14 +19,8 @@ const HOLD: &str = "[review]\nhold = true\n";
 
 /// Makes a store with a config, of notes with their fields and bodies.
 fn store(config: &str, notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
-    fs::create_dir_all(dir.path().join(".git")).unwrap();
+    let dir = store_of_notes(notes);
     fs::write(dir.path().join(".qipu/config.toml"), config).unwrap();
-    for (id, fields, body) in notes {
-        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
-        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
-    }
     dir
 }
 

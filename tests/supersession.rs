@@ -9,24 +9,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
+use support::files::store_of_notes as store;
 use support::process::{Answer, call, call_with};
-
-/// Makes a store of notes, each with its fields and its body.
-fn store(notes: &[(String, String, String)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
-    fs::create_dir_all(dir.path().join(".git")).unwrap();
-    for (id, fields, body) in notes {
-        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
-        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
-    }
-    dir
-}
-
-fn fixed(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
-    let owned = |(id, fields, body): &(&str, &str, &str)| ((*id).to_owned(), (*fields).to_owned(), (*body).to_owned());
-    store(&notes.iter().map(owned).collect::<Vec<_>>())
-}
 
 fn run(dir: &Path, args: &[&str]) -> String {
     let args: Vec<&str> = args.iter().copied().chain(["--today", "2025-03-31"]).collect();
@@ -44,7 +28,7 @@ fn ids(dir: &Path, args: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_successor_stands_in_and_says_so_in_every_format() {
-    let dir = fixed(&[
+    let dir = store(&[
         ("old", "title: Sessions in Redis\nvalue: 90\nstatus: superseded", "Sessions are kept in redis, all sessions."),
         ("new", "title: Where logins live\nlinks: [{type: supersedes, id: old}]", "A table of Postgres."),
         ("other", "title: Redis", "Redis is a cache of sessions."),
@@ -72,7 +56,7 @@ fn a_successor_stands_in_and_says_so_in_every_format() {
 
 #[test]
 fn what_was_turned_down_is_shown_on_request_or_as_a_contradiction() {
-    let dir = fixed(&[
+    let dir = store(&[
         (
             "no",
             "title: Retry the payment\nstatus: rejected\ntags: [pay]\nupdated: 2025-03-30",
@@ -100,7 +84,7 @@ fn what_was_turned_down_is_shown_on_request_or_as_a_contradiction() {
 
 #[test]
 fn a_stale_note_is_marked_and_less_fresh() {
-    let dir = fixed(&[
+    let dir = store(&[
         ("a", "title: A\nupdated: 2025-03-30\nstale_after: 2025-03-31", "Alpha."),
         ("b", "title: B\nupdated: 2025-03-30\nstale_after: 2025-04-01", "Alpha beta."),
     ]);
@@ -122,7 +106,7 @@ fn read(dir: &Path, id: &str) -> String {
 
 #[test]
 fn supersede_writes_both_notes_or_neither() {
-    let dir = fixed(&[
+    let dir = store(&[
         ("old", "title: Old # mine\nmine: [kept]", "Text of old."),
         ("new", "title: New", "Text of new."),
         ("newer", "title: Newer\nstatus: settled", "Text."),
@@ -169,7 +153,7 @@ fn supersede_writes_both_notes_or_neither() {
 
 #[test]
 fn a_note_is_created_with_what_it_replaces() {
-    let dir = fixed(&[
+    let dir = store(&[
         ("a", "title: A\nstatus: stable", "Alpha text."),
         ("b", "title: B", "Beta text."),
         ("c", "title: C", "Gamma text."),
@@ -278,7 +262,7 @@ fn edit_hook(dir: &Path) -> String {
 
 #[test]
 fn a_hook_shows_the_successor_alone() {
-    let dir = fixed(&[
+    let dir = store(&[
         ("old", "title: Old\ntags: [decision]", "Cells in src/cells.rs are locked."),
         ("new", "title: New\nlinks: [{type: supersedes, id: old}]", "Cells in src/cells.rs are atomic."),
     ]);

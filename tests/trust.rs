@@ -9,19 +9,8 @@ use std::fs;
 use std::path::Path;
 
 use serde_json::Value;
+use support::files::store_of_notes as store;
 use support::process::call_with_settings;
-
-/// Makes a store of notes, each with its fields and its body.
-fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
-    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
-    fs::create_dir_all(dir.path().join(".git")).unwrap();
-    for (id, fields, body) in notes {
-        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
-        fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
-    }
-    dir
-}
 
 fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap_or_else(|| panic!("{id}: {answer}"))
@@ -262,7 +251,7 @@ fn verification_counts_by_who_did_it() {
 }
 
 /// For any trust in the author of a commit, adding statements raises the trust at most to that, and never if it is less than
-/// the trust in a note of which nothing is known. Nothing that the repository names is run.
+/// the trust in a note about which nothing is known. Nothing that the repository names is run.
 #[test]
 #[ignore = "needs git"]
 fn no_statement_exceeds_the_trust_in_the_author_of_the_commit() {

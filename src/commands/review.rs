@@ -9,7 +9,7 @@ use super::stale::{self, CodeFinding};
 use crate::anchors::Verdict;
 use crate::context::Session;
 use crate::escape::{abbreviated, one_line, shortened};
-use crate::graph::{Conflict, Contradiction, Graph, StandIns, Successions, contradictions};
+use crate::graph::{Conflict, Contradiction, Graph, SETTLED, Successions, contradictions};
 use crate::note::Value;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::{ReviewKind, ReviewRequest};
@@ -20,9 +20,6 @@ const DAYS_TO_BE_SHOWN: i64 = 30;
 
 /// The most characters of a title that an entry shows.
 const MAX_TITLE: usize = 100;
-
-/// The types of links between notes that are alike on purpose.
-const ALIKE: [&str; 6] = ["same-as", "alias-of", "has-alias", "refines", "refined-by", "supersedes"];
 
 /// Why a person should look at a note.
 struct Finding {
@@ -75,13 +72,15 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
 struct Reviewer<'a, 's> {
     session: &'a Session<'s>,
     store: &'s Store,
-    successions: Successions,
+    successions: &'a Successions,
+    /// Also with successors that are not in force.
+    as_written: Successions,
 }
 
 impl<'a, 's> Reviewer<'a, 's> {
     fn new(session: &'a Session<'s>) -> Self {
-        let successions = StandIns::for_answer(session.store.notes(), true).successions;
-        Self { session, store: session.store, successions }
+        let as_written = Successions::as_written(session.store.notes());
+        Self { session, store: session.store, successions: session.successions(), as_written }
     }
 
     fn note(&self, note: NoteIdx) -> &'s NoteHandle {
@@ -106,20 +105,20 @@ impl<'a, 's> Reviewer<'a, 's> {
         self.open_notes().filter(|(_, note)| !note.is_journal() && !note.is_draft() && !is_accepted(note))
     }
 
+    /// Returns the contradictions. The command of each is found when its row is made.
     fn contradictions(&self) -> impl Iterator<Item = Finding> {
         let notes = self.store.notes();
-        let as_written = Successions::as_written(notes);
         let is_current = |note| !self.store.is_retired(note) && !self.successions.is_superseded(note);
         let found = contradictions(self.session.graph(), notes, is_current);
-        found.into_iter().map(move |found| self.contradiction(found, &as_written))
+        found.into_iter().map(|found| self.contradiction(found))
     }
 
-    /// Returns the older note of a contradiction, or the draft, with the command that lets the other one hold.
-    fn contradiction(&self, found: Contradiction, as_written: &Successions) -> Finding {
+    /// Returns the older note of a contradiction, or the draft.
+    fn contradiction(&self, found: Contradiction) -> Finding {
         let [first, second] = found.notes;
         let age = |note: NoteIdx| (!self.note(note).is_draft(), self.note(note).list_fields().created(), note);
         let (old, new) = if age(first) <= age(second) { (first, second) } else { (second, first) };
-        let (old_id, new_id) = (&self.note(old).id, &self.note(new).id);
+        let new_id = &self.note(new).id;
         let reason = match found.conflict {
             Conflict::EachOther => {
                 format!("of it and `{new_id}`, one supports the other, and one contradicts the other")
@@ -134,17 +133,24 @@ impl<'a, 's> Reviewer<'a, 's> {
                 format!("`{}` is `{here}` here and `{there}` in `{new_id}`", abbreviated(&name))
             }
         };
-        let can_supersede = self.store.expect_own_id(old).is_ok()
-            && as_written.successors(old).iter().all(|other| *other == new)
-            && !as_written.all_replaced(old, self.store.notes().len()).contains(&new);
-        let command = if self.note(old).is_draft() {
-            format!("qipu update {old_id} --status rejected")
-        } else if can_supersede {
-            format!("qipu supersede {old_id} {new_id}")
-        } else {
-            format!("qipu update {old_id} --status obsolete")
+        Finding { kind: ReviewKind::Contradiction, note: old, other: Some(new), reason, command: String::new() }
+    }
+
+    /// Adds the command that lets the other note of a contradiction hold.
+    fn with_decision(&self, finding: Finding) -> Finding {
+        let (old, as_written) = (finding.note, &self.as_written);
+        let id = &self.note(old).id;
+        let can_supersede = |new: &NoteIdx| {
+            self.store.expect_own_id(old).is_ok()
+                && as_written.successors(old).iter().all(|other| other == new)
+                && !as_written.supersedes(old, *new)
         };
-        Finding { kind: ReviewKind::Contradiction, note: old, other: Some(new), reason, command }
+        let command = match finding.other.filter(can_supersede) {
+            _ if self.note(old).is_draft() => format!("qipu update {id} --status rejected"),
+            Some(new) => format!("qipu supersede {id} {}", self.note(new).id),
+            None => format!("qipu update {id} --status obsolete"),
+        };
+        Finding { command, ..finding }
     }
 
     fn stale(&self) -> impl Iterator<Item = Finding> {
@@ -176,7 +182,7 @@ impl<'a, 's> Reviewer<'a, 's> {
         let graph = self.session.graph();
         let pairs = pairs.filter(move |pair| {
             [pair.first, pair.second].iter().all(|note| self.is_open(*note))
-                && !is_linked(graph, pair.first, pair.second, |kind| ALIKE.contains(&kind))
+                && !is_linked(graph, pair.first, pair.second, |kind| SETTLED.as_flattened().contains(&kind))
         });
         pairs.map(|pair| {
             let worth = |place: NoteIdx| {
@@ -249,7 +255,11 @@ impl<'a, 's> Reviewer<'a, 's> {
     }
 
     fn row(&self, finding: Finding) -> RowEntry {
-        let finding = if finding.kind == ReviewKind::Orphan { self.with_similar(finding) } else { finding };
+        let finding = match finding.kind {
+            ReviewKind::Contradiction => self.with_decision(finding),
+            ReviewKind::Orphan => self.with_similar(finding),
+            _ => finding,
+        };
         let Finding { kind, note, other, reason, command } = finding;
         let note = self.note(note);
         let title = shortened(&one_line(note.title()), MAX_TITLE);

@@ -60,14 +60,14 @@ pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Re
     let position = store.resolve(&request.id)?;
     let around = session.neighbourhood();
     let limit = request.limit.unwrap_or(usize::MAX);
-    let successions = StandIns::for_answer(notes, true).successions;
+    let successions = session.successions();
     // The limit applies behind the notes that stand in for others.
     let found = if successions.is_empty() { limit } else { usize::MAX };
     let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), found);
     let (similar, matched) = if successions.is_empty() {
         (similar, matched)
     } else {
-        let similar = with_successors(store, &successions, position, similar);
+        let similar = with_successors(store, successions, position, similar);
         let count = similar.len();
         (similar, count)
     };

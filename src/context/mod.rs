@@ -38,10 +38,8 @@ pub use session::Session;
 
 use question::Question;
 
-use assessment::CONTRADICTS;
-
 use crate::error::Error;
-use crate::graph::{StandIns, WalkLimits};
+use crate::graph::{CONTRADICTS, StandIns, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, Store};

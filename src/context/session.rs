@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use super::neighbours::{linked, sequences};
-use crate::graph::{self, Graph};
+use crate::graph::{self, Graph, StandIns, Successions};
 use crate::search::{Engine, Neighbourhood, Sequences};
 use crate::store::Store;
 use crate::timings;
@@ -18,12 +18,14 @@ pub struct Session<'a> {
     graph: OnceLock<Graph<'a>>,
     sequences: OnceLock<Sequences>,
     engine: OnceLock<Engine<'a>>,
+    successions: OnceLock<Successions>,
 }
 
 impl<'a> Session<'a> {
     /// Starts a session on a store, without building anything.
     pub fn new(store: &'a Store) -> Self {
-        Self { store, graph: OnceLock::new(), sequences: OnceLock::new(), engine: OnceLock::new() }
+        let (graph, sequences, engine) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { store, graph, sequences, engine, successions: OnceLock::new() }
     }
 
     /// Returns the graph of all notes, from the sidecar if it is valid.
@@ -46,6 +48,11 @@ impl<'a> Session<'a> {
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
         self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.text_index()))
+    }
+
+    /// Returns which notes replace which.
+    pub fn successions(&self) -> &Successions {
+        self.successions.get_or_init(|| StandIns::for_answer(self.store.notes(), true).successions)
     }
 
     /// Returns the sequences of notes, for score propagation.

@@ -11,12 +11,13 @@ use crate::store::{NoteHandle, NoteIdx};
 /// millions.
 const MAX_COMPARED: usize = 40;
 
-/// The types of links by which a note speaks for another or against it, each with its inverse.
+/// The type of links by which a note speaks for another, with its inverse.
 const SUPPORTS: [&str; 2] = ["supports", "supported-by"];
-const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
+/// The type of links by which a note speaks against another, with its inverse.
+pub const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
 
 /// The types of links that say how two notes differ, each with its inverse.
-const SETTLED: [[&str; 2]; 4] =
+pub const SETTLED: [[&str; 2]; 4] =
     [["supersedes", "superseded-by"], ["refines", "refined-by"], ["same-as", "same-as"], ["alias-of", "has-alias"]];
 
 /// The fields that say what a note is about.

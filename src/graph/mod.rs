@@ -18,7 +18,7 @@ use std::sync::{Arc, OnceLock};
 use clap::{Args, ValueEnum};
 
 pub use compactions::Compactions;
-pub use contradictions::{Conflict, Contradiction, contradictions};
+pub use contradictions::{CONTRADICTS, Conflict, Contradiction, SETTLED, contradictions};
 pub use stand_ins::StandIns;
 pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};

@@ -86,15 +86,20 @@ impl Successions {
 
     /// Returns the notes that a note replaces, at most `limit`: first those that it replaces directly, then theirs.
     pub fn all_replaced(&self, note: NoteIdx, limit: usize) -> Vec<NoteIdx> {
-        let mut found = vec![note];
+        let (mut found, mut seen) = (vec![note], BTreeSet::from([note]));
         let mut next = 0;
         while let Some(note) = found.get(next).filter(|_| found.len() <= limit) {
             let replaced = self.replaced.get(note).into_iter().flatten();
-            let new: Vec<NoteIdx> = replaced.filter(|note| !found.contains(note)).copied().take(limit).collect();
+            let new: Vec<NoteIdx> = replaced.filter(|note| seen.insert(**note)).copied().take(limit).collect();
             found.extend(new);
             next += 1;
         }
         found.into_iter().skip(1).take(limit).collect()
+    }
+
+    /// Tells whether a note replaces another, directly or over others.
+    pub fn supersedes(&self, note: NoteIdx, other: NoteIdx) -> bool {
+        self.all_replaced(note, usize::MAX).contains(&other)
     }
 
     /// Tells whether no note is replaced.

@@ -23,7 +23,7 @@ pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
 /// The regular files that git tracks, below one folder of the working tree.
 #[derive(Debug, Default)]
 pub(super) struct TrackedFiles {
-    /// The paths below the folder, ascending, one behind the other.
+    /// The paths below the folder, ascending, joined without separators.
     names: Vec<u8>,
     /// The end of each path in `names`.
     ends: Vec<usize>,

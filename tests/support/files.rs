@@ -13,6 +13,18 @@ pub(crate) fn store(files: &[(&str, &str)]) -> TempDir {
     store_of_bytes(&files)
 }
 
+/// Creates a store of notes in a project, each note given with its id, its fields and its body.
+pub(crate) fn store_of_notes<T: AsRef<str>>(notes: &[(T, T, T)]) -> TempDir {
+    let dir = store(&[]);
+    fs::create_dir(dir.path().join(".git")).unwrap();
+    for (id, fields, body) in notes {
+        let (id, fields, body) = (id.as_ref(), fields.as_ref(), body.as_ref());
+        let text = format!("---\nid: {id}\n{fields}\n---\n\n{body}\n");
+        write_in_store(dir.path(), &format!("notes/{id}.md"), text);
+    }
+    dir
+}
+
 /// Creates a store from bytes, given with their paths in it.
 pub(crate) fn store_of_bytes(files: &[(&str, &[u8])]) -> TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec
     }
     expect_in_force(&notes[new])?;
     let successions = Successions::as_written(notes);
-    if successions.all_replaced(old, notes.len()).contains(&new) {
+    if successions.supersedes(old, new) {
         let (old, new) = (&notes[old].id, &notes[new].id);
         return Err(Error::usage(format!("`{new}` can't supersede `{old}`, which supersedes it")));
     }

@@ -1,7 +1,6 @@
 //! Confidence, trust and freshness of notes, from their fields and links, with the constants of specs/context-query.md.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::OnceLock;
 
 use jiff::civil::Date;
 
@@ -9,7 +8,7 @@ use super::fields::{self, StatedConfidence};
 use super::trust::{Evidence, SourceTrust, hosts};
 use crate::context::{Session, journal_day};
 use crate::error::Error;
-use crate::graph::{Graph, StandIns, Successions};
+use crate::graph::{CONTRADICTS, Graph};
 use crate::report::{Assessment, Confidence, TrustBasis};
 use crate::search::Highlighter;
 use crate::store::{NoteHandle, NoteIdx};
@@ -41,7 +40,6 @@ const MAX_SUPPORTERS: usize = 100;
 /// Link types.
 pub(super) const DERIVED_FROM: &str = "derived-from";
 pub(super) const SUPPORTED_BY: &str = "supported-by";
-pub(in crate::context) const CONTRADICTS: [&str; 2] = ["contradicts", "contradicted-by"];
 pub(super) const SAME_AS: &str = "same-as";
 
 /// Assesses the notes of a store.
@@ -52,7 +50,6 @@ pub(super) struct Assessor<'a, 's> {
     today: Option<Date>,
     evidence: Evidence<'s>,
     /// The successions of the store, read when a note has a link of one of the types above.
-    successions: OnceLock<Successions>,
     highlighter: Option<&'a Highlighter>,
 }
 
@@ -67,7 +64,7 @@ impl<'a, 's> Assessor<'a, 's> {
         highlighter: Option<&'a Highlighter>,
     ) -> Result<Self, Error> {
         let (graph, evidence) = (session.graph(), Evidence::new(session.store)?);
-        Ok(Self { session, graph, today, evidence, successions: OnceLock::new(), highlighter })
+        Ok(Self { session, graph, today, evidence, highlighter })
     }
 
     fn note(&self, index: NoteIdx) -> &NoteHandle {
@@ -86,18 +83,16 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the notes that contradict a note, or that it contradicts, without superseded ones.
     pub(super) fn opponents(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
-        let opponents = CONTRADICTS.iter().flat_map(|kind| self.linked(index, kind));
-        opponents.filter(|other| !self.is_superseded(*other)).collect()
+        CONTRADICTS.iter().flat_map(|kind| self.linked_in_force(index, kind)).collect()
     }
 
     /// Returns the notes that support a note, without superseded ones.
     pub(super) fn supporters(&self, index: NoteIdx) -> BTreeSet<NoteIdx> {
-        self.linked(index, SUPPORTED_BY).into_iter().filter(|other| !self.is_superseded(*other)).collect()
+        self.linked_in_force(index, SUPPORTED_BY).collect()
     }
 
-    fn is_superseded(&self, note: NoteIdx) -> bool {
-        let successions = || StandIns::for_answer(self.session.store.notes(), true).successions;
-        self.successions.get_or_init(successions).is_superseded(note)
+    fn linked_in_force(&self, index: NoteIdx, kind: &str) -> impl Iterator<Item = NoteIdx> {
+        self.linked(index, kind).into_iter().filter(|other| !self.session.successions().is_superseded(*other))
     }
 
     /// Returns the notes from which a note is derived in at most [`MAX_STEPS`] steps, the nearest first.

@@ -1,8 +1,8 @@
 //! The links between the shown notes.
 
-use crate::context::assessment::confidence::{CONTRADICTS, DERIVED_FROM, SUPPORTED_BY};
+use crate::context::assessment::confidence::{DERIVED_FROM, SUPPORTED_BY};
 use crate::context::{Session, edge_entry};
-use crate::graph::{Edge, other_end};
+use crate::graph::{CONTRADICTS, Edge, other_end};
 use crate::report::EdgeEntry;
 use crate::store::NoteIdx;
 

@@ -20,7 +20,6 @@ use crate::report::{Assessment, Candidate, Candidates, DetailLevel, NoteEntry};
 use crate::request::AssessmentOptions;
 use crate::store::NoteIdx;
 use confidence::Assessor;
-pub(in crate::context) use confidence::CONTRADICTS;
 use selection_assessor::SelectionAssessor;
 
 /// Assessed notes.
