@@ -146,8 +146,8 @@ fn unknown_symbol(named: &CodeRef, file: &SourceText) -> Error {
             format!("no line of `{}` is recognised as `{}`", named.path, named.symbol.as_deref().unwrap_or_default());
         return Error::usage(message).hint("name the line: PATH:LINE");
     }
-    let words = file.as_str().split(|c: char| !(c.is_alphanumeric() || c == '_'));
-    let words: std::collections::BTreeSet<&str> = words.filter(|word| word.chars().count() >= MIN_SYMBOL).collect();
+    let words = file.words().filter(|word| word.chars().count() >= MIN_SYMBOL);
+    let words: std::collections::BTreeSet<&str> = words.collect();
     let similarity = |word: &str| strsim::normalized_levenshtein(word, symbol);
     let mut near: Vec<_> = words.into_iter().map(|word| (similarity(word), word)).collect();
     near.retain(|(similarity, _)| *similarity >= MIN_SIMILARITY);

@@ -1,5 +1,6 @@
 //! Drafts of a store that holds what agents write. An agent can change their text, but decide nothing about them.
 
+use super::is_of_program;
 use super::user_fields::STATUS;
 use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
@@ -9,7 +10,7 @@ use crate::note::{NoteId, Status};
 use crate::request::{Action, GENERATED_BY, NewFields, SESSION, UNKNOWN_TOOL};
 use crate::store::{Change, NoteHandle, NoteIdx, Store};
 
-/// Takes what says who wrote a new note out of its fields, with its status, and returns the edits that make it a draft.
+/// Removes the origin and the status from the fields of a new note, and returns the edits that make it a draft.
 pub(super) fn draft_edits(fields: &mut NewFields, agent: Option<&AgentSession>, now: &str) -> Vec<Edit> {
     let mut removed = |key: &str| {
         let position = fields.custom.iter().position(|(name, _)| name == key)?;
@@ -40,7 +41,8 @@ pub(super) fn expect_no_decision(
     if !is_agent || !store.config.review.hold {
         return Ok(());
     }
-    if matches!(action, Action::Create { is_opened: true, .. }) {
+    // A person may name a program as the author of a note and open it.
+    if agent.is_some() && matches!(action, Action::Create { is_opened: true, .. }) {
         return Err(refusal("the new note"));
     }
     if let Action::Merge { into, from } = action {
@@ -89,10 +91,6 @@ fn expect_undecided(store: &Store, changes: &[Change]) -> Result<(), Error> {
         Some(draft) => Err(refusal(&quoted(&store.notes()[*draft].id))),
         None => Ok(()),
     }
-}
-
-fn is_of_program(action: &Action) -> bool {
-    matches!(action, Action::Update { is_generated: true, .. } | Action::AddLink { is_generated: true, .. })
 }
 
 fn quoted(id: &NoteId) -> String {

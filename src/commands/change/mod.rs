@@ -66,7 +66,7 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
         store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request, agent.as_ref()))?;
     let (mut plan, mut verdict) = (plan?, None);
     if has_new_words(&request.action) && !request.is_secret_allowed {
-        let is_of_program = agent.is_some() || is_generated(&request.action);
+        let is_of_program = agent.is_some() || is_of_program(&request.action);
         expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()), is_of_program)?;
     }
     if let Some(lock) = lock {
@@ -143,9 +143,14 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
 }
 
-/// Tells whether a program gives the words of an action.
-fn is_generated(action: &Action) -> bool {
-    matches!(action, Action::Create { is_generated: true, .. } | Action::Update { is_generated: true, .. })
+/// Tells whether a program makes the call of an action.
+fn is_of_program(action: &Action) -> bool {
+    matches!(
+        action,
+        Action::Create { is_generated: true, .. }
+            | Action::Update { is_generated: true, .. }
+            | Action::AddLink { is_generated: true, .. }
+    )
 }
 
 /// Tells whether a request gives a new note a text.
