@@ -75,6 +75,10 @@ pub struct Env {
     pub cache_dir: Option<PathBuf>,
     /// The user's folder for settings.
     pub settings_dir: Option<PathBuf>,
+    /// The user's folder for data that can't be made again.
+    pub data_dir: Option<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
     /// Reads standard input to its end.
     pub stdin: Box<dyn Fn() -> io::Result<String>>,
     /// Opens a file in the user's editor and waits until it is closed.
@@ -172,8 +176,11 @@ impl Env {
     pub fn of_process() -> io::Result<Self> {
         let is_terminal = io::IsTerminal::is_terminal(&io::stdout());
         let is_mac = cfg!(target_os = "macos");
-        let (caches, settings) =
-            if is_mac { ("Library/Caches", "Library/Application Support") } else { (".cache", ".config") };
+        let (caches, settings, data) = if is_mac {
+            ("Library/Caches", "Library/Application Support", "Library/Application Support")
+        } else {
+            (".cache", ".config", ".local/share")
+        };
         Ok(Self {
             // A current directory that was deleted has no store; the command reports that.
             current_dir: std::env::current_dir().unwrap_or_default(),
@@ -184,6 +191,8 @@ impl Env {
             user: variable("USER").or_else(|| variable("USERNAME")).and_then(|name| name.into_string().ok()),
             cache_dir: user_dir(["XDG_CACHE_HOME", "LOCALAPPDATA"], caches),
             settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
+            data_dir: user_dir(["XDG_DATA_HOME", "APPDATA"], data),
+            home: std::env::home_dir().filter(|home| home.is_absolute()),
             stdin: Box::new(read_stdin),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),

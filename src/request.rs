@@ -112,6 +112,8 @@ pub enum Command {
     Tags,
     /// Count what is in the store.
     Status,
+    /// List the stores and sources that count here.
+    Where,
     /// Report defects of the store.
     Doctor(DoctorRequest),
     /// List the notes that a person should look at.
@@ -812,6 +814,9 @@ pub struct InitRequest {
     /// Trust what an existing store says about its notes: trust, confidence, verified
     #[arg(long = "trust")]
     pub is_trusted: bool,
+    /// Create your own store, which is read with that of every project
+    #[arg(long = "user", conflicts_with_all = ["is_stealth", "is_visible"])]
+    pub is_user: bool,
     /// Whether nothing is changed, only shown.
     #[arg(skip)]
     pub is_dry_run: bool,

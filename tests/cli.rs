@@ -505,6 +505,8 @@ fn no_bidirectional_control_reaches_a_terminal() {
     let env = |is_terminal| qipu::env::Env {
         user: None,
         cache_dir: None,
+        data_dir: None,
+        home: None,
         settings_dir: None,
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),
         vars: Default::default(),

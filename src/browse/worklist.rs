@@ -73,7 +73,7 @@ fn entry(row: &RowEntry) -> Option<WorklistEntry> {
         RowValue::Name(text) | RowValue::Text(text) => Some(text.clone()),
         _ => None,
     };
-    let id = |name: &str| NoteId::parse(&text(name)?);
+    let id = |name: &str| NoteId::parse_qualified(&text(name)?);
     Some(WorklistEntry {
         kind: text("kind")?,
         id: id("id")?,

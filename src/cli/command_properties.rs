@@ -3,7 +3,7 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Secret, Store, Text};
+use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Secret, Store, Text, Write};
 use clap::Command;
 
 /// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
@@ -15,6 +15,8 @@ pub(super) enum CommandProperty {
     DryRun,
     /// It saves or packs texts, which may contain secrets.
     Secret,
+    /// It writes into a store that can be named.
+    Write,
     /// It can change notes, and then answers with their ids alone if that is asked for.
     Quiet,
     /// It prints an answer in a format.
@@ -32,11 +34,11 @@ pub(super) enum CommandProperty {
 /// The properties about most commands that read a store, print notes, or change notes.
 const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
-const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Day];
-const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Day];
+const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
+const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 48] = [
+const COMMANDS: [(&str, &[CommandProperty]); 49] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
@@ -44,7 +46,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 48] = [
     ("about", PRINTS_NOTES),
     ("search", &[Budget, Answer, Pager, Store, Day, Text]),
     ("related", PRINTS_NOTES),
-    ("link", &[Budget, DryRun, Quiet, Answer, Pager, Store, Day]),
+    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Day]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
     ("link path", PRINTS_NOTES),
@@ -52,22 +54,23 @@ const COMMANDS: [(&str, &[CommandProperty]); 48] = [
     ("link remove", CHANGES),
     ("graph", PRINTS_NOTES),
     ("show", PRINTS_NOTES),
-    ("journal", &[Budget, DryRun, Secret, Quiet, Answer, Pager, Store, Day, Text]),
+    ("journal", &[Budget, DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day, Text]),
     ("browse", &[Store, Day]),
     ("list", PRINTS_NOTES),
     ("inbox", PRINTS_NOTES),
-    ("tags", &[DryRun, Secret, Quiet, Answer, Pager, Store, Day]),
+    ("tags", &[DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day]),
     ("tags rename", SAVES_TEXT),
     ("status", READS),
+    ("where", READS),
     ("review", PRINTS_NOTES),
     ("doctor", &[DryRun, Answer, Pager, Store, Day]),
     ("stale", &[DryRun, Answer, Pager, Store, Day]),
     ("eval", PRINTS_NOTES),
     ("index", READS),
     ("init", &[DryRun, Answer, Store, Day]),
-    ("capture", &[DryRun, Secret, Quiet, Answer, Store, Day, Text]),
+    ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
     ("create", SAVES_TEXT),
-    ("edit", &[Quiet, Answer, Store, Day]),
+    ("edit", &[Write, Quiet, Answer, Store, Day]),
     ("update", SAVES_TEXT),
     ("rename", SAVES_TEXT),
     ("merge", CHANGES),
@@ -88,13 +91,14 @@ const COMMANDS: [(&str, &[CommandProperty]); 48] = [
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 7] = [
+const FLAGS: [(CommandProperty, &[&str]); 8] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Secret, &["allow_secret"]),
     (Quiet, &["quiet"]),
+    (Write, &["written_collection"]),
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
-    (Store, &["store", "root", "no_index", "verbose"]),
+    (Store, &["store", "root", "source", "only", "no_index", "verbose"]),
     (Day, &["today"]),
 ];
 

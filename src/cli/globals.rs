@@ -34,9 +34,19 @@ pub(super) struct GlobalArgs {
     quiet: bool,
     #[command(flatten)]
     budget: Budget,
-    /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder)
+    /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder); more are read with it (repeatable)
     #[arg(long, global = true, value_name = "PATH")]
-    store: Option<PathBuf>,
+    store: Vec<PathBuf>,
+    /// Read a folder of markdown files too, or alone where there is no store (repeatable)
+    // Some commands have a flag of that name with another meaning, which replaces it.
+    #[arg(long, global = true, value_name = "DIR")]
+    source: Vec<String>,
+    /// Read only the collection with this name: see `qipu where` (repeatable)
+    #[arg(long, global = true, value_name = "NAME")]
+    only: Vec<String>,
+    /// Write into the collection with this name (default: the store of the project)
+    #[arg(long = "to", global = true, value_name = "NAME")]
+    written_collection: Option<String>,
     /// The project that contains the store
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
@@ -154,13 +164,20 @@ impl GlobalArgs {
     fn location(&self, env: &Env) -> Location {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
         let names_root = self.root.is_some();
+        let mut stores = self.store.iter().cloned();
         Location {
-            store: self.store.clone().or_else(|| from_env().filter(|_| !names_root)),
+            store: stores.next().or_else(|| from_env().filter(|_| !names_root)),
+            more_stores: stores.collect(),
+            sources: self.source.iter().map(PathBuf::from).collect(),
+            only: self.only.clone(),
+            to: self.written_collection.clone(),
             root: self.root.clone(),
             no_index: self.no_index,
             cache: env.cache_dir.clone(),
             waits: env.waits,
             settings: env.settings_dir.clone(),
+            data: env.data_dir.clone(),
+            home: env.home.clone(),
             today: Today::default(),
         }
     }

@@ -94,7 +94,11 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     check_format(&command, invocation.format, invocation.is_format_named)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
-    let Invocation { location, format, budget, .. } = invocation;
+    let Invocation { mut location, format, budget, .. } = invocation;
+    if matches!(command, Command::Change(_)) {
+        // There it names where the content of a note comes from.
+        location.sources.clear();
+    }
     let GlobalArgs { verbose: is_verbose, color, no_pager, .. } = cli.global;
     let is_paged = format == Format::Human && is_read && !no_pager;
     let color = color.and_then(ColorWhen::has_color);

@@ -97,6 +97,9 @@ pub(super) enum Subcommands {
     /// Count the notes, the findings, and the notes of each type
     #[command(after_help = examples!("qipu status"))]
     Status,
+    /// List the stores and folders that answers are made of here, and why each counts
+    #[command(after_help = examples!("qipu where", "qipu where --source docs --json"))]
+    Where,
     /// List the notes that a person should look at, the worst first, each with the command that settles it
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
     Review(ReviewRequest),
@@ -120,7 +123,7 @@ pub(super) enum Subcommands {
         status: bool,
     },
     /// Create a store
-    #[command(after_help = examples!("qipu init"))]
+    #[command(after_help = examples!("qipu init", "qipu init --user"))]
     Init(InitRequest),
     /// Save text as a note
     #[command(after_help = examples!(
@@ -287,6 +290,7 @@ impl Subcommands {
                 invocation.change(Action::RenameTag { from, to })
             }
             Self::Status => Command::Status,
+            Self::Where => Command::Where,
             Self::Review(request) => review::command(request, invocation),
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),

@@ -4,11 +4,13 @@ use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
+use super::collections::setting_finding;
 use super::{note_findings, note_warning, secrets, stale};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Graph, StandIns};
+use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
@@ -25,7 +27,7 @@ pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Pa
 /// Repairs what can be repaired safely, and reports the repairs and the remaining diagnostics.
 pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     if request.is_dry_run {
-        let store = open(location, current_dir)?;
+        let store = Store::open_target(&Location { no_index: true, ..location.clone() }, current_dir, None)?;
         let planned = planned_repairs(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
         let removed_paths = store.foreign_redo_log(location).into_iter().chain(store.stale_temp_files());
@@ -128,7 +130,8 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         let warning = DiagnosticEntry::warning("unknown-setting", store.shown("config.toml"), message);
         DiagnosticEntry { line: Some(key.line), ..warning }
     };
-    store.config.unknown_keys.iter().map(finding).collect()
+    let without_effect = store.setting_findings().iter().map(setting_finding);
+    store.config.unknown_keys.iter().map(finding).chain(without_effect).collect()
 }
 
 /// Returns diagnostics about near-duplicates.
@@ -171,7 +174,9 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
-        if graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none() {
+        // A document needs no links.
+        let is_alone = graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none();
+        if is_alone && note.dialect() == Dialect::Qipu {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }

@@ -3,15 +3,16 @@
 use std::path::Path;
 
 use crate::error::Error;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, layout};
+use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
 use crate::request::InitRequest;
-use crate::store::{self, Location, MadeFile};
+use crate::store::{self, Location, MadeFile, SuggestedSource};
 
 /// Creates the missing files of a store and reports each file; existing files stay as they are.
 pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let own = if request.is_user { Some(store::user_store(location)?) } else { None };
     let plan = store::InitPlan {
-        store: location.store.as_deref(),
-        root: location.root.as_deref(),
+        store: own.as_deref().or(location.store.as_deref()),
+        root: location.root.as_deref().filter(|_| !request.is_user),
         is_stealth: request.is_stealth,
         is_visible: request.is_visible,
         is_trusted: request.is_trusted,
@@ -35,9 +36,32 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
+    let sources = if request.is_user { Vec::new() } else { store::suggested_sources(&made.root) };
+    let config = made.files.first().map(|file| file.path.clone()).unwrap_or_default();
+    let sources = sources.iter().map(|source| suggestion(source, &config));
     let layout = if request.is_dry_run { &layout::CHANGE } else { &layout::INIT };
     let head = ReportHead { layout, ..ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path)) };
-    Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).collect()))
+    Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).chain(sources).collect()))
+}
+
+/// Returns the lines that make the store read a folder of markdown in place.
+fn suggestion(source: &SuggestedSource, config: &str) -> Entry {
+    let SuggestedSource { path, dialect, files } = source;
+    let lines = format!("[[sources]]\npath = {path:?}\nas = \"{}\"", dialect.name());
+    let row = RowEntry {
+        kind: "source",
+        list: "sources",
+        figure: String::new(),
+        line: format!("{path} has {} of markdown; add to {config} to read them in place:", counted(*files, "file")),
+        detail: lines.replace('\n', "  "),
+        fields: vec![
+            ("path", RowValue::name(path)),
+            ("as", RowValue::name(dialect.name())),
+            ("files", RowValue::Count(*files)),
+            ("lines", RowValue::Text(lines)),
+        ],
+    };
+    Entry::Row(row)
 }
 
 /// Returns the warning that a `.gitignore` has no effect on files that git tracks already.

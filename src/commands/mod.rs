@@ -2,6 +2,7 @@
 //! budgets.
 
 mod change;
+mod collections;
 mod context;
 mod doctor;
 mod dump;
@@ -86,6 +87,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Journal(_)
         | Command::Review(_)
         | Command::Status
+        | Command::Where
         | Command::Tags => {
             (env.join_thread_pool)();
             let store =
@@ -157,6 +159,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Review(request) => Ok(review::run(request, session)),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
+        Command::Where => Ok(collections::run(store)),
         Command::Setup(_)
         | Command::Doctor(_)
         | Command::Stale(_)
@@ -246,7 +249,7 @@ fn open_to_change(
     builder: Option<IndexBuilderFactory>,
 ) -> Result<(Store, Option<Lock>), Error> {
     if is_dry_run {
-        return Ok((Store::open_with(location, current_dir, builder)?, None));
+        return Ok((Store::open_target(location, current_dir, builder)?, None));
     }
     let (store, lock) = Store::open_to_write_with(location, current_dir, builder)?;
     Ok((store, Some(lock)))
@@ -276,6 +279,9 @@ const MAX_SUPERSEDED: usize = 8;
 /// Marks the notes that no longer hold or are stale, and which note replaces which.
 fn mark_state(report: &mut Report, store: &Store) {
     report.mark_retired(store.today, store.config.review.marks_drafts());
+    if store.has_several_collections() {
+        report.note_entries_mut().for_each(|entry| entry.names_collection = true);
+    }
     stale::mark_changed_code(report, store);
     let successions = StandIns::for_answer(store.notes(), false).successions;
     if successions.is_empty() {

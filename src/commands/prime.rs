@@ -122,7 +122,7 @@ fn most_frequent(counts: HashMap<&str, usize>) -> Vec<(String, usize)> {
 
 /// Returns the folder of a note below the one for its type; `None` if it is in that one.
 fn folder_of(note: &NoteHandle) -> Option<&str> {
-    let (folder, _) = note.path.rsplit_once('/')?;
+    let (folder, _) = note.local_path().rsplit_once('/')?;
     let below = folder.split_once('/').filter(|(first, _)| STORE_FOLDERS.contains(first)).map(|(_, below)| below);
     below.or_else(|| (!STORE_FOLDERS.contains(&folder)).then_some(folder))
 }

@@ -96,7 +96,9 @@ impl<'a, 's> Reviewer<'a, 's> {
     }
 
     fn open_notes(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
-        NoteIdx::all(self.store.notes().len()).filter(|note| self.is_open(*note)).map(|note| (note, self.note(note)))
+        // Notes of other collections are reviewed there.
+        let own = NoteIdx::enumerate(self.store.notes()).filter(|(_, note)| note.collection_ordinal() == 0);
+        own.map(|(position, _)| position).filter(|note| self.is_open(*note)).map(|note| (note, self.note(note)))
     }
 
     /// Returns the notes that a person has not accepted and that are neither drafts nor journals, which are not shown and

@@ -75,7 +75,8 @@ fn chosen(store: &Store, request: &StaleRequest) -> Result<Vec<NoteIdx>, Error> 
 
 /// Returns the notes that still hold, or whose last day is past.
 pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
-    let notes = NoteIdx::enumerate(store.notes());
+    // References to code are relative to the project of the first collection.
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.is_in_repository());
     let is_retired =
         |note: &NoteHandle| note.retired(|| store.today.day()).is_some_and(|retired| retired.status.is_some());
     notes.filter(|(_, note)| !is_retired(note)).map(|(position, _)| position).collect()

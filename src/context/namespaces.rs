@@ -25,7 +25,7 @@ impl Namespaces {
             return false;
         }
         let title: Vec<String> = segments(note.title()).collect();
-        let folders: Vec<String> = note.path.split('/').map(str::to_lowercase).collect();
+        let folders: Vec<String> = note.local_path().split('/').map(str::to_lowercase).collect();
         let path_folders = folders.get(1..folders.len().saturating_sub(1)).unwrap_or_default();
         let parents = title.get(..title.len().saturating_sub(1)).unwrap_or_default();
         let fields: Vec<Vec<String>> = fields(note);

@@ -1,11 +1,13 @@
 //! A session: an open store with its graph and its search engine, built on first use and reused by later answers.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+
+use rayon::prelude::*;
 
 use super::neighbours::{linked, sequences};
-use crate::graph::{self, Graph, StandIns, Successions};
+use crate::graph::{self, CollectionLinks, Graph, StandIns, Successions};
 use crate::search::{Engine, Neighbourhood, Sequences};
-use crate::store::Store;
+use crate::store::{NoteHandle, Store};
 use crate::timings;
 
 /// An open store, its graph and its search engine.
@@ -33,10 +35,13 @@ impl<'a> Session<'a> {
         let store = self.store;
         self.graph.get_or_init(|| {
             let (notes, types) = (store.notes(), &store.config.link_types);
-            let kept = store.cached(graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
+            if store.has_several_collections() {
+                return Graph::of_collections(notes, types, self.collection_links());
+            }
+            let kept = store.cached(0, graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
             kept.unwrap_or_else(|| {
                 let graph = Graph::new(notes, types);
-                if store.put_cached(graph::CACHE_KEY, || graph.to_bytes()) {
+                if store.put_cached(0, graph::CACHE_KEY, || graph.to_bytes()) {
                     timings::end("links written");
                 }
                 graph
@@ -44,10 +49,24 @@ impl<'a> Session<'a> {
         })
     }
 
+    /// Returns the links inside each collection, from its sidecar if that is valid.
+    fn collection_links(&self) -> Vec<CollectionLinks> {
+        let links = |(ordinal, notes): (usize, &[Arc<NoteHandle>])| {
+            let kept = self.store.cached(ordinal, graph::CACHE_KEY);
+            let kept = kept.and_then(|bytes| CollectionLinks::from_bytes(&bytes, notes.len()));
+            kept.unwrap_or_else(|| {
+                let links = CollectionLinks::new(notes);
+                self.store.put_cached(ordinal, graph::CACHE_KEY, || links.to_bytes());
+                links
+            })
+        };
+        self.store.notes_by_collection().into_par_iter().enumerate().map(links).collect()
+    }
+
     /// Returns the search engine.
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
-        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, store.text_index()))
+        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, &store.text_indexes()))
     }
 
     /// Returns which notes replace which.

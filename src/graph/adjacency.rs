@@ -79,6 +79,22 @@ impl AdjacencyLists {
         self.ends.push(self.all.len() as u32);
     }
 
+    /// Adds a number to the indices of all targets, for lists that will follow as many notes.
+    pub(super) fn shift(&mut self, notes: usize) {
+        self.all.iter_mut().for_each(|link| link.to = NoteIdx::new(link.to.index() + notes));
+    }
+
+    /// Copies the links of a note from other lists behind the last note.
+    pub(super) fn push_copy(&mut self, other: &Self, note: NoteIdx) {
+        let row = NoteIdx::new(self.ends.row_count());
+        other.unresolved.of(note).iter().for_each(|text| self.unresolved.push(row, text));
+        other.outside.of(note).iter().for_each(|text| self.outside.push(row, text));
+        let kinds = &mut self.kinds;
+        let copy = |link: &OutLink| OutLink::new(link.to, kinds.intern(other.kinds.name(link.kind())), link.origins());
+        let copied: Vec<OutLink> = other.of(note).iter().map(copy).collect();
+        self.push(copied);
+    }
+
     /// Appends lists whose first note follows the last one of these.
     pub(super) fn append(&mut self, next: Self) {
         let notes = self.ends.row_count();

@@ -36,7 +36,7 @@ impl Compactions {
         let names = NameIndex::new(notes);
         for (digest, note) in NoteIdx::enumerate(notes).filter(|(_, note)| is_digest(note)) {
             for name in note.relations().compacts {
-                if let Err(reason) = digests.add(digest, names.resolve(name), notes) {
+                if let Err(reason) = digests.add(digest, names.resolve_from(digest, name), notes) {
                     digests.refused.push((digest, format!("it can't be a digest of `{name}`: {reason}")));
                 }
             }

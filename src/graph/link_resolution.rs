@@ -34,7 +34,7 @@ pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> Adjacen
 
 /// Adds the links and unresolved targets of the next note of a run. Repeated links are merged, and so are a typed and an
 /// inline link to the same note. Links of a note to itself are dropped.
-fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: NoteIdx) {
+pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: NoteIdx) {
     let row = NoteIdx::new(run.ends.row_count());
     let mut own: Vec<OutLink> = Vec::new();
     let mut seen_unresolved: HashSet<String, RandomState> = HashSet::default();
@@ -46,7 +46,7 @@ fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHa
     };
     let links = notes[from].link_fields();
     for (kind, target) in &links.typed {
-        match names.resolve(target) {
+        match names.resolve_from(from, target) {
             Some(to) if to == from => {}
             Some(to) => {
                 let link = OutLink::new(to, kinds.intern(kind), TYPED);
@@ -60,7 +60,7 @@ fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHa
     let mut first_links = FirstLinks::default();
     for link in links.inline {
         let (EncodedTarget::Wiki(target) | EncodedTarget::Path(target)) = link;
-        let to = match names.resolve_link(&notes[from].path, link) {
+        let to = match names.resolve_link_in(from, link) {
             PathTarget::Note(to) => to,
             // Files outside the store are not checked for existence.
             PathTarget::Outside => {

@@ -3,6 +3,7 @@
 //! The position of a note in the store's list, which is sorted by id, identifies the note here.
 
 mod adjacency;
+mod collection_links;
 mod compactions;
 mod contradictions;
 mod link_resolution;
@@ -17,6 +18,7 @@ use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueEnum};
 
+pub use collection_links::CollectionLinks;
 pub use compactions::Compactions;
 pub use contradictions::{CONTRADICTS, Conflict, Contradiction, SETTLED, contradictions};
 pub use stand_ins::StandIns;
@@ -217,17 +219,11 @@ impl<'a> Graph<'a> {
     /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the indices of the
     /// notes that its items begin with.
     pub fn ordered_lists(&self) -> &[Vec<NoteIdx>] {
-        let note = |map: &NoteHandle, link: &InlineLink| {
-            let names = self.names.get_or_init(|| NameIndex::new(self.notes));
-            match names.resolve_link(&map.path, EncodedTarget::of(link)) {
-                PathTarget::Note(to) => Some(to),
-                PathTarget::Nothing | PathTarget::Outside | PathTarget::NoLink => None,
-            }
-        };
         self.lists.get_or_init(|| {
-            let maps = self.notes.iter().filter(|note| note.is_moc());
-            let lists = maps.flat_map(|map| map.ordered_lists().into_iter().map(move |list| (map, list)));
-            lists.map(|(map, list)| list.iter().filter_map(|link| note(map, link)).collect()).collect()
+            if !self.notes.iter().any(|note| note.is_moc()) {
+                return Vec::new();
+            }
+            lists_in_maps(self.names.get_or_init(|| NameIndex::new(self.notes)), self.notes)
         })
     }
 
@@ -292,6 +288,17 @@ impl<'a> Graph<'a> {
     fn rank(&self, note_index: NoteIdx) -> (u8, NoteIdx) {
         (u8::MAX - self.notes[note_index].value_or_default(), note_index)
     }
+}
+
+/// Returns the ordered lists in maps of content: see [`Graph::ordered_lists`].
+fn lists_in_maps(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteIdx>> {
+    let note = |map: NoteIdx, link: &InlineLink| match names.resolve_link_in(map, EncodedTarget::of(link)) {
+        PathTarget::Note(to) => Some(to),
+        PathTarget::Nothing | PathTarget::Outside | PathTarget::NoLink => None,
+    };
+    let maps = NoteIdx::enumerate(notes).filter(|(_, note)| note.is_moc());
+    let lists = maps.flat_map(|(index, map)| map.ordered_lists().into_iter().map(move |list| (index, list)));
+    lists.map(|(map, list)| list.iter().filter_map(|link| note(map, link)).collect()).collect()
 }
 
 /// Identifies a stored link: source, target and type.

@@ -1,17 +1,32 @@
 //! Resolves link targets to notes, and computes relative paths.
 
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
-use crate::note::EncodedTarget;
+use crate::note::{COLLECTION_MARK, Dialect, EncodedTarget};
 use crate::store::{NoteHandle, NoteIdx};
 
-/// Finds notes by their names: ids, titles, aliases, file stems and paths.
+/// Finds notes by their names: ids, titles, aliases, file stems and paths. A name means a note of the collection of the
+/// note that contains it, or, behind the name of a collection and a colon, one of that.
 #[derive(Debug, Clone)]
 pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<NoteHandle>],
+    collections: Vec<CollectionNames<'a>>,
+    /// The notes of all collections by path; empty if there is one.
+    by_path: OnceLock<HashMap<&'a str, NoteIdx, RandomState>>,
+}
+
+/// The names of the notes of one collection.
+#[derive(Debug, Clone)]
+struct CollectionNames<'a> {
+    /// The notes of all collections, and the positions of those of this one.
+    notes: &'a [Arc<NoteHandle>],
+    range: Range<usize>,
+    name: &'a str,
+    dialect: Dialect,
     by_id: HashMap<&'a str, NoteIdx, RandomState>,
     /// The names of the notes that are no drafts, then those of drafts.
     by_text: OnceLock<[TextNames<'a>; 2]>,
@@ -41,16 +56,105 @@ pub(crate) enum PathTarget {
 }
 
 impl<'a> NameIndex<'a> {
+    /// Indexes the names of notes that are sorted by collection.
     pub(crate) fn new(notes: &'a [Arc<NoteHandle>]) -> Self {
-        let by_id = NoteIdx::enumerate(notes).map(|(index, note)| (note.id.as_str(), index)).collect();
-        Self { notes, by_id, by_text: OnceLock::new(), by_path: OnceLock::new() }
+        let mut collections = Vec::new();
+        let mut first = 0;
+        for same in notes.chunk_by(|a, b| a.collection_ordinal() == b.collection_ordinal()) {
+            collections.push(CollectionNames::new(notes, first..first + same.len()));
+            first += same.len();
+        }
+        Self { notes, collections, by_path: OnceLock::new() }
+    }
+
+    /// Finds a note by a name in a note of the first collection: see [`NameIndex::resolve_from`].
+    pub(crate) fn resolve(&self, target: &str) -> Option<NoteIdx> {
+        self.resolve_from(NoteIdx::new(0), target)
     }
 
     /// Finds a note by id, title, title in any case, alias, or file stem, in this order. A draft has only names that no
     /// other note has: what nobody accepted takes no link from what was accepted. If the whole text names nothing, a
-    /// `#heading` at its end is ignored.
-    pub(crate) fn resolve(&self, target: &str) -> Option<NoteIdx> {
+    /// `#heading` at its end is ignored. `from` is the note that contains the name.
+    pub(crate) fn resolve_from(&self, from: NoteIdx, target: &str) -> Option<NoteIdx> {
         let target = target.trim();
+        self.collection_of(from)?.resolve(target).or_else(|| {
+            let (name, rest) = target.split_once(COLLECTION_MARK)?;
+            self.collections.iter().find(|collection| collection.name == name)?.resolve(rest.trim())
+        })
+    }
+
+    fn collection_of(&self, note: NoteIdx) -> Option<&CollectionNames<'a>> {
+        let behind = self.collections.partition_point(|collection| collection.range.end <= note.index());
+        self.collections.get(behind)
+    }
+
+    /// Resolves a link in the body of the note at path `from` of the first collection.
+    pub(crate) fn resolve_link(&self, from: &str, link: EncodedTarget<'_>) -> PathTarget {
+        match link {
+            EncodedTarget::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
+            EncodedTarget::Path(path) => self.resolve_path(from, path),
+        }
+    }
+
+    /// Resolves a link in the body of a note.
+    pub(crate) fn resolve_link_in(&self, from: NoteIdx, link: EncodedTarget<'_>) -> PathTarget {
+        match link {
+            EncodedTarget::Wiki(target) => {
+                self.resolve_from(from, target).map_or(PathTarget::Nothing, PathTarget::Note)
+            }
+            EncodedTarget::Path(path) => {
+                let note = &self.notes[from];
+                let own = self.collection_of(from);
+                let found = own.map_or(PathTarget::Nothing, |own| own.resolve_path(note.local_path(), path));
+                match found {
+                    PathTarget::Note(_) => found,
+                    other => self.find_in_other(&note.path, path).map_or(other, PathTarget::Note),
+                }
+            }
+        }
+    }
+
+    /// Finds the note of any collection whose file a path leads to, relative to the folder of the note at path `from`.
+    fn find_in_other(&self, from: &str, path: &str) -> Option<NoteIdx> {
+        if self.collections.len() < 2 || path.starts_with('/') {
+            return None;
+        }
+        let by_path = self.by_path.get_or_init(|| {
+            let paths = NoteIdx::enumerate(self.notes);
+            paths.map(|(index, note)| (note.path.as_str(), index)).collect()
+        });
+        document_paths(normalize_path(from, path).join("/")).find_map(|path| by_path.get(path.as_str()).copied())
+    }
+
+    /// Finds the note of the first collection whose file a path leads to: see [`CollectionNames::resolve_path`].
+    pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
+        self.collections.first().map_or(PathTarget::Nothing, |first| first.resolve_path(from, path))
+    }
+}
+
+impl<'a> CollectionNames<'a> {
+    fn new(notes: &'a [Arc<NoteHandle>], range: Range<usize>) -> Self {
+        let first = &notes[NoteIdx::new(range.start)];
+        let (name, dialect) = (first.collection_name(), first.dialect());
+        let mut names = Self {
+            notes,
+            range,
+            name,
+            dialect,
+            by_id: HashMap::default(),
+            by_text: OnceLock::new(),
+            by_path: OnceLock::new(),
+        };
+        names.by_id = names.own_notes().map(|(index, note)| (note.id.local(), index)).collect();
+        names
+    }
+
+    fn own_notes(&self) -> impl Iterator<Item = (NoteIdx, &'a Arc<NoteHandle>)> + use<'a> {
+        let positions = self.range.clone().map(NoteIdx::new);
+        positions.zip(self.notes.get(self.range.clone()).unwrap_or_default())
+    }
+
+    fn resolve(&self, target: &str) -> Option<NoteIdx> {
         self.find_by_name(target).or_else(|| {
             let (name, _heading) = target.split_once('#')?;
             self.find_by_name(name.trim())
@@ -64,47 +168,65 @@ impl<'a> NameIndex<'a> {
         if let Some(found) = self.by_id.get(name) {
             return Some(*found);
         }
-        let texts = self.by_text.get_or_init(|| [false, true].map(|is_draft| TextNames::new(self.notes, is_draft)));
-        texts.iter().find_map(|texts| texts.find(name))
+        let texts =
+            self.by_text.get_or_init(|| [false, true].map(|is_draft| TextNames::new(self.own_notes(), is_draft)));
+        let by_text = texts.iter().find_map(|texts| texts.find(name));
+        by_text.or_else(|| self.find_by_path_in_vault(name))
     }
 
-    /// Resolves a link in the body of the note at path `from`.
-    pub(crate) fn resolve_link(&self, from: &str, link: EncodedTarget<'_>) -> PathTarget {
-        match link {
-            EncodedTarget::Wiki(target) => self.resolve(target).map_or(PathTarget::Nothing, PathTarget::Note),
-            EncodedTarget::Path(path) => self.resolve_path(from, path),
-        }
+    /// Finds a note by its path from the folder of a vault, as `[[folder/note]]` has it.
+    fn find_by_path_in_vault(&self, name: &str) -> Option<NoteIdx> {
+        let is_vault = matches!(self.dialect, Dialect::Obsidian | Dialect::Markdown);
+        let inside = join_path("", name).filter(|_| is_vault && name.contains('/'))?;
+        document_paths(inside).find_map(|path| self.find_by_path(&path))
     }
 
     /// Finds the note whose file a path leads to, relative to the folder of the note at path `from`. A path that begins
-    /// with `/` is relative to the store, else to one of its folders of notes, as in a bundle of Open Knowledge Format.
-    pub(crate) fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
+    /// with `/` is relative to the collection, else to one of its folders of notes, as in a bundle of Open Knowledge Format.
+    /// In a source, a document may be named without its ending, by its folder, or as the web page that is made of it.
+    fn resolve_path(&self, from: &str, path: &str) -> PathTarget {
+        let is_source = self.dialect != Dialect::Qipu;
         if path.starts_with('/') {
             let Some(inside) = join_path("", path) else { return PathTarget::NoLink };
-            let roots = ["", "notes/", "mocs/", "journals/"].into_iter();
-            let found = roots.map(|root| format!("{root}{inside}")).find_map(|path| self.find_by_path(&path));
+            let roots = if is_source { [""].as_slice() } else { &["", "notes/", "mocs/", "journals/"] };
+            let found = roots.iter().map(|root| format!("{root}{inside}")).find_map(|path| self.find_document(&path));
             return found.map_or(PathTarget::NoLink, PathTarget::Note);
         }
         let Some(path) = join_path(from, path) else {
             return PathTarget::Outside;
         };
-        self.find_by_path(&path).map_or(PathTarget::Nothing, PathTarget::Note)
+        self.find_document(&path).map_or(PathTarget::Nothing, PathTarget::Note)
+    }
+
+    fn find_document(&self, path: &str) -> Option<NoteIdx> {
+        let is_source = self.dialect != Dialect::Qipu;
+        let exact = self.find_by_path(path);
+        exact
+            .or_else(|| document_paths(path.to_owned()).filter(|_| is_source).find_map(|path| self.find_by_path(&path)))
     }
 
     fn find_by_path(&self, path: &str) -> Option<NoteIdx> {
-        let by_path = self.by_path.get_or_init(|| {
-            let paths = NoteIdx::enumerate(self.notes);
-            paths.map(|(index, note)| (note.path.as_str(), index)).collect()
-        });
+        let by_path =
+            self.by_path.get_or_init(|| self.own_notes().map(|(index, note)| (note.local_path(), index)).collect());
         by_path.get(path).copied()
     }
 }
 
+/// Yields the paths of the files that a link to a document may mean: its own, with the ending of markdown, the first page of
+/// a folder, and the source of a web page.
+fn document_paths(path: String) -> impl Iterator<Item = String> {
+    let stem = [".html", ".htm"].iter().find_map(|ending| path.strip_suffix(ending)).unwrap_or(&path).to_owned();
+    let endings = [".md", ".markdown", ".mdx"].map(|ending| format!("{stem}{ending}"));
+    let folder = if stem.is_empty() { String::new() } else { format!("{stem}/") };
+    let pages = ["index.md", "README.md", "_index.md", "index.mdx"].map(|page| format!("{folder}{page}"));
+    std::iter::once(path).chain(endings).chain(pages)
+}
+
 impl<'a> TextNames<'a> {
     /// Collects the names of drafts, or those of all other notes.
-    fn new(notes: &'a [Arc<NoteHandle>], is_draft: bool) -> Self {
+    fn new(notes: impl Iterator<Item = (NoteIdx, &'a Arc<NoteHandle>)>, is_draft: bool) -> Self {
         let mut texts = Self::default();
-        for (index, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.is_draft() == is_draft) {
+        for (index, note) in notes.filter(|(_, note)| note.is_draft() == is_draft) {
             texts.titles.entry(note.title()).or_insert(index);
             texts.titles_any_case.entry(note.title().to_lowercase()).or_insert(index);
             texts.stems.entry(note.stem()).or_insert(index);

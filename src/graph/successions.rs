@@ -146,7 +146,7 @@ fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> BTr
                 continue;
             }
             let names = names.get_or_insert_with(|| NameIndex::new(notes));
-            let Some(target) = names.resolve(target) else { continue };
+            let Some(target) = names.resolve_from(place, target) else { continue };
             let (old, new) = if kind == SUPERSEDES { (target, place) } else { (place, target) };
             if old != new && may_succeed(&notes[new]) {
                 links.insert((old, new));

@@ -37,7 +37,7 @@ pub(super) fn template() -> ResourceTemplate {
 pub(super) fn id_in(uri: &str) -> Option<NoteId> {
     let id = uri.strip_prefix(SCHEME)?;
     // Some clients normalise addresses.
-    NoteId::parse(id.strip_suffix('/').unwrap_or(id))
+    NoteId::parse_qualified(id.strip_suffix('/').unwrap_or(id))
 }
 
 /// Returns the cursor behind a note.
@@ -51,13 +51,13 @@ fn cursor(last: &NoteId) -> String {
 /// `Usage` if it is not a cursor of [`list`].
 pub(super) fn note_before(cursor: &str) -> Result<NoteId, Error> {
     let id = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|id| String::from_utf8(id).ok());
-    id.and_then(|id| NoteId::parse(&id)).ok_or_else(|| Error::usage("the cursor is invalid"))
+    id.and_then(|id| NoteId::parse_qualified(&id)).ok_or_else(|| Error::usage("the cursor is invalid"))
 }
 
 /// Lists up to [`PAGE_NOTES`] notes by id, those behind `after`, or from the first.
 pub(super) fn list(store: &Store, after: Option<&NoteId>) -> Value {
     let notes = store.notes();
-    let start = after.map_or(0, |after| notes.partition_point(|note| note.id <= *after));
+    let start = after.map_or(0, |after| store.position_behind(after).index());
     let page: Vec<_> = notes.iter().skip(start).take(PAGE_NOTES).collect();
     let mut result = json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
     result["resources"] = page.iter().map(|note| resource(note)).collect();

@@ -12,6 +12,9 @@ use super::NOTE_FOLDERS;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct NoteId(Box<str>);
 
+/// Separates the name of a collection from an id in it.
+pub(crate) const COLLECTION_MARK: char = ':';
+
 /// The maximum length, in bytes; longer texts are hardly ids, and no file name can contain them.
 const MAX_LEN: usize = 200;
 
@@ -83,7 +86,31 @@ impl NoteId {
 
     /// Returns the id in the note, without the suffix of a duplicate.
     pub fn claimed(&self) -> &str {
-        self.0.split_once('~').map_or(&*self.0, |(claimed, _)| claimed)
+        self.local().split_once('~').map_or(self.local(), |(claimed, _)| claimed)
+    }
+
+    /// Returns the id behind the name of its collection, by which it is known where an earlier collection has the same id.
+    pub(crate) fn qualified(&self, collection: &str) -> Self {
+        Self(format!("{collection}{COLLECTION_MARK}{}", self.local()).into())
+    }
+
+    /// Parses an id that may be behind the name of a collection; `None` if one of both has other characters.
+    pub fn parse_qualified(text: &str) -> Option<Self> {
+        let local = match text.split_once(COLLECTION_MARK) {
+            Some((collection, local)) => is_collection_name(collection).then_some(local)?,
+            None => text,
+        };
+        Self::parse(local).map(|_| Self(text.into()))
+    }
+
+    /// Returns the name of the collection before the id, if there is one.
+    pub fn collection(&self) -> Option<&str> {
+        Some(self.0.split_once(COLLECTION_MARK)?.0)
+    }
+
+    /// Returns the id in its collection.
+    pub fn local(&self) -> &str {
+        self.0.split_once(COLLECTION_MARK).map_or(&*self.0, |(_, local)| local)
     }
 
     /// Returns the text of the id.
@@ -96,6 +123,11 @@ impl fmt::Display for NoteId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
+}
+
+/// Whether a text can be the name of a collection: 1 to 64 ASCII letters, digits, `.`, `_` and `-`, no `-` or `.` first.
+pub(crate) fn is_collection_name(text: &str) -> bool {
+    is_plain(text) && text.len() <= 64 && !text.starts_with(['-', '.'])
 }
 
 fn is_id_char(c: char) -> bool {

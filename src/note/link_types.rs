@@ -44,6 +44,15 @@ impl LinkTypes {
         self.inverses.insert(inverse.to_owned(), kind.to_owned());
     }
 
+    /// Adds the pairs of other types whose names are both unknown.
+    pub(crate) fn add_missing(&mut self, other: &Self) {
+        for (kind, inverse) in &other.inverses {
+            if !self.knows(kind) && !self.knows(inverse) {
+                self.add(kind, inverse);
+            }
+        }
+    }
+
     /// Tells whether a type is built in or configured.
     pub fn knows(&self, kind: &str) -> bool {
         self.inverses.contains_key(kind)

@@ -10,12 +10,16 @@ use crate::report::{
 /// Returns the id, title, type and tags of a note.
 pub(super) fn named_note(entry: &NoteEntry) -> Value {
     let note = &entry.note;
-    json!({
+    let mut object = json!({
         "id": note.id,
         "title": note.title(),
         "type": note.list_fields().kind,
         "tags": note.relations().tags,
-    })
+    });
+    if let Some(name) = entry.collection() {
+        object["store"] = json!(name);
+    }
+    object
 }
 
 /// Adds the notes that a note replaces.

@@ -179,6 +179,7 @@ pub(super) fn name_line(entry: &NoteEntry) -> String {
 fn state_fields(entry: &NoteEntry) -> String {
     let retired = entry.retired.unwrap_or_default();
     let mut fields = String::new();
+    fields.extend(entry.collection().map(|name| format!(" store={name}")));
     fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));

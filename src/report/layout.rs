@@ -192,6 +192,7 @@ pub(crate) const REVIEW: Layout =
     Layout { name: "review", lists: &["worklist"], empty_text: "Nothing to review.\n", ..EVAL };
 pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
+pub(crate) const WHERE: Layout = Layout { name: "where", lists: &["collections", "findings"], ..STATUS };
 pub(crate) const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
 pub(crate) const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATUS };
 pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
@@ -202,7 +203,8 @@ pub(crate) const STALE: Layout =
 pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
-pub(crate) const INIT: Layout = Layout { footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
+pub(crate) const INIT: Layout =
+    Layout { lists: &["changes", "findings", "sources"], footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
 
 impl Default for &Layout {
     fn default() -> Self {

@@ -220,8 +220,7 @@ impl ReportHead {
 
     /// Returns the path of a file relative to the current directory. `path` is relative to the store.
     pub fn path_from_current_dir(&self, path: &str) -> String {
-        let store = self.store.as_deref().unwrap_or_default();
-        format!("{}{path}", store.strip_prefix("./").unwrap_or(store))
+        crate::store::shown_in(self.store.as_deref().unwrap_or_default(), path)
     }
 }
 

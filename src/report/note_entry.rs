@@ -60,6 +60,8 @@ pub struct NoteEntry {
     pub superseded_by: Option<NoteId>,
     /// The notes that the note replaces.
     pub supersedes: Vec<NoteId>,
+    /// Whether the collection of the note is shown.
+    pub names_collection: bool,
     /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
     pub content: Option<Arc<dyn NoteContent>>,
     /// The cache of [`NoteEntry::blocks`].
@@ -171,6 +173,7 @@ impl NoteEntry {
             has_changed_code: false,
             superseded_by: None,
             supersedes: Vec::new(),
+            names_collection: false,
             content: None,
             blocks: OnceLock::new(),
         }
@@ -182,10 +185,16 @@ impl NoteEntry {
         retired.or_else(|| self.is_draft.then(|| Status::Draft.name()))
     }
 
-    /// Returns in words whether the note holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
+    /// Returns the name of the note's collection, if it is shown.
+    pub fn collection(&self) -> Option<&str> {
+        self.names_collection.then(|| self.note.collection_name())
+    }
+
+    /// Returns in words where the note lies, whether it holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
     /// `supersedes qp-2, qp-3`. `None` for a note like any other.
     pub fn state_in_words(&self) -> Option<String> {
         let mut words: Vec<String> = Vec::new();
+        words.extend(self.collection().map(|name| format!("in {name}")));
         words.extend(self.is_draft.then(|| Status::Draft.name().to_owned()));
         let is_superseded = self.superseded_by.is_some();
         let retired = self.retired.map(|retired| Retired {

@@ -61,11 +61,11 @@ pub struct SearchResults {
 impl<'a> Engine<'a> {
     /// Reads the given notes and returns an engine for them. O(bytes).
     pub fn new(notes: &'a [Arc<NoteHandle>], language: Language) -> Self {
-        Self::open(notes, language, None)
+        Self::open(notes, language, &[])
     }
 
-    /// Returns an engine for notes, with the stored index of their texts; notes that it lacks are read.
-    pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
+    /// Returns an engine for notes, with the stored indexes of their texts; notes that these lack are read.
+    pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: &[&TextIndex]) -> Self {
         let index = CompositeIndex::new(notes, language, stored);
         timings::end("text index opened");
         Self { notes, language, index, vectors: OnceLock::new() }

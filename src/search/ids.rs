@@ -42,8 +42,8 @@ impl QueryTermIdx {
 /// The address of a document: its segment and its id there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DocAddress {
-    /// The position of the segment in the composite index: 0 or 1.
-    pub(crate) segment: u8,
+    /// The position of the segment in the composite index.
+    pub(crate) segment: u16,
     /// The document in the segment.
     pub(crate) doc: DocId,
 }

@@ -44,7 +44,7 @@ impl Store {
 
     /// Lists all entries in the folder of attachments that are not hidden. If the folder is a symbolic link, that.
     fn attachment_items(&self) -> Vec<TreeItem> {
-        let all = self.dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
+        let all = self.first().dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
         all.filter(|item| !tree::is_hidden(&item.path)).collect()
     }
 
@@ -64,8 +64,9 @@ impl Store {
 
     /// Reads a file of at most `max_bytes` bytes as [`Store::file`] does.
     pub(crate) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
-        let Some(dir) = &self.dir else { return Ok(None) };
-        let why = match dir.read(Path::new(path), max_bytes) {
+        let (collection, local_path) = self.locate(path);
+        let Some(dir) = &collection.dir else { return Ok(None) };
+        let why = match dir.read(Path::new(local_path), max_bytes) {
             Ok(bytes) => return Ok(Some(bytes)),
             Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
             Err(error) if is_link(&error) => "it is a symbolic link, or its folder leads out of the store".to_owned(),
@@ -76,6 +77,6 @@ impl Store {
 
     /// Whether a file, directory or symbolic link has this path in the store.
     pub fn is_taken(&self, path: &str) -> bool {
-        self.root.join(path).symlink_metadata().is_ok()
+        self.first().root.join(path).symlink_metadata().is_ok()
     }
 }

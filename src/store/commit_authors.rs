@@ -22,11 +22,14 @@ impl Store {
 
     fn read_commit_authors(&self, is_wanted: impl Fn(&str) -> bool) -> Option<HashMap<NoteIdx, String>> {
         let files = self.project_files(0)?;
-        let folder = self.project_path(self.root.to_str()?)?;
+        let folder = self.project_path(self.first().root.to_str()?)?;
         let history = files.history(Some(std::slice::from_ref(&folder)))?;
         let last_changes = last_changes(&history);
         let authors = history.author_emails(last_changes.values().map(|change| change.commit).collect())?;
         let authored = NoteIdx::enumerate(self.notes()).filter_map(|(index, note)| {
+            if note.collection_ordinal() > 0 {
+                return None;
+            }
             let change = last_changes.get(format!("{folder}/{}", note.path).as_str())?;
             Some((index, change, authors.get(change.commit).filter(|author| is_wanted(author))?))
         });
@@ -35,7 +38,7 @@ impl Store {
         let contents = history.contents(&objects);
         // git itself would run filters that the repository names to compare them.
         let is_as_committed = |index: NoteIdx, change: &LastChange<'_>| {
-            let bytes = self.dir.as_ref()?.read(Path::new(&self.notes()[index].path), MAX_BYTES as u64).ok()?;
+            let bytes = self.first().dir.as_ref()?.read(Path::new(&self.notes()[index].path), MAX_BYTES as u64).ok()?;
             Some(contents.get(change.object)?.as_str() == SourceText::new(&bytes).as_str())
         };
         let authored = authored.into_iter().filter(|(index, change, _)| is_as_committed(*index, change) == Some(true));

@@ -10,6 +10,7 @@ use serde::Deserialize;
 use toml::de::DeTable;
 
 use super::MAX_CONFIG;
+use super::collection_config::{self, SourceConfig, StoreConfig, WorktreesConfig};
 use super::walk::dir_handle::{DirHandle, is_link};
 use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
@@ -31,6 +32,12 @@ pub struct Config {
     pub trust: TrustConfig,
     /// What becomes of notes that agents write.
     pub review: ReviewConfig,
+    /// The folders of markdown that are read with the store.
+    pub sources: Vec<SourceConfig>,
+    /// The stores that are read with it.
+    pub stores: Vec<StoreConfig>,
+    /// Which store linked working trees use.
+    pub worktrees: WorktreesConfig,
     /// The keys that have no meaning, in the order of their lines.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -114,8 +121,9 @@ pub enum BlocksSetting {
 }
 
 /// The known keys of each table; in other tables every key is allowed.
-const KNOWN: [(&str, &[&str]); 4] = [
-    ("", &["language", "link-types", "context", "trust", "review"]),
+const KNOWN: [(&str, &[&str]); 5] = [
+    ("", &["language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees"]),
+    ("worktrees", &["share"]),
     ("trust", &["authors", "hosts"]),
     ("review", &["hold", "drafts"]),
     (
@@ -146,6 +154,9 @@ struct File {
     context: ContextConfig,
     trust: TrustConfig,
     review: ReviewConfig,
+    sources: Vec<SourceConfig>,
+    stores: Vec<StoreConfig>,
+    worktrees: WorktreesConfig,
 }
 
 impl Config {
@@ -177,13 +188,13 @@ impl Config {
         })?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let mut config =
-            Self { context: file.context, trust: file.trust, review: file.review, unknown_keys, ..Self::default() };
+        let File { link_types, language, context, trust, review, sources, stores, worktrees } = file;
+        let mut config = Self { context, trust, review, sources, stores, worktrees, unknown_keys, ..Self::default() };
         let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
         if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));
         }
-        for (kind, inverse) in &file.link_types {
+        for (kind, inverse) in &link_types {
             if kind == "language" {
                 return Err(invalid("`language` is under [link-types]; move it above that line"));
             }
@@ -197,7 +208,7 @@ impl Config {
             }
             config.link_types.add(kind, inverse);
         }
-        if let Some(name) = &file.language {
+        if let Some(name) = &language {
             config.language = Language::parse(name)
                 .ok_or_else(|| invalid(&format!("unknown language `{name}`; use a code such as `de`, or `none`")))?;
         }
@@ -226,12 +237,12 @@ fn check(context: &ContextConfig) -> Result<(), Error> {
 fn unknown_keys(text: &str) -> Vec<UnknownKey> {
     let Ok(file) = DeTable::parse(text) else { return Vec::new() };
     let mut unknown = Vec::new();
-    for (table, known) in KNOWN {
-        let entries = match table {
-            "" => Some(file.get_ref()),
-            table => file.get_ref().get(table).and_then(|value| value.get_ref().as_table()),
-        };
-        let keys = entries.into_iter().flat_map(|entries| entries.keys());
+    for (table, known) in KNOWN.into_iter().chain(collection_config::KNOWN) {
+        let value = file.get_ref().get(table).map(|value| value.get_ref());
+        let tables = || value.into_iter().flat_map(|value| value.as_array().into_iter().flatten());
+        let tables = tables().filter_map(|value| value.get_ref().as_table());
+        let one = if table.is_empty() { Some(file.get_ref()) } else { value.and_then(|value| value.as_table()) };
+        let keys = one.into_iter().chain(tables).flat_map(|entries| entries.keys());
         for key in keys.filter(|key| !known.contains(&&**key.get_ref())) {
             let name = if table.is_empty() { key.get_ref().to_string() } else { format!("{table}.{}", key.get_ref()) };
             let before = text.get(..key.span().start).unwrap_or_default();

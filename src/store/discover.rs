@@ -2,7 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::NOTE_FOLDERS;
+use super::worktree::{main_worktree, repository_root};
+use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
 
@@ -17,6 +18,14 @@ const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "
 pub struct Location {
     /// The store itself, if named.
     pub store: Option<PathBuf>,
+    /// Further stores that are named.
+    pub more_stores: Vec<PathBuf>,
+    /// The folders of markdown that are named.
+    pub sources: Vec<PathBuf>,
+    /// The names of the collections that count; empty for all.
+    pub only: Vec<String>,
+    /// The name of the collection that a command changes; `None` for the project's store.
+    pub to: Option<String>,
     /// The project that contains it, if named.
     pub root: Option<PathBuf>,
     /// Whether every file is read and no index is used.
@@ -27,12 +36,17 @@ pub struct Location {
     pub waits: WaitPolicy,
     /// The user's configuration folder.
     pub settings: Option<PathBuf>,
+    /// The user's folder for data.
+    pub data: Option<PathBuf>,
+    /// The user's home.
+    pub home: Option<PathBuf>,
     /// The day that counts as today.
     pub today: Today,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in the current directory and
-/// those above it, up to the project's root. Returns its canonical path.
+/// those above it, up to the root of the repository, or without one of the project; else, in a linked working tree, that of
+/// the main one. Returns its canonical path.
 ///
 /// # Errors
 /// `NoStore` if there is none; `Store` if it is a symbolic link that was not named.
@@ -45,11 +59,60 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
     } else if let Some(root) = &location.root {
         store_in(&current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
     } else {
-        project_dirs(current_dir)
-            .find_map(store_in)
+        nearest_store(current_dir)
             .ok_or_else(|| no_store("no store in this folder or its parents, up to the project's root"))
     };
-    let root = found?;
+    opened_root(location, found?, current_dir)
+}
+
+/// Finds the store that [`find_root`] finds, but not above the root of the project, and in no other working tree.
+///
+/// # Errors
+/// As there.
+pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
+    if location.store.is_some() || location.root.is_some() {
+        return find_root(location, current_dir);
+    }
+    let found = project_dirs(current_dir).find_map(store_in);
+    opened_root(location, found.ok_or_else(|| no_store("no store in this project"))?, current_dir)
+}
+
+fn nearest_store(current_dir: &Path) -> Option<PathBuf> {
+    let repository = repository_root(current_dir);
+    let own = match repository {
+        Some(repository) => current_dir.ancestors().take_while(|dir| dir.starts_with(repository)).find_map(store_in),
+        None => project_dirs(current_dir).find_map(store_in),
+    };
+    let main = || shared_store(repository?, current_dir);
+    match &own {
+        Some(store) if repository.is_some_and(|root| main_worktree(root).is_some()) && is_shared(store) => {
+            main().or(own)
+        }
+        Some(_) => own,
+        None => main(),
+    }
+}
+
+/// Whether a store says that linked working trees use that of the main one.
+fn is_shared(store: &Path) -> bool {
+    let config = super::open_root(store).and_then(|dir| Config::load(&dir));
+    config.is_ok_and(|config| config.worktrees.share)
+}
+
+/// Returns the store of the main working tree, searched from the folder there that corresponds to the current directory.
+fn shared_store(linked: &Path, current_dir: &Path) -> Option<PathBuf> {
+    let main = main_worktree(linked)?;
+    let same = main.join(current_dir.strip_prefix(linked).ok()?);
+    same.ancestors().take_while(|dir| dir.starts_with(&main)).find_map(store_in)
+}
+
+/// Whether a store is not in the linked working tree that the current directory is in.
+pub(super) fn is_in_main_worktree(store: &Path, current_dir: &Path) -> bool {
+    let linked = repository_root(current_dir).filter(|root| main_worktree(root).is_some());
+    linked.and_then(|linked| linked.canonicalize().ok()).is_some_and(|linked| !store.starts_with(linked))
+}
+
+fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result<PathBuf, Error> {
     let failed = |error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}"));
     if location.store.is_some() {
         return root.canonicalize().map_err(failed);
@@ -91,7 +154,7 @@ fn is_project_root(dir: &Path) -> bool {
     PROJECT_MARKS.iter().any(|mark| dir.join(mark).exists())
 }
 
-fn named_store(path: &Path) -> Option<PathBuf> {
+pub(super) fn named_store(path: &Path) -> Option<PathBuf> {
     let is_store = path.is_dir()
         && (path.file_name().is_some_and(|name| name == STORE_NAMES[0])
             || path.join("config.toml").is_file()
@@ -99,7 +162,7 @@ fn named_store(path: &Path) -> Option<PathBuf> {
     is_store.then(|| path.to_path_buf()).or_else(|| store_in(path))
 }
 
-fn store_in(dir: &Path) -> Option<PathBuf> {
+pub(super) fn store_in(dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
     let is_visible = || visible.join("notes").is_dir();
     if hidden.is_dir() { Some(hidden) } else { is_visible().then_some(visible) }
@@ -118,6 +181,22 @@ pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
         text.push('/');
     }
     if text.is_empty() { "./".to_owned() } else { text }
+}
+
+/// Returns the shown path of a file: that of a folder, and the path of the file relative to it, which may lead upwards.
+pub(crate) fn shown_in(folder: &str, path: &str) -> String {
+    let (mut folder, mut path) = (folder.strip_prefix("./").unwrap_or(folder), path);
+    while let Some(below) = path.strip_prefix("../") {
+        let last = folder.strip_suffix('/').map(|folder| folder.rsplit('/').next().unwrap_or(folder));
+        match last {
+            Some(last) if last != ".." => {
+                folder = folder.get(..folder.len() - last.len() - 1).unwrap_or_default();
+                path = below;
+            }
+            _ => break,
+        }
+    }
+    format!("{folder}{path}")
 }
 
 /// Resolves `.` and `..` in a path without accessing the disk.

@@ -93,7 +93,7 @@ impl ExternalDir {
 
     /// Whether the folder contains a store.
     pub fn contains(&self, store: &Store) -> bool {
-        store.root.starts_with(&self.root)
+        store.first().root.starts_with(&self.root)
     }
 
     /// Expects that the folder is neither the store nor inside it.
@@ -101,7 +101,7 @@ impl ExternalDir {
     /// # Errors
     /// `Usage` if it is.
     pub fn expect_apart(&self, store: &Store) -> Result<(), Error> {
-        if self.root.starts_with(&store.root) {
+        if self.root.starts_with(&store.first().root) {
             return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
         }
         Ok(())

@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
+use super::discover::find_own_root;
 use super::discover::{STORE_NAMES, relative_to};
-use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, find_root, project_root};
+use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
 
@@ -51,6 +52,8 @@ const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out
 pub struct InitResult {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
+    /// The store's folder.
+    pub root: PathBuf,
     /// Its files.
     pub files: Vec<MadeFile>,
     /// The list of trusted stores, and whether it existed before; `None` if it is unchanged.
@@ -112,7 +115,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
         made.push(MadeFile { path, old, new });
     }
     let list = if plan.is_trusted || is_own { add_to_list(&path, plan)? } else { None };
-    Ok(InitResult { shown_path, files: made, list })
+    Ok(InitResult { shown_path, root: path, files: made, list })
 }
 
 /// Adds the store to the list of those that the user trusts.
@@ -161,7 +164,7 @@ fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error>
     let [hidden, visible] = STORE_NAMES;
     let wanted = if plan.is_visible { visible } else { hidden };
     let location = Location { root: plan.root.map(Path::to_path_buf), ..Location::default() };
-    match find_root(&location, current_dir) {
+    match find_own_root(&location, current_dir) {
         Ok(found) if plan.is_visible && !found.ends_with(visible) => {
             let shown = relative_to(&found, current_dir);
             Err(Error::new(ErrorKind::Usage, format!("a store exists already: {shown}"))

@@ -22,7 +22,7 @@ use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
 use super::walk::scan::{self, Scanned, Unreadable};
 use super::walk::stat::{FileEntry, FileStat};
 use super::walk::tree::{self, TreeItem};
-use super::{FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS};
+use super::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::error::{Error, ErrorKind};
 use crate::note::Note;
@@ -34,6 +34,9 @@ const BUFFER_LEN: usize = 32 * 1024;
 
 /// The number of notes that are read before their postings are merged. More would be a little faster and take more memory.
 const NOTES_PER_BATCH: usize = 10_240;
+
+/// A file of a source with a NUL in its first bytes, as many as these, is binary.
+const BINARY_PREFIX: usize = 8 * 1024;
 
 /// Files of notes, each with its stat from before it was read.
 pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
@@ -69,11 +72,12 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIn
     let index = if location.uses_index { Index::open(location) } else { None };
     timings::end("index opened");
     if let Some(index) = index {
-        let cache = DirCache::open(location.dir, &index);
-        let Scanned { files, dirs, unreadable } = scan::notes(location.dir, cache.as_ref())?;
+        // Whether git ignores a file of a source does not depend on its folder alone.
+        let cache = if location.source.is_none() { DirCache::open(location.dir, &index) } else { None };
+        let Scanned { files, dirs, unreadable } = scanned(location, cache.as_ref(), true)?;
         let is_listed = dirs.iter().any(|dir| !dir.is_cached);
         timings::end(if is_listed { "folders listed, files checked" } else { "files checked" });
-        if let Some(plan) = ReusePlan::new(location.dir, &index, &files, builder.as_deref()) {
+        if let Some(plan) = ReusePlan::new(&index, &files, builder.as_deref()) {
             timings::end("files compared");
             if let Some(cache) = cache {
                 cache.update(dirs, &files);
@@ -84,11 +88,20 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIn
             return Ok(Loaded { recent, ..plan.load(location, files, unreadable) });
         }
     }
-    let scanned = scan::notes_without_stat(location.dir)?;
+    let scanned = scanned(location, None, false)?;
     timings::end("folders listed");
     let writes_index = location.uses_index && is_large(location.dir, &scanned.files);
     let writer = writes_index.then(|| IndexWriter::new(location)).flatten();
     Ok(read_all(location, scanned, builder, writer))
+}
+
+/// Lists the files of a store or source; those of a store without their stats if these are not needed yet.
+fn scanned(location: &IndexLocation<'_>, cache: Option<&DirCache<'_>>, takes_stats: bool) -> Result<Scanned, Error> {
+    match location.source {
+        Some((_, rules)) => rules.scan(location.dir),
+        None if takes_stats => scan::notes(location.dir, cache),
+        None => scan::notes_without_stat(location.dir),
+    }
 }
 
 /// Whether an index of these files is read faster than they are.
@@ -129,14 +142,9 @@ struct ReusePlan {
 
 impl ReusePlan {
     /// Compares files with an index. `None` if too much changed, or if the index lacks the text index of `builder`.
-    fn new(
-        dir: &Arc<DirHandle>,
-        index: &Index,
-        files: &[FileEntry],
-        builder: Option<&dyn TextIndexBuilder>,
-    ) -> Option<Self> {
+    fn new(index: &Index, files: &[FileEntry], builder: Option<&dyn TextIndexBuilder>) -> Option<Self> {
         let diff = index.compare_stats(files);
-        let changed = diff.changed(|| dir.now().ok());
+        let changed = diff.changed(|| index.now());
         // An index none of whose stats match was copied from another place.
         let is_foreign = diff.unchanged() == 0 && !files.is_empty() && changed >= files.len();
         if is_foreign || Index::needs_rewrite(files.len(), changed) {
@@ -159,7 +167,7 @@ impl ReusePlan {
     /// Makes handles of the reused records and reads the other files.
     fn load(self, location: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<IgnoredEntry>) -> Loaded {
         let Self { slots, count, records, text_index, errors, sidecar } = self;
-        let columns = Arc::new(RecordColumns::new(count, records, location.dir, &errors));
+        let columns = Arc::new(RecordColumns::new(count, records, location, &errors));
         let more_unreadable = Unreadable::default();
         let note = |(mut entry, slot): (FileEntry, Option<usize>)| {
             if let Some(slot) = slot {
@@ -170,7 +178,7 @@ impl ReusePlan {
                 }
             }
             let mut bytes = Vec::new();
-            let note = read_note(location.dir, &mut entry, &mut bytes, &more_unreadable)?;
+            let note = read_note(location, &mut entry, &mut bytes, &more_unreadable)?;
             Some((Arc::new(note.into()), Origin::Parsed(Box::new(Sha256::digest(&bytes).into()))))
         };
         let notes = files.into_par_iter().zip(slots).with_min_len(64).filter_map(note);
@@ -208,7 +216,7 @@ fn read_all(
     let unreadable = Unreadable::default();
     let buffer = || Vec::with_capacity(BUFFER_LEN);
     let read = |buffer: &mut Vec<u8>, entry: &mut FileEntry| {
-        Some(Arc::new(read_note(location.dir, entry, buffer, &unreadable)?.into()))
+        Some(Arc::new(read_note(location, entry, buffer, &unreadable)?.into()))
     };
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     timings::end("notes read");
@@ -227,7 +235,7 @@ fn rebuild_index(
     let (mut records, mut skipped, mut non_utf8) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
     let mut batches: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
     for (ordinal, run) in files.chunks_mut(NOTES_PER_BATCH).enumerate() {
-        read_run(location.dir, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
+        read_run(location, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
         // Side by side, since each has steps that use one thread only.
         rayon::join(
             || records.add(batches.iter().map(|batch| &batch.records)),
@@ -253,7 +261,7 @@ fn rebuild_index(
         timings::end("index written");
     }
     let errors = Arc::default();
-    let columns = Arc::new(RecordColumns::new(files.len(), ColumnStore::Memory(chunks), location.dir, &errors));
+    let columns = Arc::new(RecordColumns::new(files.len(), ColumnStore::Memory(chunks), location, &errors));
     let note = |(slot, entry): (usize, &FileEntry)| {
         let note = NoteHandle::from_record(RecordRef::new(&columns, slot), entry.path.to_string());
         // Its id was valid when the record was made; only a lack of memory could have lost it.
@@ -281,7 +289,7 @@ struct WorkerBatch {
 
 /// Reads a run of files, divided among the workers, each one note at a time. `first` is the position of the first file.
 fn read_run(
-    dir: &DirHandle,
+    location: &IndexLocation<'_>,
     unreadable: &Unreadable,
     first: usize,
     files: &mut [FileEntry],
@@ -294,14 +302,14 @@ fn read_run(
     let length = files.len().div_ceil(batches.len().max(1)).max(1);
     let batches = batches.par_iter_mut().zip(workers).zip(files.par_chunks_mut(length)).enumerate();
     batches.for_each(|(ordinal, ((batch, worker), files))| {
-        batch.read(dir, unreadable, first + ordinal * length, files, worker)
+        batch.read(location, unreadable, first + ordinal * length, files, worker)
     });
 }
 
 impl WorkerBatch {
     fn read(
         &mut self,
-        dir: &DirHandle,
+        location: &IndexLocation<'_>,
         unreadable: &Unreadable,
         first: usize,
         files: &mut [FileEntry],
@@ -309,7 +317,7 @@ impl WorkerBatch {
     ) {
         let mut buffer = Vec::with_capacity(BUFFER_LEN);
         for (position, entry) in (first..).zip(files) {
-            let Some(note) = read_note(dir, entry, &mut buffer, unreadable) else {
+            let Some(note) = read_note(location, entry, &mut buffer, unreadable) else {
                 self.skipped.push(position);
                 continue;
             };
@@ -334,11 +342,11 @@ pub(super) fn index_facts(
     if let Some(builder) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "can't write the index");
         let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
-        if !read_all(location, scan::notes_without_stat(location.dir)?, Some(builder), Some(writer)).is_written {
+        if !read_all(location, scanned(location, None, false)?, Some(builder), Some(writer)).is_written {
             return Err(unwritable().hint("is cache/notes.index a folder?"));
         }
     }
-    let files = scan::notes(location.dir, None)?.files;
+    let files = scanned(location, None, true)?.files;
     let index = Index::open(location);
     let (known, bytes) = index.map_or((0, 0), |index| (index.compare_stats(&files).unchanged(), index.len()));
     Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)])
@@ -371,9 +379,14 @@ pub(super) fn stale_temp_files(dir: &DirHandle) -> Vec<String> {
 }
 
 /// Reads and parses a note, and sets the stat of its entry; `None` if it can't be read. `buffer` is reused.
-fn read_note(dir: &DirHandle, entry: &mut FileEntry, buffer: &mut Vec<u8>, unreadable: &Unreadable) -> Option<Note> {
+fn read_note(
+    location: &IndexLocation<'_>,
+    entry: &mut FileEntry,
+    buffer: &mut Vec<u8>,
+    unreadable: &Unreadable,
+) -> Option<Note> {
     progress::advance();
-    match note_file::read_into(dir, entry.real_path(), buffer) {
+    match note_file::read_into(location.dir, entry.real_path(), buffer) {
         Ok(stat) => entry.stat = stat,
         Err(error) => {
             if is_unreadable(&error) {
@@ -382,5 +395,9 @@ fn read_note(dir: &DirHandle, entry: &mut FileEntry, buffer: &mut Vec<u8>, unrea
             return None;
         }
     }
-    Some(Note::parse(&entry.path, buffer.as_slice().to_vec()))
+    if location.source.is_some() && buffer.iter().take(BINARY_PREFIX).any(|byte| *byte == 0) {
+        scan::add_unreadable(unreadable, &entry.path, FILE_BINARY);
+        return None;
+    }
+    Some(Note::parse_as(location.dialect(), &entry.path, buffer.as_slice().to_vec()))
 }

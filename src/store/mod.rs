@@ -4,11 +4,14 @@ pub(crate) mod atomic_write;
 mod attachments;
 mod change;
 mod claim_trust;
+mod collection;
+mod collection_config;
 mod commit_authors;
 mod config;
 mod discover;
 mod external_dir;
 pub(crate) mod files;
+mod find_collections;
 pub(crate) mod git;
 mod git_history;
 mod git_index;
@@ -21,7 +24,9 @@ mod names;
 mod note_file;
 mod note_handle;
 mod note_idx;
+mod open_collection;
 mod open_for_write;
+mod other_collections;
 mod project_files;
 mod read_errors;
 mod redo_log;
@@ -29,12 +34,14 @@ mod rename_noreplace;
 mod shown_notes;
 mod shown_record;
 mod source_text;
+mod suggest_sources;
 mod text_index_builder;
 mod unreadable_and_leftover;
 mod user_file;
-mod user_trust;
+mod user_settings;
 mod walk;
 mod watch;
+mod worktree;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -44,27 +51,32 @@ use rayon::prelude::*;
 
 pub use change::Change;
 pub(crate) use change::diff;
+pub use collection::{Collection, CollectionReason, PROJECT};
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
-pub(crate) use discover::relative_to;
 pub use discover::{Location, find_root, project_root};
+pub(crate) use discover::{relative_to, shown_in};
 pub use external_dir::{ExternalDir, ExternalFile};
+use find_collections::FoundCollections;
+pub use find_collections::{SettingFinding, user_store};
 pub use git_history::{Blob, BlobChange, FileCommit, GitHistory};
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
-use index::sidecar::SidecarFile;
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::Lock;
 pub(crate) use lock::{FolderLock, lock_folder};
+pub(crate) use names::position_of;
 pub use note_handle::NoteHandle;
 pub use note_idx::NoteIdx;
+use open_collection::CollectionReader;
 pub use project_files::{MAX_SOURCE, ProjectFiles};
-use read_errors::ReadErrors;
 pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use source_text::{SourceText, words};
+pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use user_file::{export, export_folder, read_user_file};
-pub use user_trust::UserTrust;
+use user_settings::UserSettings;
+pub use user_settings::UserTrust;
 use walk::dir_handle::DirHandle;
 pub use watch::{ChangeWatcher, fingerprint};
 
@@ -81,6 +93,9 @@ pub type IgnoredEntry = (String, &'static str);
 /// The reasons for files and folders that can't be read.
 const FILE_UNREADABLE: &str = "the file can't be read";
 const FOLDER_UNREADABLE: &str = "the folder can't be read, so its notes are missing";
+/// The reasons for files of a source that are skipped.
+const FILE_HUGE: &str = "the file is longer than 4 MiB";
+const FILE_BINARY: &str = "the file is binary";
 
 const PENDING_FILE: &str = ".qipu-pending";
 
@@ -91,8 +106,8 @@ const MAX_TEMPLATE: u64 = 256 * 1024;
 /// The most ids or paths that an error lists.
 const MAX_CANDIDATES: usize = 10;
 
-/// An open store: its notes, sorted by id.
-#[derive(Debug, Default)]
+/// An open store with the collections that are read with it: their notes, sorted by collection and id.
+#[derive(Debug)]
 pub struct Store {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
@@ -100,25 +115,20 @@ pub struct Store {
     pub config: Config,
     /// The day that counts as today.
     pub today: Today,
-    /// The store's folder; empty for a store that is only in memory.
-    root: PathBuf,
-    /// The store's folder, open; everything in the store is read through it.
-    dir: Option<Arc<DirHandle>>,
     settings: Option<PathBuf>,
     cache: Option<PathBuf>,
     current_dir: PathBuf,
     notes: Vec<Arc<NoteHandle>>,
-    /// The files and folders among the notes that could not be read, sorted by path.
-    unreadable: Vec<IgnoredEntry>,
+    /// The collections, at least one.
+    collections: Vec<CollectionReader>,
+    /// The settings without effect.
+    setting_findings: Vec<SettingFinding>,
+    /// The location of all collections, if only the one that a command changes is open.
+    target: Option<Box<Location>>,
     /// The number of files that were changed from the redo log before the notes were read.
     recovered: usize,
     /// The positions of the notes by path, computed at the first use.
     by_path: OnceLock<HashMap<String, NoteIdx>>,
-    /// The text index, with positions in `notes`.
-    text_index: Option<TextIndex>,
-    errors: Arc<ReadErrors>,
-    /// The cache for data that is derived from exactly these notes.
-    sidecar: Option<SidecarFile>,
 }
 
 /// Named numbers.
@@ -128,7 +138,14 @@ pub type Facts = Vec<(&'static str, u64)>;
 pub type IndexBuilderFactory = fn(&Config) -> Box<dyn TextIndexBuilder>;
 
 fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> IndexLocation<'a> {
-    IndexLocation { root, dir, cache: location.cache.as_deref(), uses_index: !location.no_index, since: None }
+    IndexLocation {
+        root,
+        dir,
+        cache: location.cache.as_deref(),
+        uses_index: !location.no_index,
+        since: None,
+        source: None,
+    }
 }
 
 fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
@@ -170,55 +187,119 @@ impl Store {
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
     ) -> Result<Self, Error> {
-        Ok(Self::open_since(location, current_dir, builder, None)?.0)
+        let found = find_collections::find_collections(location, current_dir)?;
+        Ok(Self::open_found(found, location, current_dir, builder, None)?.0)
     }
 
-    /// Opens the store. Returns also the files of notes that were modified since a time, with their stats from
-    /// before they were read.
-    fn open_since(
+    /// Opens the collection that a command changes, without its lock, with its text index if a builder is given.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; `Usage` if it is not writable.
+    pub fn open_target(
+        location: &Location,
+        current_dir: &Path,
+        builder: Option<IndexBuilderFactory>,
+    ) -> Result<Self, Error> {
+        Ok(Self::open_target_since(location, current_dir, builder, None)?.0)
+    }
+
+    fn open_target_since(
         location: &Location,
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
-        let root = find_root(location, current_dir)?;
-        let dir = open_root(&root)?;
-        let config = Config::load(&dir)?;
-        let builder = builder.map(|factory| factory(&config));
-        let loaded = load::notes(&IndexLocation { since, ..index_location(location, &root, &dir) }, builder)?;
-        let load::Loaded { notes, text_index, errors, sidecar, unreadable, recent, .. } = loaded;
-        let shown_path = relative_to(&root, current_dir);
-        let current_dir = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
-        let store = Self::from_shared(shown_path, config, notes, text_index);
+        let target = find_collections::find_target(location, current_dir)?;
+        let found = FoundCollections { all: vec![target], findings: Vec::new() };
+        let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
+        Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
+    }
+
+    /// Opens the store again: with all its collections, or only the one that a command changes.
+    fn reopen(&self, location: &Location, current_dir: &Path) -> Result<Self, Error> {
+        match self.target {
+            Some(_) => Self::open_target(location, current_dir, None),
+            None => Self::open(location, current_dir),
+        }
+    }
+
+    /// Reads the collections that were found. Returns also the files of notes that were modified since a time, with their
+    /// stats from before they were read.
+    fn open_found(
+        found: FoundCollections,
+        location: &Location,
+        current_dir: &Path,
+        builder: Option<IndexBuilderFactory>,
+        since: Option<i64>,
+    ) -> Result<(Self, load::RecentFiles), Error> {
+        let FoundCollections { all: found, findings: setting_findings } = found;
+        let mut config = found.first().map(|first| first.config.clone()).unwrap_or_default();
+        found.iter().skip(1).for_each(|other| config.link_types.add_missing(&other.config.link_types));
+        let opened = open_collection::open(found, location, current_dir, builder, since)?;
         timings::end("notes sorted");
-        let (dir, settings, cache) = (Some(dir), location.settings.clone(), location.cache.clone());
-        let today = location.today;
-        let store = Self { root, dir, settings, cache, current_dir, today, errors, sidecar, unreadable, ..store };
+        Self::failed_warnings(&opened.failed).for_each(warnings::add);
+        let shown_path = opened.all.first().map(|first| first.about.shown_path.clone()).unwrap_or_default();
+        let store = Self {
+            shown_path,
+            config,
+            today: location.today,
+            settings: location.settings.clone(),
+            cache: location.cache.clone(),
+            current_dir: current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf()),
+            notes: opened.notes,
+            collections: opened.all,
+            setting_findings,
+            target: None,
+            recovered: 0,
+            by_path: OnceLock::new(),
+        };
         store.unreadable_warning().into_iter().for_each(warnings::add);
-        Ok((store, recent))
+        store.settings_warning().into_iter().for_each(warnings::add);
+        Ok((store, opened.recent))
     }
 
-    /// Returns the text index. `None` if the store is too small for an index, or was opened without a builder.
-    pub fn text_index(&self) -> Option<&TextIndex> {
-        self.text_index.as_ref()
+    /// Returns the text indexes. A collection that is too small for an index has none, as all of a store that was opened
+    /// without a builder.
+    pub fn text_indexes(&self) -> Vec<&TextIndex> {
+        self.collections.iter().filter_map(|collection| collection.text_index.as_ref()).collect()
     }
 
-    /// Reads data that was derived from exactly these notes and cached under a key; `None` if there is none.
-    pub fn cached(&self, key: &str) -> Option<Vec<u8>> {
-        self.sidecar.as_ref()?.read(key)
+    /// Reads data that was derived from exactly the notes of a collection and cached under a key; `None` if there is none.
+    pub fn cached(&self, collection: usize, key: &str) -> Option<Vec<u8>> {
+        self.collections.get(collection)?.sidecar.as_ref()?.read(key)
     }
 
-    /// Computes data that is derived from these notes and caches it under one key. Returns whether it was written.
-    pub fn put_cached(&self, key: &str, compute: impl FnOnce() -> Vec<u8>) -> bool {
+    /// Computes data that is derived from the notes of a collection and caches it under one key. Returns whether it was
+    /// written.
+    pub fn put_cached(&self, collection: usize, key: &str, compute: impl FnOnce() -> Vec<u8>) -> bool {
         // The index may turn out to be damaged only while the data is computed.
         let compute = || Some(compute()).filter(|_| !self.is_index_corrupt());
-        self.sidecar.as_ref().is_some_and(|sidecar| sidecar.write(key, compute).is_some())
+        let sidecar = self.collections.get(collection).and_then(|collection| collection.sidecar.as_ref());
+        sidecar.is_some_and(|sidecar| sidecar.write(key, compute).is_some())
     }
 
-    /// Removes the index of the store, since it is damaged.
+    /// Returns the settings that have no effect.
+    pub fn setting_findings(&self) -> &[SettingFinding] {
+        &self.setting_findings
+    }
+
+    /// Returns a warning that settings have no effect; `None` if all have.
+    pub fn settings_warning(&self) -> Option<String> {
+        let first = self.setting_findings.first()?;
+        let more = match self.setting_findings.len() - 1 {
+            0 => String::new(),
+            more => format!(", and {more} more"),
+        };
+        Some(format!("{}: {}{more}; `qipu doctor` lists all", first.file, first.message))
+    }
+
+    /// Removes the indexes that are damaged.
     pub fn discard_index(&self, location: &Location) {
-        if let Some(dir) = &self.dir {
-            index::discard(&index_location(location, &self.root, dir));
+        for collection in self.collections.iter().filter(|collection| collection.errors.is_index_corrupt()) {
+            if let Some(dir) = &collection.dir {
+                let source = collection.rules.as_deref().map(|rules| (collection.about.dialect, rules));
+                index::discard(&IndexLocation { source, ..index_location(location, &collection.root, dir) });
+            }
         }
     }
 
@@ -240,7 +321,7 @@ impl Store {
         }
         self.discard_index(location);
         let without = Location { no_index: true, ..location.clone() };
-        let store = Self { recovered: self.recovered, ..Self::open(&without, current_dir)? };
+        let store = Self { recovered: self.recovered, ..self.reopen(&without, current_dir)? };
         let result = work(&store);
         store.expect_read_notes()?;
         Ok((store, result))
@@ -248,7 +329,7 @@ impl Store {
 
     /// Whether a part of the index could not be read, so that answers may be wrong.
     pub fn is_index_corrupt(&self) -> bool {
-        self.errors.is_index_corrupt()
+        self.collections.iter().any(|collection| collection.errors.is_index_corrupt())
     }
 
     /// Expects that every note whose file was needed could be read.
@@ -256,45 +337,47 @@ impl Store {
     /// # Errors
     /// `Store`, naming the first file that could not be read.
     pub fn expect_read_notes(&self) -> Result<(), Error> {
-        self.errors.note().map_or(Ok(()), |error| Err(error.clone()))
+        let mut errors = self.collections.iter().filter_map(|collection| collection.errors.note());
+        errors.next().map_or(Ok(()), |error| Err(error.clone()))
     }
 
     /// Makes a store in memory of parsed notes, in any order.
     pub fn from_notes(shown_path: String, config: Config, notes: Vec<Note>) -> Self {
-        Self::from_shared(shown_path, config, notes.into_iter().map(|note| Arc::new(note.into())).collect(), None)
+        Self::from_shared(shown_path, config, notes.into_iter().map(|note| Arc::new(note.into())).collect())
     }
 
-    fn from_shared(
-        shown_path: String,
-        config: Config,
-        mut notes: Vec<Arc<NoteHandle>>,
-        mut text_index: Option<TextIndex>,
-    ) -> Self {
-        let mut order: Vec<usize> = (0..notes.len()).collect();
-        order.par_sort_by(|a, b| {
-            let (a, b) = (&notes[*a], &notes[*b]);
-            (&a.id, &a.path).cmp(&(&b.id, &b.path))
+    fn from_shared(shown_path: String, config: Config, notes: Vec<Arc<NoteHandle>>) -> Self {
+        let (notes, _) = sorted(notes, None);
+        let collection = CollectionReader { notes: 0..notes.len(), ..CollectionReader::default() };
+        Self {
+            shown_path,
+            config,
+            today: Today::default(),
+            settings: None,
+            cache: None,
+            current_dir: PathBuf::new(),
+            notes,
+            collections: vec![collection],
+            setting_findings: Vec::new(),
+            target: None,
+            recovered: 0,
+            by_path: OnceLock::new(),
+        }
+    }
+
+    /// Whether the user trusts what the notes and config of each collection state about reliability. A source is trusted as
+    /// the first store if it lies in the same repository, or if the user names it. A store in memory is trusted.
+    pub fn trusted_collections(&self) -> Vec<bool> {
+        let settings = self.settings.as_deref();
+        let is_trusted =
+            |one: &CollectionReader| one.root.as_os_str().is_empty() || claim_trust::is_trusted(&one.root, settings);
+        let is_first_trusted = !self.first().about.is_source() && is_trusted(self.first());
+        let trusted = self.collections.iter().map(|one| match one.about.reason {
+            CollectionReason::UserSettings => true,
+            _ if one.about.is_source() => is_first_trusted && one.about.is_in_repository,
+            _ => is_trusted(one),
         });
-        let mut sorted: Vec<Arc<NoteHandle>> = order.iter().map(|position| Arc::clone(&notes[*position])).collect();
-        // One may get another id, which takes an exclusive reference.
-        notes.clear();
-        if disambiguate_ids(&mut sorted) {
-            let mut by_id: Vec<usize> = (0..sorted.len()).collect();
-            by_id.sort_by(|a, b| sorted[*a].id.cmp(&sorted[*b].id));
-            sorted = by_id.iter().map(|position| Arc::clone(&sorted[*position])).collect();
-            order = by_id.iter().map(|position| order[*position]).collect();
-        }
-        if let Some(text_index) = &mut text_index {
-            let mut sorted_position = vec![0; order.len()];
-            order.iter().enumerate().for_each(|(position, before)| sorted_position[*before] = position);
-            text_index.notes.iter_mut().flatten().for_each(|position| *position = sorted_position[*position]);
-        }
-        Self { shown_path, config, notes: sorted, text_index, ..Self::default() }
-    }
-
-    /// Whether the user trusts what notes and config state about reliability. A store in memory is trusted.
-    pub fn is_trusted(&self) -> bool {
-        self.root.as_os_str().is_empty() || claim_trust::is_trusted(&self.root, self.settings.as_deref())
+        trusted.collect()
     }
 
     /// Returns what the user trusts in every store.
@@ -302,7 +385,7 @@ impl Store {
     /// # Errors
     /// `Store` if the user's settings are not valid.
     pub fn user_trust(&self) -> Result<UserTrust, Error> {
-        UserTrust::load(self.settings.as_deref())
+        Ok(UserSettings::load(self.settings.as_deref())?.trust)
     }
 
     /// Returns all notes, sorted by id.
@@ -330,24 +413,26 @@ impl Store {
 
     /// Whether a note is a draft and the store hides those.
     pub fn is_hidden_draft(&self, position: NoteIdx) -> bool {
-        self.config.review.hides_drafts() && self.notes()[position].is_draft()
+        let hides = self.config.review.hides_drafts() || self.collection_of(position).hides_drafts;
+        hides && self.notes()[position].is_draft()
     }
 
     /// Returns the ids of the notes that hooks have shown; `None` if that is not known.
     pub fn shown_notes(&self) -> Option<BTreeSet<String>> {
-        ShownNotes::of_store(self.cache.as_deref()?, &self.root).read()
+        ShownNotes::of_store(self.cache.as_deref()?, &self.first().root).read()
     }
 
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
-        format!("{}{path}", self.shown_path.strip_prefix("./").unwrap_or(&self.shown_path))
+        shown_in(&self.shown_path, path)
     }
 
     /// Whether the path of a link of a note is in the project of the store. Does not access the disk.
     pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
-        let file = self.root.join(&note.path);
+        let root = &self.first().root;
+        let file = discover::normalize_lexically(&root.join(&note.path));
         let target = discover::normalize_lexically(&file.parent().unwrap_or(&file).join(link));
-        target.starts_with(project_root(self.root.parent().unwrap_or(&self.root)))
+        target.starts_with(project_root(root.parent().unwrap_or(root)))
     }
 
     /// Returns the number of files that were changed from the redo log when the store was opened to write.
@@ -373,6 +458,33 @@ impl Store {
         let text = String::from_utf8(bytes);
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
+}
+
+/// Sorts the notes of one collection by id, each with an id of its own, and changes the positions of a text index to match.
+fn sorted(
+    mut notes: Vec<Arc<NoteHandle>>,
+    mut text_index: Option<TextIndex>,
+) -> (Vec<Arc<NoteHandle>>, Option<TextIndex>) {
+    let mut order: Vec<usize> = (0..notes.len()).collect();
+    order.par_sort_by(|a, b| {
+        let (a, b) = (&notes[*a], &notes[*b]);
+        (&a.id, &a.path).cmp(&(&b.id, &b.path))
+    });
+    let mut sorted: Vec<Arc<NoteHandle>> = order.iter().map(|position| Arc::clone(&notes[*position])).collect();
+    // One may get another id, which takes an exclusive reference.
+    notes.clear();
+    if disambiguate_ids(&mut sorted) {
+        let mut by_id: Vec<usize> = (0..sorted.len()).collect();
+        by_id.sort_by(|a, b| sorted[*a].id.cmp(&sorted[*b].id));
+        sorted = by_id.iter().map(|position| Arc::clone(&sorted[*position])).collect();
+        order = by_id.iter().map(|position| order[*position]).collect();
+    }
+    if let Some(text_index) = &mut text_index {
+        let mut sorted_position = vec![0; order.len()];
+        order.iter().enumerate().for_each(|(position, before)| sorted_position[*before] = position);
+        text_index.notes.iter_mut().flatten().for_each(|position| *position = sorted_position[*position]);
+    }
+    (sorted, text_index)
 }
 
 /// Gives each note but one of those that share an id, which are adjacent, an id of its own, and returns whether there were

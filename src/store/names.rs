@@ -1,15 +1,17 @@
 //! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
+use super::open_collection::CollectionReader;
 use super::{MAX_CANDIDATES, Store, discover};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
-use crate::note::NoteId;
+use crate::note::{COLLECTION_MARK, NoteId};
 
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";
@@ -25,13 +27,24 @@ const MIN_PART: usize = 4;
 impl Store {
     /// Returns the position in [`Store::notes`] of the note with an id.
     pub fn position(&self, id: &NoteId) -> Option<NoteIdx> {
-        self.notes.binary_search_by(|note| note.id.cmp(id)).ok().map(NoteIdx::new)
+        position_of(&self.notes, id)
+    }
+
+    /// Returns the position behind the note with an id, whether it still exists or not.
+    pub fn position_behind(&self, id: &NoteId) -> NoteIdx {
+        let named = self.collections.iter().find(|one| id.collection().is_some_and(|name| name == one.about.name));
+        let found = self.position(id);
+        let collection = named.unwrap_or_else(|| self.first());
+        let notes = self.notes.get(collection.notes.clone()).unwrap_or_default();
+        let behind = || notes.partition_point(|note| note.id.local() <= id.local());
+        found.map_or_else(|| NoteIdx::new(collection.notes.start + behind()), |found| NoteIdx::new(found.index() + 1))
     }
 
     /// Returns the position of the note with an id or a path.
     pub fn named(&self, name: &str) -> Option<NoteIdx> {
-        let with_id = NoteId::parse(name).and_then(|id| self.position(&id));
-        with_id.or_else(|| if name.ends_with(".md") { self.position_of_file(name) } else { None })
+        let with_id = NoteId::parse_qualified(name).and_then(|id| self.position(&id));
+        let is_file = || [".md", ".markdown", ".mdx"].iter().any(|ending| name.ends_with(ending));
+        with_id.or_else(|| if is_file() { self.position_of_file(name) } else { None })
     }
 
     /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
@@ -43,9 +56,13 @@ impl Store {
         // A path that begins with `..` leads out of the store.
         let below = |base: &Path| {
             let path = discover::normalize_lexically(&base.join(name));
-            by_path.get(&*path.strip_prefix(&self.root).ok()?.to_string_lossy())
+            let in_collection = |collection: &CollectionReader| {
+                let inside = path.strip_prefix(&collection.root).ok()?;
+                by_path.get(format!("{}{}", collection.about.prefix, inside.to_string_lossy()).as_str())
+            };
+            self.collections.iter().find_map(in_collection)
         };
-        below(&self.current_dir).or_else(|| below(&self.root)).copied()
+        below(&self.current_dir).or_else(|| below(&self.first().root)).copied()
     }
 
     /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
@@ -61,6 +78,7 @@ impl Store {
         if name.trim().is_empty() {
             return Err(self.unknown(&[format!("`{name}`")]));
         }
+        let (name, collections) = self.split_name(name);
         let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
         let prefixes = [
             ("is a prefix of", whole.into_iter().collect()),
@@ -68,12 +86,27 @@ impl Store {
             ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
         ];
         let named = [false, true].into_iter().flat_map(|is_draft| self.with_text_name(name, is_draft));
-        let found = named.chain(prefixes).find(|(_, positions)| !positions.is_empty());
+        let in_collections = |(what, positions): (&'static str, Vec<NoteIdx>)| {
+            let ordinal = |position: &NoteIdx| self.notes()[*position].collection_ordinal();
+            let first = positions.iter().map(ordinal).find(|ordinal| collections.contains(ordinal));
+            (what, positions.into_iter().filter(|position| Some(ordinal(position)) == first).collect::<Vec<_>>())
+        };
+        let found = named.chain(prefixes).map(in_collections).find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
             None => Err(self.unknown(&[format!("`{name}`")])),
             Some((_, [position])) => Ok(*position),
             Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
         }
+    }
+
+    /// Divides a name into the collections where it is searched for, and the name there. A text before a colon that no
+    /// collection has as its name belongs to the name.
+    fn split_name<'n>(&self, name: &'n str) -> (&'n str, Range<usize>) {
+        let named = name.split_once(COLLECTION_MARK).and_then(|(collection, local)| {
+            let ordinal = self.collections.iter().position(|one| one.about.name == collection)?;
+            Some((local, ordinal..ordinal + 1))
+        });
+        named.unwrap_or((name, 0..self.collections.len()))
     }
 
     /// Returns the drafts, or the other notes, with a title, alias or file name, each with what the name is.
@@ -102,10 +135,15 @@ impl Store {
     }
 
     fn with_id_prefix(&self, prefix: &str) -> Vec<NoteIdx> {
-        let first = self.notes.partition_point(|note| note.id.as_str() < prefix);
-        let rest = self.notes.get(first..).unwrap_or_default();
-        let count = rest.iter().take_while(|note| note.id.as_str().starts_with(prefix)).count();
-        (first..first + count).map(NoteIdx::new).collect()
+        let in_collection = |collection: &CollectionReader| {
+            let notes = self.notes.get(collection.notes.clone()).unwrap_or_default();
+            let first = notes.partition_point(|note| note.id.local() < prefix);
+            let rest = notes.iter().skip(first);
+            let count = rest.take_while(|note| note.id.local().starts_with(prefix)).count();
+            let first = collection.notes.start + first;
+            (first..first + count).map(NoteIdx::new)
+        };
+        self.collections.iter().flat_map(in_collection).collect()
     }
 
     fn ambiguous(&self, name: &str, what: &str, positions: &[NoteIdx]) -> Error {
@@ -116,6 +154,9 @@ impl Store {
     }
 
     fn unknown(&self, names: &[String]) -> Error {
+        if let Some(error) = names.iter().find_map(|name| self.elsewhere_error(name.trim_matches('`'))) {
+            return error;
+        }
         let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
         let bare = names.iter().map(|name| name.trim_matches('`'));
         let near: Vec<String> = bare.take(MAX_CANDIDATES).flat_map(|name| near_notes(&self.notes, name)).collect();
@@ -167,6 +208,28 @@ impl Store {
         }
         Err(self.unknown(&unknown))
     }
+}
+
+/// Returns the position of the note with an id, of the first collection that has it unless the id names one. The notes are
+/// sorted by collection and id.
+pub(crate) fn position_of(notes: &[Arc<NoteHandle>], id: &NoteId) -> Option<NoteIdx> {
+    let mut first = 0;
+    while let Some(note) = notes.get(first) {
+        let ordinal = note.collection_ordinal();
+        let rest = notes.get(first..).unwrap_or_default();
+        // Most stores are one collection.
+        let is_last = rest.last().is_some_and(|last| last.collection_ordinal() == ordinal);
+        let count =
+            if is_last { rest.len() } else { rest.partition_point(|note| note.collection_ordinal() <= ordinal) };
+        let own = rest.get(..count).unwrap_or_default();
+        if id.collection().is_none_or(|name| name == note.collection_name())
+            && let Ok(found) = own.binary_search_by(|note| note.id.local().cmp(id.local()))
+        {
+            return Some(NoteIdx::new(first + found));
+        }
+        first += count;
+    }
+    None
 }
 
 /// Returns the notes whose id or title is similar to a name, the most similar first, as they are shown.

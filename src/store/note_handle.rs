@@ -1,10 +1,11 @@
 //! A note of an open store: parsed from its file, or a record of the index whose file is read when its body is needed.
 
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
+use super::collection::{Collection, PROJECT};
 use super::index::record_fields::{
     ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
@@ -12,8 +13,8 @@ use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{
-    CodeRef, ContentSource, Diagnostic, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields, Value,
-    Verification, code_refs_of,
+    CodeRef, ContentSource, Diagnostic, Dialect, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields,
+    Value, Verification, code_refs_of,
 };
 
 /// A note of an open store.
@@ -24,12 +25,15 @@ use crate::note::{
 pub struct NoteHandle {
     /// The id by which the store knows the note: that of its frontmatter or path, unless another note has it too.
     pub id: NoteId,
-    /// The file's path in the store, with `/` between names.
+    /// The file's path relative to the first collection, with `/` between names; that of a note of another collection may
+    /// begin with `..`.
     pub path: String,
     flags: NoteFlags,
     /// The diagnostic of a note that shares its id with another.
     duplicate_id: Option<Box<Diagnostic>>,
     source: NoteSource,
+    /// The collection; `None` for the first one if it is a store.
+    collection: Option<Arc<Collection>>,
 }
 
 /// Where the content of a note comes from.
@@ -51,7 +55,7 @@ struct IndexedNote {
 impl From<Note> for NoteHandle {
     fn from(note: Note) -> Self {
         let (id, path, flags) = (note.id.clone(), note.path.clone(), NoteFlags::of(&note));
-        Self { id, path, flags, duplicate_id: None, source: NoteSource::Parsed(Box::new(note)) }
+        Self { id, path, flags, duplicate_id: None, source: NoteSource::Parsed(Box::new(note)), collection: None }
     }
 }
 
@@ -70,13 +74,44 @@ impl NoteHandle {
         let Some(id) = identity.id(&path) else { return Err(path) };
         let flags = identity.flags;
         let source = NoteSource::Indexed(IndexedNote { record, cold: OnceLock::new(), file: OnceLock::new() });
-        Ok(Self { id, path, flags, duplicate_id: None, source })
+        Ok(Self { id, path, flags, duplicate_id: None, source, collection: None })
     }
 
     /// Gives the note another id, since another note has its own, and adds a diagnostic.
     pub(super) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
         self.id = id;
         self.duplicate_id = Some(Box::new(diagnostic));
+    }
+
+    /// Puts the note into a collection: its path becomes relative to the first one.
+    pub(super) fn set_collection(&mut self, collection: &Arc<Collection>) {
+        self.path.insert_str(0, &collection.prefix);
+        self.collection = Some(Arc::clone(collection));
+    }
+
+    /// Returns the position of the note's collection among those of the store.
+    pub fn collection_ordinal(&self) -> usize {
+        self.collection.as_ref().map_or(0, |collection| collection.ordinal)
+    }
+
+    /// Returns the name of the note's collection.
+    pub fn collection_name(&self) -> &str {
+        self.collection.as_ref().map_or(PROJECT, |collection| collection.name.as_str())
+    }
+
+    /// Returns the dialect of the note's file.
+    pub fn dialect(&self) -> Dialect {
+        self.collection.as_ref().map(|collection| collection.dialect).unwrap_or_default()
+    }
+
+    /// Whether the note lies in the repository of the first collection.
+    pub fn is_in_repository(&self) -> bool {
+        self.collection.as_ref().is_none_or(|collection| collection.is_in_repository)
+    }
+
+    /// Returns the file's path in the folder of its collection.
+    pub fn local_path(&self) -> &str {
+        self.collection.as_ref().map_or(&self.path, |collection| collection.local_path(&self.path))
     }
 
     /// Returns the parsed note. Reads and parses the file of an indexed note at the first call, O(bytes).
@@ -93,7 +128,7 @@ impl NoteHandle {
     pub fn parsed_or_empty(&self) -> &Note {
         match &self.source {
             NoteSource::Parsed(note) => note,
-            NoteSource::Indexed(indexed) => indexed.file(&self.path),
+            NoteSource::Indexed(indexed) => indexed.file(self.local_path(), &self.path),
         }
     }
 
@@ -168,7 +203,7 @@ impl NoteHandle {
     fn cold_fields(&self) -> ColdFieldsRef<'_> {
         match &self.source {
             NoteSource::Parsed(note) => ColdFieldsRef::of(note),
-            NoteSource::Indexed(indexed) => indexed.cold_fields(&self.path),
+            NoteSource::Indexed(indexed) => indexed.cold_fields(self.local_path(), &self.path),
         }
     }
 
@@ -306,26 +341,26 @@ impl NoteHandle {
 }
 
 impl IndexedNote {
-    fn file(&self, path: &str) -> &Note {
+    fn file(&self, local_path: &str, path: &str) -> &Note {
         let (note, _) = &**self.file.get_or_init(|| {
             let (columns, mut bytes) = (&self.record.columns, Vec::new());
-            let read = note_file::read_into(&columns.dir, Path::new(path), &mut bytes);
+            let read = note_file::read_into(&columns.dir, Path::new(local_path), &mut bytes);
             let failure = read.err().map(|error| columns.errors.add_note(path, &error));
             if failure.is_some() {
                 bytes.clear();
             }
-            Box::new((Note::parse(path, bytes), failure))
+            Box::new((Note::parse_as(columns.dialect, local_path, bytes), failure))
         });
         note
     }
 
-    fn cold_fields(&self, path: &str) -> ColdFieldsRef<'_> {
+    fn cold_fields(&self, local_path: &str, path: &str) -> ColdFieldsRef<'_> {
         if self.cold.get().is_none()
             && let Some(cold) = self.record.cold_fields()
         {
             // Another thread may have decoded the same bytes first.
             let _ = self.cold.set(Box::new(cold));
         }
-        self.cold.get().map_or_else(|| ColdFieldsRef::of(self.file(path)), |cold| cold.borrowed())
+        self.cold.get().map_or_else(|| ColdFieldsRef::of(self.file(local_path, path)), |cold| cold.borrowed())
     }
 }

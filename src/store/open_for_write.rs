@@ -8,13 +8,12 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::change::Change;
+use super::find_collections::{FoundCollection, find_target};
+use super::index::location::user_cache_dir;
 use super::lock::{self, Lock};
 use super::note_handle::NoteHandle;
 use super::redo_log;
-use super::{
-    Config, IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, open_root,
-    relative_to,
-};
+use super::{IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to};
 use crate::error::{Error, ErrorKind};
 use crate::note::MAX_BYTES;
 
@@ -28,6 +27,16 @@ fn recover(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Erro
         Error::new(ErrorKind::Store, message)
             .hint("inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`")
     })
+}
+
+/// Returns the folder whose lock guards a collection. That of a source is in the user's cache folder, so that no file is
+/// left in the source.
+fn lock_dir(target: &FoundCollection, location: &Location) -> Result<PathBuf, Error> {
+    let in_cache = location.cache.as_deref().filter(|_| target.rules.is_some());
+    let Some(cache) = in_cache else { return Ok(target.root.clone()) };
+    let dir = user_cache_dir(&target.root, cache);
+    files::make_folders(&dir.join("lock"))?;
+    Ok(dir)
 }
 
 impl Store {
@@ -48,10 +57,10 @@ impl Store {
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
     ) -> Result<(Self, Lock), Error> {
-        let root = find_root(location, current_dir)?;
-        Config::load(&*open_root(&root)?)?;
+        let target = find_target(location, current_dir)?;
+        let root = target.root.clone();
         let shown = relative_to(&root, current_dir);
-        let lock = Lock::take(&root, &shown, location)?;
+        let lock = Lock::take(&lock_dir(&target, location)?, &shown, location)?;
         let recovered = recover(&root, &shown, location.cache.as_deref())?;
         let store = Self::open_settled(location, current_dir, &root, &lock, builder)?;
         Ok((Self { recovered, ..store }, lock))
@@ -81,7 +90,7 @@ impl Store {
         let mut reads = 1;
         loop {
             let now = in_progress_writes::now(root);
-            let (store, recent) = Self::open_since(location, current_dir, builder, now.map(lock::since))?;
+            let (store, recent) = Self::open_target_since(location, current_dir, builder, now.map(lock::since))?;
             if reads == MAX_READS || now.is_none_or(|now| lock.wait_for_racy(&recent, now, location.waits)) {
                 return Ok(store);
             }
@@ -109,8 +118,9 @@ impl Store {
     /// Reads a file of the store, by its path in the store.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
         files::failpoint_read();
-        let dir = self.dir.as_ref().ok_or(io::ErrorKind::NotFound);
-        let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(path), u64::MAX));
+        let (collection, local_path) = self.locate(path);
+        let dir = collection.dir.as_ref().ok_or(io::ErrorKind::NotFound);
+        let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(local_path), u64::MAX));
         Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)
     }
 
@@ -121,14 +131,14 @@ impl Store {
     pub fn remove_stale_temp_files(&self, _lock: &Lock) -> Result<Vec<String>, Error> {
         let paths = self.stale_temp_files();
         for path in &paths {
-            files::remove(&self.root.join(path))?;
+            files::remove(&self.first().root.join(path))?;
         }
         Ok(paths)
     }
 
     /// Returns the real path of a note's file, for a program that edits it.
     pub(crate) fn real_path(&self, path: &str) -> PathBuf {
-        self.root.join(path)
+        self.first().root.join(path)
     }
 
     /// Returns the store as it would be after changes, in memory.
@@ -142,7 +152,7 @@ impl Store {
         let mut notes = self.notes.clone();
         notes.retain(|note| !removed.contains(&*note.path));
         notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.to_vec()))));
-        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes, None)
+        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes)
     }
 
     /// Applies changes in their order, all or none. After a crash the next command that writes applies the rest.
@@ -151,6 +161,6 @@ impl Store {
     /// `Failure`, naming a file that could not be written; `Store`, naming a note that could not be read for the plan.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
         self.expect_read_notes()?;
-        Ok(redo_log::apply(&self.root, changes, lock)?)
+        Ok(redo_log::apply(&self.first().root, changes, lock)?)
     }
 }

@@ -13,6 +13,7 @@ use super::git_history::{GitHistory, Repository};
 use super::git_index::TrackedFiles;
 use super::source_text::SourceText;
 use super::walk::dir_handle::DirHandle;
+use super::worktree::{main_worktree, repository_root};
 use crate::note::is_project_path;
 
 /// The longest file that is read, in bytes; longer ones are no sources.
@@ -37,8 +38,9 @@ impl Store {
     /// Returns the files of the project. `None` for a store in memory, and a project that can't be read. Starts no
     /// process. `max_bytes`: the most bytes of files that are read.
     pub fn project_files(&self, max_bytes: u64) -> Option<ProjectFiles> {
-        self.dir.as_ref()?;
-        let folder = project_root(self.root.parent()?);
+        let first = self.first();
+        first.dir.as_ref()?;
+        let folder = self.project_folder()?;
         let root = DirHandle::new(&folder).ok()?;
         let repository = repository_of(&folder);
         let tracked = repository.as_ref().and_then(|repository| read_index(&folder, repository));
@@ -46,10 +48,20 @@ impl Store {
         Some(ProjectFiles { root, repository, tracked, room, read })
     }
 
+    /// Returns the folder of the project: where the store lies, or, if that is in the main working tree and the current
+    /// directory in a linked one, the same folder of the linked one.
+    fn project_folder(&self) -> Option<PathBuf> {
+        let root = &self.first().root;
+        let folder = project_root(if self.first().about.is_source() { root } else { root.parent()? });
+        let linked = repository_root(&self.current_dir).filter(|linked| !folder.starts_with(linked));
+        let same = linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(linked)?).ok()?)));
+        Some(same.unwrap_or(folder))
+    }
+
     /// Returns the path of a file in the project, from one relative to the current directory or absolute; `.` and `..` are
     /// resolved without accessing the disk. `None` for a path outside the project.
     pub fn project_path(&self, path: &str) -> Option<String> {
-        let folder = project_root(self.root.parent()?);
+        let folder = self.project_folder()?;
         let path = super::discover::normalize_lexically(&self.current_dir.join(path));
         let below = path.strip_prefix(folder).ok()?;
         let names = below.components().map(|part| part.as_os_str().to_str());

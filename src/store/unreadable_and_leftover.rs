@@ -5,7 +5,10 @@ use std::path::{Path, PathBuf};
 use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
-use super::{IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, in_progress_writes, load, redo_log};
+use super::{
+    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, in_progress_writes,
+    load, redo_log,
+};
 use crate::error::{Error, ErrorKind};
 
 impl Store {
@@ -13,14 +16,20 @@ impl Store {
     pub fn unreadable_warning(&self) -> Option<String> {
         let hint = "answers omit them; `qipu doctor` lists all";
         let warning = || format!("some notes can't be read: {}; {hint}", self.unreadable_list());
-        (!self.unreadable.is_empty()).then(warning)
+        self.unreadable().next().map(|_| warning())
+    }
+
+    /// Iterates over the files and folders that can't be read, without files of sources that are skipped.
+    fn unreadable(&self) -> impl Iterator<Item = &IgnoredEntry> {
+        let all = self.collections.iter().flat_map(|collection| &collection.unreadable);
+        all.filter(|(_, reason)| ![FILE_HUGE, FILE_BINARY].contains(reason))
     }
 
     /// Lists the first unreadable files and folders, with the number of the others.
     fn unreadable_list(&self) -> String {
-        let shown = self.unreadable.iter().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
+        let shown = self.unreadable().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
         let named = shown.collect::<Vec<_>>().join(", ");
-        match self.unreadable.len().saturating_sub(MAX_CANDIDATES) {
+        match self.unreadable().count().saturating_sub(MAX_CANDIDATES) {
             0 => named,
             more => format!("{named} and {more} more"),
         }
@@ -33,7 +42,7 @@ impl Store {
     pub fn expect_readable_in(&self, folder: &str) -> Result<(), Error> {
         let inside =
             |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
-        match self.unreadable.iter().find(|(path, _)| inside(path)) {
+        match self.unreadable().find(|(path, _)| inside(path)) {
             None => Ok(()),
             Some((path, _)) => {
                 let message = format!("{} can't be read, and may be the note to change", self.shown(path));
@@ -47,7 +56,7 @@ impl Store {
     /// # Errors
     /// `Store`, listing files and folders that can't.
     pub fn expect_all_readable(&self) -> Result<(), Error> {
-        if self.unreadable.is_empty() {
+        if self.unreadable().next().is_none() {
             return Ok(());
         }
         let message = format!("this needs all notes of the store, and some can't be read: {}", self.unreadable_list());
@@ -56,8 +65,12 @@ impl Store {
 
     /// Lists the entries of the note folders that are not read, with the reason; paths are in the store.
     pub fn ignored_entries(&self) -> Vec<IgnoredEntry> {
-        let mut all: Vec<_> = self.dir.iter().flat_map(|dir| load::ignored_entries(dir)).collect();
-        all.extend(self.unreadable.iter().cloned());
+        let mut all: Vec<IgnoredEntry> = Vec::new();
+        for collection in self.collections.iter().filter(|collection| !collection.about.is_source()) {
+            let ignored = collection.dir.iter().flat_map(|dir| load::ignored_entries(dir));
+            all.extend(ignored.map(|(path, reason)| (format!("{}{path}", collection.about.prefix), reason)));
+        }
+        all.extend(self.collections.iter().flat_map(|collection| collection.unreadable.iter().cloned()));
         all.sort_unstable();
         all.dedup();
         all
@@ -65,7 +78,7 @@ impl Store {
 
     /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none.
     pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
-        match redo_log::unfinished(&self.root, location.cache.as_deref()) {
+        match redo_log::unfinished(&self.first().root, location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
                 "an earlier command was interrupted while it was changing files (in all: {files}); the next command that changes notes will finish the change"
@@ -83,22 +96,22 @@ impl Store {
 
     /// Lists the temporary files that crashed commands left in the store; paths are in the store.
     pub fn stale_temp_files(&self) -> Vec<String> {
-        let now = in_progress_writes::now(&self.root).unwrap_or(i64::MIN);
+        let now = in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN);
         // A symbolic link is not followed.
-        let has_cache = self.dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
-        let cache = has_cache.then(|| self.root.join(CACHE));
+        let has_cache = self.first().dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
+        let cache = has_cache.then(|| self.first().root.join(CACHE));
         let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |stat| stat.mtime));
         let cached = cached.filter_map(|path| Some(format!("{CACHE}/{}", path.file_name()?.to_str()?)));
-        cached.chain(self.dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
+        cached.chain(self.first().dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
     }
 
     /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
     pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        files::stale(folder, in_progress_writes::now(&self.root).unwrap_or(i64::MIN), FileStat::latest)
+        files::stale(folder, in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN), FileStat::latest)
     }
 
     /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
     pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
-        redo_log::is_foreign(&self.root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+        redo_log::is_foreign(&self.first().root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
     }
 }

@@ -6,23 +6,42 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
+use super::find_collections::{FoundCollection, find_collections};
 use super::walk::scan;
-use super::{Location, config, find_root, open_root};
+use super::{Location, config};
 use crate::error::Error;
 
-/// Returns a fingerprint of a store: a hash over the stats of its notes and its config. Reads no file.
+/// Returns a fingerprint of the collections of a store: a hash over the stats of their notes and configs. Reads no note.
 ///
 /// # Errors
 /// `NoStore` if there is none, `Store` if its folders can't be read.
 pub fn fingerprint(location: &Location, current_dir: &Path) -> Result<u64, Error> {
-    let root = find_root(location, current_dir)?;
-    let dir = open_root(&root)?;
-    let scanned = scan::notes(&dir, None)?;
+    let found = find_collections(location, current_dir)?;
     let mut hasher = DefaultHasher::new();
-    root.hash(&mut hasher);
-    scanned.files.hash(&mut hasher);
-    dir.file_stat(config::FILE.as_ref()).ok().flatten().hash(&mut hasher);
+    for (ordinal, collection) in found.all.iter().enumerate() {
+        let FoundCollection { name, root, dir, rules, .. } = collection;
+        (name, root).hash(&mut hasher);
+        let scanned = match rules {
+            Some(rules) => rules.scan(dir),
+            None => scan::notes(dir, None),
+        };
+        match scanned {
+            Ok(scanned) => scanned.files.hash(&mut hasher),
+            Err(error) if ordinal == 0 => return Err(error),
+            Err(_) => {}
+        }
+        dir.file_stat(config::FILE.as_ref()).ok().flatten().hash(&mut hasher);
+    }
     Ok(hasher.finish())
+}
+
+/// Returns the root of the store if there is no other collection: the kernel's reports are for a store alone.
+#[cfg(target_os = "linux")]
+fn only_store(location: &Location, current_dir: &Path) -> Option<PathBuf> {
+    match find_collections(location, current_dir).ok()?.all.as_slice() {
+        [FoundCollection { root, rules: None, .. }] => Some(root.clone()),
+        _ => None,
+    }
 }
 
 /// Watches a store between calls that read it.
@@ -54,7 +73,7 @@ impl ChangeWatcher {
         #[cfg(target_os = "linux")]
         {
             if !self.reports.as_mut().is_some_and(reports::Reports::discard) {
-                let root = find_root(&self.location, &self.current_dir).ok();
+                let root = only_store(&self.location, &self.current_dir);
                 self.reports = root.and_then(|root| reports::Reports::new(&root));
             }
             if self.reports.is_some() {
@@ -90,7 +109,7 @@ mod reports {
 
     use super::super::walk::dir_handle::{DirHandle, FileType};
     use super::super::walk::stat::DirStat;
-    use super::super::{Location, NOTE_FOLDERS, config, find_root};
+    use super::super::{Location, NOTE_FOLDERS, config};
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
     /// (`/proc/sys/fs/inotify/max_user_watches`), and other programs need them too.
@@ -150,7 +169,7 @@ mod reports {
         /// Whether a change was reported, or the location now names another store.
         pub(super) fn have_changes(&mut self, location: &Location, current_dir: &Path) -> bool {
             self.read();
-            let root = find_root(location, current_dir).ok();
+            let root = super::only_store(location, current_dir);
             let is_same = root.is_some_and(|root| {
                 let stat = DirHandle::new(&root).ok().and_then(|dir| dir.dir_stat());
                 root == self.root && stat.is_some_and(|stat| identity(&stat) == self.identity)

@@ -2,7 +2,6 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,12 +78,18 @@ pub(crate) fn call_with_cache(dir: &str, cache: &Path, args: &[&str], stdin: &st
 
 fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
     let stdin = stdin.to_owned();
+    // The store of this repository is that of a folder above the fixtures.
+    let is_fixture =
+        dir.starts_with("fixtures/") && Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(".qipu").is_dir();
+    let store = is_fixture.then(|| ("QIPU_STORE".to_owned(), OsString::from(".qipu")));
     Env {
         user: None,
         cache_dir: None,
+        data_dir: None,
+        home: None,
         settings_dir: dir.starts_with("fixtures/").then(trusting_fixtures),
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
-        vars: vars.iter().map(|(name, value)| ((*name).to_owned(), value.into())).collect::<BTreeMap<_, _>>(),
+        vars: store.into_iter().chain(vars.iter().map(|(name, value)| ((*name).to_owned(), value.into()))).collect(),
         stdin: Box::new(move || Ok(stdin.clone())),
         editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
         is_terminal: false,

@@ -40,8 +40,7 @@ pub(super) fn plan(
     if kind.is_empty() {
         return Err(Error::usage("the type is empty"));
     }
-    let id = unused_id(store, request.random);
-    let path = format!("{}/{id}{}.md", folder_of(kind), slug(&title));
+    let (id, path) = new_place(store, request.random, kind, &title);
     let template = store.template(kind)?.unwrap_or_default();
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
@@ -49,8 +48,11 @@ pub(super) fn plan(
         expect_no_claims(fields)?;
         all_edits.extend(without_claims());
     }
+    // The id of a document comes from its path.
+    if !store.is_source() {
+        all_edits.push(Edit::SetText { key: "id".into(), text: id.to_string() });
+    }
     all_edits.extend([
-        Edit::SetText { key: "id".into(), text: id.to_string() },
         Edit::SetText { key: "title".into(), text: title },
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
@@ -115,6 +117,20 @@ fn fill_template(template: &str, title: &str, date: &str) -> String {
         }
     });
     lines.collect()
+}
+
+/// Returns the id and the path of a new note: in a source, a file that is named by its title.
+fn new_place(store: &Store, random: u64, kind: &str, title: &str) -> (NoteId, String) {
+    if !store.is_source() {
+        let id = unused_id(store, random);
+        let path = format!("{}/{id}{}.md", folder_of(kind), slug(title));
+        return (id, path);
+    }
+    let slug = slug(title);
+    let stem = if slug.is_empty() { "note" } else { slug.trim_start_matches('-') };
+    let names = std::iter::once(format!("{stem}.md")).chain((2..).map(|ordinal| format!("{stem}-{ordinal}.md")));
+    let path = names.into_iter().find(|path| !store.is_taken(path)).unwrap_or_default();
+    (NoteId::from_path(&path), path)
 }
 
 /// Returns an id that no note has. Tries that of `random` first.

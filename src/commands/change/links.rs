@@ -3,9 +3,10 @@
 use super::{PlannedChange, link_entry, plan_edits};
 use crate::error::Error;
 use crate::graph::NameIndex;
+use crate::note::NoteId;
 use crate::note::edit::Edit;
+use crate::store::NoteHandle;
 use crate::store::Store;
-use crate::store::{NoteHandle, NoteIdx};
 
 /// The largest edit distance of a link type that is suggested.
 const MAX_DISTANCE: usize = 2;
@@ -19,14 +20,12 @@ pub(super) fn plan_add(
     kind: &str,
 ) -> Result<Vec<PlannedChange>, Error> {
     check_kind(store, kind)?;
-    let (from, to) = (store.resolve(from)?, store.resolve(to)?);
-    if from == to {
+    let (note, target) = (&store.notes()[store.resolve(from)?], store.link_target(to)?);
+    if note.id == target {
         return Err(Error::usage("a note can't be linked to itself"));
     }
-    store.expect_own_id(to)?;
-    let (note, target) = (&store.notes()[from], &store.notes()[to]);
-    let entries = link_entry(kind, target.id.as_str());
-    let is_there = links_to(store, note, to).any(|(link_kind, _)| link_kind == kind);
+    let entries = link_entry(kind, target.as_str());
+    let is_there = links_to(store, note, &target).any(|(link_kind, _)| link_kind == kind);
     let edits = if is_there { Vec::new() } else { vec![Edit::AddMap { key: "links", entries }] };
     Ok(vec![plan_edits(store, note, &edits, now)?])
 }
@@ -39,22 +38,29 @@ pub(super) fn plan_remove(
     to: &str,
     kind: Option<&str>,
 ) -> Result<Vec<PlannedChange>, Error> {
-    let (from, to) = (store.resolve(from)?, store.resolve(to)?);
-    let note = &store.notes()[from];
-    let unwanted = links_to(store, note, to).filter(|(link_kind, _)| kind.is_none_or(|kind| *link_kind == kind));
+    let note = &store.notes()[store.resolve(from)?];
+    let to = match store.resolve(to) {
+        Ok(to) => store.notes()[to].id.clone(),
+        Err(error) => store.resolve_elsewhere(to).map(|(id, _)| id).ok_or(error)?,
+    };
+    let unwanted = links_to(store, note, &to).filter(|(link_kind, _)| kind.is_none_or(|kind| *link_kind == kind));
     let edit = |(kind, target): (&str, &str)| Edit::RemoveMap { key: "links", entries: link_entry(kind, target) };
     let edits: Vec<Edit> = unwanted.map(edit).collect();
     Ok(vec![plan_edits(store, note, &edits, now)?])
 }
 
-/// Returns a note's typed links to the note at position `to`.
+/// Returns a note's typed links to the note with an id; that of a note of another collection is behind its name.
 pub(super) fn links_to<'a>(
     store: &'a Store,
     note: &'a NoteHandle,
-    to: NoteIdx,
+    to: &'a NoteId,
 ) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let names = NameIndex::new(store.notes());
-    note.link_fields().typed.into_iter().filter(move |(_, target)| names.resolve(target) == Some(to))
+    let (names, position) = (NameIndex::new(store.notes()), store.position(to));
+    let leads_there = move |target: &str| match position {
+        Some(position) => names.resolve(target) == Some(position),
+        None => target.trim() == to.as_str(),
+    };
+    note.link_fields().typed.into_iter().filter(move |(_, target)| leads_there(target))
 }
 
 /// Refuses an unknown link type. The hint lists all types and tells how to add one.

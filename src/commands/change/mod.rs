@@ -86,7 +86,7 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
 
 /// Opens a note in the user's editor and reports its change.
 pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
-    let store = Store::open(location, &env.current_dir)?;
+    let store = Store::open_target(location, &env.current_dir, None)?;
     let path = &store.notes()[store.resolve(id)?].path;
     let plan = edit::open(&store, path, location, now, env)?;
     Ok(report(&store, "edit", false, plan))

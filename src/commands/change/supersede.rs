@@ -27,7 +27,7 @@ pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec
         return Err(Error::usage(format!("`{new}` can't supersede `{old}`, which supersedes it")));
     }
     let old_change = plan_old(store, &successions, now, old, Some(new))?;
-    let is_linked = links_to(store, &notes[new], old).any(|(kind, _)| kind == SUPERSEDES);
+    let is_linked = links_to(store, &notes[new], &notes[old].id).any(|(kind, _)| kind == SUPERSEDES);
     let link = if is_linked { Vec::new() } else { vec![link(&notes[old].id)] };
     Ok(vec![plan_edits(store, &notes[new], &link, now)?, old_change])
 }

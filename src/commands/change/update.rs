@@ -101,9 +101,7 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(fields.sources.iter().map(|url| Edit::AddMap { key: "sources", entries: vec![("url", url.clone())] }));
     for (kind, target) in &fields.links {
         check_kind(store, kind)?;
-        let position = store.resolve(target)?;
-        store.expect_own_id(position)?;
-        let entries = link_entry(kind, store.notes()[position].id.as_str());
+        let entries = link_entry(kind, store.link_target(target)?.as_str());
         edits.push(Edit::AddMap { key: "links", entries });
     }
     edits.extend(fields.custom.iter().map(|(key, text)| Edit::SetCustom { key: key.clone(), text: text.clone() }));

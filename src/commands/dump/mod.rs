@@ -31,7 +31,7 @@ pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path
 /// Packs the notes into a file or into the answer.
 fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let selection = request.selection.as_ref();
-    let store = Store::open(location, current_dir)?;
+    let store = Store::open_target(location, current_dir, None)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
     let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
     if !request.is_secret_allowed {

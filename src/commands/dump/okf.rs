@@ -32,7 +32,7 @@ pub(super) fn run(
     location: &Location,
     current_dir: &Path,
 ) -> Result<Report, Error> {
-    let store = Store::open(location, current_dir)?;
+    let store = Store::open_target(location, current_dir, None)?;
     let selection = request.selection.as_ref();
     let (store, bundle) = store.with_corruption_retry(location, current_dir, |store| {
         Bundle::of(store, selection, request.is_secret_allowed)

@@ -16,8 +16,8 @@ const DEFAULT_TRUST: f64 = 0.5;
 pub(super) struct Evidence<'s> {
     store: &'s Store,
     user: UserTrust,
-    /// Whether the user trusts the whole store.
-    trusts_store: bool,
+    /// For each collection, whether the user trusts all its notes.
+    trusted_collections: Vec<bool>,
     /// The trust in the authors of last commits, by the note; only of authors that the user trusts.
     commit_authors: HashMap<NoteIdx, f64>,
 }
@@ -51,13 +51,18 @@ impl<'s> Evidence<'s> {
         let commit_authors = if user.has_commit_authors() { store.commit_authors(is_listed) } else { HashMap::new() };
         let trusted = commit_authors.into_iter().filter_map(|(note, author)| Some((note, *user.authors.get(&author)?)));
         let commit_authors = trusted.collect();
-        Ok(Self { store, user, trusts_store: store.is_trusted(), commit_authors })
+        Ok(Self { store, user, trusted_collections: store.trusted_collections(), commit_authors })
+    }
+
+    fn trusts_collection(&self, index: NoteIdx) -> bool {
+        let ordinal = self.store.notes()[index].collection_ordinal();
+        self.trusted_collections.get(ordinal).copied().unwrap_or_default()
     }
 
     fn support(&self, index: NoteIdx) -> Support {
         match self.commit_authors.get(&index) {
             Some(trust) if *trust < DEFAULT_TRUST => Support::None,
-            _ if self.trusts_store => Support::Full,
+            _ if self.trusts_collection(index) => Support::Full,
             Some(trust) => Support::UpTo(*trust),
             None => Support::None,
         }

@@ -1,16 +1,17 @@
 //! The segments of a store as one index.
 //!
-//! The first segment is the stored one without its deleted documents, the second is built from the notes not in it.
-//! All statistics are integers and equal those of one segment with all notes.
+//! The first segments are the stored ones of the collections without their deleted documents, the last is built from the
+//! notes not in them. All statistics are integers and equal those of one segment with all notes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
+use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::dictionary::TermEntry;
 use super::forward::DocText;
-use super::indexed_segment::{IndexedSegment, TermMatch};
+use super::indexed_segment::{IndexedSegment, SegmentStats, TermMatch};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
@@ -20,89 +21,96 @@ use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
 use crate::search::postings::FieldTermFreqs;
 use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
 
-/// The stored segment of a store without deleted notes, and one of notes read in this call, seen as one index.
+/// The stored segments of a store without deleted notes, and one of notes read in this call, seen as one index.
 pub struct CompositeIndex {
     pub(crate) stems: Arc<Stems>,
-    /// The stored segment, and the one in memory.
-    segments: [IndexedSegment; 2],
+    /// The stored segments, at least one, and the one in memory.
+    segments: Vec<IndexedSegment>,
     /// The address of each note of the store.
     addresses: Vec<DocAddress>,
     /// The number of notes, and of paragraphs, that contain each term.
     doc_freqs: Vec<u32>,
     paragraph_freqs: Vec<u32>,
-    /// The ordinals of the terms that only the second segment has; their ids follow those of the first.
-    only_in_second: Vec<TermOrd>,
+    /// The terms that the first segment lacks, each with a segment that has it; their ids follow those of the first.
+    only_in_later: Vec<(u16, TermOrd)>,
     pub(crate) totals: Totals,
 }
 
 impl CompositeIndex {
-    /// Opens the stored index of a store, if there is one and it is intact, and indexes the notes that it lacks.
-    pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: Option<&TextIndex>) -> Self {
-        let first = stored.and_then(|stored| {
-            let opened =
-                IndexedSegment::open(Arc::clone(&stored.blobs), stored.notes.iter().map(|note| note.map(NoteIdx::new)));
+    /// Opens the stored indexes of a store that are intact, and indexes the notes that they lack.
+    pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: &[&TextIndex]) -> Self {
+        let open = |stored: &&TextIndex| {
+            let notes = stored.notes.iter().map(|note| note.map(NoteIdx::new));
+            let opened = IndexedSegment::open(Arc::clone(&stored.blobs), notes);
             if opened.is_none() {
                 stored.blobs.mark_corrupt();
             }
             opened
-        });
-        let first = first.unwrap_or_default();
+        };
+        let mut segments: Vec<IndexedSegment> = match stored {
+            [one] => open(one).into_iter().collect(),
+            several => several.par_iter().filter_map(open).collect(),
+        };
+        if segments.is_empty() {
+            segments.push(IndexedSegment::default());
+        }
         let mut addresses = vec![None; notes.len()];
-        for (doc, note) in first.live_docs() {
-            if let Some(address) = addresses.get_mut(note.index()) {
-                *address = Some(DocAddress { segment: 0, doc });
+        for (ordinal, segment) in (0..).zip(&segments) {
+            for (doc, note) in segment.live_docs() {
+                if let Some(address) = addresses.get_mut(note.index()) {
+                    *address = Some(DocAddress { segment: ordinal, doc });
+                }
             }
         }
         let missing: Vec<NoteIdx> =
             NoteIdx::all(notes.len()).filter(|note| addresses[note.index()].is_none()).collect();
         let missing_notes: Vec<Arc<NoteHandle>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
         let in_memory = build_in_memory(&missing_notes, language);
-        let second = IndexedSegment::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default();
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
-            addresses[note.index()] = Some(DocAddress { segment: 1, doc });
+            addresses[note.index()] = Some(DocAddress { segment: segments.len() as u16, doc });
         }
+        segments.push(IndexedSegment::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default());
         let index = Self {
             stems: Arc::new(Stems::new(language)),
-            segments: [first, second],
+            segments,
             addresses: addresses.into_iter().flatten().collect(),
             doc_freqs: Vec::new(),
             paragraph_freqs: Vec::new(),
-            only_in_second: Vec::new(),
+            only_in_later: Vec::new(),
             totals: Totals::default(),
         };
         index.with_merged_stats()
     }
 
-    /// Merges the statistics of both segments, without deleted documents.
+    /// Merges the statistics of the segments, without deleted documents.
     fn with_merged_stats(mut self) -> Self {
-        let [first, second] = &mut self.segments;
-        self.totals = first.segment.totals;
-        let entries = TermOrd::all(first.segment.term_count()).map(|term| first.segment.dictionary.entry(term));
-        (self.doc_freqs, self.paragraph_freqs) = entries.map(|entry| (entry.doc_freq, entry.paragraph_freq)).unzip();
-        for doc in first.deleted_docs() {
-            self.totals.subtract(first.subtract_document(doc, &mut self.doc_freqs, &mut self.paragraph_freqs));
+        let (ids, only_in_later) = merged_term_ids(&self.segments);
+        self.only_in_later = only_in_later;
+        for (segment, ids) in self.segments.iter_mut().skip(1).zip(ids) {
+            segment.term_ids = ids;
         }
-        self.totals.add(second.segment.totals);
-        for term in TermOrd::all(second.segment.term_count()) {
-            let entry = second.segment.dictionary.entry(term);
-            let id = first.segment.dictionary.find(entry.text).map(|term| TermId(term.0)).unwrap_or_else(|| {
-                self.only_in_second.push(term);
-                self.doc_freqs.push(0);
-                self.paragraph_freqs.push(0);
-                TermId(self.doc_freqs.len() as u32 - 1)
-            });
-            second.term_ids.push(id);
-            self.doc_freqs[id.index()] += entry.doc_freq;
-            self.paragraph_freqs[id.index()] += entry.paragraph_freq;
+        let mut stats = self.segments.par_iter().map(IndexedSegment::live_stats).collect::<Vec<_>>().into_iter();
+        SegmentStats { doc_freqs: self.doc_freqs, paragraph_freqs: self.paragraph_freqs, totals: self.totals } =
+            stats.next().unwrap_or_default();
+        let count = self.doc_freqs.len() + self.only_in_later.len();
+        self.doc_freqs.resize(count, 0);
+        self.paragraph_freqs.resize(count, 0);
+        for (segment, stats) in self.segments.iter().skip(1).zip(stats) {
+            self.totals.add(stats.totals);
+            for (id, (doc_freq, paragraph_freq)) in
+                segment.term_ids.iter().zip(stats.doc_freqs.iter().zip(&stats.paragraph_freqs))
+            {
+                self.doc_freqs[id.index()] += doc_freq;
+                self.paragraph_freqs[id.index()] += paragraph_freq;
+            }
         }
         self
     }
 
     /// Returns the id of a term; `None` if no note contains it.
     pub(crate) fn term_id(&self, term: &str) -> Option<TermId> {
-        let [first, second] = &self.segments;
-        let in_second = || second.segment.dictionary.find(term).map(|term| second.term_id(term));
-        let id = first.segment.dictionary.find(term).map(|term| first.term_id(term)).or_else(in_second)?;
+        let id_in = |segment: &IndexedSegment| Some(segment.term_id(segment.segment.dictionary.find(term)?));
+        let id = self.segments.iter().find_map(id_in)?;
         (self.doc_freq(id) > 0).then_some(id)
     }
 
@@ -125,10 +133,13 @@ impl CompositeIndex {
 
     /// Returns the segment that has the text of a term, and its ordinal there.
     fn locate(&self, id: TermId) -> Option<(&IndexedSegment, TermOrd)> {
-        let [first, second] = &self.segments;
+        let first = self.segments.first()?;
         match id.index().checked_sub(first.segment.term_count()) {
             None => Some((first, TermOrd(id.0))),
-            Some(beyond) => Some((second, *self.only_in_second.get(beyond)?)),
+            Some(beyond) => {
+                let (segment, term) = *self.only_in_later.get(beyond)?;
+                Some((self.segments.get(usize::from(segment))?, term))
+            }
         }
     }
 
@@ -154,8 +165,14 @@ impl CompositeIndex {
 
     /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
-        let mut matches: Vec<TermMatch> =
-            self.segments.iter().flat_map(|segment| segment.find(query_term_of)).collect();
+        let in_segments = self.segments.par_iter().map(|segment| segment.find(query_term_of));
+        let mut matches = in_segments.reduce(Vec::new, |mut all, more| {
+            if all.is_empty() {
+                return more;
+            }
+            all.extend(more);
+            all
+        });
         matches.par_sort_unstable_by_key(|found| (found.note, found.query_term, found.term));
         matches
     }
@@ -267,6 +284,37 @@ impl CompositeIndex {
     pub(crate) fn average_paragraph_len(&self) -> f64 {
         (self.totals.paragraph_words as f64 / (self.totals.paragraphs as f64).max(1.0)).max(1.0)
     }
+}
+
+/// The ids of the terms of the segments behind the first, by their ordinals there, and the terms that the first lacks.
+type MergedTerms = (Vec<Vec<TermId>>, Vec<(u16, TermOrd)>);
+
+/// Gives each term of the segments an id: its ordinal in the first segment, else the next free number.
+fn merged_term_ids(segments: &[IndexedSegment]) -> MergedTerms {
+    let Some((first, later)) = segments.split_first() else { return MergedTerms::default() };
+    let first = &first.segment.dictionary;
+    let in_first: Vec<Vec<Option<TermOrd>>> =
+        later.par_iter().map(|segment| first.find_all(&segment.segment.dictionary)).collect();
+    let mut only_in_later = Vec::new();
+    let mut ids_of_new: HashMap<&str, TermId, RandomState> = HashMap::default();
+    let mut all = Vec::with_capacity(later.len());
+    for ((ordinal, segment), in_first) in (1..).zip(later).zip(in_first) {
+        let ids = TermOrd::all(in_first.len()).zip(in_first).map(|(term, in_first)| {
+            let new_id = TermId((first.term_count() + only_in_later.len()) as u32);
+            let id = match in_first {
+                Some(term) => return TermId(term.0),
+                // Nothing follows the only segment behind the first.
+                None if later.len() == 1 => new_id,
+                None => *ids_of_new.entry(segment.segment.dictionary.entry(term).text).or_insert(new_id),
+            };
+            if id == new_id {
+                only_in_later.push((ordinal, term));
+            }
+            id
+        });
+        all.push(ids.collect());
+    }
+    (all, only_in_later)
 }
 
 fn build_in_memory(notes: &[Arc<NoteHandle>], language: Language) -> Arc<dyn BlobSource> {

@@ -108,6 +108,27 @@ impl Dictionary {
         None
     }
 
+    /// Finds the terms of another dictionary: by its ordinals, the ordinal of the same term here.
+    pub(crate) fn find_all(&self, other: &Self) -> Vec<Option<TermOrd>> {
+        let texts = TermOrd::all(other.term_count()).map(|term| other.text(term));
+        // A merge takes a step for each term of both, a search log2(terms) steps for each term of the other.
+        if other.term_count() * (usize::BITS - self.term_count().leading_zeros()) as usize <= self.term_count() {
+            return texts.map(|text| self.find(text)).collect();
+        }
+        let mut own = 0;
+        let find = |text: &str| {
+            while own < self.term_count() {
+                match self.text(TermOrd(own as u32)).cmp(text) {
+                    std::cmp::Ordering::Less => own += 1,
+                    std::cmp::Ordering::Greater => return None,
+                    std::cmp::Ordering::Equal => return Some(TermOrd(own as u32)),
+                }
+            }
+            None
+        };
+        texts.map(find).collect()
+    }
+
     fn text(&self, term: TermOrd) -> &str {
         self.text_ends.text(term.index(), &self.texts)
     }

@@ -27,6 +27,14 @@ pub(super) struct IndexedSegment {
     word_doc_freqs: OnceLock<Vec<u32>>,
 }
 
+/// The statistics of a segment without its deleted documents; frequencies by the ordinals of its terms.
+#[derive(Default)]
+pub(super) struct SegmentStats {
+    pub(super) doc_freqs: Vec<u32>,
+    pub(super) paragraph_freqs: Vec<u32>,
+    pub(super) totals: Totals,
+}
+
 /// The frequencies of one query term in one note.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TermMatch {
@@ -151,8 +159,20 @@ impl IndexedSegment {
         })
     }
 
+    /// Computes the statistics without deleted documents.
+    pub(super) fn live_stats(&self) -> SegmentStats {
+        let entries = TermOrd::all(self.segment.term_count()).map(|term| self.segment.dictionary.entry(term));
+        let (doc_freqs, paragraph_freqs) = entries.map(|entry| (entry.doc_freq, entry.paragraph_freq)).unzip();
+        let mut stats = SegmentStats { doc_freqs, paragraph_freqs, totals: self.segment.totals };
+        for doc in self.deleted_docs() {
+            let subtracted = self.subtract_document(doc, &mut stats.doc_freqs, &mut stats.paragraph_freqs);
+            stats.totals.subtract(subtracted);
+        }
+        stats
+    }
+
     /// Subtracts a deleted document from the frequencies of this segment's terms. Returns its share of the totals.
-    pub(super) fn subtract_document(&self, doc: DocId, doc_freqs: &mut [u32], paragraph_freqs: &mut [u32]) -> Totals {
+    fn subtract_document(&self, doc: DocId, doc_freqs: &mut [u32], paragraph_freqs: &mut [u32]) -> Totals {
         let text = self.segment.text(doc).map(|word| self.segment.term_of(word));
         let index_of = |term: &TermOrd| term.index();
         decrement_counts(doc_freqs, text.all().iter().map(index_of));

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::note::Dialect;
 use crate::store::walk::dir_handle::DirHandle;
+use crate::store::walk::source_scan::SourceRules;
 
 /// The folder of derived files in a store.
 pub(crate) const FOLDER: &str = "cache";
@@ -21,13 +23,28 @@ pub(crate) struct IndexLocation<'a> {
     pub(crate) uses_index: bool,
     /// The modification time in nanoseconds from which on files are reported as recent.
     pub(crate) since: Option<i64>,
+    /// The dialect and the rules of a source.
+    pub(crate) source: Option<(Dialect, &'a SourceRules)>,
+}
+
+impl IndexLocation<'_> {
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.source.map(|(dialect, _)| dialect).unwrap_or_default()
+    }
+
+    /// Returns the path of the index in the user's cache folder. A source has one for each dialect.
+    pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
+        let dir = user_cache_dir(self.root, self.cache?);
+        Some(if self.source.is_some() { dir.join(self.dialect().name()) } else { dir })
+    }
 }
 
 /// Opens the directories in which an index may be: `cache` in the store, else, for a store that can't be written, one in
 /// the user's cache folder. In the store, a symbolic link is not followed.
 pub(crate) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = Arc<DirHandle>> + 'a {
-    let in_store = || location.dir.folder(Path::new(FOLDER)).ok();
-    let in_cache = || DirHandle::new(&user_cache_dir(location.root, location.cache?)).ok();
+    // Nothing is written into the folder of a source.
+    let in_store = || location.source.is_none().then(|| location.dir.folder(Path::new(FOLDER)).ok()).flatten();
+    let in_cache = || DirHandle::new(&location.user_cache_dir()?).ok();
     let open = move |is_in_store: bool| if is_in_store { in_store() } else { in_cache() };
     [true, false].into_iter().filter_map(open).map(Arc::new)
 }

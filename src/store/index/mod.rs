@@ -109,6 +109,11 @@ impl Index {
         self.files.par_iter().enumerate().map(cursor)
     }
 
+    /// Returns the time of the file system with the index, in nanoseconds; `None` if it can't be written.
+    pub(crate) fn now(&self) -> Option<i64> {
+        self.dir.now().ok()
+    }
+
     pub(crate) fn errors(&self) -> Arc<ReadErrors> {
         Arc::clone(&self.errors)
     }

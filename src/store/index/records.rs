@@ -5,7 +5,9 @@
 use std::sync::{Arc, OnceLock};
 
 use super::column_store::{COLUMN_GROUPS, ColumnChunk, ColumnGroup, ColumnStore, NOTES_PER_CHUNK};
+use super::location::IndexLocation;
 use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
+use crate::note::Dialect;
 use crate::store::read_errors::ReadErrors;
 use crate::store::walk::dir_handle::DirHandle;
 
@@ -17,6 +19,8 @@ pub(crate) struct RecordColumns {
     store: ColumnStore,
     /// The store's folder, where the files of the notes are.
     pub(crate) dir: Arc<DirHandle>,
+    /// The dialect of the notes' files.
+    pub(crate) dialect: Dialect,
     pub(crate) errors: Arc<ReadErrors>,
 }
 
@@ -28,9 +32,21 @@ pub(crate) struct RecordRef {
 }
 
 impl RecordColumns {
-    pub(crate) fn new(count: usize, store: ColumnStore, dir: &Arc<DirHandle>, errors: &Arc<ReadErrors>) -> Self {
+    pub(crate) fn new(
+        count: usize,
+        store: ColumnStore,
+        location: &IndexLocation<'_>,
+        errors: &Arc<ReadErrors>,
+    ) -> Self {
+        let dialect = location.dialect();
         let chunks = || (0..count.div_ceil(NOTES_PER_CHUNK)).map(|_| OnceLock::new()).collect();
-        Self { chunks: std::array::from_fn(|_| chunks()), store, dir: Arc::clone(dir), errors: Arc::clone(errors) }
+        Self {
+            chunks: std::array::from_fn(|_| chunks()),
+            store,
+            dir: Arc::clone(location.dir),
+            dialect,
+            errors: Arc::clone(errors),
+        }
     }
 
     /// Returns one column group of a record; empty if there is none or it can't be read.

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use super::column_store::COLUMN_GROUPS;
 use super::container::ContainerWriter;
 use super::file_table::{FILES_PER_BLOCK, PathBlock};
-use super::location::{FILE, FOLDER, IndexLocation, user_cache_dir};
+use super::location::{FILE, FOLDER, IndexLocation};
 use super::racy_timestamps::{FOREIGN_GRANULARITY, TIMESTAMP_GRANULARITY};
 use super::{IndexHeader, sidecar};
 use crate::codec::blobs::ByteChunks;
@@ -35,13 +35,19 @@ impl IndexWriter {
     /// Creates the file; `None` if no index can be written.
     pub(crate) fn new(location: &IndexLocation<'_>) -> Option<Self> {
         Self::in_store(location).or_else(|| {
-            let dir = user_cache_dir(location.root, location.cache?);
+            let dir = location.user_cache_dir()?;
             fs::create_dir_all(&dir).ok()?;
-            Self::in_dir(Arc::new(DirHandle::new(&dir).ok()?), FOREIGN_GRANULARITY)
+            let dir = Arc::new(DirHandle::new(&dir).ok()?);
+            let device = |dir: &DirHandle| dir.dir_stat().map(|stat| stat.device);
+            let is_same_device = device(&dir).is_some_and(|own| device(location.dir) == Some(own));
+            Self::in_dir(dir, if is_same_device { TIMESTAMP_GRANULARITY } else { FOREIGN_GRANULARITY })
         })
     }
 
     fn in_store(location: &IndexLocation<'_>) -> Option<Self> {
+        if location.source.is_some() {
+            return None;
+        }
         if location.dir.kind(FOLDER.as_ref()).is_none() {
             location.dir.make_folder(FOLDER).ok()?;
         }

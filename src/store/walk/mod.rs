@@ -3,5 +3,6 @@
 pub(crate) mod dir_cache;
 pub(crate) mod dir_handle;
 pub(crate) mod scan;
+pub(crate) mod source_scan;
 pub(crate) mod stat;
 pub(crate) mod tree;

@@ -13,7 +13,7 @@ use crate::calendar::{DateRange, Tokens, parse, parse_day};
 use crate::context::Journals;
 use crate::escape::abbreviated;
 use crate::note::NoteId;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, position_of};
 use mentions::{ID_PREFIX, MAX_NAME, Mention, mentions};
 
 /// The most ids in a warning about a name of several notes.
@@ -200,8 +200,8 @@ impl<'m> MentionIndex<'m> {
         let may_name_id = |(mention, _): &(&Mention, &mut Vec<NoteMatches>)| mention.is_explicit || mention.is_id;
         for (mention, matches) in self.mentions.iter().zip(&mut self.matches).filter(may_name_id) {
             for (name, matches) in mention.names.iter().zip(matches) {
-                let note = NoteId::parse(name).and_then(|id| notes.binary_search_by(|note| note.id.cmp(&id)).ok());
-                matches.extend(note.map(|note| (NameMatch::Id, NoteIdx::new(note))));
+                let note = NoteId::parse_qualified(name).and_then(|id| position_of(notes, &id));
+                matches.extend(note.map(|note| (NameMatch::Id, note)));
             }
         }
     }

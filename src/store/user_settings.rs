@@ -1,16 +1,17 @@
-//! What the user trusts in every store: the table `[trust]` of `qipu/config.toml` in the user's configuration folder, which
-//! no repository can write.
+//! The user's settings for every store: `qipu/config.toml` in the user's configuration folder, which no repository can
+//! write.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::collection_config::{SourceConfig, StoreConfig};
 use super::files;
 use crate::error::{Error, ErrorKind};
 
 /// The file in the user's configuration folder.
-const FILE: &str = "qipu/config.toml";
+pub(super) const FILE: &str = "qipu/config.toml";
 
 /// The table `[trust]` of the user; numbers are 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -24,14 +25,28 @@ pub struct UserTrust {
     pub verifiers: Option<Vec<String>>,
 }
 
-#[derive(Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-struct UserSettings {
-    trust: UserTrust,
+/// The user's settings.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
+pub(super) struct UserSettings {
+    pub(super) trust: UserTrust,
+    /// Folders of markdown that are read with every store.
+    pub(super) sources: Vec<SourceConfig>,
+    /// Stores that are read with every store.
+    pub(super) stores: Vec<StoreConfig>,
+    /// The folders of repositories whose stores may name folders outside the repository.
+    pub(super) allowed_repositories: Vec<PathBuf>,
 }
 
 impl UserTrust {
-    /// Loads the table; the default without a file or a folder.
+    /// Whether the authors of commits count.
+    pub fn has_commit_authors(&self) -> bool {
+        self.authors.keys().any(|name| name.contains('@'))
+    }
+}
+
+impl UserSettings {
+    /// Loads the settings; the default ones without a file or a folder.
     ///
     /// # Errors
     /// `Store` if the file can't be read or is not valid, with the line.
@@ -48,20 +63,22 @@ impl UserTrust {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let file: UserSettings = toml::from_str(text).map_err(|error| {
+        let file: Self = toml::from_str(text).map_err(|error| {
             let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
             format!("line {}: {}", before.matches('\n').count() + 1, error.message())
         })?;
         let mut numbers = file.trust.authors.iter().chain(&file.trust.hosts);
         match numbers.find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             Some((name, trust)) => Err(format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")),
-            None => Ok(file.trust),
+            None => Ok(file),
         }
     }
 
-    /// Whether the authors of commits count.
-    pub fn has_commit_authors(&self) -> bool {
-        self.authors.keys().any(|name| name.contains('@'))
+    /// Whether the user allows a repository to name folders outside it; `root` without symbolic links.
+    pub(super) fn allows(&self, root: &Path) -> bool {
+        let is_root =
+            |allowed: &PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
+        self.allowed_repositories.iter().filter(|allowed| allowed.is_absolute()).any(is_root)
     }
 }
 
@@ -72,17 +89,17 @@ mod tests {
     #[test]
     fn settings_are_read_and_errors_name_the_line() {
         let text = "[trust]\nverifiers = [\"human:ann\"]\n[trust.authors]\nAnn = 0.9\n\"ann@x.org\" = 1\n[trust.hosts]\n\"x.org\" = 0\n";
-        let trust = UserTrust::parse(text).unwrap();
+        let trust = UserSettings::parse(text).unwrap().trust;
         assert_eq!((trust.authors["Ann"], trust.hosts["x.org"], trust.has_commit_authors()), (0.9, 0.0, true));
         assert_eq!(trust.verifiers, Some(vec!["human:ann".to_owned()]));
-        assert_eq!(UserTrust::parse("").unwrap(), UserTrust::default());
+        assert_eq!(UserSettings::parse("").unwrap(), UserSettings::default());
         for (text, reason) in [
             ("[trust.authors]\nAnn = 1.5\n", "`Ann = 1.5` under [trust] is not a number from 0 to 1"),
             ("[trust.authors]\nAnn = \"much\"\n", "line 2: "),
             ("[trust]\nverifier = []\n", "line 2: unknown field `verifier`"),
             ("\n[trusts]\n", "line 2: unknown field `trusts`"),
         ] {
-            let error = UserTrust::parse(text).unwrap_err();
+            let error = UserSettings::parse(text).unwrap_err();
             assert!(error.contains(reason), "{error}");
         }
     }
@@ -90,11 +107,11 @@ mod tests {
     #[test]
     fn a_missing_file_is_the_default_and_a_broken_one_is_named() {
         let tmp = tempfile::tempdir().unwrap();
-        assert_eq!(UserTrust::load(None).unwrap(), UserTrust::default());
-        assert_eq!(UserTrust::load(Some(tmp.path())).unwrap(), UserTrust::default());
+        assert_eq!(UserSettings::load(None).unwrap(), UserSettings::default());
+        assert_eq!(UserSettings::load(Some(tmp.path())).unwrap(), UserSettings::default());
         std::fs::create_dir(tmp.path().join("qipu")).unwrap();
         std::fs::write(tmp.path().join(FILE), "[trust\n").unwrap();
-        let error = UserTrust::load(Some(tmp.path())).unwrap_err();
+        let error = UserSettings::load(Some(tmp.path())).unwrap_err();
         assert!(error.to_string().contains("config.toml are not valid: line 1"), "{error}");
     }
 }

@@ -1,0 +1,41 @@
+//! `qipu where`: reports the collections that answers are made of, and why each counts.
+
+use crate::report::{DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::store::{Collection, SettingFinding, Store};
+
+/// Reports each collection, then the settings without effect.
+pub(super) fn run(store: &Store) -> Report {
+    let rows = store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes)));
+    let findings = store.setting_findings().iter().map(|finding| Entry::Finding(setting_finding(finding)));
+    Report::new(ReportHead::new(&layout::WHERE, Some(&store.shown_path)), rows.chain(findings).collect())
+}
+
+/// Returns the finding of a setting that has no effect.
+pub(super) fn setting_finding(finding: &SettingFinding) -> DiagnosticEntry {
+    DiagnosticEntry::warning(finding.code, finding.file.clone(), finding.message.clone())
+}
+
+fn row(collection: &Collection, notes: usize) -> RowEntry {
+    let (kind, reason) = (if collection.is_source() { "source" } else { "store" }, collection.reason.to_string());
+    let mut about =
+        vec![if collection.is_source() { format!("source, {}", collection.dialect.name()) } else { kind.to_owned() }];
+    about.extend((!collection.is_writable).then(|| "only read".to_owned()));
+    about.push(reason.clone());
+    let dialect = if collection.is_source() { RowValue::name(collection.dialect.name()) } else { RowValue::Nothing };
+    RowEntry {
+        kind: "collection",
+        list: "collections",
+        figure: notes.to_string(),
+        line: format!("{}  {} ({})", collection.name, collection.shown_path, about.join("; ")),
+        detail: String::new(),
+        fields: vec![
+            ("name", RowValue::name(&collection.name)),
+            ("kind", RowValue::name(kind)),
+            ("as", dialect),
+            ("path", RowValue::name(&collection.shown_path)),
+            ("notes", RowValue::Count(notes)),
+            ("writable", RowValue::Flag(collection.is_writable)),
+            ("reason", RowValue::Text(reason)),
+        ],
+    }
+}

@@ -1,0 +1,79 @@
+//! The links of each collection by itself, which are cached with it, and their union with the links between collections.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::adjacency::AdjacencyLists;
+use super::{Graph, NameIndex, link_resolution};
+use crate::note::{COLLECTION_MARK, LinkTypes};
+use crate::store::{NoteHandle, NoteIdx};
+
+/// The links inside one collection.
+#[derive(Debug, Default)]
+pub struct CollectionLinks {
+    links: AdjacencyLists,
+    /// See [`Graph::ordered_lists`].
+    lists: Vec<Vec<NoteIdx>>,
+}
+
+impl CollectionLinks {
+    /// Resolves the links inside a collection, whose notes are sorted by id.
+    pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
+        let names = NameIndex::new(notes);
+        let links = link_resolution::links(&names, notes);
+        Self { links, lists: super::lists_in_maps(&names, notes) }
+    }
+
+    /// Decodes the output of [`CollectionLinks::to_bytes`]; `None` if it is corrupt or is not of as many notes.
+    pub fn from_bytes(bytes: &[u8], notes: usize) -> Option<Self> {
+        let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
+        let is_valid = links.is_in_bounds(notes) && lists.iter().flatten().all(|note| note.index() < notes);
+        is_valid.then_some(Self { links, lists })
+    }
+
+    /// Encodes the links for the cache of the collection.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        // Writing into memory can't fail; empty bytes would be rejected by `from_bytes`.
+        postcard::to_allocvec(&(&self.links, &self.lists)).unwrap_or_default()
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// Returns the graph of all collections, from the links inside each of them in the order of their notes.
+    pub fn of_collections(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, parts: Vec<CollectionLinks>) -> Self {
+        let (mut links, mut lists) = (AdjacencyLists::default(), Vec::new());
+        for mut part in parts {
+            let first = links.ends.row_count();
+            part.links.shift(first);
+            let shifted = |note: NoteIdx| NoteIdx::new(note.index() + first);
+            lists.extend(part.lists.into_iter().map(|list| list.into_iter().map(shifted).collect::<Vec<_>>()));
+            links.append(part.links);
+        }
+        let open = notes_with_open_links(&links);
+        if open.is_empty() {
+            return Self { lists: lists.into(), ..Self::of(notes, types, links) };
+        }
+        let names = NameIndex::new(notes);
+        let mut resolved = AdjacencyLists::default();
+        for note in NoteIdx::all(notes.len()) {
+            if open.contains(&note) {
+                link_resolution::add_note(&mut resolved, &names, notes, note);
+            } else {
+                resolved.push_copy(&links, note);
+            }
+        }
+        let has_open_map = open.iter().any(|note| notes[*note].is_moc());
+        let lists = if has_open_map { super::lists_in_maps(&names, notes) } else { lists };
+        Self { names: names.into(), lists: lists.into(), ..Self::of(notes, types, resolved) }
+    }
+}
+
+/// Returns the notes with a link that leads to nothing in its own collection, and may lead to a note of another one.
+fn notes_with_open_links(links: &AdjacencyLists) -> BTreeSet<NoteIdx> {
+    let texts = |strings: &'_ super::adjacency::SparseStrings| {
+        let may_lead_on = |text: &String| text.contains(['/', '.', COLLECTION_MARK]);
+        let notes = strings.notes.iter().zip(&strings.all);
+        notes.filter(|(_, text)| may_lead_on(text)).map(|(note, _)| *note).collect::<Vec<_>>()
+    };
+    [&links.unresolved, &links.outside].into_iter().flat_map(texts).collect()
+}

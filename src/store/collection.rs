@@ -1,0 +1,78 @@
+//! Collections: the stores and sources that one answer is made of.
+
+use std::fmt;
+
+use crate::note::Dialect;
+
+/// The name of the project's store.
+pub const PROJECT: &str = "project";
+/// The name of the user's store.
+pub(super) const USER: &str = "user";
+
+/// A store, or a source: a folder of markdown that is read where it lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Collection {
+    /// The name, unique among the collections of an answer.
+    pub name: String,
+    /// The position among them; the first one is that of the project.
+    pub ordinal: usize,
+    /// The path of its folder relative to that of the first collection, empty or with `/` at its end.
+    pub prefix: String,
+    /// The path of its folder relative to the current directory, with `/` at its end.
+    pub shown_path: String,
+    /// For which application its files were written: that of a store for qipu.
+    pub dialect: Dialect,
+    /// Whether commands may change its files.
+    pub is_writable: bool,
+    /// Why it counts.
+    pub reason: CollectionReason,
+    /// Whether answers hide drafts in it.
+    pub hides_drafts: bool,
+    /// Whether it lies in the repository of the first collection, so that references to code lead to the same files.
+    pub is_in_repository: bool,
+}
+
+impl Collection {
+    /// Whether it is a source.
+    pub fn is_source(&self) -> bool {
+        self.dialect != Dialect::Qipu
+    }
+
+    /// Returns the path of a note's file in the folder of the collection.
+    pub fn local_path<'p>(&self, path: &'p str) -> &'p str {
+        path.strip_prefix(self.prefix.as_str()).unwrap_or(path)
+    }
+}
+
+/// Why a collection counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CollectionReason {
+    /// It is the first store here or in a folder above.
+    Nearest,
+    /// It is the store of the main working tree of the repository, and this is a linked one.
+    MainWorktree,
+    /// It is the store of a folder above the first one.
+    Parent,
+    /// The config of the named store names it.
+    Config(String),
+    /// It is the user's own.
+    User,
+    /// The user's settings name it.
+    UserSettings,
+    /// An option names it.
+    Option,
+}
+
+impl fmt::Display for CollectionReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Nearest => f.write_str("nearest store"),
+            Self::MainWorktree => f.write_str("store of the main worktree"),
+            Self::Parent => f.write_str("store of a parent folder"),
+            Self::Config(store) => write!(f, "config.toml of {store}"),
+            Self::User => f.write_str("your own store"),
+            Self::UserSettings => f.write_str("your settings"),
+            Self::Option => f.write_str("option"),
+        }
+    }
+}

@@ -1,0 +1,546 @@
+//! Finds the collections that an answer is made of, by the options, the configs of stores and the user's settings.
+//!
+//! A repository is untrusted: its config names only folders inside it, without symbolic links, unless the user allows it.
+
+use std::collections::HashSet;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::collection::{CollectionReason, PROJECT, USER};
+use super::collection_config::{SourceConfig, StoreConfig};
+use super::discover::{self, relative_to};
+use super::suggest_sources::guessed_dialect;
+use super::user_settings::{self, UserSettings};
+use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::source_scan::{SourceRules, patterns_above};
+use super::worktree::repository_root;
+use super::{Config, Location, config, open_root};
+use crate::error::{Error, ErrorKind};
+use crate::note::Dialect;
+
+/// The folder of the user's own store, in the user's folder for data.
+const USER_STORE: &str = "qipu";
+/// The most collections, and the most folders that a path with wildcards is compared with.
+const MAX_COLLECTIONS: usize = 1_000;
+const MAX_EXPANDED: usize = 10_000;
+
+/// A collection that counts.
+#[derive(Debug)]
+pub(super) struct FoundCollection {
+    pub(super) name: String,
+    pub(super) root: PathBuf,
+    pub(super) dir: Arc<DirHandle>,
+    pub(super) dialect: Dialect,
+    pub(super) is_writable: bool,
+    pub(super) reason: CollectionReason,
+    /// The config of a store; that of the store that names a source.
+    pub(super) config: Config,
+    /// The rules of a source.
+    pub(super) rules: Option<Arc<SourceRules>>,
+}
+
+/// A setting that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingFinding {
+    /// The file of the setting, as it is shown.
+    pub file: String,
+    /// A short name that never changes.
+    pub code: &'static str,
+    /// One sentence.
+    pub message: String,
+}
+
+/// The collections that count, the first one that of the project, and the settings without effect.
+#[derive(Debug, Default)]
+pub(super) struct FoundCollections {
+    pub(super) all: Vec<FoundCollection>,
+    pub(super) findings: Vec<SettingFinding>,
+}
+
+/// Who names a collection.
+#[derive(Clone)]
+struct Namer {
+    /// The folder that paths are relative to.
+    base: PathBuf,
+    /// The folder that they must not leave; `None` for the user.
+    boundary: Option<PathBuf>,
+    /// The file of the setting, as it is shown.
+    file: String,
+    reason: CollectionReason,
+    config: Config,
+    /// The home of a user whose settings name the collection.
+    home: Option<PathBuf>,
+}
+
+/// A path in a setting, divided before its first name with a wildcard.
+struct SplitPath {
+    literal: PathBuf,
+    /// The names with wildcards, and those behind them.
+    pattern: Option<String>,
+}
+
+/// Finds the collections of a call.
+///
+/// # Errors
+/// `NoStore` if there are none; `Store` if the first store or the user's settings can't be read; `Usage` for a name behind
+/// `--only` that no collection has.
+pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Result<FoundCollections, Error> {
+    let user = UserSettings::load(location.settings.as_deref())?;
+    let found = FoundCollections::default();
+    let mut finder = CollectionFinder { location, current_dir, user: &user, found, names: HashSet::new() };
+    let missing = finder.add_all()?;
+    let mut found = finder.found;
+    if found.all.is_empty() {
+        let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
+        return Err(missing.unwrap_or_else(nothing));
+    }
+    keep_only(&mut found, &location.only)?;
+    divide_files(&mut found.all);
+    Ok(found)
+}
+
+/// Finds the collection that a command changes: the store of the project, or the one that is named.
+///
+/// # Errors
+/// As [`find_collections`]; `Usage` for a name that no collection has, and for a source that is not writable.
+pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
+    let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
+        let root = discover::find_root(location, current_dir)?;
+        let dir = open_root(&root)?;
+        let (config, reason) = (Config::load(&dir)?, CollectionReason::Nearest);
+        let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
+        return Ok(FoundCollection { name, root, dir, dialect, is_writable: true, reason, config, rules: None });
+    };
+    let location = Location { only: vec![name.clone()], ..location.clone() };
+    let mut found = find_collections(&location, current_dir)?;
+    let target = found.all.swap_remove(0);
+    if !target.is_writable {
+        let message = format!("`{name}` is a source that is only read");
+        return Err(Error::usage(message).hint("add `writable = true` to it in the config that names it"));
+    }
+    Ok(target)
+}
+
+/// Returns the folder of the user's own store, which may not exist.
+///
+/// # Errors
+/// `Failure` if the user has no folder for data.
+pub fn user_store(location: &Location) -> Result<PathBuf, Error> {
+    let none = || Error::failure("there is no folder for your data: neither XDG_DATA_HOME nor HOME is set");
+    Ok(location.data.as_ref().ok_or_else(none)?.join(USER_STORE))
+}
+
+/// Keeps the collections that are named, if any are.
+fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error> {
+    let names = || found.all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
+    if let Some(unknown) = only.iter().find(|name| !names().contains(&name.as_str())) {
+        let hint = format!("collections: {}; `qipu where` says more", names().join(", "));
+        return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
+    }
+    if !only.is_empty() {
+        found.all.retain(|one| only.contains(&one.name));
+    }
+    Ok(())
+}
+
+/// Gives each file to one source: that with the deepest folder, then the first one.
+fn divide_files(all: &mut [FoundCollection]) {
+    let roots: Vec<(PathBuf, Option<Arc<SourceRules>>)> =
+        all.iter().map(|one| (one.root.clone(), one.rules.clone())).collect();
+    for (index, one) in all.iter_mut().enumerate() {
+        let Some(own) = &one.rules else { continue };
+        let mut rules = SourceRules::clone(own);
+        for (other, (root, other_rules)) in roots.iter().enumerate().filter(|(other, _)| *other != index) {
+            let is_deeper = root.starts_with(&rules.root) && *root != rules.root;
+            match other_rules {
+                Some(source) if source.glob.is_some() && is_deeper => rules.before.push(Arc::clone(source)),
+                Some(source) if *root == rules.root && other < index => rules.before.push(Arc::clone(source)),
+                _ if is_deeper => rules.excluded.push(root.clone()),
+                _ => {}
+            }
+        }
+        one.rules = Some(Arc::new(rules));
+    }
+}
+
+struct CollectionFinder<'a> {
+    location: &'a Location,
+    current_dir: &'a Path,
+    user: &'a UserSettings,
+    found: FoundCollections,
+    names: HashSet<String>,
+}
+
+impl CollectionFinder<'_> {
+    /// Adds all collections. Returns the error of a missing store, which counts if there is nothing else.
+    fn add_all(&mut self) -> Result<Option<Error>, Error> {
+        let location = self.location;
+        let (root, missing) = match discover::find_root(location, self.current_dir) {
+            Ok(root) => (Some(root), None),
+            Err(error) if error.kind == ErrorKind::NoStore && location.store.is_none() => (None, Some(error)),
+            Err(error) => return Err(error),
+        };
+        if let Some(root) = &root {
+            self.add_first(root)?;
+        }
+        for path in &location.more_stores {
+            self.add_named_store(path)?;
+        }
+        if location.store.is_none() {
+            if location.root.is_none() {
+                self.add_parents(root.as_deref());
+            }
+            self.add_user_collections();
+        }
+        for path in &location.sources {
+            self.add_named_source(path)?;
+        }
+        Ok(missing)
+    }
+
+    /// Adds the store of the project, and what its config names.
+    fn add_first(&mut self, root: &Path) -> Result<(), Error> {
+        let dir = open_root(root)?;
+        let config = Config::load(&dir)?;
+        let is_named = self.location.store.is_some();
+        let is_elsewhere = || discover::is_in_main_worktree(root, self.current_dir);
+        let reason = match (is_named, self.location.root.is_some()) {
+            (true, _) => CollectionReason::Option,
+            (false, false) if is_elsewhere() => CollectionReason::MainWorktree,
+            _ => CollectionReason::Nearest,
+        };
+        let name = self.unique(PROJECT);
+        self.push_store(name.clone(), root.to_path_buf(), dir, config.clone(), reason);
+        self.add_configured(root, &name, &config);
+        Ok(())
+    }
+
+    /// Adds the sources and stores that the config of a store names.
+    fn add_configured(&mut self, root: &Path, name: &str, config: &Config) {
+        if config.sources.is_empty() && config.stores.is_empty() {
+            return;
+        }
+        let base = root.parent().unwrap_or(root).to_path_buf();
+        let repository = repository_root(&base).unwrap_or(&base).to_path_buf();
+        let boundary = (!self.user.allows(&repository)).then_some(repository);
+        let shown = relative_to(root, self.current_dir);
+        let file = format!("{}{}", shown.strip_prefix("./").unwrap_or(&shown), config::FILE);
+        let reason = CollectionReason::Config(name.to_owned());
+        let namer = Namer { base, boundary, file, reason, config: config.clone(), home: None };
+        config.sources.iter().for_each(|source| self.add_source(source, &namer));
+        config.stores.iter().for_each(|store| self.add_stores(store, &namer));
+    }
+
+    /// Adds the stores of the folders above the first store, up to the root of the repository.
+    fn add_parents(&mut self, root: Option<&Path>) {
+        let Some(project) = root.and_then(Path::parent) else { return };
+        let Some(repository) = repository_root(project) else { return };
+        let above = project.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
+        for dir in above.collect::<Vec<_>>() {
+            let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
+            let own = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = if dir == repository { "root" } else { &own };
+            if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, "") {
+                self.add_configured(&root, &name, &config);
+            }
+        }
+    }
+
+    /// Adds the user's own store, and what the user's settings name.
+    fn add_user_collections(&mut self) {
+        let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
+        if let Some(root) = own.filter(|root| root.is_dir()).and_then(|root| root.canonicalize().ok()) {
+            self.add_store(root, USER, CollectionReason::User, "");
+        }
+        let Some(settings) = &self.location.settings else { return };
+        let user = self.user;
+        let file = user_settings::FILE.to_owned();
+        let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
+        let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Config::default(), home };
+        user.sources.iter().for_each(|source| self.add_source(source, &namer));
+        user.stores.iter().for_each(|store| self.add_stores(store, &namer));
+    }
+
+    fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
+        let only = Location { store: Some(path.to_path_buf()), ..self.location.clone() };
+        let root = discover::find_root(&only, self.current_dir)?;
+        let folder = root.parent().filter(|_| root.ends_with(discover::STORE_NAMES[0])).unwrap_or(&root);
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, "") {
+            self.add_configured(&root, &name, &config);
+        }
+        Ok(())
+    }
+
+    fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
+        let folder = self.current_dir.join(path).canonicalize().ok().filter(|folder| folder.is_dir());
+        let Some(folder) = folder else {
+            return Err(
+                Error::usage(format!("there is no folder {}", path.display())).hint("name a folder of markdown")
+            );
+        };
+        let dir = DirHandle::new(&folder).map(Arc::new);
+        let dir = dir.map_err(|error| Error::failure(format!("can't read {}: {error}", path.display())))?;
+        let dialect = guessed_dialect(&dir);
+        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let source = SourceConfig { dialect, ..SourceConfig::default() };
+        self.push_source(&name, folder, dir, None, &source, &CollectionReason::Option, Config::default());
+        Ok(())
+    }
+
+    /// Adds a store that may be one already. Returns its name and config if it is new.
+    fn add_store(
+        &mut self,
+        root: PathBuf,
+        name: &str,
+        reason: CollectionReason,
+        file: &str,
+    ) -> Option<(String, Config)> {
+        if self.found.all.len() >= MAX_COLLECTIONS || self.found.all.iter().any(|one| one.root == root) {
+            return None;
+        }
+        let shown = relative_to(&root, self.current_dir);
+        let read = open_root(&root).and_then(|dir| Ok((Config::load(&dir)?, dir)));
+        match read {
+            Ok((config, dir)) => {
+                let name = self.unique(name);
+                self.push_store(name.clone(), root, dir, config.clone(), reason);
+                Some((name, config))
+            }
+            Err(error) => {
+                let file = if file.is_empty() { format!("{shown}{}", config::FILE) } else { file.to_owned() };
+                self.add_finding(
+                    &file,
+                    "store-unreadable",
+                    format!("the store {shown} is not read: {}", error.message),
+                );
+                None
+            }
+        }
+    }
+
+    fn push_store(
+        &mut self,
+        name: String,
+        root: PathBuf,
+        dir: Arc<DirHandle>,
+        config: Config,
+        reason: CollectionReason,
+    ) {
+        let dialect = Dialect::Qipu;
+        let store = FoundCollection { name, root, dir, dialect, is_writable: true, reason, config, rules: None };
+        self.found.all.push(store);
+    }
+
+    fn add_finding(&mut self, file: &str, code: &'static str, message: String) {
+        self.found.findings.push(SettingFinding { file: file.to_owned(), code, message });
+    }
+
+    /// Adds a source that a config names, or a finding.
+    fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
+        let named = format!("`path = \"{}\"` under [[sources]]", source.path);
+        let Some(split) = split_path(&source.path, namer) else {
+            return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a path"));
+        };
+        let glob = match split.pattern.as_deref().map(compile) {
+            None => None,
+            Some(Some(glob)) => Some((split.literal.clone(), glob)),
+            Some(None) => {
+                return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a valid glob"));
+            }
+        };
+        match open_folder(&split.literal, namer) {
+            Opened::Folder(root, dir) => {
+                // The glob's paths are relative to the folder as it was found.
+                let glob = glob.map(|(_, glob)| (root.clone(), glob));
+                let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
+                if self.is_in_store(&root) {
+                    self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
+                } else if self.found.all.len() < MAX_COLLECTIONS {
+                    self.push_source(&name, root, dir, glob, source, &namer.reason, namer.config.clone());
+                }
+            }
+            Opened::Outside => self.add_finding(&namer.file, "source-outside", format!("{named} {OUTSIDE}")),
+            Opened::Missing(reason) => {
+                self.add_finding(&namer.file, "source-missing", format!("{named} is not read: {reason}"));
+            }
+        }
+    }
+
+    fn is_in_store(&self, root: &Path) -> bool {
+        self.found.all.iter().any(|one| one.rules.is_none() && root.starts_with(&one.root))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "the fields of the collection")]
+    fn push_source(
+        &mut self,
+        name: &str,
+        root: PathBuf,
+        dir: Arc<DirHandle>,
+        glob: Option<(PathBuf, GlobMatcher)>,
+        source: &SourceConfig,
+        reason: &CollectionReason,
+        config: Config,
+    ) {
+        let above = repository_root(&root).map(|repository| patterns_above(repository, &root)).unwrap_or_default();
+        let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
+        let (name, reason) = (self.unique(name), reason.clone());
+        let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));
+        self.found.all.push(FoundCollection { name, root, dir, dialect, is_writable, reason, config, rules });
+    }
+
+    /// Adds the stores of a path that may have wildcards, or a finding.
+    fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
+        let named = format!("`path = \"{}\"` under [[stores]]", store.path);
+        let Some(split) = split_path(&store.path, namer) else {
+            return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a path"));
+        };
+        let (root, dir) = match open_folder(&split.literal, namer) {
+            Opened::Folder(root, dir) => (root, dir),
+            Opened::Outside => {
+                return self.add_finding(&namer.file, "store-outside", format!("{named} {OUTSIDE}"));
+            }
+            Opened::Missing(reason) => {
+                return self.add_finding(&namer.file, "store-missing", format!("{named} is not read: {reason}"));
+            }
+        };
+        let folders = match &split.pattern {
+            None => vec![root],
+            Some(pattern) => match expand(&dir, pattern) {
+                Some(below) => below.into_iter().map(|path| root.join(path)).collect(),
+                None => {
+                    return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a valid glob"));
+                }
+            },
+        };
+        let mut is_any = false;
+        for folder in folders {
+            let found = discover::named_store(&folder).filter(|root| !root.is_symlink());
+            let Some(root) = found else { continue };
+            is_any = true;
+            let name = store.name.clone().unwrap_or_else(|| own_name(&folder, &namer.base));
+            self.add_store(root, &name, namer.reason.clone(), &namer.file);
+        }
+        if !is_any {
+            self.add_finding(&namer.file, "store-missing", format!("{named} is not read: there is no store"));
+        }
+    }
+
+    /// Returns a name that no collection has, and marks it as used.
+    fn unique(&mut self, name: &str) -> String {
+        let name = valid_name(name);
+        let mut unique = name.clone();
+        let mut ordinal = 1;
+        while !self.names.insert(unique.clone()) {
+            ordinal += 1;
+            unique = format!("{name}-{ordinal}");
+        }
+        unique
+    }
+}
+
+/// Why a path of a repository is not read, as the end of a sentence.
+const OUTSIDE: &str = "leads out of the repository, and has no effect unless your own settings list the repository under \
+                       `allowed-repositories`";
+
+/// The result of opening a folder that a setting names.
+enum Opened {
+    Folder(PathBuf, Arc<DirHandle>),
+    Outside,
+    Missing(String),
+}
+
+/// Opens a folder. One that a repository names is opened from the repository's root without following links.
+fn open_folder(folder: &Path, namer: &Namer) -> Opened {
+    let missing = |error: std::io::Error| match error.kind() {
+        std::io::ErrorKind::NotFound => Opened::Missing("there is no such folder".to_owned()),
+        _ => Opened::Missing(format!("it can't be opened as a folder ({error})")),
+    };
+    let Some(boundary) = &namer.boundary else {
+        let opened = folder.canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
+        return match opened {
+            Ok((dir, root)) => Opened::Folder(root, Arc::new(dir)),
+            Err(error) => missing(error),
+        };
+    };
+    let Ok(below) = folder.strip_prefix(boundary) else { return Opened::Outside };
+    let opened = DirHandle::new(boundary);
+    let opened = if below.as_os_str().is_empty() { opened } else { opened.and_then(|dir| dir.folder(below)) };
+    match opened {
+        Ok(dir) => Opened::Folder(folder.to_path_buf(), Arc::new(dir)),
+        Err(error) => missing(error),
+    }
+}
+
+/// Divides a path of a setting; `None` for one that is empty, or not in the form of a path. `~/` is the user's home, in the
+/// user's settings only.
+fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
+    let (base, path) = match path.strip_prefix("~/") {
+        Some(rest) if namer.home.is_some() => (namer.home.clone()?, rest),
+        _ => (namer.base.clone(), path),
+    };
+    if path.is_empty() || path.contains('\0') {
+        return None;
+    }
+    let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{']);
+    let names: Vec<&str> = path.split('/').collect();
+    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
+    let mut first = names.iter().position(|name| has_wildcard(name)).unwrap_or(names.len());
+    let whole = discover::normalize_lexically(&base.join(path));
+    if first == names.len() && is_file(&whole) {
+        first -= 1;
+    }
+    let literal = names.get(..first)?.join("/");
+    let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
+    let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
+    Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+}
+
+fn compile(pattern: &str) -> Option<GlobMatcher> {
+    Some(GlobBuilder::new(pattern).literal_separator(true).build().ok()?.compile_matcher())
+}
+
+/// Returns the folders that a pattern matches name by name, sorted; hidden ones only if the pattern names them. `None` for
+/// a pattern that is not valid.
+fn expand(dir: &DirHandle, pattern: &str) -> Option<Vec<PathBuf>> {
+    let mut found = vec![PathBuf::new()];
+    for name in pattern.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        if name == ".." || name.contains("**") {
+            return None;
+        }
+        let (matcher, mut next) = (compile(name)?, Vec::new());
+        for path in &found {
+            let below = if path.as_os_str().is_empty() { None } else { dir.folder(path).ok() };
+            let handle = if path.as_os_str().is_empty() { Some(dir) } else { below.as_ref() };
+            for entry in handle.and_then(|handle| handle.entries().ok()).into_iter().flatten().flatten() {
+                let is_hidden = entry.name.as_encoded_bytes().starts_with(b".") && !name.starts_with('.');
+                if entry.kind == FileType::Folder && !is_hidden && matcher.is_match(&entry.name) {
+                    next.push(path.join(&entry.name));
+                }
+            }
+        }
+        next.sort_unstable();
+        next.truncate(MAX_EXPANDED);
+        found = next;
+    }
+    Some(found)
+}
+
+/// Returns the name of a collection without one: that of its folder, or `files` for the folder that contains the store.
+fn own_name(folder: &Path, base: &Path) -> String {
+    let named = folder.components().next_back().filter(|_| folder != base);
+    match named {
+        Some(Component::Normal(name)) => name.to_string_lossy().into_owned(),
+        _ => "files".to_owned(),
+    }
+}
+
+/// Replaces what a name can't contain.
+fn valid_name(name: &str) -> String {
+    let valid = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' };
+    let name: String = name.chars().take(60).map(valid).collect();
+    let name = name.trim_start_matches(['-', '.']);
+    if name.is_empty() { "files".to_owned() } else { name.to_owned() }
+}

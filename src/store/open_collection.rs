@@ -1,0 +1,266 @@
+//! Opens collections and puts their notes into one list: by collection, then by id.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use rayon::prelude::*;
+
+use super::collection::{Collection, CollectionReason, PROJECT};
+use super::discover::relative_to;
+use super::find_collections::FoundCollection;
+use super::index::location::IndexLocation;
+use super::index::sidecar::SidecarFile;
+use super::load::{self, Loaded, RecentFiles};
+use super::note_handle::NoteHandle;
+use super::read_errors::ReadErrors;
+use super::text_index_builder::TextIndex;
+use super::walk::dir_handle::DirHandle;
+use super::walk::source_scan::SourceRules;
+use super::worktree::repository_root;
+use super::{IgnoredEntry, IndexBuilderFactory, Location};
+use crate::error::Error;
+use crate::note::Dialect;
+
+/// A collection of an open store.
+#[derive(Debug)]
+pub(super) struct CollectionReader {
+    pub(super) about: Arc<Collection>,
+    /// Its folder; empty for a store that is only in memory.
+    pub(super) root: PathBuf,
+    /// The folder, open; everything in it is read through it.
+    pub(super) dir: Option<Arc<DirHandle>>,
+    /// The rules of a source.
+    pub(super) rules: Option<Arc<SourceRules>>,
+    /// The positions of its notes.
+    pub(super) notes: Range<usize>,
+    /// The files and folders among its notes that could not be read, sorted by path.
+    pub(super) unreadable: Vec<IgnoredEntry>,
+    /// The text index, with positions in the list of all notes.
+    pub(super) text_index: Option<TextIndex>,
+    pub(super) errors: Arc<ReadErrors>,
+    /// The cache for data that is derived from exactly these notes.
+    pub(super) sidecar: Option<SidecarFile>,
+}
+
+impl Default for CollectionReader {
+    /// Returns the collection of a store in memory, without notes.
+    fn default() -> Self {
+        let about = Collection {
+            name: PROJECT.to_owned(),
+            ordinal: 0,
+            prefix: String::new(),
+            shown_path: String::new(),
+            dialect: Dialect::Qipu,
+            is_writable: true,
+            reason: CollectionReason::Nearest,
+            hides_drafts: false,
+            is_in_repository: true,
+        };
+        Self {
+            about: Arc::new(about),
+            root: PathBuf::new(),
+            dir: None,
+            rules: None,
+            notes: 0..0,
+            unreadable: Vec::new(),
+            text_index: None,
+            errors: Arc::default(),
+            sidecar: None,
+        }
+    }
+}
+
+/// The notes of all collections, and what was read with them.
+#[derive(Debug, Default)]
+pub(super) struct OpenCollections {
+    pub(super) notes: Vec<Arc<NoteHandle>>,
+    pub(super) all: Vec<CollectionReader>,
+    /// The files of notes that were modified since a time, with their stats from before they were read.
+    pub(super) recent: RecentFiles,
+    /// The names of collections that could not be read, with the reason.
+    pub(super) failed: Vec<(String, Error)>,
+}
+
+/// The notes of one collection, sorted, before they are put behind those of others.
+struct OpenedNotes {
+    notes: Vec<Arc<NoteHandle>>,
+    collection: CollectionReader,
+    recent: RecentFiles,
+}
+
+/// Reads collections, the first one's notes first.
+///
+/// # Errors
+/// As [`load::notes`] for the first collection; others that can't be read are listed.
+pub(super) fn open(
+    found: Vec<FoundCollection>,
+    location: &Location,
+    current_dir: &Path,
+    builder: Option<IndexBuilderFactory>,
+    since: Option<i64>,
+) -> Result<OpenCollections, Error> {
+    let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
+    let open = |(ordinal, found): (usize, FoundCollection)| {
+        let name = found.name.clone();
+        let opened = open_one(found, ordinal, &first, location, current_dir, builder, since);
+        opened.map_err(|error| (name, error))
+    };
+    let opened: Vec<_> = match found.len() {
+        1 => found.into_iter().enumerate().map(open).collect(),
+        _ => found.into_par_iter().enumerate().map(open).collect(),
+    };
+    let mut all = OpenCollections::default();
+    for (ordinal, opened) in opened.into_iter().enumerate() {
+        match opened {
+            Ok(opened) => all.add(opened),
+            Err((_, error)) if ordinal == 0 => return Err(error),
+            Err(failed) => all.failed.push(failed),
+        }
+    }
+    all.qualify_ids();
+    Ok(all)
+}
+
+fn open_one(
+    found: FoundCollection,
+    ordinal: usize,
+    first: &Path,
+    location: &Location,
+    current_dir: &Path,
+    builder: Option<IndexBuilderFactory>,
+    since: Option<i64>,
+) -> Result<OpenedNotes, Error> {
+    let about = Arc::new(about(&found, ordinal, first, current_dir));
+    let FoundCollection { root, dir, dialect, config, rules, .. } = found;
+    let index = IndexLocation {
+        root: &root,
+        dir: &dir,
+        cache: location.cache.as_deref(),
+        uses_index: !location.no_index,
+        since,
+        source: rules.as_deref().map(|rules| (dialect, rules)),
+    };
+    let Loaded { notes, text_index, errors, sidecar, unreadable, recent, .. } =
+        load::notes(&index, builder.map(|factory| factory(&config)))?;
+    let (mut notes, text_index) = super::sorted(notes, text_index);
+    let mut unreadable = unreadable;
+    if ordinal > 0 || about.is_source() {
+        for note in &mut notes {
+            Arc::make_mut(note).set_collection(&about);
+        }
+        unreadable.iter_mut().for_each(|(path, _)| path.insert_str(0, &about.prefix));
+    }
+    let range = 0..notes.len();
+    let dir = Some(dir);
+    let collection =
+        CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar };
+    Ok(OpenedNotes { notes, collection, recent })
+}
+
+fn about(found: &FoundCollection, ordinal: usize, first: &Path, current_dir: &Path) -> Collection {
+    let prefix = relative_to(&found.root, first);
+    let repository = repository_root(first);
+    Collection {
+        name: found.name.clone(),
+        ordinal,
+        prefix: if found.root == first { String::new() } else { prefix },
+        shown_path: relative_to(&found.root, current_dir),
+        dialect: found.dialect,
+        is_writable: found.is_writable,
+        reason: found.reason.clone(),
+        hides_drafts: found.rules.is_none() && found.config.review.hides_drafts(),
+        is_in_repository: ordinal == 0 || repository.is_some_and(|repository| found.root.starts_with(repository)),
+    }
+}
+
+impl OpenCollections {
+    /// Puts the notes of a collection behind the others.
+    fn add(&mut self, opened: OpenedNotes) {
+        let OpenedNotes { notes, mut collection, recent } = opened;
+        let first = self.notes.len();
+        collection.notes = first..first + notes.len();
+        if let Some(text_index) = &mut collection.text_index {
+            text_index.notes.iter_mut().flatten().for_each(|position| *position += first);
+        }
+        if first == 0 {
+            self.notes = notes
+        } else {
+            self.notes.extend(notes)
+        }
+        self.all.push(collection);
+        self.recent.extend(recent);
+    }
+
+    /// Puts the name of its collection before each id that an earlier collection has.
+    fn qualify_ids(&mut self) {
+        let Some((_, others)) = self.all.split_first() else { return };
+        if others.iter().all(|collection| collection.notes.is_empty()) {
+            return;
+        }
+        let mut taken: Vec<(usize, String)> = Vec::new();
+        let mut known: HashSet<&str, RandomState> = HashSet::default();
+        for collection in &self.all {
+            let notes = self.notes.get(collection.notes.clone()).unwrap_or_default();
+            let repeated = (collection.notes.start..).zip(notes).filter(|(_, note)| known.contains(note.id.as_str()));
+            taken.extend(repeated.map(|(position, _)| (position, collection.about.name.clone())));
+            known.extend(notes.iter().map(|note| note.id.as_str()));
+        }
+        for (position, name) in taken {
+            let note = Arc::make_mut(&mut self.notes[position]);
+            note.id = note.id.qualified(&name);
+        }
+    }
+}
+
+impl super::Store {
+    /// Returns the collections, in the order of their notes.
+    pub fn collections(&self) -> impl ExactSizeIterator<Item = &Arc<Collection>> {
+        self.collections.iter().map(|collection| &collection.about)
+    }
+
+    /// Whether there are several collections.
+    pub fn has_several_collections(&self) -> bool {
+        self.collections.len() > 1
+    }
+
+    /// Whether the first collection is a source.
+    pub fn is_source(&self) -> bool {
+        self.first().about.is_source()
+    }
+
+    /// Returns the collection of the note at a position.
+    pub fn collection_of(&self, position: super::NoteIdx) -> &Collection {
+        &self.collections[self.notes()[position].collection_ordinal().min(self.collections.len() - 1)].about
+    }
+
+    /// Returns the number of notes in each collection.
+    pub fn collection_sizes(&self) -> impl Iterator<Item = (&Arc<Collection>, usize)> {
+        self.collections.iter().map(|collection| (&collection.about, collection.notes.len()))
+    }
+
+    /// Returns the notes of each collection.
+    pub fn notes_by_collection(&self) -> Vec<&[Arc<NoteHandle>]> {
+        self.collections.iter().map(|one| self.notes.get(one.notes.clone()).unwrap_or_default()).collect()
+    }
+
+    /// Returns the collection that a path belongs to, and the path in it. The path is relative to the first collection.
+    pub(super) fn locate<'p>(&self, path: &'p str) -> (&CollectionReader, &'p str) {
+        let prefix_of = |collection: &&CollectionReader| path.starts_with(&collection.about.prefix);
+        let longest = self.collections.iter().filter(prefix_of).max_by_key(|one| one.about.prefix.len());
+        let collection = longest.unwrap_or(&self.collections[0]);
+        (collection, collection.about.local_path(path))
+    }
+
+    pub(super) fn first(&self) -> &CollectionReader {
+        debug_assert!(!self.collections.is_empty(), "a store has a collection");
+        &self.collections[0]
+    }
+
+    /// Describes the collections that could not be read; used as warnings.
+    pub(super) fn failed_warnings(failed: &[(String, Error)]) -> impl Iterator<Item = String> {
+        failed.iter().map(|(name, error)| format!("the collection `{name}` is not read: {}", error.message))
+    }
+}

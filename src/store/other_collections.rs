@@ -1,0 +1,50 @@
+//! The notes of other collections than the one that a command changes: commands link to them, and never write them.
+
+use std::sync::Arc;
+
+use super::collection::Collection;
+use super::{Location, Store};
+use crate::error::{Error, ErrorKind};
+use crate::note::NoteId;
+
+impl Store {
+    /// Finds the note of another collection with a name, for a command that changes this one. Returns its id behind the name
+    /// of the collection. Reads all collections.
+    pub fn resolve_elsewhere(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
+        let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
+        let all = Self::open(&location, &self.current_dir).ok()?;
+        let note = Arc::clone(&all.notes()[all.resolve(name).ok()?]);
+        let collection = all.collections().nth(note.collection_ordinal())?;
+        let is_other = collection.name != self.first().about.name;
+        is_other.then(|| (note.id.qualified(&collection.name), Arc::clone(collection)))
+    }
+
+    /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
+    ///
+    /// # Errors
+    /// As [`Store::resolve`] and [`Store::expect_own_id`].
+    pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
+        let position = match self.resolve(name) {
+            Err(error) if error.kind == ErrorKind::Usage || error.kind == ErrorKind::NoNote => {
+                return self.resolve_elsewhere(name).map(|(id, _)| id).ok_or(error);
+            }
+            position => position?,
+        };
+        self.expect_own_id(position)?;
+        Ok(self.notes()[position].id.clone())
+    }
+
+    /// Returns the error for a name that only a note of another collection has; `None` if none has it.
+    pub(super) fn elsewhere_error(&self, name: &str) -> Option<Error> {
+        let (id, collection) = self.resolve_elsewhere(name)?;
+        let name = &collection.name;
+        let error =
+            Error::usage(format!("`{id}` belongs to the collection `{name}`, which this command does not change"));
+        let hint = if collection.is_writable {
+            format!("add `--to {name}` to change a note there")
+        } else {
+            "it is only read: see `qipu where`".to_owned()
+        };
+        Some(error.hint(hint))
+    }
+}

@@ -1,0 +1,89 @@
+//! The folders of markdown in a project that are probably worth reading in place.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::discover::project_root;
+use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::source_scan::{SourceRules, patterns_above};
+use super::worktree::repository_root;
+use crate::note::Dialect;
+
+/// The folders by which projects name their documents, and what they contain.
+const FOLDERS: [(&str, Dialect); 11] = [
+    ("docs/adr", Dialect::Adr),
+    ("docs/adrs", Dialect::Adr),
+    ("docs/decisions", Dialect::Adr),
+    ("docs/architecture/decisions", Dialect::Adr),
+    ("doc/adr", Dialect::Adr),
+    ("doc/decisions", Dialect::Adr),
+    ("adr", Dialect::Adr),
+    ("docs", Dialect::Markdown),
+    ("doc", Dialect::Markdown),
+    ("documentation", Dialect::Markdown),
+    ("wiki", Dialect::Markdown),
+];
+
+/// A folder of markdown in a project.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuggestedSource {
+    /// Its path in the project.
+    pub path: String,
+    /// For which application its files are written.
+    pub dialect: Dialect,
+    /// The number of its files, those of other suggested folders in it included.
+    pub files: usize,
+}
+
+/// Lists the folders of markdown in the project of a store: those with usual names, and vaults.
+pub fn suggested_sources(store: &Path) -> Vec<SuggestedSource> {
+    let folder = store.parent().unwrap_or(store);
+    let project = if folder.exists() { folder.to_path_buf() } else { project_root(folder) };
+    let Ok(dir) = DirHandle::new(&project) else { return Vec::new() };
+    let vaults = dir.entries().into_iter().flatten().flatten().filter(|entry| entry.kind == FileType::Folder);
+    let vaults = vaults.filter_map(|entry| {
+        let name = entry.name.to_str().filter(|name| !name.starts_with('.'))?.to_owned();
+        let below = dir.folder(Path::new(&name)).ok()?;
+        Some((name, vault_dialect(&below)?))
+    });
+    let mut all: Vec<(String, Dialect)> = vaults.collect();
+    all.sort();
+    if let Some(dialect) = vault_dialect(&dir) {
+        all.insert(0, (".".to_owned(), dialect));
+    }
+    let is_new = |all: &[(String, Dialect)], name: &str| !all.iter().any(|(known, _)| known == name || known == ".");
+    for (name, dialect) in FOLDERS {
+        if is_new(&all, name) {
+            all.push((name.to_owned(), dialect));
+        }
+    }
+    let suggested = all.into_iter().filter_map(|(path, dialect)| {
+        let files = count(&project, &dir, &path)?;
+        (files > 0).then_some(SuggestedSource { path, dialect, files })
+    });
+    suggested.collect()
+}
+
+/// Returns the application whose vault a folder is.
+fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
+    let has = |name: &str| dir.kind(name.as_ref()) == Some(FileType::Folder);
+    if has(".obsidian") {
+        return Some(Dialect::Obsidian);
+    }
+    (has("logseq") && has("pages")).then_some(Dialect::Logseq)
+}
+
+/// Counts the files of a source; `None` without such a folder.
+fn count(project: &Path, dir: &DirHandle, path: &str) -> Option<usize> {
+    let is_project = path == ".";
+    let root = if is_project { project.to_path_buf() } else { project.join(path) };
+    let below = if is_project { None } else { Some(dir.folder(Path::new(path)).ok()?) };
+    let above = repository_root(&root).map(|repository| patterns_above(repository, &root)).unwrap_or_default();
+    let rules = SourceRules { root, above, ..SourceRules::default() };
+    Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())
+}
+
+/// Returns the dialect of a folder that is named without one.
+pub(super) fn guessed_dialect(dir: &Arc<DirHandle>) -> Dialect {
+    vault_dialect(dir).unwrap_or(Dialect::Markdown)
+}
