@@ -5,10 +5,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Tag, TagEnd};
 
-use crate::note::{Destination, InlineLink, destinations, markdown_parser, percent_decoded_bytes};
-
-/// The largest number of tags from one text; typed texts have fewer.
-const MAX_TAGS: usize = 500;
+use crate::note::{Destination, InlineLink, destinations, inline_tags, markdown_parser, percent_decoded_text};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ReferenceTarget {
@@ -65,7 +62,6 @@ struct Scanner<'a> {
     /// The destinations of links, by start and end of the link.
     destinations: HashMap<(usize, usize), Destination>,
     scan: ScannedText,
-    seen_tags: HashSet<String>,
     in_code: bool,
     in_links: usize,
     /// The range of the current run of plain text.
@@ -112,7 +108,6 @@ impl Scanner<'_> {
         self.scan.queries += queries.iter().map(|query| text.matches(query).count()).sum::<usize>();
         self.block_ids(text);
         self.block_references(text, run.start);
-        self.plain_tags(text, run.start);
     }
 
     fn link(&mut self, link_type: LinkType, url: &CowStr<'_>, range: Range<usize>, is_embed: bool) {
@@ -123,9 +118,6 @@ impl Scanner<'_> {
             return;
         }
         let target = if let LinkType::WikiLink { .. } = link_type {
-            if self.text.get(..range.start).is_some_and(|before| before.ends_with('#')) {
-                self.tag(written);
-            }
             ReferenceTarget::Wiki(written.to_owned())
         } else if let Some(block) = written.strip_prefix("((").and_then(|rest| rest.strip_suffix("))")) {
             ReferenceTarget::Block(block.to_lowercase())
@@ -138,7 +130,7 @@ impl Scanner<'_> {
                 self.destinations.remove(&(range.start, range.end));
                 return;
             }
-            ReferenceTarget::Path(percent_decoded(path))
+            ReferenceTarget::Path(percent_decoded_text(path))
         };
         let destination = self.destinations.remove(&(range.start, range.end));
         let label = self.label(link_type, &range);
@@ -161,6 +153,7 @@ impl Scanner<'_> {
             let (target, range) = (ReferenceTarget::Path(path.clone()), found.range.clone());
             Some(TextReference { target, is_embed: false, range, label: None, destination: Some(found) })
         };
+        self.scan.tags = inline_tags(self.text);
         self.scan.definitions = left.into_iter().filter_map(definition).collect();
         self.scan
     }
@@ -181,37 +174,6 @@ impl Scanner<'_> {
             self.scan.references.push(TextReference { target, is_embed: false, range, label: None, destination: None });
         }
     }
-
-    fn plain_tags(&mut self, text: &str, start: usize) {
-        for (offset, _) in text.match_indices('#') {
-            let before = self.text.get(..start + offset).and_then(|before| before.chars().next_back());
-            let is_at_start = before.is_none_or(|c| c.is_whitespace() || matches!(c, '(' | ',' | ';'));
-            let rest = text.get(offset + 1..).unwrap_or_default();
-            let end = rest.find(|c: char| !is_tag_char(c)).unwrap_or(rest.len());
-            let tag = rest.get(..end).unwrap_or_default().trim_end_matches(['/', '-', '.', '\'']);
-            if is_at_start && tag.chars().any(|c| c.is_alphabetic() || !c.is_ascii()) {
-                self.tag(tag);
-            }
-        }
-    }
-
-    fn tag(&mut self, tag: &str) {
-        if self.scan.tags.len() < MAX_TAGS && self.seen_tags.insert(tag.to_owned()) {
-            self.scan.tags.push(tag.to_owned());
-        }
-    }
-}
-
-fn is_tag_char(c: char) -> bool {
-    c.is_alphanumeric()
-        || matches!(c, '_' | '-' | '/' | '.' | '\'')
-        || (!c.is_ascii() && !c.is_whitespace() && !is_punctuation(c))
-}
-
-/// Tells whether a character is punctuation beyond ASCII, which ends a tag.
-fn is_punctuation(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{2000}'..='\u{206f}' | '\u{3000}'..='\u{3003}' | '\u{3008}'..='\u{3011}' | '\u{ff01}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff1f}' | '«' | '»')
 }
 
 /// Tells whether a URL has a scheme, such as `https:` or `mailto:`, and so is no file.
@@ -227,11 +189,6 @@ fn is_anchor(text: &str) -> bool {
 fn is_uuid(text: &str) -> bool {
     (8..=64).contains(&text.len())
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
-}
-
-/// Decodes percent-encoding. Invalid codes stay, and so does the whole text if the result is not UTF-8.
-pub(super) fn percent_decoded(text: &str) -> String {
-    String::from_utf8(percent_decoded_bytes(text)).unwrap_or_else(|_| text.to_owned())
 }
 
 #[cfg(test)]
@@ -278,11 +235,5 @@ mod tests {
         blocks.sort();
         assert_eq!(blocks, ["an-chor", "b2"]);
         assert_eq!(scan("{{query (and [[a]])}}\n\n```dataview\nLIST\n```\n").queries, 2);
-    }
-
-    #[test]
-    fn codes_in_names_are_put_in_their_places() {
-        assert_eq!(percent_decoded("a%2Fb%20c%zz%"), "a/b c%zz%");
-        assert_eq!(percent_decoded("%ff"), "%ff");
     }
 }

@@ -1,9 +1,9 @@
 //! Logseq graphs: outlines in pages and journals, titles in file names, and `key:: value` properties.
 
-use super::body::percent_decoded;
-use super::dates::{DatePattern, parse_iso_day};
-use super::properties::{self, items, plain};
 use super::{FileRole, ImportedPage, add_new, extension, stem, to_title};
+use crate::note::journal_dates::{DatePattern, LOGSEQ_TITLE, parse_iso_day};
+use crate::note::properties::{self, decoded_name, items, plain};
+use crate::note::{Timestamp, percent_decoded_text};
 
 /// The settings in `config.edn` that concern names.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ impl LogseqSettings {
         Self {
             pages: format!("{}/", value(":pages-directory", "pages").trim_matches('/')),
             journals: format!("{}/", value(":journals-directory", "journals").trim_matches('/')),
-            title: DatePattern::new(&value(":journal/page-title-format", "MMM do, yyyy")),
+            title: DatePattern::new(&value(":journal/page-title-format", LOGSEQ_TITLE)),
             file: DatePattern::new(&value(":journal/file-name-format", "yyyy_MM_dd")),
         }
     }
@@ -48,7 +48,7 @@ impl LogseqSettings {
         let day = self.day(path);
         let name = match day {
             Some(day) => self.title.format(day),
-            None => percent_decoded(&stem(path).replace("___", "/")),
+            None => decoded_name(stem(path)),
         };
         let mut page = ImportedPage::parse(path, &name, day, text);
         if !page.has_frontmatter {
@@ -63,7 +63,7 @@ impl LogseqSettings {
 
     fn day(&self, path: &str) -> Option<jiff::civil::Date> {
         let name = path.strip_prefix(self.journals.as_str())?;
-        let name = percent_decoded(stem(name));
+        let name = percent_decoded_text(stem(name));
         self.file.parse(&name).or_else(|| parse_iso_day(&name)).or_else(|| self.title.parse(&name))
     }
 }
@@ -93,11 +93,8 @@ fn add_property(page: &mut ImportedPage, key: String, value: String) {
     }
 }
 
-/// Parses milliseconds since 1970 into a timestamp.
 fn timestamp(value: &str) -> Option<String> {
-    let milliseconds: i64 = value.parse().ok()?;
-    let timestamp = jiff::Timestamp::from_second(milliseconds / 1000).ok().filter(|_| milliseconds > 0)?;
-    Some(timestamp.to_string())
+    properties::timestamp(value).as_ref().map(Timestamp::as_str).map(str::to_owned)
 }
 
 /// Returns the string value of a key in EDN. Comments begin with `;`.

@@ -3,13 +3,11 @@
 
 mod body;
 mod compose;
-mod dates;
 mod logseq;
 mod names;
 mod obsidian;
 pub(crate) mod okf;
 mod paths;
-mod properties;
 
 use jiff::civil::Date;
 use sha2::{Digest, Sha256};
@@ -19,6 +17,7 @@ pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_w
 pub(crate) use names::{ResolvedName, Vault};
 pub(crate) use paths::{attachment_path, markdown_path, note_path, sanitized};
 
+use crate::note::properties;
 use crate::note::{JOURNAL, Note, Value};
 use crate::request::ImportFrom;
 use body::ScannedText;

@@ -1,7 +1,7 @@
 //! Obsidian vaults: notes with YAML frontmatter, named by their files.
 
-use super::dates::{DatePattern, parse_iso_day};
 use super::{FileRole, ImportedPage, extension, stem, without_extension};
+use crate::note::journal_dates::{DatePattern, parse_iso_day};
 
 #[derive(Debug, Clone)]
 pub(crate) struct ObsidianSettings {

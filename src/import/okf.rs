@@ -5,8 +5,8 @@
 
 use jiff::civil::Date;
 
-use super::dates::parse_iso_day;
 use super::{FileRole, ImportedPage, extension, stem, to_title};
+use crate::note::journal_dates::{day_heading, parse_iso_day};
 use crate::note::{JOURNAL, MOC, Note, Timestamp, Value};
 
 /// The names of files that are no concepts, at every level.
@@ -137,11 +137,6 @@ pub(crate) fn trimmed(text: &str) -> String {
     let blank = text.split_inclusive('\n').take_while(|line| line.trim().is_empty()).map(str::len).sum();
     let text = text.get(blank..).unwrap_or_default();
     if text.is_empty() { String::new() } else { format!("{text}\n") }
-}
-
-fn day_heading(line: &str) -> Option<Date> {
-    let name = line.strip_prefix("## ")?.trim();
-    parse_iso_day(name)
 }
 
 /// Returns the marker of the fence that is open after a line (CommonMark 0.31, section 4.5).

@@ -66,7 +66,7 @@ mod tests {
             ("notes/notes/a.md", "notes/notes", "../notes"),
         ] {
             assert_eq!(markdown_path(from, to), path);
-            assert_eq!(crate::graph::join_path(from, &super::super::body::percent_decoded(path)).as_deref(), Some(to));
+            assert_eq!(crate::graph::join_path(from, &crate::note::percent_decoded_text(path)).as_deref(), Some(to));
         }
     }
 

@@ -51,6 +51,28 @@ impl NoteId {
         if names.len() <= MAX_DERIVED && names.split('/').all(is_reversible) {
             return Self(names.replace('/', SEPARATOR).into());
         }
+        Self::with_hash(names, path, "-")
+    }
+
+    /// Derives an id from the path of a file in a folder that is no store. No two paths have the same id.
+    ///
+    /// Names are joined by [`SEPARATOR`], and `.md` is omitted; other endings stay: `guides/a.md` becomes `guides--a`,
+    /// `guides/a.mdx` becomes `guides--a.mdx`. If the path can't be recovered from that, a hash of the path follows
+    /// after three hyphens, which no other id contains.
+    pub fn from_source_path(path: &str) -> Self {
+        let stem = path.strip_suffix(".md");
+        let names = stem.unwrap_or(path);
+        let keeps_ending = [".markdown", ".mdx"].iter().any(|ending| names.ends_with(ending));
+        // `a.mdx.md` has to differ from `a.mdx`.
+        let is_exact = stem.is_some() != keeps_ending;
+        if is_exact && names.len() <= MAX_DERIVED && names.split('/').all(is_reversible) {
+            return Self(names.replace('/', SEPARATOR).into());
+        }
+        Self::with_hash(names, path, "---")
+    }
+
+    /// Makes an id of the words in a path and a hash of the whole path.
+    fn with_hash(names: &str, path: &str, before_hash: &str) -> Self {
         let mut words: Vec<String> = names.split('/').map(id_words).filter(|words| !words.is_empty()).collect();
         // The file name is more specific than the folders, so the outermost folders are removed first.
         while words.len() > 1 && words.iter().map(|words| words.len() + SEPARATOR.len()).sum::<usize>() > MAX_DERIVED {
@@ -60,8 +82,8 @@ impl NoteId {
         readable.truncate(MAX_DERIVED);
         let hash = path_hash(path);
         match readable.trim_end_matches('-') {
-            "" => Self(format!("qp-{hash}").into()),
-            readable => Self(format!("{readable}-{hash}").into()),
+            "" => Self(format!("qp{before_hash}{hash}").into()),
+            readable => Self(format!("{readable}{before_hash}{hash}").into()),
         }
     }
 

@@ -53,7 +53,7 @@ pub(crate) fn links(body: &str) -> Vec<InlineLink> {
 /// Returns the part of a body that its links depend on: up to the end of the paragraph with the last beginning of a
 /// link, or all of it if it defines link labels. Text after a blank line never changes the meaning of the text before.
 /// Parsing is most of the cost of links.
-fn until_last_link(body: &str) -> &str {
+pub(super) fn until_last_link(body: &str) -> &str {
     if body.contains("]:") {
         return body;
     }
@@ -67,7 +67,7 @@ fn until_last_link(body: &str) -> &str {
     body.get(..end).unwrap_or(body)
 }
 
-fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
+pub(super) fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
     match event {
         Event::Start(Tag::Link { link_type, dest_url, .. }) => link(*link_type, dest_url),
         Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(*link_type, dest_url),
@@ -77,6 +77,14 @@ fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
 
 /// Returns the ordered lists with at least two links, each as the first links of its own items.
 pub(crate) fn ordered_lists(body: &str) -> Vec<Vec<InlineLink>> {
+    ordered_lists_with(body, link_of_event)
+}
+
+/// Does the same as [`ordered_lists`] for the events that `link_of_event` reads as links.
+pub(super) fn ordered_lists_with(
+    body: &str,
+    link_of_event: impl Fn(&Event<'_>) -> Option<InlineLink>,
+) -> Vec<Vec<InlineLink>> {
     if !body.contains("[[") && !body.contains("](") {
         return Vec::new();
     }

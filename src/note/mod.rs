@@ -11,15 +11,19 @@ mod headings;
 mod id;
 mod inline_links;
 mod inline_styles;
+mod inline_tags;
 pub(crate) mod join;
+pub(crate) mod journal_dates;
 mod language;
 mod link_types;
 mod list_fields;
 mod markdown;
 pub mod merge;
 mod percent;
+pub(crate) mod properties;
 mod prose;
 mod retired;
+mod source_links;
 mod splice;
 mod summary;
 mod timestamp;
@@ -47,10 +51,11 @@ pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
 pub use inline_links::{EncodedTarget, InlineLink};
 pub(crate) use inline_styles::{InlineStyle, StyleSet};
+pub(crate) use inline_tags::inline_tags;
 pub use language::Language;
 pub use link_types::{LinkTypes, SUPERSEDED_BY, SUPERSEDES};
 pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
-pub(crate) use percent::{percent_decoded_bytes, percent_encoded};
+pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL};
 pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
@@ -61,6 +66,7 @@ pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_lon
 pub(crate) use yaml_emitter::scalar as yaml_scalar;
 
 use crate::escape::kept_chars;
+use dialect::NoteHead;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -132,6 +138,7 @@ pub struct Note {
     pub is_cut: bool,
     /// The text of the field `summary`.
     pub summary_field: Option<String>,
+    dialect: Dialect,
     text: String,
     /// The bytes of `text` that are the body.
     body: Range<usize>,
@@ -217,7 +224,12 @@ fn generated_at(unknown: &[(String, Value)]) -> Option<Timestamp> {
 impl Note {
     /// Reads a note. Any bytes give one; `path` is its path in the store. Of a file longer than
     /// [`MAX_BYTES`], only the beginning is read.
-    pub fn parse(path: &str, mut bytes: Vec<u8>) -> Self {
+    pub fn parse(path: &str, bytes: Vec<u8>) -> Self {
+        Self::parse_as(Dialect::Qipu, path, bytes)
+    }
+
+    /// Reads a file as a note. Any bytes give one; `path` is its path in the store or in the folder of its source.
+    pub fn parse_as(dialect: Dialect, path: &str, mut bytes: Vec<u8>) -> Self {
         let mut findings = Vec::new();
         let is_cut = bytes.len() > MAX_BYTES;
         if is_cut {
@@ -228,28 +240,17 @@ impl Note {
             findings.push(Diagnostic::new("not-utf-8", "some bytes are not UTF-8; they are shown as `\u{fffd}`"));
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
-        find_odd_form(&text, &mut findings);
-        let parts = frontmatter::split(&text);
-        if parts.body.len() > markdown::MAX_PARSED {
-            let message = "only the beginning of the body is searched for links and the summary";
-            findings.push(Diagnostic::new("long-body", message));
-        }
-        let fields = frontmatter::read(&text, &parts, &mut findings);
-        let body = if fields.is_text { frontmatter::range_without_bom(&text) } else { parts.body };
-        let id = fields.id.unwrap_or_else(|| {
-            findings.push(Diagnostic::new("no-id", "no valid id; one is derived from the file's path"));
-            NoteId::from_path(path)
-        });
-        let title = fields.title.unwrap_or_else(|| {
-            let message = "no title; the first level-1 heading or the file name is used";
-            findings.push(Diagnostic::new("no-title", message));
-            text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
-        });
+        find_odd_form(dialect, &text, &mut findings);
+        let head = match dialect {
+            Dialect::Qipu => own_head(path, &text, &mut findings),
+            dialect => dialect::read(dialect, path, &text, &mut findings),
+        };
+        let fields = head.fields;
         Self {
-            id,
+            id: head.id,
             path: path.to_owned(),
-            title,
-            kind: fields.kind.unwrap_or_else(|| kind_by_folder(path).to_owned()),
+            title: head.title,
+            kind: head.kind,
             created: fields.created,
             updated: fields.updated.or_else(|| generated_at(&fields.unknown)),
             date: fields.date,
@@ -266,12 +267,18 @@ impl Note {
             findings,
             is_cut,
             summary_field: fields.summary,
+            dialect,
             text,
-            body,
+            body: head.body,
             body_summary: OnceLock::new(),
             inline_links: OnceLock::new(),
             body_chars: OnceLock::new(),
         }
+    }
+
+    /// Returns how the file was read.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
     }
 
     /// Returns the text of the file, as far as it is read.
@@ -341,12 +348,18 @@ impl Note {
 
     /// Returns the links in the body, in the order of the text.
     pub fn inline_links(&self) -> &[InlineLink] {
-        self.inline_links.get_or_init(|| inline_links::links(self.body()))
+        self.inline_links.get_or_init(|| match self.dialect {
+            Dialect::Qipu => inline_links::links(self.body()),
+            dialect => source_links::links(self.body(), dialect.has_wiki_links()),
+        })
     }
 
     /// Returns the ordered lists in the body, each as the links that its items begin with. Parses the body.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
-        inline_links::ordered_lists(self.body())
+        match self.dialect {
+            Dialect::Qipu => inline_links::ordered_lists(self.body()),
+            dialect => source_links::ordered_lists(self.body(), dialect.has_wiki_links()),
+        }
     }
 
     /// Returns the style spans of the body: byte offsets, each with the styles from there on. Parses the body.
@@ -371,12 +384,55 @@ impl Note {
 
     /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the frontmatter.
     pub fn link_values(&self) -> Vec<Value> {
+        if self.dialect != Dialect::Qipu {
+            let value = |link: &TypedLink| map_value(&[("type", Some(&link.kind)), ("id", Some(&link.target))]);
+            return self.links.iter().map(value).collect();
+        }
         frontmatter::raw_items(&self.text, "links")
     }
 
     /// Returns the items of [`sources`](Self::sources) with all they say, in the same order. Parses the frontmatter.
     pub fn source_values(&self) -> Vec<Value> {
+        if self.dialect != Dialect::Qipu {
+            let value = |source: &ContentSource| {
+                let url = Some(&source.url).filter(|url| !url.is_empty());
+                map_value(&[("url", url), ("title", source.title.as_ref()), ("accessed", source.accessed.as_ref())])
+            };
+            return self.sources.iter().map(value).collect();
+        }
         frontmatter::raw_items(&self.text, "sources")
+    }
+}
+
+fn map_value(entries: &[(&str, Option<&String>)]) -> Value {
+    let entries =
+        entries.iter().filter_map(|(key, text)| Some(((*key).to_owned(), Value::text(text.as_ref()?.as_str()))));
+    Value::Map(entries.collect())
+}
+
+/// Reads the fields of a note of a store.
+fn own_head(path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead {
+    let parts = frontmatter::split(text);
+    find_long_body(&parts.body, findings);
+    let mut fields = frontmatter::read(text, &parts, findings);
+    let body = if fields.is_text { frontmatter::range_without_bom(text) } else { parts.body };
+    let id = fields.id.take().unwrap_or_else(|| {
+        findings.push(Diagnostic::new("no-id", "no valid id; one is derived from the file's path"));
+        NoteId::from_path(path)
+    });
+    let title = fields.title.take().unwrap_or_else(|| {
+        let message = "no title; the first level-1 heading or the file name is used";
+        findings.push(Diagnostic::new("no-title", message));
+        text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
+    });
+    let kind = fields.kind.take().unwrap_or_else(|| kind_by_folder(path).to_owned());
+    NoteHead { id, title, kind, fields, body }
+}
+
+fn find_long_body(body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
+    if body.len() > markdown::MAX_PARSED {
+        let message = "only the beginning of the body is searched for links and the summary";
+        findings.push(Diagnostic::new("long-body", message));
     }
 }
 
@@ -418,8 +474,9 @@ fn kind_by_folder(path: &str) -> &'static str {
     }
 }
 
-fn find_odd_form(text: &str, findings: &mut Vec<Diagnostic>) {
-    if text.starts_with('\u{feff}') {
+fn find_odd_form(dialect: Dialect, text: &str, findings: &mut Vec<Diagnostic>) {
+    // Other tools write a byte order mark on purpose.
+    if dialect == Dialect::Qipu && text.starts_with('\u{feff}') {
         findings.push(Diagnostic::new("byte-order-mark", "the file begins with a byte order mark"));
     }
     if text.contains('\0') {

@@ -6,7 +6,7 @@ pub(super) fn percent_decoded(path: &str) -> String {
 }
 
 /// Decodes percent-encoding; an invalid code stays as it is written.
-pub(crate) fn percent_decoded_bytes(path: &str) -> Vec<u8> {
+fn percent_decoded_bytes(path: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.bytes();
     while let Some(byte) = rest.next() {
@@ -21,6 +21,11 @@ pub(crate) fn percent_decoded_bytes(path: &str) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// Decodes percent-encoding. Invalid codes stay, and so does the whole text if the result is not UTF-8.
+pub(crate) fn percent_decoded_text(text: &str) -> String {
+    String::from_utf8(percent_decoded_bytes(text)).unwrap_or_else(|_| text.to_owned())
 }
 
 fn hex(byte: u8) -> Option<u8> {
@@ -45,4 +50,15 @@ pub(crate) fn percent_encoded(path: &str) -> String {
         }
     }
     new
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_in_names_are_put_in_their_places() {
+        assert_eq!(percent_decoded_text("a%2Fb%20c%zz%"), "a/b c%zz%");
+        assert_eq!(percent_decoded_text("%ff"), "%ff");
+    }
 }

@@ -29,6 +29,15 @@ impl Timestamp {
         Some(Self { text: text.to_owned(), utc })
     }
 
+    /// Parses also the dates of other tools: `2020/01/05`, `2020-01-05 16:16:01 -0600`, `January 5, 2020`.
+    pub(crate) fn parse_lenient(text: &str) -> Option<Self> {
+        const IN_WORDS: [&str; 4] = ["%B %d, %Y", "%b %d, %Y", "%d %B %Y", "%d %b %Y"];
+        let text = text.trim();
+        let first = text.split_whitespace().next()?.replace('/', "-");
+        let in_words = || IN_WORDS.iter().find_map(|format| Date::strptime(format, text).ok());
+        Self::parse(text).or_else(|| Self::parse(&first)).or_else(|| Self::parse(&in_words()?.to_string()))
+    }
+
     /// Makes the timestamp of the value of [`Timestamp::seconds`].
     pub(crate) fn from_seconds(seconds: i64) -> Option<Self> {
         let text = jiff::Timestamp::from_second(seconds).ok()?.to_string();

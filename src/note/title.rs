@@ -12,11 +12,20 @@ const FOLDER_FILES: [&str; 3] = ["index", "_index", "readme"];
 /// Returns the text of the first level-1 heading outside of lists, quotes and code; `None` if there is none, or if it
 /// names a part of a document, such as `Status`, and the file has another name. `Summary` is never a title.
 pub(super) fn of_body(body: &str, path: &str) -> Option<String> {
+    of_body_named(body, || of_path(path))
+}
+
+/// Does the same as [`of_body`] for a path in a folder that is no store.
+pub(super) fn of_source_body(body: &str, path: &str) -> Option<String> {
+    of_body_named(body, || of_source_path(path))
+}
+
+fn of_body_named(body: &str, file_name: impl Fn() -> String) -> Option<String> {
     // Parsing a long body without a heading is expensive.
     let may_be_heading = |line: &str| line.trim_start().starts_with(['#', '=', '<']);
     let may_have_heading = body.lines().any(may_be_heading) || body.contains('\r');
     let heading = may_have_heading.then(|| find_from_beginning(body, first_heading)).flatten();
-    let is_file_name = |heading: &str| !prose::is_summary(heading) && prose::is_same_text(heading, &of_path(path));
+    let is_file_name = |heading: &str| !prose::is_summary(heading) && prose::is_same_text(heading, &file_name());
     heading.filter(|heading| !prose::is_part_name(heading) || is_file_name(heading))
 }
 
@@ -27,8 +36,34 @@ pub(super) fn of_path(path: &str) -> String {
     let file = names.next().unwrap_or(path);
     // The first name is `notes`, `mocs` or `journals`, and thus no title.
     let folder = names.next().filter(|_| names.next().is_some());
-    let is_folder_file = FOLDER_FILES.iter().any(|name| file.eq_ignore_ascii_case(name));
-    readable_name(folder.filter(|_| is_folder_file).unwrap_or(file))
+    of_names(file, folder)
+}
+
+/// Returns the readable name of a file in a folder that is no store, or of its folder.
+pub(super) fn of_source_path(path: &str) -> String {
+    let (folder, _) = path.rsplit_once('/').unwrap_or_default();
+    of_names(source_stem(path), folder.rsplit('/').next().filter(|name| !name.is_empty()))
+}
+
+/// Returns the name of a file without its folder and the ending of a markdown file.
+pub(super) fn source_stem(path: &str) -> &str {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.rsplit_once('.').filter(|(stem, ending)| !stem.is_empty() && is_markdown_ending(ending));
+    stem.map_or(name, |(stem, _)| stem)
+}
+
+/// Tells whether files with an ending are markdown.
+pub(super) fn is_markdown_ending(ending: &str) -> bool {
+    ["md", "markdown", "mdx"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+}
+
+/// Tells whether a file describes its folder: `index`, `_index` or `README`.
+pub(super) fn is_folder_file(stem: &str) -> bool {
+    FOLDER_FILES.iter().any(|name| stem.eq_ignore_ascii_case(name))
+}
+
+fn of_names(file: &str, folder: Option<&str>) -> String {
+    readable_name(folder.filter(|_| is_folder_file(file)).unwrap_or(file))
 }
 
 /// Returns a file name as words: `0002-rfc_process` as `0002 rfc process`. A generated id before the words is omitted,

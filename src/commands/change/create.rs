@@ -130,7 +130,7 @@ fn new_place(store: &Store, random: u64, kind: &str, title: &str) -> (NoteId, St
     let stem = if slug.is_empty() { "note" } else { slug.trim_start_matches('-') };
     let names = std::iter::once(format!("{stem}.md")).chain((2..).map(|ordinal| format!("{stem}-{ordinal}.md")));
     let path = names.into_iter().find(|path| !store.is_taken(path)).unwrap_or_default();
-    (NoteId::from_path(&path), path)
+    (NoteId::from_source_path(&path), path)
 }
 
 /// Returns an id that no note has. Tries that of `random` first.

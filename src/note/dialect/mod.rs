@@ -1,36 +1,53 @@
-//! The dialects of markdown: for which application a file was written.
+//! Dialects: how a markdown file that was not written for qipu is read as a note.
 
-use super::Note;
+mod adr;
+mod adr_metadata;
+mod logseq;
+mod obsidian;
+mod okf;
 
-/// The application that a markdown file was written for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+use std::ops::Range;
+
+use foldhash::{HashSet, HashSetExt};
+use serde::{Deserialize, Serialize};
+
+use super::frontmatter::{Frontmatter, read_foreign};
+use super::{Diagnostic, JOURNAL, NoteId, Value, find_long_body, title};
+
+/// The type of a document that names none.
+const DOCUMENT: &str = "document";
+/// The fields with a title for menus, which is used if there is no other.
+const MENU_TITLES: [&str; 2] = ["sidebar_label", "nav_title"];
+
+/// How a file is read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Dialect {
     /// A note of a store.
     #[default]
     Qipu,
-    /// A document.
+    /// A document, as sites of documentation and blogs have it.
     Markdown,
-    /// A note of Obsidian.
+    /// A note of an Obsidian vault.
     Obsidian,
-    /// A page of Logseq.
+    /// A page of a Logseq graph.
     Logseq,
-    /// A concept of Open Knowledge Format.
+    /// A file of a bundle of Open Knowledge Format.
     Okf,
     /// An architecture decision record.
     Adr,
 }
 
 impl Dialect {
-    /// The names of all dialects but that of stores.
+    /// The names of the dialects of sources.
     pub const NAMES: [&str; 5] = ["markdown", "obsidian", "logseq", "okf", "adr"];
 
-    /// Parses a name of [`Dialect::NAMES`].
+    /// Parses the name of a dialect of sources.
     pub fn parse(name: &str) -> Option<Self> {
         let all = [Self::Markdown, Self::Obsidian, Self::Logseq, Self::Okf, Self::Adr];
         all.into_iter().find(|dialect| dialect.name() == name)
     }
 
-    /// Returns the name.
+    /// Returns the name in settings.
     pub fn name(self) -> &'static str {
         match self {
             Self::Qipu => "qipu",
@@ -41,12 +58,83 @@ impl Dialect {
             Self::Adr => "adr",
         }
     }
+
+    /// Whether `[[name]]` is a link.
+    pub(super) fn has_wiki_links(self) -> bool {
+        self != Self::Okf
+    }
 }
 
-impl Note {
-    /// Parses a file of a dialect: see [`Note::parse`].
-    pub fn parse_as(dialect: Dialect, path: &str, bytes: Vec<u8>) -> Self {
-        let _ = dialect;
-        Self::parse(path, bytes)
+/// The fields of a file, with its name, title and type, and its body.
+pub(super) struct NoteHead {
+    pub(super) id: NoteId,
+    pub(super) title: String,
+    pub(super) kind: String,
+    pub(super) fields: Frontmatter,
+    pub(super) body: Range<usize>,
+}
+
+/// Reads the fields of a file of a source; `path` is its path in the folder of the source.
+pub(super) fn read(dialect: Dialect, path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead {
+    let (mut fields, range) = read_foreign(text, findings);
+    find_long_body(&range, findings);
+    let body = text.get(range.clone()).unwrap_or_default();
+    match dialect {
+        Dialect::Obsidian => obsidian::read(&mut fields, path, body),
+        Dialect::Logseq => logseq::read(&mut fields, path, body),
+        Dialect::Okf => okf::read(&mut fields, path, body),
+        Dialect::Qipu | Dialect::Markdown | Dialect::Adr => {}
+    }
+    let id = NoteId::from_source_path(path);
+    let mut title = fields.title.take().unwrap_or_else(|| title_without_field(&fields, path, body));
+    if dialect == Dialect::Adr {
+        title = adr::read(&mut fields, path, body, title);
+    }
+    if title.trim().is_empty() {
+        title = path.to_owned();
+    }
+    let kind = kind(dialect, &mut fields);
+    fields.date = fields.date.filter(|_| kind == JOURNAL);
+    fields.tags = distinct(&fields.tags, &[]);
+    fields.aliases = distinct(&fields.aliases, &[id.as_str(), &title]);
+    NoteHead { id, title, kind, fields, body: range }
+}
+
+fn title_without_field(fields: &Frontmatter, path: &str, body: &str) -> String {
+    let menu_title = |name: &&str| {
+        let (_, value) = fields.unknown.iter().find(|(key, _)| key == name)?;
+        Some(value.to_line().trim().to_owned()).filter(|text| !text.is_empty())
+    };
+    let heading = || title::of_source_body(body, path);
+    MENU_TITLES.iter().find_map(menu_title).or_else(heading).unwrap_or_else(|| title::of_source_path(path))
+}
+
+/// Returns the type: that of the field if it is a word, or any in a bundle, whose concepts have types of several words.
+fn kind(dialect: Dialect, fields: &mut Frontmatter) -> String {
+    let is_word_char = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    match fields.kind.take() {
+        Some(kind) if dialect == Dialect::Okf || kind.chars().all(is_word_char) => return kind,
+        Some(kind) => fields.unknown.push(("type".to_owned(), Value::text(kind))),
+        None => {}
+    }
+    DOCUMENT.to_owned()
+}
+
+/// Returns the texts that are not empty, each once, without some.
+fn distinct(texts: &[String], without: &[&str]) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let texts = texts.iter().filter(|text| !text.is_empty() && !without.contains(&text.as_str()));
+    texts.filter(|text| seen.insert(text.as_str())).cloned().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dialects_have_names() {
+        let named: Vec<_> = Dialect::NAMES.iter().filter_map(|name| Dialect::parse(name)).map(Dialect::name).collect();
+        assert_eq!(named, Dialect::NAMES);
+        assert_eq!((Dialect::parse("qipu"), Dialect::parse("Markdown")), (None, None));
     }
 }

@@ -1,5 +1,6 @@
 //! Frontmatter as typed fields. Reading tolerates every defect, and reports each as a [`Diagnostic`].
 
+mod foreign;
 mod reader;
 mod salvage;
 
@@ -8,6 +9,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
+pub(crate) use foreign::read_foreign;
 use reader::FrontmatterReader;
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -55,11 +57,15 @@ pub(crate) fn range_without_bom(text: &str) -> Range<usize> {
 
 /// Finds the frontmatter of a text that begins with a line `---`, after an optional byte order mark.
 pub(crate) fn split(text: &str) -> TextParts {
+    split_at(text, "---", &["---", "..."], may_be_fields)
+}
+
+fn split_at(text: &str, opening: &str, closing: &[&str], may_be_fields: impl Fn(&str) -> bool) -> TextParts {
     let none = |is_unclosed| TextParts { yaml: None, body: range_without_bom(text), is_unclosed };
     let mut lines = lines_from(text, range_without_bom(text).start);
-    let Some(first) = lines.next().filter(|line| is_marker(text, line, "---")) else { return none(false) };
+    let Some(first) = lines.next().filter(|line| is_marker(text, line, opening)) else { return none(false) };
     for line in lines {
-        if is_marker(text, &line, "---") || is_marker(text, &line, "...") {
+        if closing.iter().any(|marker| is_marker(text, &line, marker)) {
             if !may_be_fields(text.get(first.end..line.start).unwrap_or_default()) {
                 return none(false);
             }

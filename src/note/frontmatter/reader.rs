@@ -12,7 +12,9 @@ use super::{Frontmatter, TextParts};
 
 pub(super) struct FrontmatterReader<'a, 'f> {
     pub(super) fields: Frontmatter,
-    diagnostics: &'f mut Vec<Diagnostic>,
+    pub(super) diagnostics: &'f mut Vec<Diagnostic>,
+    /// Whether the fields are those of another tool.
+    pub(super) is_foreign: bool,
     /// The YAML to which the spans of the current nodes refer.
     yaml: &'a str,
     /// The field whose raw items the caller wants.
@@ -22,7 +24,14 @@ pub(super) struct FrontmatterReader<'a, 'f> {
 
 impl<'a, 'f> FrontmatterReader<'a, 'f> {
     pub(super) fn new(diagnostics: &'f mut Vec<Diagnostic>, raw_key: Option<&'static str>) -> Self {
-        Self { fields: Frontmatter::default(), diagnostics, yaml: "", raw_key, raw_items: Vec::new() }
+        Self {
+            fields: Frontmatter::default(),
+            diagnostics,
+            is_foreign: false,
+            yaml: "",
+            raw_key,
+            raw_items: Vec::new(),
+        }
     }
 
     pub(super) fn read_parts(&mut self, text: &'a str, parts: &TextParts) {
@@ -36,7 +45,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         }
     }
 
-    fn report(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
+    pub(super) fn report(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
         self.diagnostics.push(Diagnostic { code, line: Some(line), message: message.into() });
     }
 
@@ -54,7 +63,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     /// Reads the fields of a map that `lines_before` lines of the file precede.
-    fn read_map(&mut self, yaml: &'a str, entries: Vec<(Yaml<'a>, Yaml<'a>)>, lines_before: usize) {
+    pub(super) fn read_map(&mut self, yaml: &'a str, entries: Vec<(Yaml<'a>, Yaml<'a>)>, lines_before: usize) {
         self.yaml = yaml;
         let mut seen = HashSet::new();
         for (key, value) in entries {
@@ -110,6 +119,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         if is_null(value) {
             return;
         }
+        if self.is_foreign { self.foreign_field(key, value, line) } else { self.own_field(key, value, line) }
+    }
+
+    /// Reads a field as the format of notes has it.
+    pub(super) fn own_field(&mut self, key: &str, value: &Yaml<'a>, line: usize) {
         match key {
             "id" => self.id(value, line),
             "title" => self.fields.title = self.text(key, value, line),
@@ -141,7 +155,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     }
 
     /// Returns a text; of a list or map, its source.
-    fn text(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<String> {
+    pub(super) fn text(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Option<String> {
         let text = match &value.kind {
             YamlNode::Scalar { text, .. } => text.trim().to_owned(),
             _ => {
@@ -296,7 +310,7 @@ fn is_null(value: &Yaml<'_>) -> bool {
     matches!(&value.kind, YamlNode::Scalar { text, plain: true } if is_null_text(text))
 }
 
-fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
+pub(super) fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
     let (_, value) =
         entries.iter().find(|(key, _)| matches!(&key.kind, YamlNode::Scalar { text, .. } if text == name))?;
     let text = Value::from_yaml(value).to_line().trim().to_owned();

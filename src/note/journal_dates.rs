@@ -2,6 +2,9 @@
 
 use jiff::civil::{Date, date};
 
+/// The pattern of the titles of journals in Logseq without other settings.
+pub(crate) const LOGSEQ_TITLE: &str = "MMM do, yyyy";
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum PatternPart {
     /// A conversion specifier of [`jiff::fmt::strtime`].
@@ -12,11 +15,11 @@ enum PatternPart {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct DatePattern(Vec<PatternPart>);
+pub(crate) struct DatePattern(Vec<PatternPart>);
 
 impl DatePattern {
     /// Parses a pattern. Letters that are no code are literal, and so is text in `'…'` or `[…]`.
-    pub(super) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         use PatternPart::{Code, OrdinalDay};
         const CODES: [(&[&str], PatternPart); 12] = [
             (&["yyyy", "YYYY"], Code("%Y")),
@@ -51,7 +54,7 @@ impl DatePattern {
         Self(parts)
     }
 
-    pub(super) fn format(&self, day: Date) -> String {
+    pub(crate) fn format(&self, day: Date) -> String {
         let format_part = |part: &PatternPart| match part {
             PatternPart::Code(code) => day.strftime(code).to_string(),
             PatternPart::OrdinalDay => format!("{}{}", day.day(), ordinal_suffix(day.day().into())),
@@ -61,7 +64,7 @@ impl DatePattern {
     }
 
     /// Parses a text that is a day and nothing else.
-    pub(super) fn parse(&self, text: &str) -> Option<Date> {
+    pub(crate) fn parse(&self, text: &str) -> Option<Date> {
         let (mut year, mut month, mut day, mut rest) = (None, None, None, text);
         for part in &self.0 {
             let code = match part {
@@ -118,9 +121,15 @@ fn parse_name<'a>(text: &'a str, code: &str, dates: impl Iterator<Item = Date>) 
 }
 
 /// Parses a day such as `2025-03-05` or `2025_03_05`, the most common names of journals.
-pub(super) fn parse_iso_day(text: &str) -> Option<Date> {
+pub(crate) fn parse_iso_day(text: &str) -> Option<Date> {
     let has_iso_form = text.len() == 10 && text.bytes().all(|b| b.is_ascii_digit() || b == b'-' || b == b'_');
     has_iso_form.then(|| text.replace('_', "-").parse().ok()).flatten()
+}
+
+/// Parses the heading of a day in a log: `## 2025-03-05`.
+pub(crate) fn day_heading(line: &str) -> Option<Date> {
+    let name = line.strip_prefix("## ")?.trim();
+    parse_iso_day(name)
 }
 
 #[cfg(test)]

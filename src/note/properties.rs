@@ -1,20 +1,23 @@
-//! `key:: value` properties at the head of a Logseq page.
+//! `key:: value` properties at the head of a Logseq page, and the names of its files.
 
 use std::ops::Range;
+
+use super::Timestamp;
+use super::percent::percent_decoded_text;
 
 /// The largest number of properties of a page; a longer run of such lines is text.
 const MAX_PROPERTIES: usize = 200;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct PageHead {
+pub(crate) struct PageHead {
     /// Keys in lower case, and values.
-    pub(super) properties: Vec<(String, String)>,
+    pub(crate) properties: Vec<(String, String)>,
     /// The range of bytes with nothing but properties; empty if they can't be removed from the text.
-    pub(super) range: Range<usize>,
+    pub(crate) range: Range<usize>,
 }
 
 /// Parses the properties of a page: its first lines, or its first block if that has nothing else.
-pub(super) fn head(text: &str) -> PageHead {
+pub(crate) fn head(text: &str) -> PageHead {
     let Some(first) = text.lines().next() else { return PageHead::default() };
     let is_block = first.starts_with("- ");
     let (mut properties, mut end) = (Vec::new(), 0);
@@ -53,7 +56,7 @@ fn parse_property(line: &str) -> Option<(String, String)> {
 }
 
 /// Splits a value at commas into items; each may be in `[[…]]`, `#…` or quotes.
-pub(super) fn items(value: &str) -> Vec<String> {
+pub(crate) fn items(value: &str) -> Vec<String> {
     let (mut items, mut item, mut depth) = (Vec::new(), String::new(), 0_usize);
     let mut chars = value.chars().peekable();
     while let Some(c) = chars.next() {
@@ -73,7 +76,7 @@ pub(super) fn items(value: &str) -> Vec<String> {
 }
 
 /// Removes `#`, `[[…]]` and quotes around an item.
-pub(super) fn plain(item: &str) -> String {
+pub(crate) fn plain(item: &str) -> String {
     let item = item.trim();
     let item = item.strip_prefix('#').unwrap_or(item);
     let inside = item.strip_prefix("[[").and_then(|item| item.strip_suffix("]]"));
@@ -83,10 +86,21 @@ pub(super) fn plain(item: &str) -> String {
 }
 
 /// Returns the page names in `[[…]]` in a value.
-pub(super) fn pages(value: &str) -> Vec<String> {
+pub(crate) fn pages(value: &str) -> Vec<String> {
     let inside = value.split("[[").skip(1).filter_map(|rest| rest.split_once("]]"));
     let name = |(name, _): (&str, &str)| name.split('|').next().unwrap_or_default().trim().to_owned();
     inside.map(name).filter(|name| !name.is_empty()).collect()
+}
+
+/// Returns the title that the name of a file without its extension encodes: `a___b%3Fc` as `a/b?c`.
+pub(crate) fn decoded_name(stem: &str) -> String {
+    percent_decoded_text(&stem.replace("___", "/"))
+}
+
+/// Parses milliseconds since 1970 into a timestamp.
+pub(crate) fn timestamp(value: &str) -> Option<Timestamp> {
+    let milliseconds: i64 = value.parse().ok()?;
+    Timestamp::from_seconds(milliseconds / 1000).filter(|_| milliseconds > 0)
 }
 
 #[cfg(test)]

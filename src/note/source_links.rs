@@ -1,0 +1,141 @@
+//! The links of a file that was not written for qipu: to documents without an ending or with another one, in HTML too.
+
+use pulldown_cmark::{Event, LinkType, Tag, TagEnd};
+
+use super::inline_links::{InlineLink, link_of_event, ordered_lists_with, until_last_link};
+use super::markdown::parser;
+use super::percent::percent_decoded;
+use super::title::is_markdown_ending;
+
+/// Returns the links to documents in the order of the text, without those in code and comments. `has_wiki` tells whether
+/// `[[name]]` is a link.
+pub(crate) fn links(body: &str, has_wiki: bool) -> Vec<InlineLink> {
+    let has_html = body.contains("<a") || body.contains("<A");
+    let text = if has_html { body } else { until_last_link(body) };
+    let (mut links, mut html) = (Vec::new(), None::<String>);
+    for (event, range) in parser(text).into_offset_iter() {
+        match &event {
+            Event::Start(Tag::HtmlBlock) => html = Some(String::new()),
+            Event::Html(piece) => html.iter_mut().for_each(|html| html.push_str(piece)),
+            Event::End(TagEnd::HtmlBlock) => links.extend(html_links(&html.take().unwrap_or_default())),
+            Event::InlineHtml(tag) => links.extend(html_links(tag)),
+            Event::Start(Tag::Link { link_type: LinkType::WikiLink { .. }, .. })
+                if text.get(range.end..).is_some_and(|rest| rest.starts_with('(')) =>
+            {
+                links.extend(cited(text.get(range.end + 1..).unwrap_or_default()));
+            }
+            event => links.extend(link(event, has_wiki)),
+        }
+    }
+    links
+}
+
+/// Returns the ordered lists with at least two links, each as the first links of its own items.
+pub(crate) fn ordered_lists(body: &str, has_wiki: bool) -> Vec<Vec<InlineLink>> {
+    ordered_lists_with(body, |event| link(event, has_wiki))
+}
+
+fn link(event: &Event<'_>, has_wiki: bool) -> Option<InlineLink> {
+    match event {
+        Event::Start(Tag::Link { link_type: LinkType::Autolink | LinkType::Email, .. }) => None,
+        Event::Start(Tag::Link { link_type: LinkType::WikiLink { .. }, .. } | Tag::Image { .. }) => {
+            link_of_event(event).filter(|_| has_wiki)
+        }
+        Event::Start(Tag::Link { dest_url, .. }) => document_path(dest_url).map(InlineLink::Path),
+        _ => None,
+    }
+}
+
+/// Returns the link of `[[1]](address)`, which CommonMark reads as a link with the text `[1]`.
+fn cited(rest: &str) -> Option<InlineLink> {
+    let (address, _) = rest.split_once(')')?;
+    document_path(address.split_whitespace().next()?).map(InlineLink::Path)
+}
+
+/// Returns the decoded path of an address without query and fragment; `None` if it is no local document: a markdown or
+/// HTML file, or a name without an ending.
+pub(super) fn document_path(address: &str) -> Option<String> {
+    let path = address.split(['#', '?']).next().unwrap_or_default().trim();
+    // Braces are those of a template.
+    if path.is_empty() || path.starts_with("//") || path.contains([':', '{', '}', '<', '>', '\\']) {
+        return None;
+    }
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_document = match name.rsplit_once('.') {
+        Some((_, ending)) if ending.contains(|c: char| c.is_ascii_alphabetic()) => {
+            is_markdown_ending(ending) || ["html", "htm"].iter().any(|html| ending.eq_ignore_ascii_case(html))
+        }
+        _ => true,
+    };
+    is_document.then(|| percent_decoded(path))
+}
+
+/// Returns the links `<a href="path">` of a piece of HTML, without those in comments.
+fn html_links(html: &str) -> Vec<InlineLink> {
+    let (mut links, mut rest) = (Vec::new(), html);
+    while let Some((_, tag)) = rest.split_once('<') {
+        if let Some(comment) = tag.strip_prefix("!--") {
+            rest = comment.split_once("-->").map_or("", |(_, after)| after);
+            continue;
+        }
+        let (inside, after) = tag.split_once('>').unwrap_or((tag, ""));
+        let is_anchor = inside.strip_prefix(['a', 'A']).is_some_and(|rest| rest.starts_with(char::is_whitespace));
+        let path = if is_anchor { href(inside).and_then(document_path) } else { None };
+        links.extend(path.map(InlineLink::Path));
+        rest = after;
+    }
+    links
+}
+
+/// Returns the value of the attribute `href` in quotes.
+fn href(tag: &str) -> Option<&str> {
+    let start = tag.to_ascii_lowercase().find("href")? + "href".len();
+    let value = tag.get(start..)?.trim_start().strip_prefix('=')?.trim_start();
+    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
+    value.get(1..)?.split_once(quote).map(|(value, _)| value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn paths(body: &str) -> Vec<String> {
+        let text = |link| match link {
+            InlineLink::Path(path) => path,
+            InlineLink::Wiki(name) => format!("[[{name}]]"),
+        };
+        links(body, true).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn links_to_documents_have_any_form() {
+        for (body, expected) in [
+            ("[x](../guide) [y](guide/) [z](../)", vec!["../guide", "guide/", "../"]),
+            ("[x](page.html#a) [y](page.markdown#sec) [z](page.mdx)", vec!["page.html", "page.markdown", "page.mdx"]),
+            ("[x](a.md?raw=true) [y](v1.2) [z](my%20page.MD \"t\")", vec!["a.md", "v1.2", "my page.MD"]),
+            ("[one][1] [two]\n\n[1]: ./one.md\n[two]: <two words.md> 'Two'\n", vec!["./one.md", "two words.md"]),
+            (
+                "<p align=\"center\">\n<a\n  class=\"x\" href=\"docs/a.md\">A</a>\n<!-- <a href=\"no.md\"> -->\n</p>\n",
+                vec!["docs/a.md"],
+            ),
+            ("Text <a href='b.md#x'>b</a> <abbr href=\"no.md\"> <A HREF = \"c\">", vec!["b.md", "c"]),
+            ("See [[1]](https://x.org) and [[2]](two.md) and [[Three]].", vec!["two.md", "[[Three]]"]),
+            ("[![badge](badge.svg)](./ci.md) ![image](image.md)", vec!["./ci.md"]),
+            (
+                "[a](#part) [b](https://x.org/a.md) [c](mailto:x@y.z) [d](//x.org) [e](?q) [f](a.png) [g](x/main.rs)",
+                vec![],
+            ),
+            (
+                "[t]({{ site.url }}/a) `[c](c.md)` <https://x.org> <!-- [d](d.md) -->\n\n```\n[e](e.md)\n<a href=\"f.md\">\n```\n",
+                vec![],
+            ),
+        ] {
+            assert_eq!(paths(body), expected, "{body:?}");
+        }
+        assert_eq!(links("[[x]] ![[y]] [z](z.md)", false), [InlineLink::Path("z.md".into())]);
+        assert_eq!(
+            ordered_lists("1. [a](a)\n2. [b](b.html)\n", false),
+            [vec![InlineLink::Path("a".into()), InlineLink::Path("b.html".into())]]
+        );
+    }
+}
