@@ -42,6 +42,7 @@ impl Shell {
         let mut command = Command::new("sh");
         command.args(["-c", &script]).current_dir(&self.dir).env_clear();
         command.env("XDG_CONFIG_HOME", self.place.with_file_name(".config"));
+        command.env("XDG_DATA_HOME", self.place.with_file_name(".data"));
         let output = command.env("PATH", path).env("TMPDIR", &self.temporary).output();
         self.dir = PathBuf::from(fs::read_to_string(&self.place).unwrap().trim_end());
         String::from_utf8(output.unwrap().stdout).unwrap()
@@ -52,7 +53,7 @@ impl Shell {
 /// stays as it is written where that is true; else it is replaced by the real one.
 fn with_outputs(text: &str, folder: &str) -> String {
     let tmp = tempfile::tempdir().unwrap();
-    for name in ["research", "graph", "eval", "okf", "prompts"] {
+    for name in ["research", "graph", "eval", "okf", "prompts", "documents"] {
         copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
     }
     copy_own_memory(&tmp.path().join("qipu"));

@@ -21,7 +21,7 @@ use super::view;
 use crate::store::Location;
 
 fn open(dir: &Path, query: &str) -> Browser {
-    let location = Location { no_index: true, root: Some(dir.to_path_buf()), ..Location::default() };
+    let location = Location { no_index: true, ..Location::default() };
     let client = StoreClient::open(&location, dir).unwrap();
     Browser::new(client, Size::new(80, 24), Theme { has_color: true }, query).unwrap()
 }
@@ -146,8 +146,7 @@ fn typing_filters_and_text_search_ranks_as_the_command_does() {
     type_in(&mut browser, "what happens when fsync fails");
     control(&mut browser, 'f');
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research");
-    let store =
-        crate::commands::open_to_search(&Location { root: Some(dir.clone()), ..Location::default() }, &dir).unwrap();
+    let store = crate::commands::open_to_search(&Location::default(), &dir).unwrap();
     let search = crate::request::SearchRequest {
         query: "what happens when fsync fails".to_owned(),
         no_compaction: true,

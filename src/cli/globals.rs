@@ -41,7 +41,7 @@ pub(super) struct GlobalArgs {
     // Some commands have a flag of that name with another meaning, which replaces it.
     #[arg(long, global = true, value_name = "DIR")]
     source: Vec<String>,
-    /// Read only the collection with this name: see `qipu where` (repeatable)
+    /// Read only the collection with this name, as the command where lists them (repeatable)
     #[arg(long, global = true, value_name = "NAME")]
     only: Vec<String>,
     /// Write into the collection with this name (default: the store of the project)

@@ -98,7 +98,7 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!("qipu status"))]
     Status,
     /// List the stores and folders that answers are made of here, and why each counts
-    #[command(after_help = examples!("qipu where", "qipu where --source docs --json"))]
+    #[command(after_help = examples!("qipu where", "qipu where --json"))]
     Where,
     /// List the notes that a person should look at, the worst first, each with the command that settles it
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
@@ -123,7 +123,7 @@ pub(super) enum Subcommands {
         status: bool,
     },
     /// Create a store
-    #[command(after_help = examples!("qipu init", "qipu init --user"))]
+    #[command(after_help = examples!("qipu init"))]
     Init(InitRequest),
     /// Save text as a note
     #[command(after_help = examples!(

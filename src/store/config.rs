@@ -38,6 +38,8 @@ pub struct Config {
     pub stores: Vec<StoreConfig>,
     /// Which store linked working trees use.
     pub worktrees: WorktreesConfig,
+    /// Whether the stores of the folders above are read with it; `None`: they are.
+    pub parents: Option<bool>,
     /// The keys that have no meaning, in the order of their lines.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -122,7 +124,7 @@ pub enum BlocksSetting {
 
 /// The known keys of each table; in other tables every key is allowed.
 const KNOWN: [(&str, &[&str]); 5] = [
-    ("", &["language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees"]),
+    ("", &["language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees", "parents"]),
     ("worktrees", &["share"]),
     ("trust", &["authors", "hosts"]),
     ("review", &["hold", "drafts"]),
@@ -157,6 +159,7 @@ struct File {
     sources: Vec<SourceConfig>,
     stores: Vec<StoreConfig>,
     worktrees: WorktreesConfig,
+    parents: Option<bool>,
 }
 
 impl Config {
@@ -188,8 +191,9 @@ impl Config {
         })?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let File { link_types, language, context, trust, review, sources, stores, worktrees } = file;
-        let mut config = Self { context, trust, review, sources, stores, worktrees, unknown_keys, ..Self::default() };
+        let File { link_types, language, context, trust, review, sources, stores, worktrees, parents } = file;
+        let mut config =
+            Self { context, trust, review, sources, stores, worktrees, parents, unknown_keys, ..Self::default() };
         let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
         if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));

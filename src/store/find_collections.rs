@@ -238,11 +238,16 @@ impl CollectionFinder<'_> {
         let Some(project) = root.and_then(Path::parent) else { return };
         let Some(repository) = repository_root(project) else { return };
         let above = project.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
+        let mut reads_parents = self.found.all.first().is_none_or(|first| first.config.parents != Some(false));
         for dir in above.collect::<Vec<_>>() {
+            if !reads_parents {
+                return;
+            }
             let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
             let own = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = if dir == repository { "root" } else { &own };
             if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, "") {
+                reads_parents = config.parents != Some(false);
                 self.add_configured(&root, &name, &config);
             }
         }
