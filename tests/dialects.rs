@@ -298,6 +298,37 @@ fn ids_of_sources_depend_on_the_path_only() {
     assert_eq!(hashed.as_str().split_once("---").unwrap().0, "My-first-note");
 }
 
+#[test]
+fn long_hostile_files_are_read() {
+    let heading = format!("## {}\n", "x".repeat(50_000)) + &"a\n".repeat(20_000);
+    let units = [
+        "[[1]](",
+        "<a href=\"",
+        "<!--",
+        "<a ",
+        "a:: [[b]]\n",
+        "Status: superseded by [x](x.md)\n",
+        "ADR 1 ",
+        "#a ",
+        "[a](b) ",
+        "- ",
+        "superseded by ",
+        "+++\n",
+        "a = [\n",
+        "## Status\n",
+        "{[",
+        "k: [[a]]\n",
+    ];
+    let texts = units.iter().map(|unit| unit.repeat(60_000 / unit.len()));
+    let starts = ["", "---\n", "+++\n", "## Status\n"];
+    for text in texts.chain([heading]) {
+        for (dialect, start) in ALL.into_iter().flat_map(|dialect| starts.map(|start| (dialect, start))) {
+            let note = read(dialect, "a.md", &format!("{start}{text}\n{start}"));
+            let _ = (note.inline_links(), note.ordered_lists(), note.summary());
+        }
+    }
+}
+
 fn path() -> impl Strategy<Value = String> {
     let name = prop::sample::select(vec![
         "a", "b", "a-b", "a--b", "-a", "a-", "a b", "é", "notes", "journals", "qp-a1b2-x", "2025-03-05", "README",

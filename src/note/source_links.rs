@@ -7,6 +7,9 @@ use super::markdown::parser;
 use super::percent::percent_decoded;
 use super::title::is_markdown_ending;
 
+/// The most bytes of an address after double brackets; addresses that people write are shorter.
+const MAX_ADDRESS: usize = 2_000;
+
 /// Returns the links to documents in the order of the text, without those in code and comments. `has_wiki` tells whether
 /// `[[name]]` is a link.
 pub(crate) fn links(body: &str, has_wiki: bool) -> Vec<InlineLink> {
@@ -48,6 +51,7 @@ fn link(event: &Event<'_>, has_wiki: bool) -> Option<InlineLink> {
 
 /// Returns the link of `[[1]](address)`, which CommonMark reads as a link with the text `[1]`.
 fn cited(rest: &str) -> Option<InlineLink> {
+    let rest = rest.get(..rest.floor_char_boundary(MAX_ADDRESS)).unwrap_or(rest);
     let (address, _) = rest.split_once(')')?;
     document_path(address.split_whitespace().next()?).map(InlineLink::Path)
 }

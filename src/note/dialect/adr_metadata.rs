@@ -42,6 +42,11 @@ const STATUSES: [(&str, &str); 10] = [
 /// The largest number of words of a line that is a status of its own.
 const MAX_STATUS_WORDS: usize = 3;
 
+/// The most bytes of the name of a section that is read.
+const MAX_SECTION_NAME: usize = 40;
+/// The most relations of a record; those that people write have fewer.
+const MAX_RELATIONS: usize = 200;
+
 /// What a record says of itself.
 pub(super) struct Metadata<'a> {
     path: &'a str,
@@ -123,7 +128,7 @@ impl<'a> Metadata<'a> {
     fn add_relations(&mut self, line: &str) -> bool {
         let found = relations_in(line);
         let Some(first) = found.first() else {
-            self.targets(line).into_iter().for_each(|target| self.relations.push((RELATED, target)));
+            self.add_relation(RELATED, line);
             return false;
         };
         let ends = found.iter().skip(1).map(|next| next.start).chain([line.len()]);
@@ -143,7 +148,7 @@ impl<'a> Metadata<'a> {
             self.status = Some("superseded".to_owned());
         }
         for target in targets {
-            if !self.relations.contains(&(kind, target.clone())) {
+            if self.relations.len() < MAX_RELATIONS && !self.relations.contains(&(kind, target.clone())) {
                 self.relations.push((kind, target));
             }
         }
@@ -295,6 +300,7 @@ fn section_lines(body: &str) -> Vec<(String, &str)> {
         } else if trimmed.starts_with("<!--") {
             in_comment = !trimmed.contains("-->");
         } else if let Some((name, is_title)) = heading(line, lines.peek().copied()) {
+            let name = name.get(..name.floor_char_boundary(MAX_SECTION_NAME)).unwrap_or(name);
             section = if is_title { String::new() } else { name.to_lowercase() };
         } else if !trimmed.is_empty() {
             found.push((section.clone(), line));

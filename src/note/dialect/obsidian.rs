@@ -22,8 +22,9 @@ pub(super) fn read(fields: &mut Frontmatter, path: &str, body: &str) {
 
 /// Adds the links in the value of a property. Their type is the name of the property, if that is a link type.
 pub(super) fn add_property_links(fields: &mut Frontmatter, key: &str, value: &str) {
-    let kind = if LinkTypes::default().knows(key) { key } else { "related" };
-    for page in properties::pages(value) {
+    let pages = properties::pages(value);
+    let kind = if !pages.is_empty() && LinkTypes::default().knows(key) { key } else { "related" };
+    for page in pages {
         let target = page.split_once('#').map_or(page.as_str(), |(page, _heading)| page).trim();
         if !target.is_empty() {
             fields.links.push(TypedLink { kind: kind.to_owned(), target: target.to_owned() });
