@@ -92,6 +92,24 @@ snapshots! {
         graph [human json records] "graph|--walk|qp-o4l9|--max-hops|1";
         link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
     }
+    collections {
+        where_ [human json records] "where";
+        prime [human json records] "prime";
+        context_query [human json records prompt] "context|--query|restore a backup";
+        context_decide [human json records prompt] "context|--query|how is money stored?|--purpose|decide|--today|2026-03-31";
+        context_moc [human json records] "context|--moc|index|--without-body";
+        search [human json records] "search|backup";
+        show [human json records] "show|web:index|docs:index|adr:0002-outbox|--links";
+        list [human json records] "list";
+        link_list [human json records] "link|list|qp-k7d2m4xa";
+        link_tree [human json records] "link|tree|index";
+        graph [human json records] "graph";
+        doctor [human json records] "doctor";
+        review [human json records] "review|--today|2026-03-31";
+        only [human json records] "list|--only|adr";
+        link_add [human json records] "link|add|qp-k7d2m4xa|docs:guides--setup|--dry-run|--today|2026-03-31";
+        read_only [human json records] "update|docs:index|--tag|x|--dry-run";
+    }
     hostile {
         prime [human json records] "prime";
         context_all [json] "context|--min-value|0|--custom|--with-body|--max-notes|27";

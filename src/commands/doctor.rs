@@ -165,7 +165,9 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = Vec::new();
     for (place, note) in NoteIdx::enumerate(store.notes()) {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
-        for target in graph.unresolved(place) {
+        // Documents link to folders and files of any kind.
+        let is_broken = |target: &&String| note.dialect() == Dialect::Qipu || !store.has_file_beside(note, target);
+        for target in graph.unresolved(place).iter().filter(is_broken) {
             warn("broken-link", format!("broken link: no note named `{target}`"));
         }
         for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {

@@ -66,7 +66,15 @@ impl<'a> Session<'a> {
     /// Returns the search engine.
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
-        self.engine.get_or_init(|| Engine::open(store.notes(), store.config.language, &store.text_indexes()))
+        self.engine.get_or_init(|| {
+            let (language, indexes) = (store.config.language, store.text_indexes());
+            let kept = store.cached_terms();
+            let engine = Engine::open(store.notes(), language, &indexes, kept.as_deref());
+            if let Some(terms) = engine.merged_terms() {
+                store.put_cached_terms(terms);
+            }
+            engine
+        })
     }
 
     /// Returns which notes replace which.

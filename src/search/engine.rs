@@ -61,14 +61,25 @@ pub struct SearchResults {
 impl<'a> Engine<'a> {
     /// Reads the given notes and returns an engine for them. O(bytes).
     pub fn new(notes: &'a [Arc<NoteHandle>], language: Language) -> Self {
-        Self::open(notes, language, &[])
+        Self::open(notes, language, &[], None)
     }
 
     /// Returns an engine for notes, with the stored indexes of their texts; notes that these lack are read.
-    pub fn open(notes: &'a [Arc<NoteHandle>], language: Language, stored: &[&TextIndex]) -> Self {
-        let index = CompositeIndex::new(notes, language, stored);
+    /// `merged_terms`: the output of [`Engine::merged_terms`] for these indexes, if it is cached.
+    pub fn open(
+        notes: &'a [Arc<NoteHandle>],
+        language: Language,
+        stored: &[&TextIndex],
+        merged_terms: Option<&[u8]>,
+    ) -> Self {
+        let index = CompositeIndex::new(notes, language, stored, merged_terms);
         timings::end("text index opened");
         Self { notes, language, index, vectors: OnceLock::new() }
+    }
+
+    /// Returns the merged terms of several stored indexes for the cache; `None` if they came from there.
+    pub fn merged_terms(&self) -> Option<&[u8]> {
+        self.index.encoded_terms()
     }
 
     /// Returns the notes that answer a query. Scores are propagated along `neighbourhood`, if it is given.

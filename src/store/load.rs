@@ -10,7 +10,7 @@ use super::index::column_store::ColumnStore;
 use super::index::location::{FOLDER as CACHE, IndexLocation};
 use super::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
 use super::index::records::{RecordColumns, RecordRef};
-use super::index::sidecar::{LINKS, SidecarFile};
+use super::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use super::index::writer::IndexWriter;
 use super::index::{Index, MIN_BYTES, MIN_NOTES};
 use super::note_file;
@@ -54,6 +54,8 @@ pub(super) struct Loaded {
     pub(super) is_written: bool,
     /// The cache for data that is derived from exactly these notes.
     pub(super) sidecar: Option<SidecarFile>,
+    /// The cache for the merged terms of several text indexes, this one first.
+    pub(super) terms: Option<SidecarFile>,
     /// The files modified since [`IndexLocation::since`].
     pub(super) recent: RecentFiles,
 }
@@ -138,6 +140,8 @@ struct ReusePlan {
     text_index: Option<Arc<dyn BlobSource>>,
     errors: Arc<ReadErrors>,
     sidecar: SidecarFile,
+    terms: SidecarFile,
+    fingerprint: IndexFingerprint,
 }
 
 impl ReusePlan {
@@ -161,12 +165,14 @@ impl ReusePlan {
             text_index,
             errors: index.errors(),
             sidecar: index.sidecar(LINKS),
+            terms: index.sidecar(TERMS),
+            fingerprint: index.fingerprint(),
         })
     }
 
     /// Makes handles of the reused records and reads the other files.
     fn load(self, location: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<IgnoredEntry>) -> Loaded {
-        let Self { slots, count, records, text_index, errors, sidecar } = self;
+        let Self { slots, count, records, text_index, errors, sidecar, terms, fingerprint } = self;
         let columns = Arc::new(RecordColumns::new(count, records, location, &errors));
         let more_unreadable = Unreadable::default();
         let note = |(mut entry, slot): (FileEntry, Option<usize>)| {
@@ -196,9 +202,9 @@ impl ReusePlan {
         }
         let unused = documents.iter().enumerate().filter(|(_, position)| position.is_none()).map(|(slot, _)| slot);
         let sidecar = sidecar.for_delta(&read, unused.collect());
-        let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents });
+        let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents, fingerprint: Some(fingerprint) });
         let unreadable = merged(unreadable, more_unreadable);
-        Loaded { notes, text_index, errors, unreadable, sidecar, ..Loaded::default() }
+        Loaded { notes, text_index, errors, unreadable, sidecar, terms: Some(terms), ..Loaded::default() }
     }
 }
 
@@ -272,9 +278,13 @@ fn rebuild_index(
         notes[position - skipped.partition_point(|skipped| *skipped < position)] = Arc::new(note.into());
     }
     let documents = (0..notes.len()).map(Some).collect();
-    let text_index = text_index.map(|(_, parts)| TextIndex { blobs: Arc::new(MemoryBlobs(parts)), notes: documents });
+    let text_index = text_index.map(|(_, parts)| TextIndex {
+        blobs: Arc::new(MemoryBlobs(parts)),
+        notes: documents,
+        fingerprint: None,
+    });
     let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &files));
-    Loaded { notes, text_index, errors, unreadable, is_written, recent, sidecar: None }
+    Loaded { notes, text_index, errors, unreadable, is_written, recent, sidecar: None, terms: None }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.

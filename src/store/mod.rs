@@ -435,6 +435,15 @@ impl Store {
         target.starts_with(project_root(root.parent().unwrap_or(root)))
     }
 
+    /// Whether a link of a note leads to a file or folder in its collection.
+    pub fn has_file_beside(&self, note: &NoteHandle, link: &str) -> bool {
+        let (collection, local_path) = self.locate(&note.path);
+        let folder = Path::new(local_path).parent().unwrap_or(Path::new(""));
+        let inside = if let Some(below) = link.strip_prefix('/') { PathBuf::from(below) } else { folder.join(link) };
+        let target = discover::normalize_lexically(&collection.root.join(inside));
+        target.starts_with(&collection.root) && target.symlink_metadata().is_ok()
+    }
+
     /// Returns the number of files that were changed from the redo log when the store was opened to write.
     pub fn recovered(&self) -> usize {
         self.recovered

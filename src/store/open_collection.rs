@@ -43,6 +43,8 @@ pub(super) struct CollectionReader {
     pub(super) errors: Arc<ReadErrors>,
     /// The cache for data that is derived from exactly these notes.
     pub(super) sidecar: Option<SidecarFile>,
+    /// The cache for the merged terms of several text indexes, this one first.
+    pub(super) terms: Option<SidecarFile>,
 }
 
 impl Default for CollectionReader {
@@ -69,6 +71,7 @@ impl Default for CollectionReader {
             text_index: None,
             errors: Arc::default(),
             sidecar: None,
+            terms: None,
         }
     }
 }
@@ -143,7 +146,7 @@ fn open_one(
         since,
         source: rules.as_deref().map(|rules| (dialect, rules)),
     };
-    let Loaded { notes, text_index, errors, sidecar, unreadable, recent, .. } =
+    let Loaded { notes, text_index, errors, sidecar, terms, unreadable, recent, .. } =
         load::notes(&index, builder.map(|factory| factory(&config)))?;
     let (mut notes, text_index) = super::sorted(notes, text_index);
     let mut unreadable = unreadable;
@@ -156,7 +159,7 @@ fn open_one(
     let range = 0..notes.len();
     let dir = Some(dir);
     let collection =
-        CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar };
+        CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar, terms };
     Ok(OpenedNotes { notes, collection, recent })
 }
 
@@ -239,6 +242,28 @@ impl super::Store {
     /// Returns the number of notes in each collection.
     pub fn collection_sizes(&self) -> impl Iterator<Item = (&Arc<Collection>, usize)> {
         self.collections.iter().map(|collection| (&collection.about, collection.notes.len()))
+    }
+
+    /// Returns the key of the merged terms of the text indexes, and where they are cached; `None` unless several are stored.
+    fn terms_cache(&self) -> Option<(&SidecarFile, String)> {
+        let fingerprints: Option<Vec<_>> = self.text_indexes().iter().map(|index| index.fingerprint).collect();
+        let fingerprints = fingerprints.filter(|all| all.len() > 1)?;
+        let first = self.collections.iter().find(|collection| collection.text_index.is_some())?;
+        Some((first.terms.as_ref()?, format!("terms 1 {fingerprints:?}")))
+    }
+
+    /// Reads the merged terms of exactly these text indexes; `None` if they are not cached.
+    pub fn cached_terms(&self) -> Option<Vec<u8>> {
+        let (cache, key) = self.terms_cache()?;
+        cache.read(&key)
+    }
+
+    /// Caches the merged terms of these text indexes.
+    pub fn put_cached_terms(&self, terms: &[u8]) {
+        if let Some((cache, key)) = self.terms_cache() {
+            // Without the cache, the next call merges them again.
+            let _ = cache.write(&key, || Some(terms.to_vec()).filter(|_| !self.is_index_corrupt()));
+        }
     }
 
     /// Returns the notes of each collection.

@@ -35,7 +35,7 @@ fn same_title(store: &Store, new: &NoteHandle) -> Option<DiagnosticEntry> {
 /// Warns about the note with the most similar text, if they are near-duplicates.
 fn same_text(store: &Store, new: &Arc<NoteHandle>) -> Option<DiagnosticEntry> {
     let notes = [store.notes(), &[Arc::clone(new)]].concat();
-    let engine = Engine::open(&notes, store.config.language, &store.text_indexes());
+    let engine = Engine::open(&notes, store.config.language, &store.text_indexes(), None);
     let found = engine.near_duplicate_of(NoteIdx::new(notes.len() - 1))?;
     let (note, percent) = (&store.notes()[found.first], (found.share * 100.0).floor());
     let message =

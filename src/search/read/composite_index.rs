@@ -3,15 +3,15 @@
 //! The first segments are the stored ones of the collections without their deleted documents, the last is built from the
 //! notes not in them. All statistics are integers and equal those of one segment with all notes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::dictionary::TermEntry;
+use super::dictionary::{Dictionary, TermEntry};
 use super::forward::DocText;
 use super::indexed_segment::{IndexedSegment, SegmentStats, TermMatch};
+use super::merged_terms::{MergedTerms, OtherTerms};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
@@ -31,29 +31,22 @@ pub struct CompositeIndex {
     /// The number of notes, and of paragraphs, that contain each term.
     doc_freqs: Vec<u32>,
     paragraph_freqs: Vec<u32>,
-    /// The terms that the first segment lacks, each with a segment that has it; their ids follow those of the first.
-    only_in_later: Vec<(u16, TermOrd)>,
+    /// The terms that the first segment lacks; their ids follow those of the first.
+    others: OtherTerms,
+    encoded_terms: Option<Vec<u8>>,
     pub(crate) totals: Totals,
 }
 
 impl CompositeIndex {
-    /// Opens the stored indexes of a store that are intact, and indexes the notes that they lack.
-    pub fn new(notes: &[Arc<NoteHandle>], language: Language, stored: &[&TextIndex]) -> Self {
-        let open = |stored: &&TextIndex| {
-            let notes = stored.notes.iter().map(|note| note.map(NoteIdx::new));
-            let opened = IndexedSegment::open(Arc::clone(&stored.blobs), notes);
-            if opened.is_none() {
-                stored.blobs.mark_corrupt();
-            }
-            opened
-        };
-        let mut segments: Vec<IndexedSegment> = match stored {
-            [one] => open(one).into_iter().collect(),
-            several => several.par_iter().filter_map(open).collect(),
-        };
-        if segments.is_empty() {
-            segments.push(IndexedSegment::default());
-        }
+    /// Opens the stored indexes of a store that are intact, and indexes the notes that they lack. `merged_terms`: the output
+    /// of [`CompositeIndex::encoded_terms`] for these indexes, if it is cached.
+    pub fn new(
+        notes: &[Arc<NoteHandle>],
+        language: Language,
+        stored: &[&TextIndex],
+        merged_terms: Option<&[u8]>,
+    ) -> Self {
+        let (mut segments, merged) = opened_segments(stored, merged_terms);
         let mut addresses = vec![None; notes.len()];
         for (ordinal, segment) in (0..).zip(&segments) {
             for (doc, note) in segment.live_docs() {
@@ -69,30 +62,40 @@ impl CompositeIndex {
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
             addresses[note.index()] = Some(DocAddress { segment: segments.len() as u16, doc });
         }
-        segments.push(IndexedSegment::open(in_memory, missing.iter().copied().map(Some)).unwrap_or_default());
+        segments.push(IndexedSegment::open(in_memory, true, missing.iter().copied().map(Some)).unwrap_or_default());
         let index = Self {
             stems: Arc::new(Stems::new(language)),
             segments,
             addresses: addresses.into_iter().flatten().collect(),
             doc_freqs: Vec::new(),
             paragraph_freqs: Vec::new(),
-            only_in_later: Vec::new(),
+            others: OtherTerms::default(),
+            encoded_terms: None,
             totals: Totals::default(),
         };
-        index.with_merged_stats()
+        index.with_merged_stats(merged)
     }
 
-    /// Merges the statistics of the segments, without deleted documents.
-    fn with_merged_stats(mut self) -> Self {
-        let (ids, only_in_later) = merged_term_ids(&self.segments);
-        self.only_in_later = only_in_later;
+    /// Merges the terms, if that was not done before, and the statistics of the segments, without deleted documents.
+    fn with_merged_stats(mut self, merged: Option<MergedTerms>) -> Self {
+        let dictionaries: Vec<&Dictionary> = self.segments.iter().map(|segment| &segment.segment.dictionary).collect();
+        let [first, .., last] = dictionaries.as_slice() else { return self };
+        let stored = dictionaries.get(..dictionaries.len() - 1).unwrap_or_default();
+        let mut terms = merged.unwrap_or_else(|| {
+            let terms = MergedTerms::of(stored);
+            self.encoded_terms = (stored.len() > 1).then(|| terms.encode());
+            terms
+        });
+        terms.add(first, last);
+        let MergedTerms { ids, others } = terms;
+        self.others = others;
         for (segment, ids) in self.segments.iter_mut().skip(1).zip(ids) {
             segment.term_ids = ids;
         }
         let mut stats = self.segments.par_iter().map(IndexedSegment::live_stats).collect::<Vec<_>>().into_iter();
         SegmentStats { doc_freqs: self.doc_freqs, paragraph_freqs: self.paragraph_freqs, totals: self.totals } =
             stats.next().unwrap_or_default();
-        let count = self.doc_freqs.len() + self.only_in_later.len();
+        let count = self.doc_freqs.len() + self.others.len();
         self.doc_freqs.resize(count, 0);
         self.paragraph_freqs.resize(count, 0);
         for (segment, stats) in self.segments.iter().skip(1).zip(stats) {
@@ -107,10 +110,16 @@ impl CompositeIndex {
         self
     }
 
+    /// Returns the merged terms of the stored indexes for the cache, if there are several and they were merged in this call.
+    pub(crate) fn encoded_terms(&self) -> Option<&[u8]> {
+        self.encoded_terms.as_deref()
+    }
+
     /// Returns the id of a term; `None` if no note contains it.
     pub(crate) fn term_id(&self, term: &str) -> Option<TermId> {
-        let id_in = |segment: &IndexedSegment| Some(segment.term_id(segment.segment.dictionary.find(term)?));
-        let id = self.segments.iter().find_map(id_in)?;
+        let first = &self.segments.first()?.segment.dictionary;
+        let other = || Some(TermId((first.term_count() + self.others.find(term)?) as u32));
+        let id = first.find(term).map(|term| TermId(term.0)).or_else(other)?;
         (self.doc_freq(id) > 0).then_some(id)
     }
 
@@ -118,7 +127,13 @@ impl CompositeIndex {
     pub(crate) fn term(&self, id: TermId) -> Option<TermEntry<'_>> {
         let (doc_freq, paragraph_freq) = (*self.doc_freqs.get(id.index())?, *self.paragraph_freqs.get(id.index())?);
         let (segment, term) = self.locate(id)?;
-        Some(TermEntry { doc_freq, paragraph_freq, ..segment.segment.dictionary.entry(term) })
+        let entry = TermEntry { doc_freq, paragraph_freq, ..segment.segment.dictionary.entry(term) };
+        let first = self.segments.first().map_or(0, |first| first.segment.term_count());
+        // Other segments may have been opened without texts.
+        Some(match id.index().checked_sub(first) {
+            None => entry,
+            Some(position) => TermEntry { text: self.others.text(position), ..entry },
+        })
     }
 
     /// Returns the number of term ids; some may belong to terms that no note contains any more.
@@ -137,7 +152,7 @@ impl CompositeIndex {
         match id.index().checked_sub(first.segment.term_count()) {
             None => Some((first, TermOrd(id.0))),
             Some(beyond) => {
-                let (segment, term) = *self.only_in_later.get(beyond)?;
+                let (segment, term) = self.others.owner(beyond)?;
                 Some((self.segments.get(usize::from(segment))?, term))
             }
         }
@@ -286,35 +301,33 @@ impl CompositeIndex {
     }
 }
 
-/// The ids of the terms of the segments behind the first, by their ordinals there, and the terms that the first lacks.
-type MergedTerms = (Vec<Vec<TermId>>, Vec<(u16, TermOrd)>);
-
-/// Gives each term of the segments an id: its ordinal in the first segment, else the next free number.
-fn merged_term_ids(segments: &[IndexedSegment]) -> MergedTerms {
-    let Some((first, later)) = segments.split_first() else { return MergedTerms::default() };
-    let first = &first.segment.dictionary;
-    let in_first: Vec<Vec<Option<TermOrd>>> =
-        later.par_iter().map(|segment| first.find_all(&segment.segment.dictionary)).collect();
-    let mut only_in_later = Vec::new();
-    let mut ids_of_new: HashMap<&str, TermId, RandomState> = HashMap::default();
-    let mut all = Vec::with_capacity(later.len());
-    for ((ordinal, segment), in_first) in (1..).zip(later).zip(in_first) {
-        let ids = TermOrd::all(in_first.len()).zip(in_first).map(|(term, in_first)| {
-            let new_id = TermId((first.term_count() + only_in_later.len()) as u32);
-            let id = match in_first {
-                Some(term) => return TermId(term.0),
-                // Nothing follows the only segment behind the first.
-                None if later.len() == 1 => new_id,
-                None => *ids_of_new.entry(segment.segment.dictionary.entry(term).text).or_insert(new_id),
-            };
-            if id == new_id {
-                only_in_later.push((ordinal, term));
-            }
-            id
-        });
-        all.push(ids.collect());
+/// Opens the stored segments, at least an empty one, and decodes their merged terms if these are cached: then only the first
+/// segment needs the texts of its terms.
+fn opened_segments(stored: &[&TextIndex], merged_terms: Option<&[u8]>) -> (Vec<IndexedSegment>, Option<MergedTerms>) {
+    let open = |stored: &TextIndex, has_texts: bool| {
+        let notes = stored.notes.iter().map(|note| note.map(NoteIdx::new));
+        let opened = IndexedSegment::open(Arc::clone(&stored.blobs), has_texts, notes);
+        if opened.is_none() {
+            stored.blobs.mark_corrupt();
+        }
+        opened.unwrap_or_default()
+    };
+    let [first, later @ ..] = stored else { return (vec![IndexedSegment::default()], None) };
+    if later.is_empty() {
+        return (vec![open(first, true)], None);
     }
-    (all, only_in_later)
+    let open_all = |has_texts: bool| -> Vec<IndexedSegment> {
+        let all = stored.par_iter().enumerate();
+        all.map(|(ordinal, stored)| open(stored, has_texts || ordinal == 0)).collect()
+    };
+    if let Some(bytes) = merged_terms {
+        let segments = open_all(false);
+        let counts: Vec<usize> = segments.iter().map(|segment| segment.segment.term_count()).collect();
+        if let Some(merged) = MergedTerms::decode(bytes, &counts) {
+            return (segments, Some(merged));
+        }
+    }
+    (open_all(true), None)
 }
 
 fn build_in_memory(notes: &[Arc<NoteHandle>], language: Language) -> Arc<dyn BlobSource> {

@@ -36,8 +36,10 @@ pub(crate) struct TermEntry<'a> {
 }
 
 impl Dictionary {
-    /// Decodes `count` terms from their rows and the suffixes of their texts; `None` if these are corrupt.
-    pub(crate) fn decode(rows: &[u8], suffixes: &[u8], count: usize) -> Option<Self> {
+    /// Decodes `count` terms from their rows and the suffixes of their texts; `None` if these are corrupt. Without suffixes,
+    /// the terms have no texts.
+    pub(crate) fn decode(rows: &[u8], suffixes: Option<&[u8]>, count: usize) -> Option<Self> {
+        let Some(suffixes) = suffixes else { return Self::decode_rows(rows, count) };
         let (mut rest, mut suffixes_left) = (VarintReader(rows), suffixes);
         let capacity = bounded_capacity(count, rows, 5);
         let (mut terms, mut text_ends, mut list_ends) =
@@ -65,6 +67,22 @@ impl Dictionary {
         is_complete.then_some(Self { terms, texts: String::from_utf8(texts).ok()?, text_ends, list_ends })
     }
 
+    /// Decodes terms without their texts.
+    fn decode_rows(rows: &[u8], count: usize) -> Option<Self> {
+        let (mut rest, capacity) = (VarintReader(rows), bounded_capacity(count, rows, 5));
+        let (mut terms, mut list_ends) = (Vec::with_capacity(capacity), Offsets::with_capacity(capacity));
+        let mut list_end = 0_u32;
+        while !rest.0.is_empty() {
+            // The lengths of the shared prefix and of the suffix.
+            (rest.read_u32()?, rest.read_u32()?);
+            let (doc_freq, paragraph_freq) = (rest.read_u32()?, rest.read_u32()?);
+            list_end = list_end.checked_add(rest.read_u32()?)?;
+            list_ends.push(list_end);
+            terms.push(TermInfo { doc_freq: doc_freq >> 1, paragraph_freq, is_stop: doc_freq & 1 == 1 });
+        }
+        (terms.len() == count).then_some(Self { terms, list_ends, ..Self::default() })
+    }
+
     pub(crate) fn term_count(&self) -> usize {
         self.terms.len()
     }
@@ -80,6 +98,11 @@ impl Dictionary {
             return TermEntry::default();
         };
         TermEntry { text: self.text(term), doc_freq, paragraph_freq, is_stop }
+    }
+
+    /// Returns the document and the paragraph frequencies of all terms.
+    pub(crate) fn freqs(&self) -> (Vec<u32>, Vec<u32>) {
+        self.terms.iter().map(|info| (info.doc_freq, info.paragraph_freq)).unzip()
     }
 
     /// Returns whether a term is a stop word. A term that does not exist is one.

@@ -47,13 +47,14 @@ pub(crate) struct TermMatch {
 }
 
 impl IndexedSegment {
-    /// Opens a segment. `notes` has the position in the store of the note of each document. Returns `None` if the segment
+    /// Opens a segment, with the texts of its terms if `has_texts`. `notes` has the position in the store of the note of each document. Returns `None` if the segment
     /// is corrupt, or has another number of documents.
     pub(super) fn open(
         blobs: Arc<dyn BlobSource>,
+        has_texts: bool,
         notes: impl ExactSizeIterator<Item = Option<NoteIdx>>,
     ) -> Option<Self> {
-        let segment = Segment::open(blobs).filter(|segment| segment.doc_count() == notes.len())?;
+        let segment = Segment::open(blobs, has_texts).filter(|segment| segment.doc_count() == notes.len())?;
         let notes = notes.map(|note| note.unwrap_or(DELETED)).collect();
         Some(Self { segment, notes, term_ids: Vec::new(), word_doc_freqs: OnceLock::new() })
     }
@@ -161,8 +162,7 @@ impl IndexedSegment {
 
     /// Computes the statistics without deleted documents.
     pub(super) fn live_stats(&self) -> SegmentStats {
-        let entries = TermOrd::all(self.segment.term_count()).map(|term| self.segment.dictionary.entry(term));
-        let (doc_freqs, paragraph_freqs) = entries.map(|entry| (entry.doc_freq, entry.paragraph_freq)).unzip();
+        let (doc_freqs, paragraph_freqs) = self.segment.dictionary.freqs();
         let mut stats = SegmentStats { doc_freqs, paragraph_freqs, totals: self.segment.totals };
         for doc in self.deleted_docs() {
             let subtracted = self.subtract_document(doc, &mut stats.doc_freqs, &mut stats.paragraph_freqs);

@@ -4,5 +4,6 @@ pub(crate) mod composite_index;
 pub(crate) mod dictionary;
 pub(crate) mod forward;
 pub(crate) mod indexed_segment;
+mod merged_terms;
 pub(crate) mod segment;
 pub(crate) mod surface_forms;

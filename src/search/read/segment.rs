@@ -55,16 +55,17 @@ impl Default for Segment {
 }
 
 impl Segment {
-    /// Opens a stored segment; `None` if it is corrupt.
-    pub(crate) fn open(blobs: Arc<dyn BlobSource>) -> Option<Self> {
+    /// Opens a stored segment, with the texts of its terms if they are not known otherwise; `None` if it is corrupt.
+    pub(crate) fn open(blobs: Arc<dyn BlobSource>, has_texts: bool) -> Option<Self> {
         let read = |part: IndexPart| blobs.read_whole(part as usize);
         let decompressed = |part: IndexPart| decompress(&read(part)?);
         let SegmentCounts { terms, words, totals } = postcard::from_bytes(&read(IndexPart::Counts)?).ok()?;
         let (documents, terms_and_words) = rayon::join(
             || decode_documents(&decompressed(IndexPart::Documents)?, usize::try_from(totals.documents).ok()?),
             || {
-                let (rows, suffixes) = (decompressed(IndexPart::Terms)?, decompressed(IndexPart::TermTexts)?);
-                let dictionary = Dictionary::decode(&rows, &suffixes, terms)?;
+                let rows = decompressed(IndexPart::Terms)?;
+                let suffixes = if has_texts { Some(decompressed(IndexPart::TermTexts)?) } else { None };
+                let dictionary = Dictionary::decode(&rows, suffixes.as_deref(), terms)?;
                 let term_of = decode_words(&decompressed(IndexPart::Words)?, words, &dictionary)?;
                 Some((dictionary, term_of))
             },

@@ -173,7 +173,7 @@ mod tests {
             Arc::new(NoteHandle::parse(&format!("notes/n{n}.md"), body.clone().into_bytes()))
         };
         let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
-        let found: Vec<_> = near_duplicates(&CompositeIndex::new(&notes, Language::English, &[]))
+        let found: Vec<_> = near_duplicates(&CompositeIndex::new(&notes, Language::English, &[], None))
             .iter()
             .map(|pair| (pair.first, pair.second))
             .collect();
@@ -208,7 +208,7 @@ mod tests {
                 Arc::new(NoteHandle::parse(&format!("notes/n{n:02}.md"), body.clone().into_bytes()))
             };
             let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
-            let index = CompositeIndex::new(&notes, Language::English, &[]);
+            let index = CompositeIndex::new(&notes, Language::English, &[], None);
             let hashes: Vec<u64> = (0..index.term_count() as u64).collect();
             let last = NoteIdx::new(notes.len() - 1);
             let own = shingles(&index.text(last), &hashes);
@@ -226,7 +226,7 @@ mod tests {
         let text: String = (0..500).map(|n| format!("word{n} ")).collect();
         let note = |n: usize| Arc::new(NoteHandle::parse(&format!("notes/n{n}.md"), text.clone().into_bytes()));
         let notes: Vec<_> = (0..1000).map(note).collect();
-        let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, &[]));
+        let found = near_duplicates(&CompositeIndex::new(&notes, Language::English, &[], None));
         assert_eq!(found.len(), 999);
         assert!(found.iter().all(|pair| pair.first == NoteIdx(0) && pair.share == 1.0));
     }

@@ -30,7 +30,7 @@ use column_store::{COLUMN_GROUPS, ColumnStore};
 use container::Container;
 use file_table::{FILES_PER_BLOCK, FileCursor, PathBlock};
 use location::{FILE, IndexLocation};
-use sidecar::SidecarFile;
+use sidecar::{IndexFingerprint, SidecarFile};
 
 /// An index is written from this number of notes, or of bytes, on: fewer are read as fast.
 pub(crate) const MIN_NOTES: usize = 256;
@@ -92,8 +92,11 @@ impl Index {
     }
 
     pub(crate) fn sidecar(&self, file: &'static str) -> SidecarFile {
-        let fingerprint = (self.header.begun, self.container.file_len, self.container.footer_crc);
-        SidecarFile::new(Arc::clone(&self.dir), file, fingerprint)
+        SidecarFile::new(Arc::clone(&self.dir), file, self.fingerprint())
+    }
+
+    pub(crate) fn fingerprint(&self) -> IndexFingerprint {
+        (self.header.begun, self.container.file_len, self.container.footer_crc)
     }
 
     /// Iterates over the files, sorted by path.

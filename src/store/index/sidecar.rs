@@ -10,14 +10,15 @@ use crate::store::walk::dir_handle::{DirHandle, TempFile};
 
 pub(crate) const LINKS: &str = "links.index";
 pub(crate) const FOLDERS: &str = "folders.index";
-const FILES: [&str; 2] = [LINKS, FOLDERS];
+pub(crate) const TERMS: &str = "terms.index";
+const FILES: [&str; 3] = [LINKS, FOLDERS, TERMS];
 
 /// The sections of the file: the key, and the data.
 const KEY_SECTION: usize = 0;
 const PAYLOAD_SECTION: usize = 1;
 
 /// The identity of an index: the time at which it was begun, its length, and the checksum of its footer.
-type IndexFingerprint = (i64, u64, u32);
+pub(crate) type IndexFingerprint = (i64, u64, u32);
 
 #[derive(Debug)]
 pub(crate) struct SidecarFile {
