@@ -74,7 +74,8 @@ impl Dictionary {
         let mut list_end = 0_u32;
         while !rest.0.is_empty() {
             // The lengths of the shared prefix and of the suffix.
-            (rest.read_u32()?, rest.read_u32()?);
+            rest.read_u32()?;
+            rest.read_u32()?;
             let (doc_freq, paragraph_freq) = (rest.read_u32()?, rest.read_u32()?);
             list_end = list_end.checked_add(rest.read_u32()?)?;
             list_ends.push(list_end);
