@@ -17,6 +17,9 @@ const VERSION: u32 = 1;
 const SEED: u64 = 0x7169_7075;
 /// The number of notes for each map of content.
 const NOTES_PER_MAP: usize = 100;
+/// The most notes that a store has without folders below `notes`, and the number of notes in each folder of a larger one.
+const MAX_FLAT_NOTES: usize = 100_000;
+const NOTES_PER_FOLDER: usize = 1_000;
 /// The bytes of frontmatter and body together that a note is written towards.
 const NOTE_BYTES: (usize, usize) = (900, 1_900);
 
@@ -61,10 +64,7 @@ impl Store {
 
     /// Returns the files of a number of notes, spread evenly over the store.
     pub(crate) fn some_notes(&self, count: usize) -> Result<Vec<PathBuf>> {
-        let mut paths: Vec<PathBuf> = Vec::new();
-        for entry in fs::read_dir(self.notes_dir().join("notes"))? {
-            paths.push(entry?.path());
-        }
+        let mut paths = files_below(&self.notes_dir().join("notes"))?;
         paths.sort();
         let step = paths.len() / count.max(1);
         Ok(paths.into_iter().step_by(step.max(1)).take(count).collect())
@@ -74,6 +74,16 @@ impl Store {
     pub(crate) fn notes_dir(&self) -> PathBuf {
         self.dir.join(".qipu")
     }
+}
+
+/// Lists the files below a folder, in no order.
+fn files_below(dir: &Path) -> Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() { files.extend(files_below(&entry.path())?) } else { files.push(entry.path()) }
+    }
+    Ok(files)
 }
 
 /// Returns ids as qipu makes them: eight letters and digits, one digit at least.
@@ -118,7 +128,12 @@ impl<'a> Generator<'a> {
             let title = self.title();
             let text = self.note(id, &title, is_map);
             let name = format!("{id}-{}.md", title.to_lowercase().replace(": ", "-").replace(' ', "-"));
-            fs::write(store.join(if is_map { "mocs" } else { "notes" }).join(name), text)?;
+            let mut folder = store.join(if is_map { "mocs" } else { "notes" });
+            if self.notes > MAX_FLAT_NOTES {
+                folder.push(format!("{:04}", number % self.notes / NOTES_PER_FOLDER));
+                fs::create_dir_all(&folder)?;
+            }
+            fs::write(folder.join(name), text)?;
         }
         fs::rename(unfinished.path(), dir).with_context(|| format!("can't move a store to {}", dir.display()))?;
         let _ = unfinished.keep();
