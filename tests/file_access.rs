@@ -47,6 +47,7 @@ const IN_STORE: [&[&str]; 45] = [
     &["inbox"],
     &["tags"],
     &["status"],
+    &["where"],
     &["doctor"],
     &["review"],
     &["doctor", "--fix"],
