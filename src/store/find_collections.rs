@@ -87,8 +87,14 @@ struct SplitPath {
 /// `NoStore` if there are none; `Store` if the first store or the user's settings can't be read; `Usage` for a name behind
 /// `--only` that no collection has.
 pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Result<FoundCollections, Error> {
-    let user = UserSettings::load(location.settings.as_deref())?;
-    let found = FoundCollections::default();
+    // What depends on the user's trust fails later; other answers are given.
+    let (user, invalid) = match UserSettings::load(location.settings.as_deref()) {
+        Ok(user) => (user, None),
+        Err(error) => (UserSettings::default(), Some(error.message)),
+    };
+    let file = user_settings::FILE.to_owned();
+    let findings = invalid.map(|message| SettingFinding { file, code: "settings-invalid", message });
+    let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
     let mut finder = CollectionFinder { location, current_dir, user: &user, found, names: HashSet::new() };
     let missing = finder.add_all()?;
     let mut found = finder.found;
