@@ -33,20 +33,8 @@ impl<'a> Session<'a> {
     /// Returns the graph of all notes, from the sidecar if it is valid.
     pub fn graph(&self) -> &Graph<'a> {
         let store = self.store;
-        self.graph.get_or_init(|| {
-            let (notes, types) = (store.notes(), &store.config.link_types);
-            if store.has_several_collections() {
-                return Graph::of_collections(notes, types, self.collection_links());
-            }
-            let kept = store.cached(0, graph::CACHE_KEY).and_then(|bytes| Graph::from_bytes(notes, types, &bytes));
-            kept.unwrap_or_else(|| {
-                let graph = Graph::new(notes, types);
-                if store.put_cached(0, graph::CACHE_KEY, || graph.to_bytes()) {
-                    timings::end("links written");
-                }
-                graph
-            })
-        })
+        self.graph
+            .get_or_init(|| Graph::of_collections(store.notes(), &store.config.link_types, self.collection_links()))
     }
 
     /// Returns the links inside each collection, from its sidecar if that is valid.
@@ -56,7 +44,9 @@ impl<'a> Session<'a> {
             let kept = kept.and_then(|bytes| CollectionLinks::from_bytes(&bytes, notes.len()));
             kept.unwrap_or_else(|| {
                 let links = CollectionLinks::new(notes);
-                self.store.put_cached(ordinal, graph::CACHE_KEY, || links.to_bytes());
+                if self.store.put_cached(ordinal, graph::CACHE_KEY, || links.to_bytes()) {
+                    timings::end("links written");
+                }
                 links
             })
         };

@@ -7,6 +7,7 @@ use super::adjacency::AdjacencyLists;
 use super::{Graph, NameIndex, link_resolution};
 use crate::note::{COLLECTION_MARK, LinkTypes};
 use crate::store::{NoteHandle, NoteIdx};
+use crate::timings;
 
 /// The links inside one collection.
 #[derive(Debug, Default)]
@@ -21,13 +22,16 @@ impl CollectionLinks {
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
         let names = NameIndex::new(notes);
         let links = link_resolution::links(&names, notes);
-        Self { links, lists: super::lists_in_maps(&names, notes) }
+        let lists = super::lists_in_maps(&names, notes);
+        timings::end("links resolved");
+        Self { links, lists }
     }
 
     /// Decodes the output of [`CollectionLinks::to_bytes`]; `None` if it is corrupt or is not of as many notes.
     pub fn from_bytes(bytes: &[u8], notes: usize) -> Option<Self> {
         let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
         let is_valid = links.is_in_bounds(notes) && lists.iter().flatten().all(|note| note.index() < notes);
+        timings::end("links taken from the index");
         is_valid.then_some(Self { links, lists })
     }
 
@@ -40,7 +44,12 @@ impl CollectionLinks {
 
 impl<'a> Graph<'a> {
     /// Returns the graph of all collections, from the links inside each of them in the order of their notes.
-    pub fn of_collections(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, parts: Vec<CollectionLinks>) -> Self {
+    pub fn of_collections(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, mut parts: Vec<CollectionLinks>) -> Self {
+        if parts.len() == 1
+            && let Some(CollectionLinks { links, lists }) = parts.pop()
+        {
+            return Self { lists: lists.into(), ..Self::of(notes, types, links) };
+        }
         let (mut links, mut lists) = (AdjacencyLists::default(), Vec::new());
         for mut part in parts {
             let first = links.ends.row_count();

@@ -30,7 +30,7 @@ use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
 use adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 pub(crate) use name_index::NameIndex;
-pub(crate) use name_index::{PathTarget, join_path, path_like, rebase_path, relative_path};
+pub(crate) use name_index::PathTarget;
 pub(crate) use target_comparison::{LinkTarget, TargetComparison};
 
 /// A link from one note to another.
@@ -118,7 +118,7 @@ impl Follow {
     }
 }
 
-/// The cache key of [`Graph::to_bytes`] with its format version; raise the version when links are resolved differently.
+/// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
 pub const CACHE_KEY: &str = "links 3";
 
 /// All links of a store, as adjacency lists in both directions.
@@ -146,23 +146,6 @@ impl<'a> Graph<'a> {
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         timings::end("links resolved");
         graph
-    }
-
-    /// Decodes the output of [`Graph::to_bytes`]; `None` if it is corrupt or does not fit `notes`.
-    pub fn from_bytes(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Self> {
-        let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
-        if !links.is_in_bounds(notes.len()) || lists.iter().flatten().any(|note| note.index() >= notes.len()) {
-            return None;
-        }
-        let graph = Self { lists: OnceLock::from(lists), ..Self::of(notes, types, links) };
-        timings::end("links taken from the index");
-        Some(graph)
-    }
-
-    /// Encodes the links of all notes for the cache; the notes themselves are not included.
-    pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing into memory can't fail; empty bytes would be rejected by `from_bytes`.
-        postcard::to_allocvec(&(&self.links, self.ordered_lists())).unwrap_or_default()
     }
 
     fn of(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, links: AdjacencyLists) -> Self {
@@ -372,6 +355,12 @@ mod tests {
         formatted
     }
 
+    /// Returns the graph of links from the cache.
+    fn decoded<'a>(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Graph<'a>> {
+        let links = CollectionLinks::from_bytes(bytes, notes.len())?;
+        Some(Graph::of_collections(notes, types, vec![links]))
+    }
+
     #[test]
     fn links_that_were_written_down_say_the_same() {
         let (notes, types) = (notes(), LinkTypes::default());
@@ -387,22 +376,22 @@ mod tests {
         ] {
             assert!(right.contains(part), "{part} in {right}");
         }
-        assert_eq!(formatted(&Graph::from_bytes(&notes, &types, &graph.to_bytes()).unwrap()), right);
+        assert_eq!(formatted(&decoded(&notes, &types, &CollectionLinks::new(&notes).to_bytes()).unwrap()), right);
     }
 
     #[test]
     fn bytes_that_make_no_sense_are_no_links_and_do_no_harm() {
         let (notes, types) = (notes(), LinkTypes::default());
-        let good = Graph::new(&notes, &types).to_bytes();
+        let good = CollectionLinks::new(&notes).to_bytes();
         for index in 0..good.len() {
             for byte in [0, 1, 2, 4, 5, 127, 128, 255] {
                 let mut bad = good.clone();
                 bad[index] = byte;
                 // Corrupt bytes may decode to other links, but never to an index out of range.
-                Graph::from_bytes(&notes, &types, &bad).as_ref().map(formatted);
+                decoded(&notes, &types, &bad).as_ref().map(formatted);
             }
-            assert!(Graph::from_bytes(&notes, &types, &good[..index]).is_none(), "{index}");
+            assert!(decoded(&notes, &types, &good[..index]).is_none(), "{index}");
         }
-        assert!(Graph::from_bytes(&notes[..3], &types, &good).is_none());
+        assert!(decoded(&notes[..3], &types, &good).is_none());
     }
 }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::{NameIndex, PathTarget, join_path, rebase_path};
-use crate::note::EncodedTarget;
+use super::{NameIndex, PathTarget};
+use crate::note::{EncodedTarget, join_path, rebase_path};
 use crate::store::{NoteHandle, NoteIdx};
 
 /// The target of a link.

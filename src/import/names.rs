@@ -6,7 +6,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use super::body::ReferenceTarget;
 use super::{ImportedPage, okf, stem, without_extension};
-use crate::graph::join_path;
+use crate::note::join_path;
 use crate::request::ImportFrom;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

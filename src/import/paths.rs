@@ -49,7 +49,7 @@ fn sanitized_name(name: &str) -> String {
 
 /// Returns the percent-encoded path of `to` relative to the folder of `from`, as markdown links contain it.
 pub(crate) fn markdown_path(from: &str, to: &str) -> String {
-    percent_encoded(&crate::graph::relative_path(from, to))
+    percent_encoded(&crate::note::relative_path(from, to))
 }
 
 #[cfg(test)]
@@ -66,7 +66,7 @@ mod tests {
             ("notes/notes/a.md", "notes/notes", "../notes"),
         ] {
             assert_eq!(markdown_path(from, to), path);
-            assert_eq!(crate::graph::join_path(from, &crate::note::percent_decoded_text(path)).as_deref(), Some(to));
+            assert_eq!(crate::note::join_path(from, &crate::note::percent_decoded_text(path)).as_deref(), Some(to));
         }
     }
 

@@ -52,9 +52,12 @@ pub(super) fn source_stem(path: &str) -> &str {
     stem.map_or(name, |(stem, _)| stem)
 }
 
-/// Tells whether files with an ending are markdown.
+/// The endings of markdown files.
+pub(crate) const MARKDOWN_ENDINGS: [&str; 3] = ["md", "markdown", "mdx"];
+
+/// Tells whether files with an ending are markdown, in any case.
 pub(super) fn is_markdown_ending(ending: &str) -> bool {
-    ["md", "markdown", "mdx"].iter().any(|known| ending.eq_ignore_ascii_case(known))
+    MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known))
 }
 
 /// Tells whether a file describes its folder: `index`, `_index` or `README`.

@@ -26,10 +26,9 @@ impl Store {
         let history = files.history(Some(std::slice::from_ref(&folder)))?;
         let last_changes = last_changes(&history);
         let authors = history.author_emails(last_changes.values().map(|change| change.commit).collect())?;
-        let authored = NoteIdx::enumerate(self.notes()).filter_map(|(index, note)| {
-            if note.collection_ordinal() > 0 {
-                return None;
-            }
+        // Those of the first collection.
+        let own = NoteIdx::enumerate(self.notes()).take(self.first().notes.len());
+        let authored = own.filter_map(|(index, note)| {
             let change = last_changes.get(format!("{folder}/{}", note.path).as_str())?;
             Some((index, change, authors.get(change.commit).filter(|author| is_wanted(author))?))
         });

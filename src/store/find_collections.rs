@@ -252,7 +252,7 @@ impl CollectionFinder<'_> {
             let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
             let own = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
             let name = if dir == repository { "root" } else { &own };
-            if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, "") {
+            if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);
                 self.add_configured(&root, &name, &config);
             }
@@ -263,7 +263,7 @@ impl CollectionFinder<'_> {
     fn add_user_collections(&mut self) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
         if let Some(root) = own.filter(|root| root.is_dir()).and_then(|root| root.canonicalize().ok()) {
-            self.add_store(root, USER, CollectionReason::User, "");
+            self.add_store(root, USER, CollectionReason::User, None);
         }
         let Some(settings) = &self.location.settings else { return };
         let user = self.user;
@@ -279,7 +279,7 @@ impl CollectionFinder<'_> {
         let root = discover::find_root(&only, self.current_dir)?;
         let folder = root.parent().filter(|_| root.ends_with(discover::STORE_NAMES[0])).unwrap_or(&root);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, "") {
+        if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, None) {
             self.add_configured(&root, &name, &config);
         }
         Ok(())
@@ -301,13 +301,14 @@ impl CollectionFinder<'_> {
         Ok(())
     }
 
-    /// Adds a store that may be one already. Returns its name and config if it is new.
+    /// Adds a store that may be one already; `file` names it, if it is not found by its place. Returns its name and config if
+    /// it is new.
     fn add_store(
         &mut self,
         root: PathBuf,
         name: &str,
         reason: CollectionReason,
-        file: &str,
+        file: Option<&str>,
     ) -> Option<(String, Config)> {
         if self.found.all.len() >= MAX_COLLECTIONS || self.found.all.iter().any(|one| one.root == root) {
             return None;
@@ -321,7 +322,7 @@ impl CollectionFinder<'_> {
                 Some((name, config))
             }
             Err(error) => {
-                let file = if file.is_empty() { format!("{shown}{}", config::FILE) } else { file.to_owned() };
+                let file = file.map_or_else(|| format!("{shown}{}", config::FILE), str::to_owned);
                 self.add_finding(
                     &file,
                     "store-unreadable",
@@ -432,7 +433,7 @@ impl CollectionFinder<'_> {
             let Some(root) = found else { continue };
             is_any = true;
             let name = store.name.clone().unwrap_or_else(|| own_name(&folder, &namer.base));
-            self.add_store(root, &name, namer.reason.clone(), &namer.file);
+            self.add_store(root, &name, namer.reason.clone(), Some(&namer.file));
         }
         if !is_any {
             self.add_finding(&namer.file, "store-missing", format!("{named} is not read: there is no store"));

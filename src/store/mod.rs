@@ -369,13 +369,15 @@ impl Store {
     /// the first store if it lies in the same repository, or if the user names it. A store in memory is trusted.
     pub fn trusted_collections(&self) -> Vec<bool> {
         let settings = self.settings.as_deref();
-        let is_trusted =
-            |one: &CollectionReader| one.root.as_os_str().is_empty() || claim_trust::is_trusted(&one.root, settings);
-        let is_first_trusted = !self.first().about.is_source() && is_trusted(self.first());
-        let trusted = self.collections.iter().map(|one| match one.about.reason {
+        let is_trusted = |one: &CollectionReader| {
+            !one.about.is_source() && (one.root.as_os_str().is_empty() || claim_trust::is_trusted(&one.root, settings))
+        };
+        let stores: Vec<bool> = self.collections.iter().map(is_trusted).collect();
+        let is_first_trusted = stores.first() == Some(&true);
+        let trusted = self.collections.iter().zip(&stores).map(|(one, is_trusted)| match one.about.reason {
             CollectionReason::UserSettings => true,
             _ if one.about.is_source() => is_first_trusted && one.about.is_in_repository,
-            _ => is_trusted(one),
+            _ => *is_trusted,
         });
         trusted.collect()
     }

@@ -11,7 +11,7 @@ use super::open_collection::CollectionReader;
 use super::{MAX_CANDIDATES, Store, discover};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
-use crate::note::{COLLECTION_MARK, NoteId};
+use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
 
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";
@@ -43,7 +43,7 @@ impl Store {
     /// Returns the position of the note with an id or a path.
     pub fn named(&self, name: &str) -> Option<NoteIdx> {
         let with_id = NoteId::parse_qualified(name).and_then(|id| self.position(&id));
-        let is_file = || [".md", ".markdown", ".mdx"].iter().any(|ending| name.ends_with(ending));
+        let is_file = || name.rsplit_once('.').is_some_and(|(_, ending)| MARKDOWN_ENDINGS.contains(&ending));
         with_id.or_else(|| if is_file() { self.position_of_file(name) } else { None })
     }
 

@@ -106,21 +106,26 @@ pub(super) fn open(
     since: Option<i64>,
 ) -> Result<OpenCollections, Error> {
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
+    let repository = repository_root(&first);
     let open = |(ordinal, found): (usize, FoundCollection)| {
-        let name = found.name.clone();
-        let opened = open_one(found, ordinal, &first, location, current_dir, builder, since);
-        opened.map_err(|error| (name, error))
+        let about = Arc::new(about(&found, ordinal, &first, repository, current_dir));
+        open_one(found, &about, location, builder, since).map_err(|error| (about, error))
     };
     let opened: Vec<_> = match found.len() {
         1 => found.into_iter().enumerate().map(open).collect(),
         _ => found.into_par_iter().enumerate().map(open).collect(),
     };
     let mut all = OpenCollections::default();
-    for (ordinal, opened) in opened.into_iter().enumerate() {
+    for opened in opened {
         match opened {
             Ok(opened) => all.add(opened),
-            Err((_, error)) if ordinal == 0 => return Err(error),
-            Err(failed) => all.failed.push(failed),
+            Err((about, error)) if about.ordinal == 0 => return Err(error),
+            Err((about, error)) => {
+                all.failed.push((about.name.clone(), error));
+                // The collections behind it keep their positions.
+                let collection = CollectionReader { about, ..CollectionReader::default() };
+                all.add(OpenedNotes { notes: Vec::new(), collection, recent: RecentFiles::new() });
+            }
         }
     }
     all.qualify_ids();
@@ -129,14 +134,11 @@ pub(super) fn open(
 
 fn open_one(
     found: FoundCollection,
-    ordinal: usize,
-    first: &Path,
+    about: &Arc<Collection>,
     location: &Location,
-    current_dir: &Path,
     builder: Option<IndexBuilderFactory>,
     since: Option<i64>,
 ) -> Result<OpenedNotes, Error> {
-    let about = Arc::new(about(&found, ordinal, first, current_dir));
     let FoundCollection { root, dir, dialect, config, rules, .. } = found;
     let index = IndexLocation {
         root: &root,
@@ -150,22 +152,27 @@ fn open_one(
         load::notes(&index, builder.map(|factory| factory(&config)))?;
     let (mut notes, text_index) = super::sorted(notes, text_index);
     let mut unreadable = unreadable;
-    if ordinal > 0 || about.is_source() {
+    if about.ordinal > 0 || about.is_source() {
         for note in &mut notes {
-            Arc::make_mut(note).set_collection(&about);
+            Arc::make_mut(note).set_collection(about);
         }
         unreadable.iter_mut().for_each(|(path, _)| path.insert_str(0, &about.prefix));
     }
     let range = 0..notes.len();
-    let dir = Some(dir);
+    let (about, dir) = (Arc::clone(about), Some(dir));
     let collection =
         CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar, terms };
     Ok(OpenedNotes { notes, collection, recent })
 }
 
-fn about(found: &FoundCollection, ordinal: usize, first: &Path, current_dir: &Path) -> Collection {
+fn about(
+    found: &FoundCollection,
+    ordinal: usize,
+    first: &Path,
+    repository: Option<&Path>,
+    current_dir: &Path,
+) -> Collection {
     let prefix = relative_to(&found.root, first);
-    let repository = repository_root(first);
     Collection {
         name: found.name.clone(),
         ordinal,
@@ -236,7 +243,7 @@ impl super::Store {
 
     /// Returns the collection of the note at a position.
     pub fn collection_of(&self, position: super::NoteIdx) -> &Collection {
-        &self.collections[self.notes()[position].collection_ordinal().min(self.collections.len() - 1)].about
+        &self.collections[self.notes()[position].collection_ordinal()].about
     }
 
     /// Returns the number of notes in each collection.

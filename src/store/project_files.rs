@@ -13,14 +13,13 @@ use super::git_history::{GitHistory, Repository};
 use super::git_index::TrackedFiles;
 use super::source_text::SourceText;
 use super::walk::dir_handle::DirHandle;
-use super::worktree::{main_worktree, repository_root};
+use super::worktree::{main_worktree, named_git_dir, repository_root};
 use crate::note::is_project_path;
 
 /// The longest file that is read, in bytes; longer ones are no sources.
 pub const MAX_SOURCE: u64 = 1024 * 1024;
-/// The longest index of git, and file `.git`, that is read without starting git, in bytes.
+/// The longest index of git that is read without starting git, in bytes.
 const MAX_INDEX: u64 = 16 * 1024 * 1024;
-const MAX_GIT_FILE: u64 = 8 * 1024;
 
 /// The files of the project of a store.
 #[derive(Debug)]
@@ -132,7 +131,7 @@ impl ProjectFiles {
 
 /// Finds the working tree that contains a folder: the nearest folder above with `.git`.
 fn repository_of(folder: &Path) -> Option<Repository> {
-    let root = folder.ancestors().find(|above| above.join(".git").symlink_metadata().is_ok())?;
+    let root = repository_root(folder)?;
     let mut prefix = String::new();
     for part in folder.strip_prefix(root).ok()?.components() {
         let Component::Normal(name) = part else { return None };
@@ -148,12 +147,7 @@ fn read_index(folder: &Path, repository: &Repository) -> Option<TrackedFiles> {
     let index = match root.folder(Path::new(".git")) {
         Ok(git) => git.read(Path::new("index"), MAX_INDEX),
         // In a linked working tree and a submodule, `.git` is a file that names the folder.
-        Err(_) => {
-            let file = root.read(Path::new(".git"), MAX_GIT_FILE).ok()?;
-            let named = String::from_utf8(file).ok()?;
-            let named: PathBuf = named.strip_prefix("gitdir:")?.trim().into();
-            DirHandle::new(&repository.root.join(named)).ok()?.read(Path::new("index"), MAX_INDEX)
-        }
+        Err(_) => DirHandle::new(&named_git_dir(&repository.root)?).ok()?.read(Path::new("index"), MAX_INDEX),
     };
     match index {
         Ok(bytes) => TrackedFiles::parse(&bytes, &repository.prefix),

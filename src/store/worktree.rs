@@ -1,8 +1,8 @@
 //! Linked working trees of git (git-worktree(1)), by the files that git keeps; git itself is not run.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use super::walk::dir_handle::{open_plain, read_whole};
 
 /// The longest of those files that is read, in bytes.
 const MAX_LEN: u64 = 8 * 1024;
@@ -15,13 +15,9 @@ pub(super) fn repository_root(dir: &Path) -> Option<&Path> {
 /// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the root
 /// of a linked one. The repository must know the linked one too: a file `.git` alone could name any repository.
 pub(super) fn main_worktree(root: &Path) -> Option<PathBuf> {
-    let link = root.join(".git");
-    if !link.symlink_metadata().ok()?.is_file() {
-        return None;
-    }
-    let git_dir = root.join(line(&link)?.strip_prefix("gitdir:")?.trim()).canonicalize().ok()?;
+    let git_dir = named_git_dir(root)?.canonicalize().ok()?;
     let known = git_dir.join(line(&git_dir.join("gitdir"))?).canonicalize().ok()?;
-    if known != link.canonicalize().ok()? {
+    if known != root.join(".git").canonicalize().ok()? {
         return None;
     }
     let common = git_dir.join(line(&git_dir.join("commondir"))?).canonicalize().ok()?;
@@ -29,13 +25,14 @@ pub(super) fn main_worktree(root: &Path) -> Option<PathBuf> {
     Some(main.to_path_buf())
 }
 
-/// Reads the one line of a file.
+/// Returns the folder that the file `.git` names, as that of a linked working tree or a submodule does; `None` if `.git` is
+/// no such file.
+pub(super) fn named_git_dir(root: &Path) -> Option<PathBuf> {
+    Some(root.join(line(&root.join(".git"))?.strip_prefix("gitdir:")?.trim()))
+}
+
+/// Reads the one line of a regular file, without blocking.
 fn line(path: &Path) -> Option<String> {
-    let file = File::open(path).ok()?;
-    if !file.metadata().ok()?.is_file() {
-        return None;
-    }
-    let mut text = String::new();
-    file.take(MAX_LEN).read_to_string(&mut text).ok()?;
+    let text = String::from_utf8(read_whole(open_plain(path).ok()?, MAX_LEN).ok()?).ok()?;
     Some(text.trim_end_matches(['\n', '\r']).to_owned())
 }

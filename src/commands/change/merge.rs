@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 
 use super::{ChangePlan, PlannedChange, changes_of, digests_of, link_entry, plan_linking, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison, join_path, path_like, rebase_path};
+use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison};
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
-use crate::note::{InlineLink, Note, Section, Value, relinked};
+use crate::note::{InlineLink, Note, Section, Value, join_path, path_like, rebase_path, relinked};
 use crate::report::DiagnosticEntry;
 use crate::store::{self, NoteIdx, Store};
 

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::places::Places;
 use crate::escape::one_line;
-use crate::graph::{NameIndex, PathTarget, join_path};
+use crate::graph::{NameIndex, PathTarget};
 use crate::import::okf::INDEX;
-use crate::note::{Destination, EncodedTarget, InlineLink, Note, destinations, percent_encoded, with_spans};
+use crate::note::{Destination, EncodedTarget, InlineLink, Note, destinations, join_path, percent_encoded, with_spans};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The heading of the links that a text does not have.

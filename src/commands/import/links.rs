@@ -6,9 +6,9 @@ use std::ops::Range;
 
 use super::SourceFolder;
 use super::drafts::{Draft, ImportAction};
-use crate::graph::{NameIndex, PathTarget, join_path};
+use crate::graph::{NameIndex, PathTarget};
 use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, markdown_path};
-use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId};
+use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId, join_path, relative_path};
 use crate::progress;
 use crate::request::{ImportFrom, ImportRequest};
 use crate::store::{Change, NoteIdx, Store};
@@ -122,7 +122,7 @@ fn replacement(
     match (&reference.target, &found) {
         (ReferenceTarget::Path(path), _) => {
             let stays = join_path(&draft.path, path).as_deref() == Some(to);
-            reference.replacement(draft.text(), &crate::graph::relative_path(&draft.path, to)).filter(|_| !stays)
+            reference.replacement(draft.text(), &relative_path(&draft.path, to)).filter(|_| !stays)
         }
         (ReferenceTarget::Wiki(name), ResolvedName::File(_)) => attachment_link(draft, reference, name, to),
         _ => None,

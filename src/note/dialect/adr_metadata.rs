@@ -1,7 +1,7 @@
 //! What the text of an architecture decision record says of its status, its date, and the records to which it relates.
 
 use super::super::source_links::document_path;
-use super::super::{NoteId, SUPERSEDED_BY, SUPERSEDES, Timestamp, title};
+use super::super::{NoteId, SUPERSEDED_BY, SUPERSEDES, Timestamp, join_path, title};
 
 /// The words of records for relations, each with its link type.
 const RELATIONS: [(&str, &str); 17] = [
@@ -243,16 +243,7 @@ pub(super) fn relation_kind(label: &str) -> Option<&'static str> {
 /// Returns the id of the file of the source that the record at `path` links to.
 fn linked_id(path: &str, address: &str) -> Option<NoteId> {
     let linked = document_path(address.trim_matches(['<', '>']))?;
-    let mut names: Vec<&str> = path.split('/').collect();
-    names.pop();
-    for name in linked.split('/') {
-        match name {
-            "" | "." => {}
-            ".." => drop(names.pop()?),
-            name => names.push(name),
-        }
-    }
-    let file = names.join("/");
+    let file = join_path(path, &linked)?;
     let (stem, ending) = file.rsplit_once('.').unwrap_or((&file, ""));
     Some(NoteId::from_source_path(&match ending {
         "html" | "htm" => format!("{stem}.md"),

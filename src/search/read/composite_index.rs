@@ -24,7 +24,7 @@ use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
 /// The stored segments of a store without deleted notes, and one of notes read in this call, seen as one index.
 pub struct CompositeIndex {
     pub(crate) stems: Arc<Stems>,
-    /// The stored segments, at least one, and the one in memory.
+    /// The stored segments, and the one in memory.
     segments: Vec<IndexedSegment>,
     /// The address of each note of the store.
     addresses: Vec<DocAddress>,
@@ -78,15 +78,15 @@ impl CompositeIndex {
 
     /// Merges the terms, if that was not done before, and the statistics of the segments, without deleted documents.
     fn with_merged_stats(mut self, merged: Option<MergedTerms>) -> Self {
+        let is_cached = merged.is_some();
         let dictionaries: Vec<&Dictionary> = self.segments.iter().map(|segment| &segment.segment.dictionary).collect();
-        let [first, .., last] = dictionaries.as_slice() else { return self };
-        let stored = dictionaries.get(..dictionaries.len() - 1).unwrap_or_default();
-        let mut terms = merged.unwrap_or_else(|| {
-            let terms = MergedTerms::of(stored);
-            self.encoded_terms = (stored.len() > 1).then(|| terms.encode());
-            terms
-        });
-        terms.add(first, last);
+        let Some((in_memory, stored)) = dictionaries.split_last() else { return self };
+        let mut terms = merged.unwrap_or_else(|| MergedTerms::of(stored));
+        // What was decoded is cached already.
+        self.encoded_terms = (stored.len() > 1 && !is_cached).then(|| terms.encode());
+        if let Some(first) = stored.first() {
+            terms.add(first, in_memory);
+        }
         let MergedTerms { ids, others } = terms;
         self.others = others;
         for (segment, ids) in self.segments.iter_mut().skip(1).zip(ids) {
@@ -128,12 +128,9 @@ impl CompositeIndex {
         let (doc_freq, paragraph_freq) = (*self.doc_freqs.get(id.index())?, *self.paragraph_freqs.get(id.index())?);
         let (segment, term) = self.locate(id)?;
         let entry = TermEntry { doc_freq, paragraph_freq, ..segment.segment.dictionary.entry(term) };
-        let first = self.segments.first().map_or(0, |first| first.segment.term_count());
-        // Other segments may have been opened without texts.
-        Some(match id.index().checked_sub(first) {
-            None => entry,
-            Some(position) => TermEntry { text: self.others.text(position), ..entry },
-        })
+        // Other segments than the first may have been opened without texts.
+        let text = self.position_in_others(id).map_or(entry.text, |position| self.others.text(position));
+        Some(TermEntry { text, ..entry })
     }
 
     /// Returns the number of term ids; some may belong to terms that no note contains any more.
@@ -148,14 +145,18 @@ impl CompositeIndex {
 
     /// Returns the segment that has the text of a term, and its ordinal there.
     fn locate(&self, id: TermId) -> Option<(&IndexedSegment, TermOrd)> {
-        let first = self.segments.first()?;
-        match id.index().checked_sub(first.segment.term_count()) {
-            None => Some((first, TermOrd(id.0))),
-            Some(beyond) => {
-                let (segment, term) = self.others.owner(beyond)?;
+        match self.position_in_others(id) {
+            None => Some((self.segments.first()?, TermOrd(id.0))),
+            Some(position) => {
+                let (segment, term) = self.others.owner(position)?;
                 Some((self.segments.get(usize::from(segment))?, term))
             }
         }
+    }
+
+    /// Returns the position of a term among those that the first segment lacks.
+    fn position_in_others(&self, id: TermId) -> Option<usize> {
+        id.index().checked_sub(self.segments.first()?.segment.term_count())
     }
 
     pub(crate) fn doc_freq(&self, id: TermId) -> u32 {
@@ -180,14 +181,8 @@ impl CompositeIndex {
 
     /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
-        let in_segments = self.segments.par_iter().map(|segment| segment.find(query_term_of));
-        let mut matches = in_segments.reduce(Vec::new, |mut all, more| {
-            if all.is_empty() {
-                return more;
-            }
-            all.extend(more);
-            all
-        });
+        let mut matches: Vec<TermMatch> =
+            self.segments.iter().flat_map(|segment| segment.find(query_term_of)).collect();
         matches.par_sort_unstable_by_key(|found| (found.note, found.query_term, found.term));
         matches
     }
@@ -301,7 +296,7 @@ impl CompositeIndex {
     }
 }
 
-/// Opens the stored segments, at least an empty one, and decodes their merged terms if these are cached: then only the first
+/// Opens the stored segments, and decodes their merged terms if these are cached: then only the first
 /// segment needs the texts of its terms.
 fn opened_segments(stored: &[&TextIndex], merged_terms: Option<&[u8]>) -> (Vec<IndexedSegment>, Option<MergedTerms>) {
     let open = |stored: &TextIndex, has_texts: bool| {
@@ -312,9 +307,8 @@ fn opened_segments(stored: &[&TextIndex], merged_terms: Option<&[u8]>) -> (Vec<I
         }
         opened.unwrap_or_default()
     };
-    let [first, later @ ..] = stored else { return (vec![IndexedSegment::default()], None) };
-    if later.is_empty() {
-        return (vec![open(first, true)], None);
+    if let [one] = stored {
+        return (vec![open(one, true)], None);
     }
     let open_all = |has_texts: bool| -> Vec<IndexedSegment> {
         let all = stored.par_iter().enumerate();

@@ -39,49 +39,25 @@ impl Dictionary {
     /// Decodes `count` terms from their rows and the suffixes of their texts; `None` if these are corrupt. Without suffixes,
     /// the terms have no texts.
     pub(crate) fn decode(rows: &[u8], suffixes: Option<&[u8]>, count: usize) -> Option<Self> {
-        let Some(suffixes) = suffixes else { return Self::decode_rows(rows, count) };
-        let (mut rest, mut suffixes_left) = (VarintReader(rows), suffixes);
-        let capacity = bounded_capacity(count, rows, 5);
-        let (mut terms, mut text_ends, mut list_ends) =
-            (Vec::with_capacity(capacity), Offsets::with_capacity(capacity), Offsets::with_capacity(capacity));
-        let mut texts = Vec::with_capacity(suffixes.len() * 2);
-        let (mut before, mut list_end) = (0, 0_u32);
-        while !rest.0.is_empty() {
-            let (shared, own) = (rest.read_u32()? as usize, rest.read_u32()? as usize);
-            let (start, doc_freq, paragraph_freq) = (texts.len(), rest.read_u32()?, rest.read_u32()?);
-            list_end = list_end.checked_add(rest.read_u32()?)?;
-            let (suffix, others) = suffixes_left.split_at_checked(own)?;
-            suffixes_left = others;
-            // The bound keeps corrupt rows from expanding to more than the memory.
-            if shared > start - before || shared > MAX_SHARED_PREFIX {
-                return None;
-            }
-            texts.extend_from_within(before..before + shared);
-            texts.extend_from_slice(suffix);
-            before = start;
-            text_ends.push(u32::try_from(texts.len()).ok()?);
-            list_ends.push(list_end);
-            terms.push(TermInfo { doc_freq: doc_freq >> 1, paragraph_freq, is_stop: doc_freq & 1 == 1 });
-        }
-        let is_complete = terms.len() == count && suffixes_left.is_empty();
-        is_complete.then_some(Self { terms, texts: String::from_utf8(texts).ok()?, text_ends, list_ends })
-    }
-
-    /// Decodes terms without their texts.
-    fn decode_rows(rows: &[u8], count: usize) -> Option<Self> {
         let (mut rest, capacity) = (VarintReader(rows), bounded_capacity(count, rows, 5));
         let (mut terms, mut list_ends) = (Vec::with_capacity(capacity), Offsets::with_capacity(capacity));
+        let mut texts = suffixes.map(|suffixes| TextDecoder::new(suffixes, capacity));
         let mut list_end = 0_u32;
         while !rest.0.is_empty() {
-            // The lengths of the shared prefix and of the suffix.
-            rest.read_u32()?;
-            rest.read_u32()?;
+            let (shared, own) = (rest.read_u32()? as usize, rest.read_u32()? as usize);
             let (doc_freq, paragraph_freq) = (rest.read_u32()?, rest.read_u32()?);
             list_end = list_end.checked_add(rest.read_u32()?)?;
+            if let Some(texts) = &mut texts {
+                texts.push(shared, own)?;
+            }
             list_ends.push(list_end);
             terms.push(TermInfo { doc_freq: doc_freq >> 1, paragraph_freq, is_stop: doc_freq & 1 == 1 });
         }
-        (terms.len() == count).then_some(Self { terms, list_ends, ..Self::default() })
+        if terms.len() != count {
+            return None;
+        }
+        let (texts, text_ends) = texts.map_or(Some(Default::default()), TextDecoder::finish)?;
+        Some(Self { terms, texts, text_ends, list_ends })
     }
 
     pub(crate) fn term_count(&self) -> usize {
@@ -155,6 +131,44 @@ impl Dictionary {
 
     fn text(&self, term: TermOrd) -> &str {
         self.text_ends.text(term.index(), &self.texts)
+    }
+}
+
+/// Decodes front-coded texts.
+struct TextDecoder<'a> {
+    suffixes: &'a [u8],
+    texts: Vec<u8>,
+    ends: Offsets,
+    /// The offset of the text before.
+    before: usize,
+}
+
+impl<'a> TextDecoder<'a> {
+    fn new(suffixes: &'a [u8], capacity: usize) -> Self {
+        let texts = Vec::with_capacity(suffixes.len() * 2);
+        Self { suffixes, texts, ends: Offsets::with_capacity(capacity), before: 0 }
+    }
+
+    /// Appends a text of `shared` bytes of the one before and `own` bytes of the suffixes; `None` if there are not as many.
+    fn push(&mut self, shared: usize, own: usize) -> Option<()> {
+        let start = self.texts.len();
+        let (suffix, others) = self.suffixes.split_at_checked(own)?;
+        // The bound keeps corrupt rows from expanding to more than the memory.
+        if shared > start - self.before || shared > MAX_SHARED_PREFIX {
+            return None;
+        }
+        self.suffixes = others;
+        self.texts.extend_from_within(self.before..self.before + shared);
+        self.texts.extend_from_slice(suffix);
+        self.before = start;
+        self.ends.push(u32::try_from(self.texts.len()).ok()?);
+        Some(())
+    }
+
+    /// Returns the texts and their ends; `None` if suffixes are left or the texts are not UTF-8.
+    fn finish(self) -> Option<(String, Offsets)> {
+        let texts = String::from_utf8(self.texts).ok().filter(|_| self.suffixes.is_empty())?;
+        Some((texts, self.ends))
     }
 }
 

@@ -11,11 +11,11 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::scan::Scanned;
 use super::stat::FileEntry;
+use super::tree::shown;
 use crate::error::{Error, ErrorKind};
+use crate::note::MARKDOWN_ENDINGS;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE};
 
-/// The endings of markdown files.
-const ENDINGS: [&[u8]; 3] = [b".md", b".markdown", b".mdx"];
 /// The name of git's files of patterns, and the longest that is read, in bytes.
 const GITIGNORE: &str = ".gitignore";
 const MAX_GITIGNORE: u64 = 1024 * 1024;
@@ -68,6 +68,9 @@ impl SourceRules {
 
     /// Whether git ignores a path in the source.
     fn is_ignored(&self, path: &Path, is_folder: bool, chain: Option<&Rc<IgnoreChain>>) -> bool {
+        if chain.is_none() && self.above.is_empty() {
+            return false;
+        }
         let absolute = self.root.join(path);
         let chain = std::iter::successors(chain, |chain| chain.above.as_ref()).map(|chain| &chain.own);
         for patterns in chain.chain(self.above.iter().rev()) {
@@ -122,7 +125,7 @@ impl SourceRules {
                 FileType::File if name == GITIGNORE.as_bytes() => has_patterns = true,
                 _ if name.starts_with(b".") => {}
                 FileType::Folder => folders.push(entry.name),
-                FileType::File if ENDINGS.iter().any(|ending| name.ends_with(ending)) => files.push(entry.name),
+                FileType::File if is_markdown(name) => files.push(entry.name),
                 _ => {}
             }
         }
@@ -192,9 +195,10 @@ fn add_file(handle: &DirHandle, name: &std::ffi::OsStr, path: PathBuf, scanned: 
     }
 }
 
-/// Returns a path with `/` between names; bytes that are not UTF-8 are replaced.
-fn shown(path: &Path) -> String {
-    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+/// Whether a name has the ending of markdown files.
+fn is_markdown(name: &[u8]) -> bool {
+    let ending = name.rsplitn(2, |byte| *byte == b'.').next().filter(|ending| ending.len() < name.len());
+    ending.is_some_and(|ending| MARKDOWN_ENDINGS.iter().any(|known| known.as_bytes() == ending))
 }
 
 /// Parses the patterns of a `.gitignore` in a folder. A pattern that is not valid has no effect.

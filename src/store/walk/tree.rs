@@ -16,13 +16,18 @@ pub(crate) struct TreeItem {
 impl TreeItem {
     /// Returns the path as it is shown, with `/` between names.
     pub(crate) fn shown(&self) -> String {
-        self.path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
+        shown(&self.path)
     }
 
     /// Whether its name is one that a note may have.
     pub(crate) fn is_note(&self) -> bool {
         self.path.extension().is_some_and(|ending| ending == "md") && !is_hidden(&self.path)
     }
+}
+
+/// Returns a path as it is shown, with `/` between names; bytes that are not UTF-8 are replaced.
+pub(crate) fn shown(path: &Path) -> String {
+    path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 pub(crate) fn is_hidden(path: &Path) -> bool {
