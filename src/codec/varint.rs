@@ -33,6 +33,13 @@ impl VarintReader<'_> {
         self.read_bytewise(u32::BITS).map(|value| value as u32)
     }
 
+    /// Reads a byte; `None` at the end.
+    pub(crate) fn read_byte(&mut self) -> Option<u8> {
+        let (byte, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*byte)
+    }
+
     /// Reads a 64-bit integer; `None` at the end, or if it takes more than ten bytes.
     #[inline]
     pub(crate) fn read_u64(&mut self) -> Option<u64> {
@@ -43,10 +50,9 @@ impl VarintReader<'_> {
     fn read_bytewise(&mut self, bits: u32) -> Option<u64> {
         let mut value = 0;
         for shift in (0..bits).step_by(7) {
-            let (byte, rest) = self.0.split_first()?;
-            self.0 = rest;
+            let byte = self.read_byte()?;
             value |= u64::from(byte & 0x7f) << shift;
-            if *byte < 0x80 {
+            if byte < 0x80 {
                 return Some(value);
             }
         }

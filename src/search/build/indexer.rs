@@ -89,14 +89,16 @@ impl TextIndexer {
     }
 
     /// Writes the dictionary: the terms in the order of their texts, front-coded. Returns the ordinal of each term and
-    /// the postings lists in the order of the ordinals.
-    fn write_terms(&self, doc_freqs: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<TermOrd>, ByteChunks) {
+    /// the postings lists in the order of the ordinals. Frees the postings.
+    fn write_terms(&mut self, doc_freqs: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<TermOrd>, ByteChunks) {
+        let postings = std::mem::take(&mut self.postings);
         let terms = &self.vocabulary.terms;
         let mut order: Vec<TermId> = TermId::all(terms.len()).collect();
         let text = |term: &TermId| terms.get(term.index()).map(|term| &*term.text).unwrap_or_default();
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let doc_freq = |term: TermId| doc_freqs.get(term.index()).copied().unwrap_or_default();
-        let encoded = self.encode_postings(&doc_freq);
+        let encoded = self.encode_postings(&postings, &doc_freq);
+        drop(postings);
         let list = |term: &TermId| {
             let task = encoded.get(term.index() / LISTS_PER_TASK);
             task.map(|lists| lists.list(term.index() % LISTS_PER_TASK)).unwrap_or_default()
@@ -125,11 +127,15 @@ impl TextIndexer {
     }
 
     /// Encodes all postings lists, [`LISTS_PER_TASK`] together, in the order of the term ids, as postings are sorted.
-    fn encode_postings(&self, doc_freq: &(impl Fn(TermId) -> DocFreq + Sync)) -> Vec<EncodedPostings> {
+    fn encode_postings(
+        &self,
+        postings: &PostingsWriter,
+        doc_freq: &(impl Fn(TermId) -> DocFreq + Sync),
+    ) -> Vec<EncodedPostings> {
         let terms: Vec<TermId> = TermId::all(self.vocabulary.terms.len()).collect();
         let encode = |terms: &[TermId]| {
             let terms = terms.iter().map(|term| (*term, doc_freq(*term).notes));
-            self.postings.encode(terms, self.totals.documents)
+            postings.encode(terms, self.totals.documents)
         };
         terms.par_chunks(LISTS_PER_TASK).map(encode).collect()
     }
@@ -192,6 +198,9 @@ impl TextIndexBuilder for TextIndexer {
 
     fn finish(mut self: Box<Self>) -> Vec<ByteChunks> {
         let mut parts = vec![Vec::new(); IndexPart::COUNT];
+        // What only new notes need is freed before the lists take their memory.
+        drop((std::mem::take(&mut self.streams), std::mem::take(&mut self.buffers)));
+        self.vocabulary.end();
         let (term_doc_freqs, word_doc_freqs) = self.doc_freqs();
         let (ordinals, lists) = self.write_terms(&term_doc_freqs, &mut parts);
         self.write_words(&word_doc_freqs, &ordinals, &mut parts);

@@ -85,6 +85,12 @@ impl VocabularyBuilder {
         }
     }
 
+    /// Frees what is needed only to add tokens.
+    pub(crate) fn end(&mut self) {
+        let (terms, words) = (std::mem::take(&mut self.terms), std::mem::take(&mut self.words));
+        *self = Self { terms, words, term_of: std::mem::take(&mut self.term_of), ..Self::default() };
+    }
+
     /// Returns the ids of the new tokens of a stream in the interner of the vocabulary.
     fn merge_tokens(&mut self, stream: &TokenStream) -> Vec<u32> {
         let new = stream.words.len() as u32..stream.interner.token_count();

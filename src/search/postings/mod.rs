@@ -3,12 +3,21 @@
 //! A list has for each document the gap from the one before it, in Rice's code, and a bit: without it the term occurs
 //! once, in the body, else frequencies follow (specs/index-format.md). Stop words have no list: it would be too long.
 //!
-//! While notes are indexed, the postings of each batch are sorted by term; the lists are encoded in the end.
+//! While notes are indexed, postings are [buffered](buffer), and those of each batch are [sorted by term](run); the lists
+//! are encoded in the end.
+
+mod buffer;
+mod run;
 
 use rayon::prelude::*;
 
+pub(crate) use buffer::PostingsBuffer;
+use buffer::{SHARDS, shard};
+use run::{ShardRuns, SortedRun};
+
 use crate::codec::bits::{BitReader, BitWriter};
 use crate::codec::offsets::Offsets;
+use crate::codec::varint::{self, VarintReader};
 use crate::search::ids::{DocId, TermId};
 
 /// The width of packed frequencies.
@@ -86,6 +95,18 @@ impl FieldTermFreqs {
         }
     }
 
+    /// Appends the frequencies in full, in whole bytes.
+    fn write_bytes(&self, bytes: &mut Vec<u8>) {
+        varint::write(bytes, self.body);
+        bytes.extend([self.title, self.tags, self.headings, u8::from(self.is_tag)]);
+    }
+
+    fn read_bytes(bytes: &mut VarintReader<'_>) -> Option<Self> {
+        let body = bytes.read_u32()?;
+        let mut byte = || bytes.read_byte();
+        Some(Self { body, title: byte()?, tags: byte()?, headings: byte()?, is_tag: byte()? != 0 })
+    }
+
     fn read(bits: &mut BitReader<'_>) -> Option<Self> {
         let packed = bits.read(PACKED_BITS)?;
         if packed != LONG {
@@ -97,76 +118,10 @@ impl FieldTermFreqs {
     }
 }
 
-/// The number of shards of the vocabulary: as many threads can sort postings.
-const SHARDS: usize = 4;
-
-/// Returns the shard of a term and the id of the term in it.
-fn shard(term: TermId) -> (usize, u32) {
-    (term.index() % SHARDS, (term.index() / SHARDS) as u32)
-}
-
-/// A packed posting: the low bits, below [`ID_LIMIT`], contain the id of the term in its shard (after sorting: the id of
-/// the document in its run), the high [`PACKED_BITS`] bits the packed frequencies.
-type PackedPosting = u32;
-
-/// The most documents of a run, and the most terms of a shard; more terms would exceed the memory.
-const ID_LIMIT: u32 = 1 << (u32::BITS - PACKED_BITS);
-
-/// The frequencies that overflow a packed posting: the term in its shard, the document, and the frequencies.
-type LongPosting = (u32, u32, FieldTermFreqs);
-
 /// Collects postings, and encodes the lists of all terms.
 #[derive(Default)]
 pub(crate) struct PostingsWriter {
-    /// The runs of each shard, in the order of their documents.
-    shards: [Vec<SortedRun>; SHARDS],
-}
-
-/// Postings of consecutive documents, sorted by (term in the shard, document).
-struct SortedRun {
-    /// The first document: ids in the run are relative to it.
-    first: u32,
-    /// The postings of each term.
-    ends: Offsets,
-    postings: Vec<PackedPosting>,
-    /// Sorted like the postings.
-    long: Vec<LongPosting>,
-}
-
-impl SortedRun {
-    /// Sorts buffered postings by (term, document) with a counting sort. `terms` is the size of the shard's vocabulary.
-    /// Each buffer comes with the id of its first document. O(terms + postings).
-    fn new(terms: usize, first: u32, buffers: &[(u32, &ShardBuffer)]) -> Self {
-        let mut ends = vec![0; terms];
-        for posting in buffers.iter().flat_map(|(_, buffer)| &buffer.postings) {
-            ends[(posting % ID_LIMIT) as usize] += 1;
-        }
-        let mut sum = 0;
-        for count in &mut ends {
-            sum += std::mem::replace(count, sum);
-        }
-        // The starts of the terms; each becomes an end while its postings are written.
-        let (mut postings, mut long) = (vec![0; sum as usize], Vec::new());
-        for (start, buffer) in buffers {
-            let start = start - first;
-            for (doc, unsorted) in (start..).zip(buffer.documents()) {
-                for posting in unsorted {
-                    let end = &mut ends[(posting % ID_LIMIT) as usize];
-                    postings[*end as usize] = posting / ID_LIMIT * ID_LIMIT + doc;
-                    *end += 1;
-                }
-            }
-            long.extend(buffer.long.iter().map(|(term, doc, freqs)| (*term, start + doc, *freqs)));
-        }
-        long.sort_unstable_by_key(|(term, doc, _)| (*term, *doc));
-        Self { first, ends: Offsets::from_ends(ends), postings, long }
-    }
-
-    fn long_freqs(&self, term: u32, doc: u32) -> FieldTermFreqs {
-        let found = self.long.binary_search_by_key(&(term, doc), |(term, doc, _)| (*term, *doc));
-        debug_assert!(found.is_ok(), "each long posting has its frequencies");
-        found.ok().and_then(|index| self.long.get(index)).map(|(_, _, freqs)| *freqs).unwrap_or_default()
-    }
+    shards: [ShardRuns; SHARDS],
 }
 
 impl PostingsWriter {
@@ -179,26 +134,23 @@ impl PostingsWriter {
         });
     }
 
-    /// Encodes the lists of terms, each with its document frequency. `documents` is the number of all documents.
+    /// Encodes the lists of terms, each with its document frequency. `documents` is the number of all documents. The terms
+    /// ascend.
     pub(crate) fn encode(&self, terms: impl Iterator<Item = (TermId, u32)>, documents: u64) -> EncodedPostings {
         let (mut bits, mut ends) = (BitWriter::default(), Offsets::default());
+        let mut cursors = self.shards.each_ref().map(ShardRuns::cursor);
         for (term, doc_freq) in terms {
             let ((shard, term), low_bits, mut next) = (shard(term), low_bits(doc_freq, documents), 0);
-            for run in &self.shards[shard] {
-                for posting in run.ends.row(term as usize, &run.postings) {
-                    let (doc, packed) = (posting % ID_LIMIT, u64::from(posting / ID_LIMIT));
-                    let gap = (run.first + doc).saturating_sub(next);
-                    if packed == ONCE_IN_BODY {
-                        bits.write_rice(gap, low_bits, 0, 1);
-                    } else {
-                        bits.write_rice(gap, low_bits, packed << 1 | 1, 1 + PACKED_BITS);
-                    }
-                    if packed == LONG {
-                        run.long_freqs(term, doc).write_long(&mut bits);
-                    }
-                    next = run.first + doc + 1;
+            cursors[shard].visit(term, |doc, packed, long| {
+                let gap = doc.saturating_sub(next);
+                if packed == ONCE_IN_BODY {
+                    bits.write_rice(gap, low_bits, 0, 1);
+                } else {
+                    bits.write_rice(gap, low_bits, packed << 1 | 1, 1 + PACKED_BITS);
                 }
-            }
+                long.iter().for_each(|freqs| freqs.write_long(&mut bits));
+                next = doc + 1;
+            });
             ends.push(bits.align_to_byte());
         }
         EncodedPostings { bytes: bits.finish(), ends }
@@ -215,63 +167,6 @@ impl EncodedPostings {
     /// Returns a list by its position; empty if there is none.
     pub(crate) fn list(&self, position: usize) -> &[u8] {
         self.ends.row(position, &self.bytes)
-    }
-}
-
-/// Unsorted postings, by shard of the vocabulary.
-#[derive(Default)]
-pub(crate) struct PostingsBuffer {
-    shards: [ShardBuffer; SHARDS],
-    documents: u32,
-}
-
-/// Unsorted postings of one shard.
-#[derive(Default)]
-struct ShardBuffer {
-    postings: Vec<PackedPosting>,
-    /// The end of the postings of each document.
-    ends: Vec<usize>,
-    long: Vec<LongPosting>,
-}
-
-impl ShardBuffer {
-    fn documents(&self) -> impl Iterator<Item = &[PackedPosting]> {
-        let mut start = 0;
-        self.ends
-            .iter()
-            .map(move |end| self.postings.get(std::mem::replace(&mut start, *end)..*end).unwrap_or_default())
-    }
-}
-
-impl PostingsBuffer {
-    /// Reserves capacity for about `postings` postings.
-    pub(crate) fn reserve(&mut self, postings: usize) {
-        self.shards.iter_mut().for_each(|buffer| buffer.postings.reserve_exact(postings / SHARDS));
-    }
-
-    /// Removes all documents, but keeps the capacity.
-    pub(crate) fn clear(&mut self) {
-        for ShardBuffer { postings, ends, long } in &mut self.shards {
-            postings.clear();
-            ends.clear();
-            long.clear();
-        }
-        self.documents = 0;
-    }
-
-    pub(crate) fn add<'a>(&mut self, postings: impl Iterator<Item = (TermId, &'a FieldTermFreqs)>) {
-        for (term, freqs) in postings {
-            let (shard, term) = shard(term);
-            debug_assert!(term < ID_LIMIT, "a shard has fewer terms");
-            let buffer = &mut self.shards[shard];
-            let packed = freqs.pack();
-            buffer.postings.push(packed as u32 * ID_LIMIT + term);
-            if packed == LONG {
-                buffer.long.push((term, self.documents, *freqs));
-            }
-        }
-        self.shards.iter_mut().for_each(|buffer| buffer.ends.push(buffer.postings.len()));
-        self.documents += 1;
     }
 }
 
