@@ -461,7 +461,7 @@ impl Store {
     /// # Errors
     /// `Failure` if it can't be read.
     pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
-        if NoteId::parse(kind).is_none() {
+        if self.is_source() || NoteId::parse(kind).is_none() {
             return Ok(None);
         }
         let path = format!("templates/{kind}.md");

@@ -61,6 +61,13 @@ impl SourceRules {
         below.ancestors().any(|path| !path.as_os_str().is_empty() && glob.is_match(path))
     }
 
+    /// Whether the source would read a file in its folder, by its path there.
+    pub(crate) fn reads(&self, path: &Path) -> bool {
+        let patterns = DirHandle::new(&self.root).ok().and_then(|dir| self.patterns(&dir, Path::new("")));
+        let chain = patterns.map(|own| Rc::new(IgnoreChain { own, above: None }));
+        self.includes(&self.root.join(path)) && !self.is_taken(path) && !self.is_ignored(path, false, chain.as_ref())
+    }
+
     fn is_glob_match(&self, path: &Path) -> bool {
         let Some((base, glob)) = &self.glob else { return true };
         self.root.join(path).strip_prefix(base).is_ok_and(|path| glob.is_match(path))
@@ -196,7 +203,7 @@ fn add_file(handle: &DirHandle, name: &std::ffi::OsStr, path: PathBuf, scanned: 
 }
 
 /// Whether a name has the ending of markdown files.
-fn is_markdown(name: &[u8]) -> bool {
+pub(crate) fn is_markdown(name: &[u8]) -> bool {
     let ending = name.rsplitn(2, |byte| *byte == b'.').next().filter(|ending| ending.len() < name.len());
     ending.is_some_and(|ending| MARKDOWN_ENDINGS.iter().any(|known| known.as_bytes() == ending))
 }
