@@ -14,6 +14,7 @@ use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
+use crate::store::worktree::common_git_dir;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE};
 
 /// The name of git's files of patterns, and the longest that is read, in bytes.
@@ -223,8 +224,12 @@ pub(crate) fn patterns_above(repository: &Path, folder: &Path) -> Vec<Gitignore>
     let (Ok(root), Ok(below)) = (DirHandle::new(repository), folder.strip_prefix(repository)) else {
         return Vec::new();
     };
-    let exclude = root.read(Path::new(".git/info/exclude"), MAX_GITIGNORE).ok();
-    let mut all: Vec<Gitignore> = exclude.and_then(|bytes| parse_patterns(repository, &bytes)).into_iter().collect();
+    let exclude = match common_git_dir(repository) {
+        Some(shared) => DirHandle::new(&shared).and_then(|dir| dir.read(Path::new("info/exclude"), MAX_GITIGNORE)),
+        None => root.read(Path::new(".git/info/exclude"), MAX_GITIGNORE),
+    };
+    let exclude = exclude.ok().and_then(|bytes| parse_patterns(repository, &bytes));
+    let mut all: Vec<Gitignore> = exclude.into_iter().collect();
     let mut above: Vec<&Path> = below.ancestors().skip(1).collect();
     above.reverse();
     for path in above {
