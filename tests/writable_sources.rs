@@ -380,6 +380,32 @@ fn a_source_that_is_not_writable_is_never_changed() {
 }
 
 #[test]
+fn changes_of_one_document_at_once_lose_nothing() {
+    const LINES: usize = 15;
+    let project = Project::of_documents();
+    std::thread::scope(|scope| {
+        for name in ["left", "right"] {
+            let project = &project;
+            scope.spawn(move || {
+                for number in 0..LINES {
+                    let answer = project.change(&["update", "b", "--append", &format!("{name} {number}")]);
+                    assert_eq!(answer.code(), 0, "{:?}", answer.error);
+                }
+            });
+        }
+    });
+    let tree = project.tree();
+    let mut lines: Vec<&str> =
+        std::str::from_utf8(&tree["b.md"]).unwrap().strip_prefix(PLAIN).unwrap().lines().collect();
+    lines.retain(|line| !line.is_empty());
+    let mut expected: Vec<String> = (0..2 * LINES).map(|n| format!("{} {}", ["left", "right"][n % 2], n / 2)).collect();
+    lines.sort_unstable();
+    expected.sort_unstable();
+    assert_eq!(lines, expected);
+    assert_eq!(tree.len(), 3, "{:?}", tree.keys());
+}
+
+#[test]
 fn packs_and_imports_go_into_stores() {
     let project = Project::of_documents();
     let pack = project.dir.path().join("pack");
