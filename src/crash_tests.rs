@@ -124,3 +124,50 @@ fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
         assert!(points >= 2 && nothing >= 1 && everything >= 1, "{words:?}: {points} points, {nothing} {everything}");
     }
 }
+
+/// Creates a store and a source beside it, whose documents have a tag.
+fn documents() -> tempfile::TempDir {
+    let config = "[[sources]]\npath = \"docs\"\nwritable = true\n";
+    let page = "---\ntags: [x] # kept\n---\nText.\n";
+    let files = [("config.toml", config), ("../docs/a.md", page), ("../docs/b.md", page), ("../docs/sub/c.md", page)];
+    store_in(tempfile::tempdir().unwrap(), &files)
+}
+
+/// Returns the documents that are not hidden, with their content, sorted by path.
+fn texts_of_documents(dir: &Path) -> Vec<(String, String)> {
+    let entries = walkdir::WalkDir::new(dir.join("docs")).sort_by_file_name().into_iter().map(Result::unwrap);
+    let found = entries.filter(|entry| entry.file_type().is_file()).map(|entry| {
+        let name = entry.file_name().to_str().unwrap().to_owned();
+        // A temporary file may stay, and nothing else.
+        assert!(!name.starts_with('.') || name.starts_with(".qipu-tmp-"), "{name}");
+        (name, fs::read_to_string(entry.path()).unwrap())
+    });
+    found.filter(|(name, _)| !name.starts_with('.')).collect()
+}
+
+#[test]
+fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_finishes() {
+    let words = ["qipu", "tags", "rename", "x", "y", "--to", "docs", "--today", "2025-03-01"];
+    let whole = documents();
+    let before = texts_of_documents(whole.path());
+    assert!(call(whole.path(), &words, None));
+    let after = texts_of_documents(whole.path());
+    assert_ne!(before, after);
+    let (mut points, mut nothing, mut everything) = (0, 0, 0);
+    loop {
+        let dir = documents();
+        let lived = call(dir.path(), &words, Some(points));
+        // The next writer creates a document, and changes no other.
+        assert!(call(dir.path(), &["qipu", "create", "New", "--to", "docs", "--today", "2025-03-02"], None));
+        let found = texts_of_documents(dir.path());
+        let finished: Vec<_> = found.into_iter().filter(|(name, _)| name != "new.md").collect();
+        nothing += usize::from(finished == before);
+        everything += usize::from(finished == after);
+        assert!(finished == before || finished == after, "died at {points}: {finished:#?}");
+        if lived {
+            break;
+        }
+        points += 1;
+    }
+    assert!(nothing > 0 && everything > 1, "died at {points} points: {nothing} {everything}");
+}

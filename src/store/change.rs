@@ -8,6 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::NOTE_FOLDERS;
 use super::attachments::ATTACHMENTS;
+use super::index::location::user_cache_dir;
+use super::walk::source_scan::is_markdown;
 
 /// A change of a file, with its bytes before (`old`) and after (`new`). Paths are in the store, with `/` between names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,20 +104,44 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
     similar::TextDiff::from_lines(old, new).unified_diff().header(from, to).to_string()
 }
 
-/// Returns the real path of a note or attachment from its path in the store, and creates its folder.
+/// The folder of a collection whose files are changed.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ChangedFolder<'a> {
+    pub(super) root: &'a Path,
+    /// Whether it is that of a source, in which each file of markdown is a note.
+    pub(super) is_source: bool,
+}
+
+impl ChangedFolder<'_> {
+    /// Returns the folder for files of qipu's own, such as locks: the user's cache folder for a source, in which nothing
+    /// else is created.
+    pub(super) fn own_dir(self, cache: Option<&Path>) -> PathBuf {
+        let cache = cache.filter(|_| self.is_source);
+        cache.map_or_else(|| self.root.to_path_buf(), |cache| user_cache_dir(self.root, cache))
+    }
+
+    /// Whether a path may be that of a file that a change makes; its names are plain.
+    fn has_place_for(self, path: &str) -> bool {
+        if self.is_source {
+            return is_markdown(path.as_bytes());
+        }
+        let (folder, name) = path.split_once('/').unwrap_or_default();
+        let is_note = NOTE_FOLDERS.contains(&folder) && name.ends_with(".md");
+        (is_note || folder == ATTACHMENTS) && !name.is_empty()
+    }
+}
+
+/// Returns the real path of a note or attachment from its path in the collection, and creates its folder.
 ///
 /// # Errors
-/// If the path is not that of a note or an attachment, leads out of the store, or the folder can't be created.
-pub(super) fn confine_and_make_folder(root: &Path, path: &str) -> Result<PathBuf> {
+/// If the path is not that of a note or an attachment, leads out of the collection, or the folder can't be created.
+pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+    let root = target.root;
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
         _ => false,
     };
-    let mut names = Path::new(path).components();
-    let folder = names.clone().next().map(|first| first.as_os_str().to_owned()).unwrap_or_default();
-    let is_note = NOTE_FOLDERS.iter().any(|name| folder == *name) && path.ends_with(".md");
-    let is_ours = is_note || folder == ATTACHMENTS;
-    if !is_ours || names.clone().count() < 2 || !names.all(is_plain) {
+    if !target.has_place_for(path) || !Path::new(path).components().all(is_plain) {
         bail!("`{path}` is not a place for a note or an attachment");
     }
     let path = root.join(path);
@@ -123,7 +149,8 @@ pub(super) fn confine_and_make_folder(root: &Path, path: &str) -> Result<PathBuf
     // Checked before anything is created: an existing folder may be a symbolic link.
     let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
     if !there.canonicalize().is_ok_and(|there| there.starts_with(root)) {
-        bail!("{} leads out of the store", folder.display());
+        let kind = if target.is_source { "source" } else { "store" };
+        bail!("{} leads out of the {kind}", folder.display());
     }
     fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
     Ok(path)

@@ -16,15 +16,19 @@ use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{SourceRules, patterns_above};
 use super::worktree::repository_root;
-use super::{Config, Location, config, open_root};
+use super::{Config, Location, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
+use crate::escape::abbreviated;
 use crate::note::Dialect;
 
 /// The folder of the user's own store, in the user's folder for data.
 const USER_STORE: &str = "qipu";
-/// The most collections, and the most folders that a path with wildcards is compared with.
-const MAX_COLLECTIONS: usize = 1_000;
+/// The most collections: each keeps files open, and many systems allow a process 1,024.
+const MAX_COLLECTIONS: usize = 250;
+/// The most folders that a path with wildcards is compared with.
 const MAX_EXPANDED: usize = 10_000;
+/// The longest path of a setting, in bytes, as of Linux. Matching takes memory in proportion to it.
+const MAX_PATH: usize = 4_096;
 
 /// A collection that counts.
 #[derive(Debug)]
@@ -36,7 +40,7 @@ pub(super) struct FoundCollection {
     pub(super) is_writable: bool,
     pub(super) reason: CollectionReason,
     /// The config of a store; that of the store that names a source.
-    pub(super) config: Config,
+    pub(super) config: Arc<Config>,
     /// The rules of a source.
     pub(super) rules: Option<Arc<SourceRules>>,
 }
@@ -69,7 +73,7 @@ struct Namer {
     /// The file of the setting, as it is shown.
     file: String,
     reason: CollectionReason,
-    config: Config,
+    config: Arc<Config>,
     /// The home of a user whose settings name the collection.
     home: Option<PathBuf>,
 }
@@ -94,8 +98,10 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
     };
     let file = user_settings::FILE.to_owned();
     let findings = invalid.map(|message| SettingFinding { file, code: "settings-invalid", message });
+    // No other collection may pass for the user's own store.
+    let names = HashSet::from([USER.to_owned()]);
     let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
-    let mut finder = CollectionFinder { location, current_dir, user: &user, found, names: HashSet::new() };
+    let mut finder = CollectionFinder { location, current_dir, user: &user, found, names };
     let missing = finder.add_all()?;
     let mut found = finder.found;
     if found.all.is_empty() {
@@ -115,7 +121,7 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
         let root = discover::find_root(location, current_dir)?;
         let dir = open_root(&root)?;
-        let (config, reason) = (Config::load(&dir)?, CollectionReason::Nearest);
+        let (config, reason) = (Arc::new(Config::load(&dir)?), CollectionReason::Nearest);
         let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
         return Ok(FoundCollection { name, root, dir, dialect, is_writable: true, reason, config, rules: None });
     };
@@ -209,7 +215,7 @@ impl CollectionFinder<'_> {
     /// Adds the store of the project, and what its config names.
     fn add_first(&mut self, root: &Path) -> Result<(), Error> {
         let dir = open_root(root)?;
-        let config = Config::load(&dir)?;
+        let config = Arc::new(Config::load(&dir)?);
         let is_named = self.location.store.is_some();
         let is_elsewhere = || discover::is_in_main_worktree(root, self.current_dir);
         let reason = match (is_named, self.location.root.is_some()) {
@@ -218,25 +224,40 @@ impl CollectionFinder<'_> {
             _ => CollectionReason::Nearest,
         };
         let name = self.unique(PROJECT);
-        self.push_store(name.clone(), root.to_path_buf(), dir, config.clone(), reason);
+        self.push_store(name.clone(), root.to_path_buf(), dir, Arc::clone(&config), reason);
+        self.find_ignored_trust(root, &config);
         self.add_configured(root, &name, &config);
         Ok(())
     }
 
     /// Adds the sources and stores that the config of a store names.
-    fn add_configured(&mut self, root: &Path, name: &str, config: &Config) {
+    fn add_configured(&mut self, root: &Path, name: &str, config: &Arc<Config>) {
         if config.sources.is_empty() && config.stores.is_empty() {
             return;
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
         let repository = repository_root(&base).unwrap_or(&base).to_path_buf();
         let boundary = (!self.user.allows(&repository)).then_some(repository);
-        let shown = relative_to(root, self.current_dir);
-        let file = format!("{}{}", shown.strip_prefix("./").unwrap_or(&shown), config::FILE);
-        let reason = CollectionReason::Config(name.to_owned());
-        let namer = Namer { base, boundary, file, reason, config: config.clone(), home: None };
+        let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
+        let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
         config.sources.iter().for_each(|source| self.add_source(source, &namer));
         config.stores.iter().for_each(|store| self.add_stores(store, &namer));
+    }
+
+    /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
+    fn find_ignored_trust(&mut self, root: &Path, config: &Config) {
+        let is_empty = config.trust.authors.is_empty() && config.trust.hosts.is_empty();
+        if !is_empty && !claim_trust::is_trusted(root, self.location.settings.as_deref()) {
+            let message = "[trust] makes no note more trusted, because you do not trust the store; `qipu init --trust` \
+                           lets it";
+            self.add_finding(&self.shown_config(root), "trust-ignored", message.to_owned());
+        }
+    }
+
+    /// Returns the path of a store's config as it is shown.
+    fn shown_config(&self, root: &Path) -> String {
+        let shown = relative_to(root, self.current_dir);
+        format!("{}{}", shown.strip_prefix("./").unwrap_or(&shown), config::FILE)
     }
 
     /// Adds the stores of the folders above the first store, up to the root of the repository.
@@ -263,13 +284,14 @@ impl CollectionFinder<'_> {
     fn add_user_collections(&mut self) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
         if let Some(root) = own.filter(|root| root.is_dir()).and_then(|root| root.canonicalize().ok()) {
+            self.names.remove(USER);
             self.add_store(root, USER, CollectionReason::User, None);
         }
         let Some(settings) = &self.location.settings else { return };
         let user = self.user;
         let file = user_settings::FILE.to_owned();
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
-        let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Config::default(), home };
+        let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Arc::default(), home };
         user.sources.iter().for_each(|source| self.add_source(source, &namer));
         user.stores.iter().for_each(|store| self.add_stores(store, &namer));
     }
@@ -297,7 +319,7 @@ impl CollectionFinder<'_> {
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = SourceConfig { dialect, ..SourceConfig::default() };
-        self.push_source(&name, folder, dir, None, &source, &CollectionReason::Option, Config::default());
+        self.push_source(&name, folder, dir, None, &source, &CollectionReason::Option, Arc::default());
         Ok(())
     }
 
@@ -309,25 +331,25 @@ impl CollectionFinder<'_> {
         name: &str,
         reason: CollectionReason,
         file: Option<&str>,
-    ) -> Option<(String, Config)> {
-        if self.found.all.len() >= MAX_COLLECTIONS || self.found.all.iter().any(|one| one.root == root) {
+    ) -> Option<(String, Arc<Config>)> {
+        if self.found.all.iter().any(|one| one.root == root) {
+            return None;
+        }
+        let file = file.map_or_else(|| self.shown_config(&root), str::to_owned);
+        if reason != CollectionReason::User && self.is_full(&file) {
             return None;
         }
         let shown = relative_to(&root, self.current_dir);
-        let read = open_root(&root).and_then(|dir| Ok((Config::load(&dir)?, dir)));
+        let read = open_root(&root).and_then(|dir| Ok((Arc::new(Config::load(&dir)?), dir)));
         match read {
             Ok((config, dir)) => {
                 let name = self.unique(name);
-                self.push_store(name.clone(), root, dir, config.clone(), reason);
+                self.push_store(name.clone(), root, dir, Arc::clone(&config), reason);
                 Some((name, config))
             }
             Err(error) => {
-                let file = file.map_or_else(|| format!("{shown}{}", config::FILE), str::to_owned);
-                self.add_finding(
-                    &file,
-                    "store-unreadable",
-                    format!("the store {shown} is not read: {}", error.message),
-                );
+                let message = format!("the store {shown} is not read: {}", error.message);
+                self.add_finding(&file, "store-unreadable", message);
                 None
             }
         }
@@ -338,7 +360,7 @@ impl CollectionFinder<'_> {
         name: String,
         root: PathBuf,
         dir: Arc<DirHandle>,
-        config: Config,
+        config: Arc<Config>,
         reason: CollectionReason,
     ) {
         let dialect = Dialect::Qipu;
@@ -352,7 +374,7 @@ impl CollectionFinder<'_> {
 
     /// Adds a source that a config names, or a finding.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
-        let named = format!("`path = \"{}\"` under [[sources]]", source.path);
+        let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
         let Some(split) = split_path(&source.path, namer) else {
             return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a path"));
         };
@@ -370,8 +392,8 @@ impl CollectionFinder<'_> {
                 let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
                 if self.is_in_store(&root) {
                     self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
-                } else if self.found.all.len() < MAX_COLLECTIONS {
-                    self.push_source(&name, root, dir, glob, source, &namer.reason, namer.config.clone());
+                } else if !self.is_full(&namer.file) {
+                    self.push_source(&name, root, dir, glob, source, &namer.reason, Arc::clone(&namer.config));
                 }
             }
             Opened::Outside => self.add_finding(&namer.file, "source-outside", format!("{named} {OUTSIDE}")),
@@ -379,6 +401,17 @@ impl CollectionFinder<'_> {
                 self.add_finding(&namer.file, "source-missing", format!("{named} is not read: {reason}"));
             }
         }
+    }
+
+    /// Whether there are as many collections as are read; the first time, adds a finding to the file that names another.
+    fn is_full(&mut self, file: &str) -> bool {
+        const CODE: &str = "too-many-collections";
+        let is_full = self.found.all.len() >= MAX_COLLECTIONS;
+        if is_full && !self.found.findings.iter().any(|finding| finding.code == CODE) {
+            let message = format!("only the first {MAX_COLLECTIONS} collections are read");
+            self.add_finding(file, CODE, message);
+        }
+        is_full
     }
 
     fn is_in_store(&self, root: &Path) -> bool {
@@ -394,7 +427,7 @@ impl CollectionFinder<'_> {
         glob: Option<(PathBuf, GlobMatcher)>,
         source: &SourceConfig,
         reason: &CollectionReason,
-        config: Config,
+        config: Arc<Config>,
     ) {
         let above = repository_root(&root).map(|repository| patterns_above(repository, &root)).unwrap_or_default();
         let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
@@ -405,7 +438,7 @@ impl CollectionFinder<'_> {
 
     /// Adds the stores of a path that may have wildcards, or a finding.
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
-        let named = format!("`path = \"{}\"` under [[stores]]", store.path);
+        let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
         let Some(split) = split_path(&store.path, namer) else {
             return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a path"));
         };
@@ -486,18 +519,22 @@ fn open_folder(folder: &Path, namer: &Namer) -> Opened {
     }
 }
 
-/// Divides a path of a setting; `None` for one that is empty, or not in the form of a path. `~/` is the user's home, in the
+/// Divides a path of a setting; `None` for one that is empty, too long, or not in the form of a path, or whose wildcards are
+/// before a `..`. `~/` is the user's home, in the
 /// user's settings only.
 fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     let (base, path) = match path.strip_prefix("~/") {
         Some(rest) if namer.home.is_some() => (namer.home.clone()?, rest),
         _ => (namer.base.clone(), path),
     };
-    if path.is_empty() || path.contains('\0') {
+    if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
         return None;
     }
     let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{']);
     let names: Vec<&str> = path.split('/').collect();
+    if names.iter().skip_while(|name| !has_wildcard(name)).any(|name| *name == "..") {
+        return None;
+    }
     let is_file = |path: &Path| path.is_file() && !path.is_symlink();
     let mut first = names.iter().position(|name| has_wildcard(name)).unwrap_or(names.len());
     let whole = discover::normalize_lexically(&base.join(path));
@@ -519,7 +556,7 @@ fn compile(pattern: &str) -> Option<GlobMatcher> {
 fn expand(dir: &DirHandle, pattern: &str) -> Option<Vec<PathBuf>> {
     let mut found = vec![PathBuf::new()];
     for name in pattern.split('/').filter(|name| !name.is_empty() && *name != ".") {
-        if name == ".." || name.contains("**") {
+        if name.contains("**") {
             return None;
         }
         let (matcher, mut next) = (compile(name)?, Vec::new());

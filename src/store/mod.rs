@@ -233,7 +233,7 @@ impl Store {
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
         let FoundCollections { all: found, findings: setting_findings } = found;
-        let mut config = found.first().map(|first| first.config.clone()).unwrap_or_default();
+        let mut config = found.first().map(|first| Config::clone(&first.config)).unwrap_or_default();
         found.iter().skip(1).for_each(|other| config.link_types.add_missing(&other.config.link_types));
         let opened = open_collection::open(found, location, current_dir, builder, since)?;
         timings::end("notes sorted");
@@ -461,7 +461,7 @@ impl Store {
     /// # Errors
     /// `Failure` if it can't be read.
     pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
-        if NoteId::parse(kind).is_none() {
+        if self.is_source() || NoteId::parse(kind).is_none() {
             return Ok(None);
         }
         let path = format!("templates/{kind}.md");

@@ -236,6 +236,33 @@ impl super::Store {
         self.collections.len() > 1
     }
 
+    /// Returns how the files of the first collection are read.
+    pub fn dialect(&self) -> Dialect {
+        self.first().about.dialect
+    }
+
+    /// Returns the name of the first collection.
+    pub fn first_name(&self) -> &str {
+        &self.first().about.name
+    }
+
+    /// Expects that the first collection is a store.
+    ///
+    /// # Errors
+    /// `Usage` if it is a source.
+    pub fn expect_store(&self) -> Result<(), Error> {
+        if !self.is_source() {
+            return Ok(());
+        }
+        let message = format!("`{}` is a source, and this command changes only stores", self.first_name());
+        Err(Error::usage(message).hint("name a store with --to, see `qipu where`"))
+    }
+
+    /// Whether the first collection would read a new file, by its path there.
+    pub fn has_place_for(&self, path: &str) -> bool {
+        self.first().rules.as_ref().is_none_or(|rules| rules.reads(path.as_ref()))
+    }
+
     /// Whether the first collection is a source.
     pub fn is_source(&self) -> bool {
         self.first().about.is_source()

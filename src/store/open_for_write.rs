@@ -7,34 +7,32 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
-use super::change::Change;
-use super::find_collections::{FoundCollection, find_target};
-use super::index::location::user_cache_dir;
+use super::change::{Change, ChangedFolder};
+use super::find_collections::find_target;
 use super::lock::{self, Lock};
 use super::note_handle::NoteHandle;
 use super::redo_log;
 use super::{IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to};
 use crate::error::{Error, ErrorKind};
-use crate::note::MAX_BYTES;
+use crate::note::{MAX_BYTES, Note};
 
 /// The most times that a store is read until no other program seems to be saving a note. A file that is written all the
 /// time is read, and refused when it is to be changed.
 const MAX_READS: usize = 5;
 
-fn recover(root: &Path, shown: &str, cache: Option<&Path>) -> Result<usize, Error> {
-    redo_log::recover(root, cache).map_err(|error| {
+fn recover(folder: ChangedFolder<'_>, location: &Location, current_dir: &Path) -> Result<usize, Error> {
+    let cache = location.cache.as_deref();
+    redo_log::recover(folder, cache).map_err(|error| {
+        let shown = relative_to(&folder.own_dir(cache), current_dir);
         let message = format!("the changes listed in {shown}{PENDING_FILE} can't be completed: {error:#}");
         Error::new(ErrorKind::Store, message)
             .hint("inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`")
     })
 }
 
-/// Returns the folder whose lock guards a collection. That of a source is in the user's cache folder, so that no file is
-/// left in the source.
-fn lock_dir(target: &FoundCollection, location: &Location) -> Result<PathBuf, Error> {
-    let in_cache = location.cache.as_deref().filter(|_| target.rules.is_some());
-    let Some(cache) = in_cache else { return Ok(target.root.clone()) };
-    let dir = user_cache_dir(&target.root, cache);
+/// Returns the folder whose lock guards a collection.
+fn lock_dir(folder: ChangedFolder<'_>, location: &Location) -> Result<PathBuf, Error> {
+    let dir = folder.own_dir(location.cache.as_deref());
     files::make_folders(&dir.join("lock"))?;
     Ok(dir)
 }
@@ -60,8 +58,9 @@ impl Store {
         let target = find_target(location, current_dir)?;
         let root = target.root.clone();
         let shown = relative_to(&root, current_dir);
-        let lock = Lock::take(&lock_dir(&target, location)?, &shown, location)?;
-        let recovered = recover(&root, &shown, location.cache.as_deref())?;
+        let folder = ChangedFolder { root: &root, is_source: target.rules.is_some() };
+        let lock = Lock::take(&lock_dir(folder, location)?, &shown, location)?;
+        let recovered = recover(folder, location, current_dir)?;
         let store = Self::open_settled(location, current_dir, &root, &lock, builder)?;
         Ok((Self { recovered, ..store }, lock))
     }
@@ -73,7 +72,8 @@ impl Store {
     pub fn open_to_repair(location: &Location, current_dir: &Path) -> Result<(Self, Lock, Vec<String>), Error> {
         let root = find_root(location, current_dir)?;
         let lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
-        let is_removed = redo_log::remove_foreign(&root, location.cache.as_deref())?;
+        let folder = ChangedFolder { root: &root, is_source: false };
+        let is_removed = redo_log::remove_foreign(folder, location.cache.as_deref())?;
         drop(lock);
         let (store, lock) = Self::open_to_write(location, current_dir)?;
         Ok((store, lock, is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect()))
@@ -151,8 +151,10 @@ impl Store {
         }
         let mut notes = self.notes.clone();
         notes.retain(|note| !removed.contains(&*note.path));
-        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(NoteHandle::parse(path, bytes.to_vec()))));
-        Self::from_shared(self.shown_path.clone(), self.config.clone(), notes)
+        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(self.parse_handle(path, bytes.to_vec()))));
+        let mut after = Self::from_shared(self.shown_path.clone(), self.config.clone(), notes);
+        after.collections.iter_mut().for_each(|one| one.about = Arc::clone(&self.first().about));
+        after
     }
 
     /// Applies changes in their order, all or none. After a crash the next command that writes applies the rest.
@@ -161,6 +163,25 @@ impl Store {
     /// `Failure`, naming a file that could not be written; `Store`, naming a note that could not be read for the plan.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
         self.expect_read_notes()?;
-        Ok(redo_log::apply(&self.first().root, changes, lock)?)
+        Ok(redo_log::apply(self.changed_folder(), changes, lock)?)
+    }
+
+    /// Returns the folder of the first collection, which commands change.
+    pub(super) fn changed_folder(&self) -> ChangedFolder<'_> {
+        ChangedFolder { root: &self.first().root, is_source: self.is_source() }
+    }
+
+    /// Parses a file of the first collection as it is read there.
+    pub(crate) fn parse(&self, path: &str, bytes: Vec<u8>) -> Note {
+        Note::parse_as(self.first().about.dialect, path, bytes)
+    }
+
+    /// Parses a file of the first collection as [`Store::parse`] does, with the collection.
+    pub(crate) fn parse_handle(&self, path: &str, bytes: Vec<u8>) -> NoteHandle {
+        let mut note = NoteHandle::from(self.parse(path, bytes));
+        if self.is_source() {
+            note.set_collection(&self.first().about);
+        }
+        note
     }
 }

@@ -18,7 +18,7 @@ use sha2::{Digest, Sha256};
 
 use super::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use super::attachments::ATTACHMENTS;
-use super::change::{Change, confine_and_make_folder};
+use super::change::{Change, ChangedFolder, confine_and_make_folder};
 use super::in_progress_writes::{self, FileVersion};
 use super::index::location::user_cache_dir;
 use super::lock::Lock;
@@ -42,19 +42,19 @@ type IsRacy<'a> = &'a dyn Fn(&FileVersion) -> bool;
 ///
 /// # Errors
 /// Names a file that could not be written, or that another program changed meanwhile; the changes made so far are undone.
-pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> {
+pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
     // Two steps for each change: its file is staged, then renamed.
     let _work = progress::begin("writing files", 2 * changes.len());
     let mut staged: Vec<StagedChange> =
-        changes.par_iter().map(|change| StagedChange::new(root, change)).collect::<Result<_>>()?;
+        changes.par_iter().map(|change| StagedChange::new(folder, change)).collect::<Result<_>>()?;
     let versions = || staged.iter().filter_map(|staged| Some(staged.new.as_ref()?.version));
     let now = versions()
         .next_back()
         .map(|version| version.mtime)
-        .or_else(|| in_progress_writes::now(root))
+        .or_else(|| in_progress_writes::now(folder.root))
         .unwrap_or(i64::MAX);
     lock.wrote(versions());
     // Racy notes were waited for when they were read; attachments are waited for here.
@@ -64,7 +64,7 @@ pub(super) fn apply(root: &Path, changes: &[Change], lock: &Lock) -> Result<()> 
     let attachments: Vec<(PathBuf, FileStat)> = attachments.filter_map(stat).collect();
     lock.wait_for_racy(&attachments, now, lock.waits);
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
-    let log = (!is_one_step).then(|| Log::begin(root, lock.cache.as_deref(), changes)).transpose()?;
+    let log = (!is_one_step).then(|| Log::begin(folder, lock.cache.as_deref(), changes)).transpose()?;
     if let Err(error) = apply_staged(&mut staged, &|version| lock.is_racy(version, now)) {
         let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
@@ -95,13 +95,13 @@ struct Log {
 
 impl Log {
     /// Writes the log. It contains texts of notes, so that only the user can read it.
-    fn begin(root: &Path, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
+    fn begin(folder: ChangedFolder<'_>, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
         let text = serde_json::to_vec(&RedoLogContent { version: 1, changes: changes.to_vec() })?;
-        let witness = witness(root, cache);
+        let witness = witness(folder.root, cache);
         let is_witnessed = witness.as_deref().is_some_and(|witness| write_witness(witness, &text).is_ok());
-        let file = root.join(PENDING_FILE);
+        let file = log_file(folder, cache);
         StagedFile::private(&file, &text)?.put()?;
-        files::sync_folder(root)?;
+        files::sync_folder(&folder.own_dir(cache))?;
         Ok(Self { file, witness: witness.filter(|_| is_witnessed) })
     }
 
@@ -111,6 +111,10 @@ impl Log {
         drop(self.witness.map(fs::remove_file));
         Ok(())
     }
+}
+
+fn log_file(folder: ChangedFolder<'_>, cache: Option<&Path>) -> PathBuf {
+    folder.own_dir(cache).join(PENDING_FILE)
 }
 
 /// Returns the path of the file with the hash of the log of a store; `None` without a cache folder.
@@ -129,56 +133,56 @@ fn write_witness(witness: &Path, log: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If the log is not this user's, or a file can't be read or written.
-pub(super) fn recover(root: &Path, cache: Option<&Path>) -> Result<usize> {
-    let Some(changes) = read(root, cache)? else { return Ok(0) };
+pub(super) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<usize> {
+    let Some(changes) = read(folder, cache)? else { return Ok(0) };
     // If no change was made, there is nothing to complete; a person may have undone all of them.
     let mut recovered = 0;
     let is_begun = if changes.iter().all(|change| matches!(change, Change::Delete { .. })) {
-        changes.iter().any(|change| is_removed(root, change.path()))
+        changes.iter().any(|change| is_removed(folder, change.path()))
     } else {
-        changes.iter().any(|change| is_done(root, change))
+        changes.iter().any(|change| is_done(folder, change))
     };
     if is_begun {
         for change in &changes {
-            recovered += usize::from(redo(root, change)?);
+            recovered += usize::from(redo(folder, change)?);
         }
     }
-    Log { file: root.join(PENDING_FILE), witness: witness(root, cache) }.end()?;
+    Log { file: log_file(folder, cache), witness: witness(folder.root, cache) }.end()?;
     Ok(recovered)
 }
 
 /// Returns the number of changes in the log; `None` if there is no log.
-pub(super) fn unfinished(root: &Path, cache: Option<&Path>) -> Result<Option<usize>> {
-    Ok(read(root, cache)?.map(|changes| changes.len()))
+pub(super) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<usize>> {
+    Ok(read(folder, cache)?.map(|changes| changes.len()))
 }
 
 /// Removes a log that is not this user's. Returns whether there was one.
-pub(super) fn remove_foreign(root: &Path, cache: Option<&Path>) -> Result<bool> {
-    let is_foreign = is_foreign(root, cache);
+pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+    let is_foreign = is_foreign(folder, cache);
     if is_foreign {
-        files::remove(&root.join(PENDING_FILE))?;
+        files::remove(&log_file(folder, cache))?;
     }
     Ok(is_foreign)
 }
 
 /// Whether there is a log that is not this user's.
-pub(super) fn is_foreign(root: &Path, cache: Option<&Path>) -> bool {
-    root.join(PENDING_FILE).symlink_metadata().is_ok() && !is_own(root, cache)
+pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> bool {
+    log_file(folder, cache).symlink_metadata().is_ok() && !is_own(folder, cache)
 }
 
 /// Whether the log of a store is this user's: its hash is in the user's cache folder.
-fn is_own(root: &Path, cache: Option<&Path>) -> bool {
+fn is_own(folder: ChangedFolder<'_>, cache: Option<&Path>) -> bool {
     let file = |path: &Path| files::read_bytes_if_there(path).ok().flatten();
-    let Some(witness) = witness(root, cache).and_then(|path| file(&path)) else { return false };
-    file(&root.join(PENDING_FILE)).is_some_and(|log| *Sha256::digest(log) == *witness)
+    let Some(witness) = witness(folder.root, cache).and_then(|path| file(&path)) else { return false };
+    file(&log_file(folder, cache)).is_some_and(|log| *Sha256::digest(log) == *witness)
 }
 
-fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
-    let file = root.join(PENDING_FILE);
+fn read(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
+    let file = log_file(folder, cache);
     if file.symlink_metadata().is_err() {
         return Ok(None);
     }
-    if !is_own(root, cache) {
+    if !is_own(folder, cache) {
         bail!("it was not left by a command of yours that died on this machine");
     }
     let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
@@ -189,14 +193,14 @@ fn read(root: &Path, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
     Ok(Some(pending.changes))
 }
 
-fn is_removed(root: &Path, path: &str) -> bool {
-    confine_and_make_folder(root, path)
+fn is_removed(folder: ChangedFolder<'_>, path: &str) -> bool {
+    confine_and_make_folder(folder, path)
         .is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
 }
 
 /// Whether a change was made. `false` for a deletion, since another program may have removed the file.
-fn is_done(root: &Path, change: &Change) -> bool {
-    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(root, path).ok()?).ok().flatten();
+fn is_done(folder: ChangedFolder<'_>, change: &Change) -> bool {
+    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(folder, path).ok()?).ok().flatten();
     match change {
         Change::Create { path, new } => now(path).as_ref() == Some(new),
         Change::Replace { path, old, new } => old != new && now(path).as_ref() == Some(new),
@@ -208,8 +212,8 @@ fn is_done(root: &Path, change: &Change) -> bool {
 }
 
 /// Makes a change unless it was made before, or the file changed otherwise since. Returns whether it was made.
-fn redo(root: &Path, change: &Change) -> Result<bool> {
-    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(root, path)?);
+fn redo(folder: ChangedFolder<'_>, change: &Change) -> Result<bool> {
+    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(folder, path)?);
     let is_due = match change {
         Change::Create { path, .. } => now(path)?.is_none(),
         Change::Replace { path, old, new } => old != new && now(path)?.as_ref() == Some(old),
@@ -219,7 +223,7 @@ fn redo(root: &Path, change: &Change) -> Result<bool> {
         }
     };
     if is_due {
-        let mut staged = [StagedChange { may_be_half_done: true, ..StagedChange::new(root, change)? }];
+        let mut staged = [StagedChange { may_be_half_done: true, ..StagedChange::new(folder, change)? }];
         // The file has exactly the content in the log, so that no program is saving it.
         if let Err(error) = apply_staged(&mut staged, &|_| false) {
             return Err(undo(&mut staged).err().unwrap_or(error));
@@ -245,28 +249,28 @@ struct StagedChange<'a> {
 }
 
 impl<'a> StagedChange<'a> {
-    fn new(root: &Path, change: &'a Change) -> Result<Self> {
+    fn new(folder: ChangedFolder<'_>, change: &'a Change) -> Result<Self> {
         progress::advance();
         let stage = |path: &Path, bytes: &[u8]| StagedFile::new(path, bytes).map(Some);
         let (path, to, new) = match change {
             Change::Create { path, new } => {
-                let path = confine_and_make_folder(root, path)?;
+                let path = confine_and_make_folder(folder, path)?;
                 expect_free(&path)?;
                 let staged = stage(&path, new)?;
                 (path, None, staged)
             }
             Change::Replace { path, new, .. } => {
-                let path = confine_and_make_folder(root, path)?;
+                let path = confine_and_make_folder(folder, path)?;
                 let staged = stage(&path, new)?;
                 (path, None, staged)
             }
             Change::Move { from, to, old, new } => {
-                let (from, to) = (confine_and_make_folder(root, from)?, confine_and_make_folder(root, to)?);
+                let (from, to) = (confine_and_make_folder(folder, from)?, confine_and_make_folder(folder, to)?);
                 expect_free(&to)?;
                 let staged = if old == new { None } else { stage(&from, new)? };
                 (from, Some(to), staged)
             }
-            Change::Delete { path, .. } => (confine_and_make_folder(root, path)?, None, None),
+            Change::Delete { path, .. } => (confine_and_make_folder(folder, path)?, None, None),
         };
         Ok(Self { change, path, to, new, old: None, is_made: false, may_be_half_done: false })
     }

@@ -78,7 +78,7 @@ impl Store {
 
     /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none.
     pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
-        match redo_log::unfinished(&self.first().root, location.cache.as_deref()) {
+        match redo_log::unfinished(self.changed_folder(), location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
                 "an earlier command was interrupted while it was changing files (in all: {files}); the next command that changes notes will finish the change"
@@ -112,6 +112,6 @@ impl Store {
 
     /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
     pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
-        redo_log::is_foreign(&self.first().root, location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+        redo_log::is_foreign(self.changed_folder(), location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
     }
 }

@@ -64,6 +64,11 @@ impl Repository {
         command(env!("CARGO_BIN_EXE_qipu"), self.dir.path())
     }
 
+    /// Runs qipu in another folder, with the home of this repository.
+    pub(crate) fn qipu_in(&self, dir: &Path, args: &[&str]) -> Output {
+        run(self.qipu_command().current_dir(dir).args(args), b"")
+    }
+
     /// Runs qipu and returns what it prints.
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let output = self.qipu(args);

@@ -12,7 +12,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
 use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
 use crate::request::{ChangeRequest, NewFields};
-use crate::store::{self, NoteHandle, Store};
+use crate::store::{self, Store};
 
 /// The placeholder of the title in a template.
 const TITLE: &str = "{{title}}";
@@ -40,7 +40,7 @@ pub(super) fn plan(
     if kind.is_empty() {
         return Err(Error::usage("the type is empty"));
     }
-    let (id, path) = new_place(store, request.random, kind, &title);
+    let (id, path) = new_place(store, request.random, kind, &title)?;
     let template = store.template(kind)?.unwrap_or_default();
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
@@ -71,8 +71,12 @@ pub(super) fn plan(
     if text.len() > MAX_BYTES {
         return Err(Error::new(ErrorKind::Failure, format!("a note can't be longer than {MAX_BYTES} bytes")));
     }
-    let old_changes =
-        supersede::plan_replaced(store, &request.now, &replaced, &NoteHandle::parse(&path, text.clone().into_bytes()))?;
+    let old_changes = supersede::plan_replaced(
+        store,
+        &request.now,
+        &replaced,
+        &store.parse_handle(&path, text.clone().into_bytes()),
+    )?;
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
     Ok(std::iter::once(PlannedChange { id, path, change }).chain(old_changes).collect())
 }
@@ -120,17 +124,25 @@ fn fill_template(template: &str, title: &str, date: &str) -> String {
 }
 
 /// Returns the id and the path of a new note: in a source, a file that is named by its title.
-fn new_place(store: &Store, random: u64, kind: &str, title: &str) -> (NoteId, String) {
+///
+/// # Errors
+/// `Usage` if the source would not read that file.
+fn new_place(store: &Store, random: u64, kind: &str, title: &str) -> Result<(NoteId, String), Error> {
     if !store.is_source() {
         let id = unused_id(store, random);
         let path = format!("{}/{id}{}.md", folder_of(kind), slug(title));
-        return (id, path);
+        return Ok((id, path));
     }
     let slug = slug(title);
     let stem = if slug.is_empty() { "note" } else { slug.trim_start_matches('-') };
     let names = std::iter::once(format!("{stem}.md")).chain((2..).map(|ordinal| format!("{stem}-{ordinal}.md")));
     let path = names.into_iter().find(|path| !store.is_taken(path)).unwrap_or_default();
-    (NoteId::from_source_path(&path), path)
+    if !store.has_place_for(&path) {
+        let name = store.first_name();
+        return Err(Error::usage(format!("`{name}` would not read a new file {path}"))
+            .hint("its `path` does not match the file, or git ignores it: create the file by hand"));
+    }
+    Ok((NoteId::from_source_path(&path), path))
 }
 
 /// Returns an id that no note has. Tries that of `random` first.
@@ -186,7 +198,7 @@ mod tests {
     use super::super::claims::CLAIMS;
     use super::*;
     use crate::request::Action;
-    use crate::store::Location;
+    use crate::store::{Location, NoteHandle};
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {

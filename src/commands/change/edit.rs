@@ -3,15 +3,14 @@
 //! The editor gets the file itself, so that no text is lost if this process dies. No lock is held meanwhile. When the editor
 //! is closed, `updated` is set and the note's diagnostics are reported.
 
-use super::{ChangePlan, PlannedChange, held_drafts};
+use super::{ChangePlan, PlannedChange, held_drafts, stamped};
 use crate::commands::note_findings;
 use crate::commands::secrets::note_diagnostics;
 use crate::env::Env;
 use crate::error::Error;
 use crate::note::Diagnostic;
-use crate::note::edit::{Edit, apply};
 use crate::report::DiagnosticEntry;
-use crate::store::{Change, Location, NoteHandle, Store};
+use crate::store::{Change, Location, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
@@ -27,12 +26,12 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     let after = store.read_bytes(path)?;
     let note = store.notes().iter().find(|note| note.path == path);
     let note = note.ok_or_else(|| Error::failure(format!("{} is no longer a note", store.shown(path))))?;
-    let updated_text = with_updated(&before, &after, path, now);
+    let updated_text = with_updated(&store, &before, &after, path, now);
     if let Some(new) = &updated_text {
         store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
     }
     let mut findings: Vec<DiagnosticEntry> = note_findings(&store, note).collect();
-    let old_id = &NoteHandle::parse(path, before.clone()).id;
+    let old_id = &store.parse(path, before.clone()).id;
     findings.extend(note_diagnostics(&store, note));
     if note.id != *old_id {
         let message =
@@ -48,11 +47,11 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
 
 /// Returns the text with `updated` set. `None` if the user changed nothing or that field, or if the frontmatter can't be
 /// edited.
-fn with_updated(before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
-    let updated = |bytes: &[u8]| crate::note::Note::parse(path, bytes.to_vec()).updated;
+fn with_updated(store: &Store, before: &[u8], after: &[u8], path: &str, now: &str) -> Option<Vec<u8>> {
+    let updated = |bytes: &[u8]| store.parse(path, bytes.to_vec()).updated;
     if before == after || updated(before) != updated(after) {
         return None;
     }
     let text = std::str::from_utf8(after).ok()?;
-    apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }]).ok().map(String::into_bytes)
+    stamped(store, text, now).ok().map(String::into_bytes)
 }

@@ -48,7 +48,7 @@ impl MergeSide {
     fn read(store: &Store, position: NoteIdx) -> Result<Self, Error> {
         let known = &store.notes()[position];
         let text = store.text_of(known)?;
-        let mut note = Note::parse(&known.path, text.clone().into_bytes());
+        let mut note = store.parse(&known.path, text.clone().into_bytes());
         if note.id.claimed() != known.id.claimed() {
             let message = format!("{} changed while it was being read", store.shown(&known.path));
             return Err(Error::new(ErrorKind::Failure, message).hint("try again"));

@@ -29,7 +29,7 @@ use super::{open_to_change, text_index_builder};
 use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
-use crate::note::edit::{Edit, apply, relink};
+use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{InlineLink, MAX_BYTES, NoteId};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest};
@@ -201,9 +201,16 @@ fn needs_all_notes(action: &Action) -> bool {
 fn plan_edits(store: &Store, note: &NoteHandle, edits: &[Edit], now: &str) -> Result<PlannedChange, Error> {
     plan_text(store, note, |old| {
         let edited = apply(old, edits)?;
-        let stamp = Edit::SetPlain { key: "updated", text: now.to_owned() };
-        if edited == old { Ok(edited) } else { apply(&edited, &[stamp]) }
+        if edited == old { Ok(edited) } else { stamped(store, &edited, now) }
     })
+}
+
+/// Returns a text with `updated` set, unless it is that of a document without frontmatter, which gets none for that.
+fn stamped(store: &Store, text: &str, now: &str) -> Result<String, String> {
+    if store.is_source() && !has_yaml(text) {
+        return Ok(text.to_owned());
+    }
+    apply(text, &[Edit::SetPlain { key: "updated", text: now.to_owned() }])
 }
 
 /// Returns the notes that replace the one at `position` as digests, by any of its names.
@@ -252,6 +259,9 @@ fn plan_text(
 ) -> Result<PlannedChange, Error> {
     let old = store.text_of(note)?;
     let new = new_text(&old).map_err(|reason| refuse_change(note, &reason))?;
+    if let Some(reason) = store.dialect().bars_change(&old, &new) {
+        return Err(refuse_change(note, reason));
+    }
     if new.len() > MAX_BYTES {
         let message = format!("`{}` would be longer than {MAX_BYTES} bytes", note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("nothing was changed"));

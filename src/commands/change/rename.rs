@@ -25,7 +25,8 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
         store,
         names: NameIndex::new(store.notes()),
         position,
-        path: new_path(note, &title),
+        // The id of a document comes from its path.
+        path: if store.is_source() { note.path.clone() } else { new_path(note, &title) },
         title: &title,
     };
     let mut planned = vec![renaming.plan_note(now)?];
@@ -70,10 +71,9 @@ impl RenamePlanner<'_> {
     /// Plans the note itself: its title and date, the links to itself, its path.
     fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
         let note = self.note();
-        let mut edits = vec![
-            Edit::SetText { key: "id".into(), text: note.id.to_string() },
-            Edit::SetText { key: "title".into(), text: self.title.to_owned() },
-        ];
+        let id = Edit::SetText { key: "id".into(), text: note.id.to_string() };
+        let mut edits: Vec<Edit> = (!self.store.is_source()).then_some(id).into_iter().collect();
+        edits.push(Edit::SetText { key: "title".into(), text: self.title.to_owned() });
         edits.extend(retargets(note, |name| self.new_id(name)));
         let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {

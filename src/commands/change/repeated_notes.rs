@@ -15,7 +15,7 @@ pub(super) fn warnings(store: &Store, planned: &[PlannedChange], has_text: bool)
     let mut warnings = Vec::new();
     for planned in planned {
         let Some(Change::Create { path, new }) = &planned.change else { continue };
-        let note = Arc::new(NoteHandle::parse(path, new.clone()));
+        let note = Arc::new(store.parse_handle(path, new.clone()));
         warnings.extend(same_title(store, &note));
         if has_text {
             warnings.extend(same_text(store, &note));

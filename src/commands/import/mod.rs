@@ -35,6 +35,7 @@ const MAX_REPEATED: usize = 10;
 pub(super) fn run(request: &ImportRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
+    store.expect_store()?;
     let source = SourceFolder::read(request, &store, current_dir)?;
     let plan = ImportPlan::of(&store, &source, request)?;
     if !request.is_secret_allowed {

@@ -28,6 +28,7 @@ pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Resu
     let current_dir = &env.current_dir;
     let pack = read(&request.pack, current_dir)?;
     let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
+    store.expect_store()?;
     let plan = LoadPlan::of(&store, &pack, request)?;
     if !request.is_secret_allowed {
         plan.expect_no_secrets()?;

@@ -2,6 +2,7 @@
 
 mod adr;
 mod adr_metadata;
+mod barred_changes;
 mod logseq;
 mod obsidian;
 mod okf;

@@ -64,6 +64,11 @@ fn with_body(text: &str, body: &str) -> Result<String, String> {
     Err("its fields would change their meaning with that body".to_owned())
 }
 
+/// Whether a text has frontmatter in YAML.
+pub(crate) fn has_yaml(text: &str) -> bool {
+    split(text).yaml.is_some()
+}
+
 /// Replaces the targets of the links in the body of a note; see [`relinked`].
 pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<String>) -> Result<String, String> {
     let (_, body) = read(text);

@@ -6,7 +6,7 @@ use std::ops::Range;
 use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::{Diagnostic, Timestamp, Value};
 use super::reader::{FrontmatterReader, entry};
-use super::{Frontmatter, range_without_bom, split, split_at};
+use super::{Frontmatter, TextParts, range_without_bom, split, split_at};
 
 /// Fields that qipu does not know, but that have an effect under this name.
 const EFFECTIVE: [&str; 9] = [
@@ -14,10 +14,20 @@ const EFFECTIVE: [&str; 9] = [
     "valid_until",
 ];
 
+/// Finds frontmatter in TOML.
+fn split_toml(text: &str) -> TextParts {
+    split_at(text, "+++", &["+++"], |toml| toml.trim().is_empty() || toml.contains('='))
+}
+
+/// Whether a text of another tool has frontmatter in TOML.
+pub(crate) fn has_toml(text: &str) -> bool {
+    split_toml(text).yaml.is_some()
+}
+
 /// Reads the fields of a text of another tool, and finds its body.
 pub(crate) fn read_foreign(text: &str, diagnostics: &mut Vec<Diagnostic>) -> (Frontmatter, Range<usize>) {
     let known = diagnostics.len();
-    let toml = split_at(text, "+++", &["+++"], |toml| toml.trim().is_empty() || toml.contains('='));
+    let toml = split_toml(text);
     let mut reader = FrontmatterReader::new(diagnostics, None);
     reader.is_foreign = true;
     let body = match toml.yaml {

@@ -9,7 +9,7 @@ use std::ops::Range;
 use jiff::civil::Date;
 
 use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
-pub(crate) use foreign::read_foreign;
+pub(crate) use foreign::{has_toml, read_foreign};
 use reader::FrontmatterReader;
 
 #[derive(Debug, Default, Clone, PartialEq)]

@@ -35,12 +35,12 @@ impl LogLocation {
     }
 
     fn recover(&self) -> Result<usize> {
-        recover(&self.root(), Some(&self.cache()))
+        recover(folder(&self.root()), Some(&self.cache()))
     }
 
     /// Begins changes as a writer that dies does.
     fn begin(&self) {
-        drop(Log::begin(&self.root(), Some(&self.cache()), &changes()).unwrap());
+        drop(Log::begin(folder(&self.root()), Some(&self.cache()), &changes()).unwrap());
     }
 
     fn apply(&self, changes: &[Change]) -> Result<()> {
@@ -50,8 +50,12 @@ impl LogLocation {
         lock.wrote(
             ["a", "b"].iter().map(|name| FileVersion::at(&self.root().join(format!("notes/{name}.md"))).unwrap()),
         );
-        apply(&self.root(), changes, &lock)
+        apply(folder(&self.root()), changes, &lock)
     }
+}
+
+fn folder(root: &Path) -> ChangedFolder<'_> {
+    ChangedFolder { root, is_source: false }
 }
 
 fn replace(name: &str, old: &str, new: &str) -> Change {
@@ -66,7 +70,7 @@ fn changes() -> Vec<Change> {
 fn the_log_of_a_writer_that_died_is_carried_out_once() {
     let place = LogLocation::new();
     place.begin();
-    assert_eq!(unfinished(&place.root(), Some(&place.cache())).unwrap(), Some(2));
+    assert_eq!(unfinished(folder(&place.root()), Some(&place.cache())).unwrap(), Some(2));
     place.write("a", "new A");
     assert_eq!((place.recover().unwrap(), place.texts()), (1, ["new A", "new B"].map(str::to_owned)));
     assert_eq!((place.recover().unwrap(), place.root().join(PENDING_FILE).exists()), (0, false));
@@ -88,20 +92,22 @@ fn a_log_counts_only_for_the_user_the_place_and_the_text_that_it_was_written_for
     copy.write("a", "new A");
     fs::write(copy.root().join(PENDING_FILE), &log).unwrap();
     for cache in [Some(place.cache()), Some(copy.cache()), None] {
-        assert!(recover(&copy.root(), cache.as_deref()).is_err());
+        assert!(recover(folder(&copy.root()), cache.as_deref()).is_err());
     }
-    assert!(recover(&place.root(), Some(&copy.cache())).is_err() && recover(&place.root(), None).is_err());
+    assert!(
+        recover(folder(&place.root()), Some(&copy.cache())).is_err() && recover(folder(&place.root()), None).is_err()
+    );
     // Another text in its place.
     let other = String::from_utf8(log.clone()).unwrap().replace("bmV3IEI=", "ZXZpbCE=");
     fs::write(place.root().join(PENDING_FILE), other).unwrap();
-    assert!(place.recover().is_err() && is_foreign(&place.root(), Some(&place.cache())));
+    assert!(place.recover().is_err() && is_foreign(folder(&place.root()), Some(&place.cache())));
     assert_eq!((place.texts()[1].as_str(), copy.texts()[1].as_str()), ("B", "B"));
     // What is the user's own is no reason to remove it.
     fs::write(place.root().join(PENDING_FILE), log).unwrap();
-    assert!(!remove_foreign(&place.root(), Some(&place.cache())).unwrap());
+    assert!(!remove_foreign(folder(&place.root()), Some(&place.cache())).unwrap());
     assert_eq!(place.recover().unwrap(), 1);
-    assert!(remove_foreign(&copy.root(), Some(&copy.cache())).unwrap());
-    assert_eq!((recover(&copy.root(), None).unwrap(), copy.texts()[1].as_str()), (0, "B"));
+    assert!(remove_foreign(folder(&copy.root()), Some(&copy.cache())).unwrap());
+    assert_eq!((recover(folder(&copy.root()), None).unwrap(), copy.texts()[1].as_str()), (0, "B"));
     // It is carried out once, even where it comes back.
     place.write("b", "B");
     place.begin();

@@ -14,6 +14,7 @@ use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
+use crate::store::worktree::common_git_dir;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE};
 
 /// The name of git's files of patterns, and the longest that is read, in bytes.
@@ -59,6 +60,13 @@ impl SourceRules {
         let Some((base, glob)) = &self.glob else { return file.starts_with(&self.root) };
         let Ok(below) = file.strip_prefix(base) else { return false };
         below.ancestors().any(|path| !path.as_os_str().is_empty() && glob.is_match(path))
+    }
+
+    /// Whether the source would read a file in its folder, by its path there.
+    pub(crate) fn reads(&self, path: &Path) -> bool {
+        let patterns = DirHandle::new(&self.root).ok().and_then(|dir| self.patterns(&dir, Path::new("")));
+        let chain = patterns.map(|own| Rc::new(IgnoreChain { own, above: None }));
+        self.includes(&self.root.join(path)) && !self.is_taken(path) && !self.is_ignored(path, false, chain.as_ref())
     }
 
     fn is_glob_match(&self, path: &Path) -> bool {
@@ -196,7 +204,7 @@ fn add_file(handle: &DirHandle, name: &std::ffi::OsStr, path: PathBuf, scanned: 
 }
 
 /// Whether a name has the ending of markdown files.
-fn is_markdown(name: &[u8]) -> bool {
+pub(crate) fn is_markdown(name: &[u8]) -> bool {
     let ending = name.rsplitn(2, |byte| *byte == b'.').next().filter(|ending| ending.len() < name.len());
     ending.is_some_and(|ending| MARKDOWN_ENDINGS.iter().any(|known| known.as_bytes() == ending))
 }
@@ -216,8 +224,12 @@ pub(crate) fn patterns_above(repository: &Path, folder: &Path) -> Vec<Gitignore>
     let (Ok(root), Ok(below)) = (DirHandle::new(repository), folder.strip_prefix(repository)) else {
         return Vec::new();
     };
-    let exclude = root.read(Path::new(".git/info/exclude"), MAX_GITIGNORE).ok();
-    let mut all: Vec<Gitignore> = exclude.and_then(|bytes| parse_patterns(repository, &bytes)).into_iter().collect();
+    let exclude = match common_git_dir(repository) {
+        Some(shared) => DirHandle::new(&shared).and_then(|dir| dir.read(Path::new("info/exclude"), MAX_GITIGNORE)),
+        None => root.read(Path::new(".git/info/exclude"), MAX_GITIGNORE),
+    };
+    let exclude = exclude.ok().and_then(|bytes| parse_patterns(repository, &bytes));
+    let mut all: Vec<Gitignore> = exclude.into_iter().collect();
     let mut above: Vec<&Path> = below.ancestors().skip(1).collect();
     above.reverse();
     for path in above {

@@ -1,0 +1,423 @@
+//! Repositories whose configs and files try to make qipu read what lies outside of them, wait, or take all memory: each
+//! setting without effect is reported, and nothing of the outside is in any answer. The real binary runs with limits.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use support::hang::expect_to_end;
+use tempfile::TempDir;
+
+/// A word that every file outside the repository contains, and one that only those contain.
+const WORD: &str = "zanzibar";
+const SECRET: &str = "tango4711";
+/// What git keeps for itself in the repository.
+const HIDDEN: &str = "hidden4711";
+/// Limits of one command: seconds of a processor, KiB of address space and open files.
+const LIMITS: &str = "ulimit -t 60 && ulimit -v 3000000 && ulimit -n 1024";
+
+struct World {
+    dir: TempDir,
+}
+
+impl World {
+    fn new() -> Self {
+        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let secret =
+            format!("---\nid: secret\ntitle: {SECRET}\ntags: [{SECRET}]\n---\n# {SECRET}\n\n{WORD} {SECRET}\n");
+        for path in ["secret.md", "deep/secret.md", ".qipu/notes/secret.md", ".qipu/config.toml", "home/x/secret.md"] {
+            world.write(&format!("outside/{path}"), if path.ends_with("toml") { "" } else { &secret });
+        }
+        world.write("outside/broken.toml", &format!("{SECRET}\n"));
+        world.write("repo/.git/info/exclude", "");
+        world.write("repo/.git/note.md", HIDDEN);
+        world.write("repo/.qipu/notes/own.md", &format!("---\nid: own\ntitle: Own\n---\n{WORD}\n"));
+        world.write("repo/docs/page.md", &format!("# Page\n\n{WORD}\n"));
+        world.write("repo/docs/sub/page.md", "# Second page\n");
+        world
+    }
+
+    /// Adds links and special files at the places that the configs name.
+    fn add_special_files(&self) {
+        let link = |target: &str, path: &str| {
+            let path = self.at(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            symlink(if target.starts_with('/') { target.into() } else { self.at(target) }, path).unwrap();
+        };
+        link("outside", "repo/link");
+        link("outside/secret.md", "repo/linked.md");
+        link("outside/.qipu", "repo/linked-store/.qipu");
+        link("outside/.qipu/notes", "repo/linked-notes/.qipu/notes");
+        link("outside/broken.toml", "repo/linked-config/.qipu/config.toml");
+        for name in ["pipe", "pipe.md"] {
+            assert!(Command::new("mkfifo").arg(self.at(&format!("repo/{name}"))).status().unwrap().success());
+        }
+        link("outside/secret.md", "repo/docs/linked.md");
+        link("outside", "repo/docs/linked");
+        link("/dev/zero", "repo/docs/zero.md");
+        link("outside/secret.md", "repo/docs/sub/.gitignore");
+        fs::File::create(self.at("repo/docs/huge.md")).unwrap().set_len(1 << 40).unwrap();
+        for pipe in ["repo/docs/pipe.md", "repo/docs/.gitignore"] {
+            assert!(Command::new("mkfifo").arg(self.at(pipe)).status().unwrap().success());
+        }
+        for (one, other) in [("one", "other"), ("other", "one")] {
+            let config = format!("[[stores]]\npath = \"../{other}\"\n[[sources]]\npath = \"../../outside\"\n");
+            self.write(&format!("repo/{one}/.qipu/config.toml"), &config);
+        }
+        self.write(&format!("repo/{}x.md", "d/".repeat(300)), "Deep.");
+    }
+
+    fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn configure(&self, config: &str) {
+        self.write("repo/.qipu/config.toml", &config.replace("$DIR", self.at("").to_str().unwrap()));
+    }
+
+    /// Runs qipu in the repository, with limits. Expects that the answer has nothing of the outside.
+    fn run(&self, args: &[&str]) -> Output {
+        let output = self.run_openly(args);
+        let text = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        for word in [SECRET, HIDDEN] {
+            assert!(!text.contains(word), "{args:?}: {text}");
+        }
+        assert!(!text.contains('\u{202e}') && !text.contains('\u{7}'), "{args:?}: {text}");
+        assert!(!text.contains("panicked"), "{args:?}: {text}");
+        output
+    }
+
+    fn run_openly(&self, args: &[&str]) -> Output {
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{LIMITS} && exec \"$0\" \"$@\""), env!("CARGO_BIN_EXE_qipu")]).args(args);
+        command.current_dir(self.at("repo")).env_clear().env("HOME", self.at("outside/home"));
+        // The memory of each thread would depend on the machine.
+        command.env("RAYON_NUM_THREADS", "2").stdin(Stdio::null());
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        expect_to_end(move || command.wait_with_output().unwrap())
+    }
+
+    /// Returns the codes of the findings of a command, without those of notes.
+    fn codes(&self, args: &[&str]) -> Vec<String> {
+        let output = self.run(args);
+        let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+        let findings = answer["findings"].as_array().unwrap().iter();
+        // A file that can't be a note is an error of `doctor`, and no setting is one.
+        let mut errors = findings.clone().filter(|finding| finding["level"] == "error");
+        let expected = if errors.clone().count() > 0 { 3 } else { 0 };
+        assert_eq!(output.status.code(), Some(expected), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        assert!(errors.all(|finding| finding["code"] == "passed-over"), "{args:?}: {answer}");
+        let of_config = findings.filter(|finding| finding["path"].as_str().unwrap().ends_with("config.toml"));
+        of_config.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// Expects that a config has an effect without anything of the outside, and that it gets one finding, or none.
+    fn expect_finding(&self, config: &str, code: &str) {
+        self.configure(config);
+        let expected: Vec<&str> = Some(code).filter(|code| !code.is_empty()).into_iter().collect();
+        let config: String = config.chars().take(200).collect();
+        assert_eq!(self.codes(&["where", "--json"]), expected, "{config}");
+        assert_eq!(self.codes(&["doctor", "--json"]), expected, "{config}");
+        for args in [&["list"][..], &["search", WORD, "--json"], &["context", "--query", WORD, "--records"], &["prime"]]
+        {
+            let output = self.run(args);
+            let (text, warnings) =
+                (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert_eq!(output.status.code(), Some(0), "{config}: {warnings}");
+            assert!(text.contains("own"), "{config}: {text}");
+            let is_warned = warnings.lines().any(|line| line.starts_with("warning: .qipu/config.toml: "));
+            assert_eq!(is_warned, !code.is_empty(), "{config}: {warnings}");
+            assert!(warnings.len() < 2_000, "{config}: {warnings}");
+        }
+    }
+}
+
+fn source(path: &str) -> String {
+    format!("[[sources]]\npath = \"{path}\"\n")
+}
+
+fn store(path: &str) -> String {
+    format!("[[stores]]\npath = \"{path}\"\n")
+}
+
+/// Paths of sources, each with the code of its finding; without one, the path has an effect inside the repository.
+const SOURCES: [(&str, &str); 40] = [
+    ("..", "source-outside"),
+    ("../outside", "source-outside"),
+    ("../outside/secret.md", "source-outside"),
+    ("docs/../../outside", "source-outside"),
+    ("../repo/../outside", "source-outside"),
+    ("../outside/*.md", "source-outside"),
+    ("../*", "source-outside"),
+    ("$DIR/outside", "source-outside"),
+    ("$DIR/outside/**", "source-outside"),
+    ("/", "source-outside"),
+    ("/*", "source-outside"),
+    ("//", "source-outside"),
+    ("/dev/zero", "source-outside"),
+    ("/dev/stdin", "source-outside"),
+    ("/proc/self/cwd/docs", "source-outside"),
+    ("~", "source-missing"),
+    ("~/x", "source-missing"),
+    ("$HOME/x", "source-missing"),
+    ("link", "source-missing"),
+    ("link/deep", "source-missing"),
+    ("link/secret.md", "source-missing"),
+    ("link/*.md", "source-missing"),
+    ("linked.md", "source-missing"),
+    ("docs/linked", "source-missing"),
+    ("docs/linked.md", "source-missing"),
+    ("pipe", "source-missing"),
+    ("pipe.md", "source-missing"),
+    ("do\\u0007cs", "source-missing"),
+    ("\\u202Edocs", "source-missing"),
+    ("docs\\n", "source-missing"),
+    ("", "source-invalid"),
+    ("docs\\u0000", "source-invalid"),
+    ("docs/*/../../../outside/*.md", "source-invalid"),
+    ("**/../../outside/**", "source-invalid"),
+    ("docs/[", "source-invalid"),
+    (".qipu", "source-in-store"),
+    (".qipu/notes/*", "source-in-store"),
+    (".", ""),
+    ("**/*.md", ""),
+    ("{docs,../outside}/*", ""),
+];
+
+const STORES: [(&str, &str); 17] = [
+    ("..", "store-outside"),
+    ("../outside", "store-outside"),
+    ("../*", "store-outside"),
+    ("$DIR/outside/.qipu", "store-outside"),
+    ("/", "store-outside"),
+    ("docs/../../outside", "store-outside"),
+    ("link", "store-missing"),
+    ("link/.qipu", "store-missing"),
+    ("link*", "store-unreadable"),
+    ("linked-store", "store-missing"),
+    ("linked-store/.qipu", "store-missing"),
+    ("linked-config", "store-unreadable"),
+    ("pipe", "store-missing"),
+    ("*/../../outside", "store-invalid"),
+    ("**", "store-invalid"),
+    ("linked-notes", ""),
+    ("one", ""),
+];
+
+#[test]
+fn a_path_that_leads_out_of_the_repository_has_no_effect() {
+    let world = World::new();
+    world.add_special_files();
+    SOURCES.iter().for_each(|(path, code)| world.expect_finding(&source(path), code));
+    STORES.iter().for_each(|(path, code)| world.expect_finding(&store(path), code));
+    world.configure("");
+    assert!(world.codes(&["where", "--json"]).is_empty(), "the world itself has no finding");
+}
+
+#[test]
+fn no_answer_in_any_format_has_anything_of_the_outside() {
+    let world = World::new();
+    world.add_special_files();
+    let lines: String = SOURCES.iter().map(|(path, _)| source(path)).collect();
+    let stores: String = STORES.iter().map(|(path, _)| store(path)).collect();
+    world.configure(&format!("{lines}{stores}[trust.authors]\nme = 1\n"));
+    let commands: [&[&str]; 22] = [
+        &["where"],
+        &["list"],
+        &["inbox"],
+        &["tags"],
+        &["status"],
+        &["prime"],
+        &["search", WORD],
+        &["ask", WORD],
+        &["context", "--query", WORD],
+        &["context", "--walk", "own"],
+        &["context", "--note", "own", "--note", "page"],
+        &["show", "own"],
+        &["show", "secret"],
+        &["show", "page"],
+        &["related", "own"],
+        &["link", "tree", "own"],
+        &["about", "docs/linked.md"],
+        &["about", "link/secret.md:1"],
+        &["doctor"],
+        &["review"],
+        &["stale"],
+        &["journal"],
+    ];
+    for args in commands {
+        for format in ["human", "json", "records"] {
+            let output = world.run(&[args, &["--format", format]].concat());
+            assert!(matches!(output.status.code(), Some(0..=3)), "{args:?}");
+        }
+    }
+    for args in [&["graph", "--as", "html"][..], &["graph", "--as", "dot"], &["dump", "-"], &["index"]] {
+        assert_eq!(world.run(args).status.code(), Some(0), "{args:?}");
+    }
+    let prompt = world.run(&["context", "--query", WORD, "--format", "prompt"]);
+    assert!(String::from_utf8(prompt.stdout).unwrap().contains("Own"));
+}
+
+#[test]
+fn a_store_that_is_no_plain_folder_or_has_no_plain_config_is_refused() {
+    let world = World::new();
+    let config = world.at("repo/.qipu/config.toml");
+    let refused = |why: &str| {
+        for args in [&["where"][..], &["list"], &["search", WORD], &["doctor"], &["capture", "text"]] {
+            let output = world.run(args);
+            let message = String::from_utf8(output.stderr).unwrap();
+            assert_eq!((output.status.code(), message.starts_with("qipu: ")), (Some(3), true), "{why}: {message}");
+        }
+    };
+    symlink(world.at("outside/broken.toml"), &config).unwrap();
+    refused("a link as config");
+    fs::remove_file(&config).unwrap();
+    assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
+    refused("a pipe as config");
+    fs::remove_file(&config).unwrap();
+    fs::File::create(&config).unwrap().set_len(1 << 40).unwrap();
+    refused("a huge config");
+    for line in ["name = \"a\\u202eb\"", "name = \"\"", "name = \"x/y\"", "as = \"evil\"", "writable = \"yes\""] {
+        world.configure(&format!("[[sources]]\npath = \"docs\"\n{line}\n"));
+        refused(line);
+    }
+    for config in ["[[sources]]\npath = 5\n", "sources = \"docs\"\n", "[trust.authors]\nme = 5\n"] {
+        world.configure(config);
+        refused(config);
+    }
+    fs::remove_dir_all(world.at("repo/.qipu")).unwrap();
+    symlink(world.at("outside/.qipu"), world.at("repo/.qipu")).unwrap();
+    refused("a link as store");
+}
+
+#[test]
+fn globs_and_numbers_of_sources_stay_within_limits() {
+    let world = World::new();
+    let repeated = |part: &str, length: usize| format!("docs/{}", part.repeat(length / part.len()));
+    for part in ["*", "?", "**/", "{a,b}", "{*,?}", "*a", "[a-z]", "[!a]", "*d*", "{a,{b,c}}", "?é"] {
+        world.expect_finding(&source(&repeated(part, 4_000)), "");
+        world.expect_finding(&source(&repeated(part, 10_000)), "source-invalid");
+        world.expect_finding(&store(&repeated(part, 200_000)), "store-invalid");
+        let many: String = (0..60).map(|_| source(&repeated(part, 4_000))).collect();
+        world.expect_finding(&many, "");
+    }
+    world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "source-invalid");
+    world.expect_finding(&store(&"*/".repeat(1_500)), "store-missing");
+    world.expect_finding(&source("docs").repeat(200), "");
+    world.expect_finding(&source("docs").repeat(10_000), "too-many-collections");
+    let types: String = (0..4_000).map(|n| format!("a{n} = \"b{n}\"\n")).collect();
+    world.expect_finding(&format!("{}[link-types]\n{types}", source("docs").repeat(4_000)), "too-many-collections");
+    for number in 0..400 {
+        world.write(&format!("repo/packages/p{number}/.qipu/notes/n.md"), "Note.\n");
+    }
+    world.expect_finding(&store("packages/*"), "too-many-collections");
+}
+
+#[test]
+fn the_stores_of_the_user_count_whatever_a_repository_names() {
+    let world = World::new();
+    world.write("outside/home/.local/share/qipu/notes/mine.md", "---\nid: mine\ntitle: Mine\n---\nText.\n");
+    let names = |world: &World| -> Vec<(String, String)> {
+        let answer: Value = serde_json::from_slice(&world.run(&["where", "--json"]).stdout).unwrap();
+        let rows = answer["collections"].as_array().unwrap().iter();
+        rows.map(|row| (row["name"].as_str().unwrap().into(), row["reason"].as_str().unwrap().into())).collect()
+    };
+    for taken in ["project", "user", "root"] {
+        world.configure(&format!("[[sources]]\npath = \"docs\"\nname = \"{taken}\"\nwritable = true\n"));
+        let all = names(&world);
+        assert_eq!(all.len(), 3, "{all:?}");
+        assert_eq!((all[0].0.as_str(), all[0].1.as_str()), ("project", "nearest store"));
+        assert!(all.contains(&("user".to_owned(), "your own store".to_owned())), "{all:?}");
+    }
+    world.configure("[[sources]]\npath = \"docs\"\nname = \"user\"\nwritable = true\n");
+    assert_eq!(world.run(&["capture", "--to", "user", "A private thought"]).status.code(), Some(0));
+    assert_eq!(fs::read_dir(world.at("outside/home/.local/share/qipu/notes")).unwrap().count(), 2);
+    // Without a store of the user, nothing has its name.
+    fs::remove_dir_all(world.at("outside/home/.local")).unwrap();
+    let output = world.run(&["capture", "--to", "user", "A private thought"]);
+    assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(fs::read_dir(world.at("repo/docs")).unwrap().count(), 2);
+
+    world.write("outside/home/.local/share/qipu/notes/mine.md", "Text.\n");
+    world.configure(&source("docs").repeat(10_000));
+    assert!(names(&world).contains(&("user".to_owned(), "your own store".to_owned())));
+}
+
+#[test]
+fn a_config_gives_its_repository_no_trust_and_no_program() {
+    let world = World::new();
+    world.expect_finding("[trust.authors]\nme = 1\n", "trust-ignored");
+    world.expect_finding("[trust.hosts]\n\"example.org\" = 1\n", "trust-ignored");
+    // A setting without a meaning is one of `doctor`, as everywhere.
+    for setting in
+        ["allowed-repositories = [\"$DIR/repo\"]", "editor = \"touch $DIR/ran\"", "[hooks]\nrun = \"touch $DIR/ran\""]
+    {
+        world.configure(&format!("{setting}\n\n[[sources]]\npath = \"../outside\"\n"));
+        assert_eq!(world.codes(&["where", "--json"]), ["source-outside"], "{setting}");
+        let mut codes = world.codes(&["doctor", "--json"]);
+        codes.sort();
+        assert_eq!(codes, ["source-outside", "unknown-setting"], "{setting}");
+    }
+    world.configure(
+        "[[sources]]\npath = \"docs\"\nallowed-repositories = [\"$DIR/repo\"]\ncommand = \"touch $DIR/ran\"\n",
+    );
+    assert_eq!(world.codes(&["doctor", "--json"]), ["unknown-setting", "unknown-setting"]);
+    assert!(!world.at("ran").exists());
+}
+
+#[test]
+fn the_user_allows_a_repository_to_name_folders_outside() {
+    let world = World::new();
+    world.add_special_files();
+    world.configure(&format!("{}{}{}", source("../outside"), source("$DIR/outside/deep"), store("../outside")));
+    let settings = "outside/home/.config/qipu/config.toml";
+    let root = world.at("repo");
+    let allow = |path: &str| world.write(settings, &format!("allowed-repositories = [\"{path}\"]\n"));
+    for other in
+        ["repo", ".", "~/../repo", "/", world.at("").to_str().unwrap(), world.at("repo/docs").to_str().unwrap()]
+    {
+        allow(other);
+        assert_eq!(world.codes(&["where", "--json"]), ["source-outside", "source-outside", "store-outside"], "{other}");
+        world.run(&["search", WORD]);
+    }
+    // A path with links leads to the same folder.
+    symlink(&root, world.at("way")).unwrap();
+    for path in [&root, &world.at("way")].map(|path: &PathBuf| path.to_str().unwrap().to_owned()) {
+        allow(&path);
+        let found = |args: &[&str]| String::from_utf8(world.run_openly(args).stdout).unwrap();
+        assert_eq!(found(&["where", "--json"]).matches("\"reason\":\"config.toml of project\"").count(), 3);
+        assert!(found(&["where", "--json"]).contains("\"findings\":[]"));
+        for name in ["outside", "deep", "outside-2"] {
+            assert!(found(&["search", WORD, "--only", name]).contains(SECRET), "{name}: {}", found(&["where"]));
+        }
+    }
+    // Links inside of a collection lead nowhere even then, and its config has no effect.
+    world.configure(&format!("{}{}", source("docs"), store("one")));
+    assert_eq!(world.codes(&["where", "--json"]), Vec::<String>::new());
+    let listed = String::from_utf8(world.run(&["list"]).stdout).unwrap();
+    assert_eq!(listed.lines().count(), 3, "{listed}");
+}
+
+#[test]
+fn a_folder_without_a_repository_ends_at_the_folder_of_its_store() {
+    let world = World::new();
+    fs::remove_dir_all(world.at("repo/.git")).unwrap();
+    world.write("secret.md", SECRET);
+    for (path, code) in [("..", "source-outside"), ("../*.md", "source-outside"), ("docs", "")] {
+        world.expect_finding(&source(path), code);
+    }
+    assert!(Path::new(&world.at("secret.md")).exists());
+}
