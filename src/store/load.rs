@@ -6,6 +6,7 @@ use std::sync::{Arc, PoisonError};
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
+use super::built_index::{BuiltIndex, IndexSource};
 use super::index::column_store::ColumnStore;
 use super::index::location::{FOLDER as CACHE, IndexLocation};
 use super::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
@@ -23,7 +24,7 @@ use super::walk::scan::{self, Scanned, Unreadable};
 use super::walk::stat::{FileEntry, FileStat};
 use super::walk::tree::{self, TreeItem};
 use super::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS};
-use crate::codec::blobs::{BlobSource, MemoryBlobs};
+use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
 use crate::note::Note;
 use crate::progress;
@@ -260,31 +261,27 @@ fn rebuild_index(
     // `skipped` is sorted, as the files are.
     let mut positions = 0..;
     files.retain(|_| positions.next().is_none_or(|position| skipped.binary_search(&position).is_err()));
-    let mut is_written = false;
-    if let Some(writer) = writer {
-        let parts = text_index.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
-        is_written = writer.write(&files, &chunks, parts).is_some();
-        timings::end("index written");
-    }
-    let errors = Arc::default();
-    let columns = Arc::new(RecordColumns::new(files.len(), ColumnStore::Memory(chunks), location, &errors));
-    let note = |(slot, entry): (usize, &FileEntry)| {
-        let note = NoteHandle::from_record(RecordRef::new(&columns, slot), entry.path.to_string());
+    let recent = recent(location, &files);
+    let built = BuiltIndex { records: chunks, text_index };
+    let written = writer.and_then(|writer| built.write(writer, &files));
+    timings::end("index written");
+    // A large index takes memory that its file does not.
+    let is_large = files.len() > NOTES_PER_BATCH && non_utf8.is_empty();
+    let in_file = written.filter(|_| is_large).and_then(|written| built.in_file(location, written, files.len()));
+    let IndexSource { records, text_index, errors, sidecar, terms } =
+        in_file.unwrap_or_else(|| built.in_memory(files.len()));
+    let columns = Arc::new(RecordColumns::new(files.len(), records, location, &errors));
+    let note = |(slot, entry): (usize, FileEntry)| {
+        let note = NoteHandle::from_record(RecordRef::new(&columns, slot), entry.path.into());
         // Its id was valid when the record was made; only a lack of memory could have lost it.
         Arc::new(note.unwrap_or_else(|path| NoteHandle::parse(&path, Vec::new())))
     };
-    let mut notes: Vec<Arc<NoteHandle>> = files.par_iter().enumerate().with_min_len(64).map(note).collect();
+    let mut notes: Vec<Arc<NoteHandle>> = files.into_par_iter().enumerate().with_min_len(64).map(note).collect();
     for (position, note) in non_utf8 {
         notes[position - skipped.partition_point(|skipped| *skipped < position)] = Arc::new(note.into());
     }
-    let documents = (0..notes.len()).map(Some).collect();
-    let text_index = text_index.map(|(_, parts)| TextIndex {
-        blobs: Arc::new(MemoryBlobs(parts)),
-        notes: documents,
-        fingerprint: None,
-    });
-    let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &files));
-    Loaded { notes, text_index, errors, unreadable, is_written, recent, sidecar: None, terms: None }
+    let unreadable = merged(scanned.unreadable, unreadable);
+    Loaded { notes, text_index, errors, unreadable, is_written: written.is_some(), recent, sidecar, terms }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.

@@ -2,6 +2,7 @@
 
 pub(crate) mod atomic_write;
 mod attachments;
+mod built_index;
 mod change;
 mod claim_trust;
 mod collection;

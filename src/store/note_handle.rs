@@ -47,9 +47,16 @@ enum NoteSource {
 #[derive(Debug, Clone)]
 struct IndexedNote {
     record: RecordRef,
-    cold: OnceLock<Box<ColdFields>>,
+    /// Apart, since most notes of a large store need neither.
+    more: OnceLock<Box<MoreFields>>,
+}
+
+/// What is decoded or read at the first call that needs it.
+#[derive(Debug, Clone, Default)]
+struct MoreFields {
+    cold: OnceLock<ColdFields>,
     /// The note in the file; if that can't be read, an empty one with the reason.
-    file: OnceLock<Box<(Note, Option<Error>)>>,
+    file: OnceLock<(Note, Option<Error>)>,
 }
 
 impl From<Note> for NoteHandle {
@@ -73,7 +80,7 @@ impl NoteHandle {
         let identity = record.identity().unwrap_or_default();
         let Some(id) = identity.id(&path) else { return Err(path) };
         let flags = identity.flags;
-        let source = NoteSource::Indexed(IndexedNote { record, cold: OnceLock::new(), file: OnceLock::new() });
+        let source = NoteSource::Indexed(IndexedNote { record, more: OnceLock::new() });
         Ok(Self { id, path, flags, duplicate_id: None, source, collection: None })
     }
 
@@ -137,7 +144,7 @@ impl NoteHandle {
         match &self.source {
             NoteSource::Parsed(_) => None,
             NoteSource::Indexed(indexed) => {
-                let (_, failure) = &**indexed.file.get()?;
+                let (_, failure) = indexed.more.get()?.file.get()?;
                 failure.as_ref()
             }
         }
@@ -341,26 +348,31 @@ impl NoteHandle {
 }
 
 impl IndexedNote {
+    fn more(&self) -> &MoreFields {
+        self.more.get_or_init(Box::default)
+    }
+
     fn file(&self, local_path: &str, path: &str) -> &Note {
-        let (note, _) = &**self.file.get_or_init(|| {
+        let (note, _) = self.more().file.get_or_init(|| {
             let (columns, mut bytes) = (&self.record.columns, Vec::new());
             let read = note_file::read_into(&columns.dir, Path::new(local_path), &mut bytes);
             let failure = read.err().map(|error| columns.errors.add_note(path, &error));
             if failure.is_some() {
                 bytes.clear();
             }
-            Box::new((Note::parse_as(columns.dialect, local_path, bytes), failure))
+            (Note::parse_as(columns.dialect, local_path, bytes), failure)
         });
         note
     }
 
     fn cold_fields(&self, local_path: &str, path: &str) -> ColdFieldsRef<'_> {
-        if self.cold.get().is_none()
-            && let Some(cold) = self.record.cold_fields()
+        let cold = &self.more().cold;
+        if cold.get().is_none()
+            && let Some(decoded) = self.record.cold_fields()
         {
             // Another thread may have decoded the same bytes first.
-            let _ = self.cold.set(Box::new(cold));
+            let _ = cold.set(decoded);
         }
-        self.cold.get().map_or_else(|| ColdFieldsRef::of(self.file(local_path, path)), |cold| cold.borrowed())
+        cold.get().map_or_else(|| ColdFieldsRef::of(self.file(local_path, path)), |cold| cold.borrowed())
     }
 }

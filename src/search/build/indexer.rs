@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
 use super::token_stream::{TextEnds, TokenStream};
-use super::vocabulary::VocabularyBuilder;
+use super::vocabulary::{MAX_TOKENS, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::varint;
@@ -43,7 +43,7 @@ impl TextIndexer {
             language,
             stems: Stems::new(language),
             streams: Vec::new(),
-            vocabulary: VocabularyBuilder::default(),
+            vocabulary: VocabularyBuilder::new(MAX_TOKENS),
             stats: Mutex::default(),
             buffers: Mutex::default(),
             documents: Vec::new(),
@@ -94,7 +94,7 @@ impl TextIndexer {
         let postings = std::mem::take(&mut self.postings);
         let terms = &self.vocabulary.terms;
         let mut order: Vec<TermId> = TermId::all(terms.len()).collect();
-        let text = |term: &TermId| terms.get(term.index()).map(|term| &*term.text).unwrap_or_default();
+        let text = |term: &TermId| terms.get(term.index()).0;
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let doc_freq = |term: TermId| doc_freqs.get(term.index()).copied().unwrap_or_default();
         let encoded = self.encode_postings(&postings, &doc_freq);
@@ -108,19 +108,21 @@ impl TextIndexer {
         let mut ordinals = vec![TermOrd::default(); terms.len()];
         let mut before = "";
         for (ordinal, id) in TermOrd::all(order.len()).zip(&order) {
-            let (Some(term), Some(of_term)) = (terms.get(id.index()), ordinals.get_mut(id.index())) else { continue };
+            let ((text, Some(is_stop)), Some(of_term)) = (terms.get(id.index()), ordinals.get_mut(id.index())) else {
+                continue;
+            };
             *of_term = ordinal;
-            let same = before.bytes().zip(term.text.bytes()).take_while(|(a, b)| a == b);
+            let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b);
             let shared = same.take(MAX_SHARED_PREFIX).count();
             let doc_freq = doc_freq(*id);
             let rows = &mut parts[IndexPart::Terms as usize];
             varint::write(rows, shared as u32);
-            varint::write(rows, (term.text.len() - shared) as u32);
-            varint::write(rows, doc_freq.notes << 1 | u32::from(term.is_stop));
+            varint::write(rows, (text.len() - shared) as u32);
+            varint::write(rows, doc_freq.notes << 1 | u32::from(is_stop));
             varint::write(rows, doc_freq.paragraphs);
             varint::write(rows, list(id).len() as u32);
-            before = &term.text;
-            let suffix = term.text.as_bytes().get(shared..).unwrap_or_default();
+            before = text;
+            let suffix = text.as_bytes().get(shared..).unwrap_or_default();
             parts[IndexPart::TermTexts as usize].extend_from_slice(suffix);
         }
         (ordinals, lists)
@@ -142,12 +144,12 @@ impl TextIndexer {
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
         let words = self.vocabulary.words.iter().zip(&self.vocabulary.term_of);
-        for (((kind, text), term), doc_freq) in words.zip(doc_freqs) {
+        for (((text, kind), term), doc_freq) in words.zip(doc_freqs) {
             let ordinal = ordinals.get(term.index()).copied().unwrap_or_default();
             varint::write(&mut parts[IndexPart::Words as usize], ordinal.0);
             let rows = &mut parts[IndexPart::WordRows as usize];
-            varint::write(rows, doc_freq << 2 | *kind as u32);
-            if *kind == WordKind::Other {
+            varint::write(rows, doc_freq << 2 | kind as u32);
+            if kind == WordKind::Other {
                 varint::write(rows, text.len() as u32);
                 parts[IndexPart::WordTexts as usize].extend_from_slice(text.as_bytes());
             }
@@ -193,7 +195,7 @@ impl TextIndexBuilder for TextIndexer {
         });
         self.postings.add(self.vocabulary.terms.len(), &buffers.collect::<Vec<_>>());
         batches.into_iter().for_each(|batch| self.add(batch));
-        self.streams.iter_mut().for_each(TokenStream::clear);
+        self.vocabulary.end_batch(&mut self.streams);
     }
 
     fn finish(mut self: Box<Self>) -> Vec<ByteChunks> {
@@ -213,5 +215,34 @@ impl TextIndexBuilder for TextIndexer {
         // Read one document at a time, and in few bits already.
         parts[IndexPart::Forward as usize] = self.forward;
         parts
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::note::Note;
+
+    /// Returns the parts of the index of notes in batches of seven.
+    fn parts(max_tokens: u32) -> Vec<Vec<u8>> {
+        let mut indexer = Box::new(TextIndexer::new(Language::English));
+        indexer.vocabulary = VocabularyBuilder::new(max_tokens);
+        for batch in 0..9 {
+            for worker in indexer.workers() {
+                for note in 0..7 {
+                    let text =
+                        format!("# Note {note}\n\nThe engines of batch{batch} run-{note} and ran, engine {batch}.\n");
+                    worker.read(&Note::parse(&format!("notes/{batch}-{note}.md"), text.into_bytes()));
+                }
+            }
+            indexer.end_batch();
+        }
+        indexer.finish().into_iter().map(|chunks| chunks.concat()).collect()
+    }
+
+    #[test]
+    fn forgotten_tokens_change_nothing() {
+        assert_eq!(parts(0), parts(u32::MAX));
+        assert_eq!(parts(20), parts(u32::MAX));
     }
 }

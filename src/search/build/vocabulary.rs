@@ -10,6 +10,7 @@ use rayon::prelude::*;
 use super::interner::TokenInterner;
 use super::token_stream::TokenStream;
 use super::token_words::{FlaggedWord, TokenWords, WordLists};
+use crate::codec::offsets::Offsets;
 use crate::search::analysis::stems::{STOP_MARK, Stems, fold};
 use crate::search::analysis::subtokens::{SubtokenKind, for_each_term};
 use crate::search::analysis::time_words::{is_time, time_terms};
@@ -18,13 +19,15 @@ use crate::search::ids::{TermId, WordId};
 
 /// The number of tokens that one task analyses.
 const BATCH: usize = 512;
+/// The number of tokens from which on they are forgotten: a store of 100,000 notes has half as many.
+pub(crate) const MAX_TOKENS: u32 = 500_000;
 
 /// Builds the vocabulary of a segment.
 #[derive(Default)]
 pub(crate) struct VocabularyBuilder {
-    pub(crate) terms: Vec<VocabularyTerm>,
+    pub(crate) terms: TextTable<IsStop>,
     /// The words, the surface forms of terms. Texts are stored as words, to know which spellings remain after changes.
-    pub(crate) words: Vec<SurfaceForm>,
+    pub(crate) words: TextTable<WordKind>,
     /// The term of each word: apart from `words`, since it is looked up so often.
     pub(crate) term_of: Vec<TermId>,
     term_table: HashTable<TermId>,
@@ -33,13 +36,45 @@ pub(crate) struct VocabularyBuilder {
     interner: TokenInterner,
     words_of_token: Vec<TokenWords>,
     lists: WordLists,
+    max_tokens: u32,
 }
 
-/// A term of the vocabulary.
-#[derive(Debug, Clone)]
-pub(crate) struct VocabularyTerm {
-    pub(crate) text: Box<str>,
-    pub(crate) is_stop: bool,
+/// Whether a term is a stop word.
+pub(crate) type IsStop = bool;
+
+/// Texts with a property each, one after another.
+pub(crate) struct TextTable<T> {
+    texts: String,
+    ends: Offsets,
+    properties: Vec<T>,
+}
+
+impl<T> Default for TextTable<T> {
+    fn default() -> Self {
+        Self { texts: String::new(), ends: Offsets::default(), properties: Vec::new() }
+    }
+}
+
+impl<T: Copy> TextTable<T> {
+    pub(crate) fn len(&self) -> usize {
+        self.properties.len()
+    }
+
+    /// Returns the text at a position, empty if there is none, and its property.
+    pub(crate) fn get(&self, position: usize) -> (&str, Option<T>) {
+        (self.ends.text(position, &self.texts), self.properties.get(position).copied())
+    }
+
+    /// Iterates over the texts with their properties, in the order of their positions.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, T)> {
+        self.properties.iter().enumerate().map(|(position, property)| (self.get(position).0, *property))
+    }
+
+    fn push(&mut self, text: &str, property: T) {
+        self.texts.push_str(text);
+        self.ends.push(self.texts.len() as u32);
+        self.properties.push(property);
+    }
 }
 
 /// How a surface form is spelled, and its text if it differs from its term: in lower case, without accents.
@@ -66,6 +101,11 @@ struct TokenTerm {
 }
 
 impl VocabularyBuilder {
+    /// Returns a vocabulary without terms, which forgets tokens beyond a number: see [`VocabularyBuilder::end_batch`].
+    pub(crate) fn new(max_tokens: u32) -> Self {
+        Self { max_tokens, ..Self::default() }
+    }
+
     /// Adds the new tokens of a batch, frequent ones first for small ids, and appends the words of each to its stream.
     pub(crate) fn add_batch(&mut self, streams: &mut [TokenStream], stems: &Stems) {
         let first = self.interner.token_count();
@@ -82,6 +122,16 @@ impl VocabularyBuilder {
         }
         for (stream, merged) in streams.iter_mut().zip(merged) {
             stream.words.extend(merged.iter().filter_map(|id| self.words_of_token.get(*id as usize)));
+        }
+    }
+
+    /// Removes the notes of the streams. If there are too many tokens, they are forgotten: most of them, such as ids, occur
+    /// only once, and the others are analysed again.
+    pub(crate) fn end_batch(&mut self, streams: &mut [TokenStream]) {
+        streams.iter_mut().for_each(TokenStream::clear);
+        if self.interner.token_count() > self.max_tokens {
+            streams.iter_mut().for_each(|stream| *stream = TokenStream::default());
+            (self.interner, self.words_of_token, self.lists) = Default::default();
         }
     }
 
@@ -124,28 +174,29 @@ impl VocabularyBuilder {
 
     fn intern_word(&mut self, term: TermId, form: SurfaceForm) -> WordId {
         let Self { words, term_of, word_table, random, .. } = self;
+        let (kind, text) = &form;
+        let own = (Some(&term), (&**text, Some(*kind)));
         let word = |id: &WordId| (term_of.get(id.index()), words.get(id.index()));
-        let matches = |id: &WordId| word(id) == (Some(&term), Some(&form));
-        let hash = |id: &WordId| random.hash_one(word(id));
         let next = WordId(words.len() as u32);
-        match word_table.entry(random.hash_one((Some(&term), Some(&form))), matches, hash) {
+        let hash = |id: &WordId| random.hash_one(word(id));
+        match word_table.entry(random.hash_one(own), |id| word(id) == own, hash) {
             Entry::Occupied(id) => return *id.get(),
             Entry::Vacant(slot) => slot.insert(next),
         };
-        self.words.push(form);
+        self.words.push(text, *kind);
         self.term_of.push(term);
         next
     }
 
     fn intern_term(&mut self, text: &str, hash: u64, is_stop: bool) -> TermId {
         let Self { terms, term_table, random, .. } = self;
-        let text_of = |id: &TermId| terms.get(id.index()).map(|term| &*term.text).unwrap_or_default();
+        let text_of = |id: &TermId| terms.get(id.index()).0;
         let next = TermId(terms.len() as u32);
         match term_table.entry(hash, |id| text_of(id) == text, |id| random.hash_one(text_of(id))) {
             Entry::Occupied(id) => return *id.get(),
             Entry::Vacant(slot) => slot.insert(next),
         };
-        self.terms.push(VocabularyTerm { text: text.into(), is_stop });
+        self.terms.push(text, is_stop);
         next
     }
 }

@@ -194,7 +194,8 @@ impl<'a> ContainerWriter<'a> {
         rayon::join(write, || chunks.iter().for_each(|bytes| checksums.add(bytes))).0
     }
 
-    pub(crate) fn finish(mut self) -> io::Result<()> {
+    /// Ends the file. Returns its length and the checksum of its footer.
+    pub(crate) fn finish(mut self) -> io::Result<(u64, u32)> {
         if !self.checksums.len.is_multiple_of(BLOCK) {
             self.checksums.end_block();
         }
@@ -202,9 +203,11 @@ impl<'a> ContainerWriter<'a> {
         let footer = postcard::to_allocvec(&footer).map_err(io::Error::other)?;
         self.file.write_all(&footer)?;
         self.file.write_all(&self.checksums.len.to_le_bytes())?;
-        self.file.write_all(&crc32fast::hash(&footer).to_le_bytes())?;
+        let crc = crc32fast::hash(&footer);
+        self.file.write_all(&crc.to_le_bytes())?;
         self.file.write_all(MAGIC)?;
-        self.file.flush()
+        self.file.flush()?;
+        Ok((self.checksums.len + (footer.len() + TRAILER_LEN + MAGIC.len()) as u64, crc))
     }
 }
 

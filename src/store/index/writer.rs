@@ -8,12 +8,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::IndexHeader;
 use super::column_store::COLUMN_GROUPS;
 use super::container::ContainerWriter;
 use super::file_table::{FILES_PER_BLOCK, PathBlock};
 use super::location::{FILE, FOLDER, IndexLocation};
 use super::racy_timestamps::{FOREIGN_GRANULARITY, TIMESTAMP_GRANULARITY};
-use super::{IndexHeader, sidecar};
+use super::sidecar::{self, IndexFingerprint};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::store::walk::dir_handle::{DirHandle, TempFile, is_temporary};
@@ -65,13 +66,14 @@ impl IndexWriter {
     }
 
     /// Writes the index and replaces the one before. `records` are the compressed chunks of each column group,
-    /// `text_index` is the key of the text index with its sections. `None` if it can't be written.
+    /// `text_index` is the key of the text index with its sections. Returns which index it is; `None` if it can't be
+    /// written.
     pub(crate) fn write(
         mut self,
         files: &[FileEntry],
         records: &[Vec<Vec<u8>>; COLUMN_GROUPS],
         text_index: Option<(String, &[ByteChunks])>,
-    ) -> Option<()> {
+    ) -> Option<IndexFingerprint> {
         let (key, text_sections) = text_index.unwrap_or_default();
         let block = |files| Some(compress(&postcard::to_allocvec(&PathBlock::of(files, self.begun)?).ok()?));
         let blocks: Vec<Vec<u8>> = files.par_chunks(FILES_PER_BLOCK).map(block).collect::<Option<_>>()?;
@@ -87,11 +89,11 @@ impl IndexWriter {
         writer.section_of(blocks.iter().map(Vec::as_slice)).ok()?;
         writer.section_of(records.iter().flatten().map(Vec::as_slice)).ok()?;
         text_sections.iter().try_for_each(|chunks| writer.section_of(chunks.iter().map(Vec::as_slice))).ok()?;
-        writer.finish().ok()?;
+        let (len, crc) = writer.finish().ok()?;
         self.staged.replace(FILE).ok()?;
         // The sidecar files belong to the index before.
         sidecar::remove(&self.dir);
-        Some(())
+        Some((self.begun, len, crc))
     }
 }
 

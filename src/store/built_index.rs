@@ -1,0 +1,75 @@
+//! An index that was built in this call: written, and read from its file or from memory.
+
+use std::sync::Arc;
+
+use super::index::Index;
+use super::index::column_store::{COLUMN_GROUPS, ColumnStore};
+use super::index::location::IndexLocation;
+use super::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
+use super::index::writer::IndexWriter;
+use super::read_errors::ReadErrors;
+use super::text_index_builder::TextIndex;
+use super::walk::stat::FileEntry;
+use crate::codec::blobs::{BlobSource, ByteChunks, MemoryBlobs};
+
+/// An index that was built in this call, of all notes.
+pub(super) struct BuiltIndex {
+    /// The compressed chunks of each column group.
+    pub(super) records: [Vec<Vec<u8>>; COLUMN_GROUPS],
+    /// The key of the text index and its parts.
+    pub(super) text_index: Option<(String, Vec<ByteChunks>)>,
+}
+
+/// Where the fields and texts of notes are read from.
+pub(super) struct IndexSource {
+    pub(super) records: ColumnStore,
+    pub(super) text_index: Option<TextIndex>,
+    pub(super) errors: Arc<ReadErrors>,
+    /// See [`super::load::Loaded`].
+    pub(super) sidecar: Option<SidecarFile>,
+    pub(super) terms: Option<SidecarFile>,
+}
+
+impl BuiltIndex {
+    /// Writes the index. `None` if it can't be written.
+    pub(super) fn write(&self, writer: IndexWriter, files: &[FileEntry]) -> Option<IndexFingerprint> {
+        let parts = self.text_index.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
+        writer.write(files, &self.records, parts)
+    }
+
+    /// Returns the index of `notes` notes in memory.
+    pub(super) fn in_memory(self, notes: usize) -> IndexSource {
+        let blobs = self.text_index.map(|(_, parts)| Arc::new(MemoryBlobs(parts)) as Arc<dyn BlobSource>);
+        IndexSource {
+            records: ColumnStore::Memory(self.records),
+            text_index: blobs.map(|blobs| of_all(notes, blobs, None)),
+            errors: Arc::default(),
+            sidecar: None,
+            terms: None,
+        }
+    }
+
+    /// Returns the index that was written, of `notes` notes: its file takes no memory. `None` if another process has
+    /// replaced it.
+    pub(super) fn in_file(
+        &self,
+        location: &IndexLocation<'_>,
+        written: IndexFingerprint,
+        notes: usize,
+    ) -> Option<IndexSource> {
+        let index = Index::open(location).filter(|index| index.fingerprint() == written)?;
+        let blobs = self.text_index.as_ref().map(|(key, _)| index.text_index(key).ok_or(()));
+        Some(IndexSource {
+            records: index.records(),
+            text_index: blobs.transpose().ok()?.map(|blobs| of_all(notes, blobs, Some(written))),
+            errors: index.errors(),
+            sidecar: index.sidecar(LINKS).for_delta(&[], Vec::new()),
+            terms: Some(index.sidecar(TERMS)),
+        })
+    }
+}
+
+/// Returns a text index whose documents are the notes of a store in their order.
+fn of_all(notes: usize, blobs: Arc<dyn BlobSource>, fingerprint: Option<IndexFingerprint>) -> TextIndex {
+    TextIndex { blobs, notes: (0..notes).map(Some).collect(), fingerprint }
+}
