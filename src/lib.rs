@@ -19,6 +19,7 @@ pub mod env;
 pub mod error;
 mod escape;
 mod eval;
+mod export;
 pub mod fit;
 pub mod graph;
 mod hook_runner;
@@ -94,6 +95,10 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
+        Command::Export(export) => {
+            let _progress = progress_line::begin(env);
+            export::run(export, &request.location, env, out)
+        }
         Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
         command if command.is_hook() => {
             warn_once(answer_once(&request, env, out));

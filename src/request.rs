@@ -142,6 +142,8 @@ pub enum Command {
     Dump(DumpRequest),
     /// Load a pack into the store.
     Load(LoadRequest),
+    /// Write the passages of all notes for a search engine.
+    Export(ExportRequest),
     /// Import the notes of another app.
     Import(ImportRequest),
     /// Install instructions for agent tools.
@@ -1033,6 +1035,39 @@ pub enum DumpForm {
     Pack,
     /// A bundle of Open Knowledge Format: a new or empty folder.
     Okf,
+}
+
+/// A call of `export`. The doc comments of the fields are the help of the flags.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct ExportRequest {
+    /// The output format
+    #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
+    pub form: ExportForm,
+    /// Write only what changed since the last call with this file, which records it (new file: everything)
+    #[arg(long = "since-index", value_name = "FILE")]
+    pub state_file: Option<PathBuf>,
+    /// The index that lines of `bulk` name (default: qipu)
+    #[arg(long, value_name = "NAME", value_parser = index_name)]
+    pub index_name: Option<String>,
+}
+
+/// The formats of `export`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum ExportForm {
+    /// An object with all fields on each line, for any program
+    #[default]
+    Ndjson,
+    /// Pairs of lines, an action and a document, for the bulk API of OpenSearch and Elasticsearch
+    Bulk,
+}
+
+/// Parses the name of an index by the rules of OpenSearch and Elasticsearch, in ASCII.
+fn index_name(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '.' | '_' | '-');
+    let is_name =
+        text.len() <= 255 && text.chars().all(is_plain) && text.starts_with(|c: char| c.is_ascii_alphanumeric());
+    let expected = || "expected lower-case letters, digits, `.`, `_` and `-`, the first a letter or digit".to_owned();
+    if is_name { Ok(text.to_owned()) } else { Err(expected()) }
 }
 
 /// What becomes of notes that differ between the store and a pack. Attachments that differ stay as they are, unless they

@@ -97,13 +97,14 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
         assert!(answers.contains("warning: some notes can't be read: ") && answers.contains(&shown), "{answers}");
         let (code, [found, _]) = call(&["doctor"]);
         assert!(code == 3 && found.contains("passed-over") && found.contains(&shown), "{found}");
-        let refused: [&[&str]; 8] = [
+        let refused: [&[&str]; 9] = [
             &["delete", "a"],
             &["rename", "a", "Other"],
             &["merge", "a", "c"],
             &["compact", "a", "c"],
             &["tags", "rename", "x", "z"],
             &["dump", "-"],
+            &["export", "--since-index", "exported.state"],
             &["load", "pack"],
             &["import", "obsidian", "vault"],
         ];

@@ -393,7 +393,7 @@ fn help_lists_the_flags_that_a_command_takes() {
         }
         assert_eq!(
             text.contains("--format <FORMAT>"),
-            !matches!(words[0], "browse" | "hook" | "mcp" | "completions"),
+            !matches!(words[0], "browse" | "export" | "hook" | "mcp" | "completions"),
             "{path:?}"
         );
     }

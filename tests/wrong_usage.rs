@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 56] = [
+const WRONG: [(&str, &str, &str); 65] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -70,6 +70,23 @@ const WRONG: [(&str, &str, &str); 56] = [
     ("list|--custom-filter|a!>3", "`a!>3` is not a filter expression", "key!=value"),
     ("graph|-o|x.png", "can't write a `.png` file", ".html, .htm; Graphviz can render a .dot file"),
     ("graph|-o|x.xyz", "can't write a `.xyz` file", "use .dot, .gv, .mermaid, .mmd, .md, .markdown, .graphml, .html"),
+    ("export|--json", "`qipu export` answers in the form of --as and has no --format", ""),
+    ("export|--max-chars|100", "--max-chars and --max-tokens work only with commands that print notes", ""),
+    ("export|--as|csv", "invalid value 'csv' for '--as <FORM>'", "export --help`"),
+    (
+        "export|--as|bulk|--index-name|_x",
+        "'_x' for '--index-name <NAME>': expected lower-case letters",
+        "export --help`",
+    ),
+    ("export|--index-name|x", "--index-name works only with --as bulk", ""),
+    ("export|--since-index|-", "--since-index needs a file that can be read and written again", ""),
+    ("export|--since-index|x.md", "x.md would be a document", "name a file without this ending"),
+    ("export|--since-index|.qipu/x", ".qipu/x belongs to the store", "name a file outside the store"),
+    (
+        "export|--since-index|.qipu/config.toml",
+        ".qipu/config.toml belongs to the store",
+        "name a file outside the store",
+    ),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
     ("link|add|qp-h2v6|qp-9f2t|--type|suports", "unknown link type `suports`", "did you mean `supports`? types: "),
     (

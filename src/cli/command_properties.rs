@@ -38,7 +38,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 49] = [
+const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
@@ -80,6 +80,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 49] = [
     ("delete", CHANGES),
     ("dump", &[Secret, Answer, Pager, Store, Day]),
     ("load", SAVES_TEXT),
+    ("export", &[Store]),
     ("import", SAVES_TEXT),
     ("import logseq", SAVES_TEXT),
     ("import obsidian", SAVES_TEXT),

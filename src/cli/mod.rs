@@ -10,6 +10,7 @@ mod context;
 mod days;
 mod eval;
 mod examples;
+mod export;
 mod globals;
 mod graph;
 mod hook;
@@ -164,6 +165,7 @@ fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(),
     let own_form = match command {
         Command::Browse { .. } => "`qipu browse` is full-screen",
         Command::Hook(_) => "`qipu hook` answers in the form of the tool",
+        Command::Export(_) => "`qipu export` answers in the form of --as",
         Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
         _ => return Ok(()),
     };

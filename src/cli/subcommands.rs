@@ -5,12 +5,13 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    about, ask, change, context, eval, graph, hook, import, journal, link, list, pack, prime, review, search, setup,
-    shell,
+    about, ask, change, context, eval, export, graph, hook, import, journal, link, list, pack, prime, review, search,
+    setup, shell,
 };
 use crate::error::Error;
 use crate::request::{
-    Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest, StaleRequest,
+    Action, Command, DoctorRequest, ExportRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest,
+    StaleRequest,
 };
 
 #[derive(Debug, Subcommand)]
@@ -217,6 +218,13 @@ pub(super) enum Subcommands {
     /// Load the notes and attachments of a pack into the store: all of them or none
     #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]
     Load(pack::LoadArgs),
+    /// Write the passages of all notes for a search engine, one JSON object a line
+    #[command(after_help = examples!(
+        "qipu export",
+        "qipu export --as bulk --index-name notes",
+        "qipu export --since-index ../exported.state",
+    ))]
+    Export(ExportRequest),
     /// Import notes from Logseq or Obsidian; the source folder is never modified
     #[command(after_help = examples!(
         "qipu import logseq ../graph --dry-run",
@@ -309,6 +317,7 @@ impl Subcommands {
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
+            Self::Export(request) => export::command(request)?,
             Self::Import(sub) => Command::Import(sub.into_request(invocation)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },

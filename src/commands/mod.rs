@@ -73,8 +73,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
         Command::Load(request) => load::run(request, location, env).map(Some),
         Command::Import(request) => import::run(request, location, env).map(Some),
-        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) => {
-            Err(Error::usage("internal error: this command runs other commands"))
+        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) | Command::Export(_) => {
+            Err(Error::usage("internal error: this command has no report of its own"))
         }
         Command::Context(_)
         | Command::Expand(_)
@@ -174,6 +174,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Eval(_)
         | Command::Dump(_)
         | Command::Load(_)
+        | Command::Export(_)
         | Command::Import(_)
         | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use crate::note::{Block, BlockKind, shown_chars};
-use crate::report::{Fragment, NoteEntry, Passages};
+use crate::report::{Fragment, NoteEntry, Passage, Passages};
 use crate::search::{BlockScorer, BlockText, TokenCache};
 use crate::store::NoteHandle;
 
@@ -24,6 +24,8 @@ const CHARS_PER_SHOWN: usize = 4;
 const MIN_NOTE_FACTOR: f64 = 0.5;
 /// The upper limit of the bytes of a fragment. See [`fragment_sizes`].
 const MAX_FRAGMENT: usize = 1400;
+/// The range of the bytes of a passage that is chosen without a query: short blocks of a section are joined.
+const STANDALONE_BYTES: Range<usize> = WHOLE_BODY_BYTES..MAX_FRAGMENT;
 /// The lower limit of the bytes to which a long block is split.
 const MIN_FRAGMENT: usize = 120;
 /// About the most fragments of an answer. The time to fit them grows with the square of their number.
@@ -126,6 +128,16 @@ fn passages<'t>(
         fragment.is_alone = !part.announces();
     }
     Passages { fragments, whole: None, is_named: false }
+}
+
+/// Divides a note into passages without a query: each is a fragment, in the order of the text.
+pub fn all_passages(note: &NoteHandle) -> Vec<Passage> {
+    let passage = |(part, fragment): (BlockContext<'_>, Fragment)| Passage {
+        lines: fragment.lines,
+        heading_path: fragment.heading_path,
+        text: part.text.to_owned(),
+    };
+    fragments(note, &STANDALONE_BYTES).into_iter().map(passage).collect()
 }
 
 /// Returns the fragments of a note without their worth, each with its context, in order and without overlaps.

@@ -75,7 +75,7 @@ pub use shown_record::{ShownRecord, hash_of_part};
 pub use source_text::{SourceText, words};
 pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
-pub use user_file::{export, export_folder, read_user_file};
+pub use user_file::{StateFile, export, export_folder, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
 use walk::dir_handle::DirHandle;
@@ -124,6 +124,8 @@ pub struct Store {
     collections: Vec<CollectionReader>,
     /// The settings without effect.
     setting_findings: Vec<SettingFinding>,
+    /// The collections that could not be read, each with the reason.
+    failed: Vec<(String, Error)>,
     /// The location of all collections, if only the one that a command changes is open.
     target: Option<Box<Location>>,
     /// The number of files that were changed from the redo log before the notes were read.
@@ -250,6 +252,7 @@ impl Store {
             notes: opened.notes,
             collections: opened.all,
             setting_findings,
+            failed: opened.failed,
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),
@@ -360,6 +363,7 @@ impl Store {
             notes,
             collections: vec![collection],
             setting_findings: Vec::new(),
+            failed: Vec::new(),
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),

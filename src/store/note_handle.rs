@@ -1,5 +1,6 @@
 //! A note of an open store: parsed from its file, or a record of the index whose file is read when its body is needed.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
@@ -119,6 +120,27 @@ impl NoteHandle {
     /// Returns the file's path in the folder of its collection.
     pub fn local_path(&self) -> &str {
         self.collection.as_ref().map_or(&self.path, |collection| collection.local_path(&self.path))
+    }
+
+    /// Returns a handle with the parsed note, which frees the note when it is dropped: a pass over all notes then keeps
+    /// neither their texts nor columns of the index in memory. A parsed note is not copied.
+    ///
+    /// # Errors
+    /// As [`NoteHandle::parsed`].
+    pub fn reparsed(&self) -> Result<Cow<'_, Self>, Error> {
+        let NoteSource::Indexed(indexed) = &self.source else { return Ok(Cow::Borrowed(self)) };
+        let (note, failure) = indexed.read(self.local_path(), &self.path);
+        if let Some(error) = failure {
+            return Err(error);
+        }
+        Ok(Cow::Owned(Self {
+            id: self.id.clone(),
+            path: self.path.clone(),
+            flags: self.flags,
+            duplicate_id: self.duplicate_id.clone(),
+            source: NoteSource::Parsed(Box::new(note)),
+            collection: self.collection.clone(),
+        }))
     }
 
     /// Returns the parsed note. Reads and parses the file of an indexed note at the first call, O(bytes).
@@ -353,16 +375,19 @@ impl IndexedNote {
     }
 
     fn file(&self, local_path: &str, path: &str) -> &Note {
-        let (note, _) = self.more().file.get_or_init(|| {
-            let (columns, mut bytes) = (&self.record.columns, Vec::new());
-            let read = note_file::read_into(&columns.dir, Path::new(local_path), &mut bytes);
-            let failure = read.err().map(|error| columns.errors.add_note(path, &error));
-            if failure.is_some() {
-                bytes.clear();
-            }
-            (Note::parse_as(columns.dialect, local_path, bytes), failure)
-        });
+        let (note, _) = self.more().file.get_or_init(|| self.read(local_path, path));
         note
+    }
+
+    /// Reads the file. If that fails, the note is empty, and the error is recorded and returned.
+    fn read(&self, local_path: &str, path: &str) -> (Note, Option<Error>) {
+        let (columns, mut bytes) = (&self.record.columns, Vec::new());
+        let read = note_file::read_into(&columns.dir, Path::new(local_path), &mut bytes);
+        let failure = read.err().map(|error| columns.errors.add_note(path, &error));
+        if failure.is_some() {
+            bytes.clear();
+        }
+        (Note::parse_as(columns.dialect, local_path, bytes), failure)
     }
 
     fn cold_fields(&self, local_path: &str, path: &str) -> ColdFieldsRef<'_> {

@@ -6,10 +6,13 @@ use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
 use super::{
-    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, Store, files, in_progress_writes,
-    load, redo_log,
+    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, SettingFinding, Store, files,
+    in_progress_writes, load, redo_log,
 };
 use crate::error::{Error, ErrorKind};
+
+/// The findings about settings that may hide a collection for a while only.
+const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
 
 impl Store {
     /// Returns a warning that lists the notes that could not be read; `None` if there are none.
@@ -48,6 +51,21 @@ impl Store {
                 let message = format!("{} can't be read, and may be the note to change", self.shown(path));
                 Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
             }
+        }
+    }
+
+    /// Expects that every collection that settings name was found, and that it and every note of it can be read.
+    ///
+    /// # Errors
+    /// `Store`, naming a setting or a collection, or listing files and folders that can't.
+    pub fn expect_complete(&self) -> Result<(), Error> {
+        let is_missing = |finding: &&SettingFinding| MISSING_COLLECTION.contains(&finding.code);
+        let missing = self.setting_findings.iter().filter(is_missing);
+        let missing = missing.map(|finding| format!("{}: {}", finding.file, finding.message));
+        match missing.chain(Self::failed_warnings(&self.failed)).next() {
+            Some(message) => Err(Error::new(ErrorKind::Store, format!("this needs all collections; {message}"))
+                .hint("make it readable, or remove it from the settings; `qipu where` lists all")),
+            None => self.expect_all_readable(),
         }
     }
 

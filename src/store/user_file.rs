@@ -1,16 +1,18 @@
-//! Export of an answer to a file or folder, and reading of a file that the user names.
+//! Export of an answer to a file or folder, files of state, and reading of a file that the user names.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
 use super::attachments::ATTACHMENTS;
 use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
-use super::{Location, NOTE_FOLDERS, atomic_write, files, find_root};
+use super::{Location, NOTE_FOLDERS, Store, atomic_write, files, find_root};
+use crate::env::WaitPolicy;
 use crate::error::Error;
+use crate::note::MARKDOWN_ENDINGS;
 
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
@@ -121,6 +123,51 @@ fn is_own(root: &Path, path: &Path) -> bool {
     let Some(Component::Normal(first)) = inside.components().next() else { return true };
     let is_hidden = first.as_encoded_bytes().starts_with(b".");
     is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own)
+}
+
+/// A file of the user's, outside of every store, in which a command records what the next call has to know.
+#[derive(Debug)]
+pub struct StateFile {
+    path: PathBuf,
+    bytes: Option<Vec<u8>>,
+    waits: WaitPolicy,
+}
+
+impl StateFile {
+    /// Reads the file, if it exists.
+    ///
+    /// # Errors
+    /// `Usage` for a path in a store, or one that a source would read as a note; `Failure` if it can't be read.
+    pub fn open(store: &Store, file: &Path, location: &Location) -> Result<Self, Error> {
+        let path = store.current_dir.join(file);
+        let shown = file.display();
+        let stores = store.collections.iter().filter(|collection| !collection.about.is_source());
+        if stores.into_iter().any(|collection| is_in(&collection.root, &path)) {
+            return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a file outside the store"));
+        }
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        if MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
+            return Err(Error::usage(format!("{shown} would be a document")).hint("name a file without this ending"));
+        }
+        let bytes = files::read_bytes_if_there(&path)?;
+        Ok(Self { path, bytes, waits: location.waits })
+    }
+
+    /// Returns the content of the file; `None` if there is no file.
+    pub fn bytes(&self) -> Option<&[u8]> {
+        self.bytes.as_deref()
+    }
+
+    /// Replaces the content atomically.
+    ///
+    /// # Errors
+    /// `Failure` if the file was changed after it was read, or can't be written.
+    pub fn write(self, bytes: &[u8]) -> Result<(), Error> {
+        if self.bytes() == Some(bytes) {
+            return Ok(());
+        }
+        atomic_write::replace_if_unchanged(&self.path, self.bytes(), bytes, self.waits).map_err(Error::from)
+    }
 }
 
 /// Reads a file that the user names, anywhere.

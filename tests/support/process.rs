@@ -4,6 +4,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -74,6 +75,12 @@ pub(crate) fn call_with_settings(dir: &str, settings: &Path, args: &[&str]) -> A
 /// Calls the program with a folder for the user's cache and a text on standard input.
 pub(crate) fn call_with_cache(dir: &str, cache: &Path, args: &[&str], stdin: &str) -> Answer {
     call_in(Env { cache_dir: Some(cache.to_path_buf()), ..surroundings(dir, stdin, &[]) }, args)
+}
+
+/// Calls the program with another output, and returns the error.
+pub(crate) fn call_into(dir: &str, args: &[&str], out: &mut dyn Write) -> Option<Error> {
+    let words: Vec<OsString> = ["qipu"].iter().chain(args).map(Into::into).collect();
+    qipu::run(&words, &surroundings(dir, "", &[]), out).err()
 }
 
 fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
