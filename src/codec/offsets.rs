@@ -30,10 +30,6 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
         self.ends.reserve_exact(rows);
     }
 
-    pub(crate) fn shrink_to_fit(&mut self) {
-        self.ends.shrink_to_fit();
-    }
-
     pub(crate) fn row_count(&self) -> usize {
         self.ends.len()
     }

@@ -211,7 +211,8 @@ impl OpenCollections {
             return;
         }
         let mut taken: Vec<(usize, String)> = Vec::new();
-        let mut known: HashSet<&str, RandomState> = HashSet::default();
+        let mut known: HashSet<&str, RandomState> =
+            HashSet::with_capacity_and_hasher(self.notes.len(), RandomState::default());
         for collection in &self.all {
             let notes = self.notes.get(collection.notes.clone()).unwrap_or_default();
             let repeated = (collection.notes.start..).zip(notes).filter(|(_, note)| known.contains(note.id.as_str()));

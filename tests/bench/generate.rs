@@ -34,6 +34,8 @@ const TAGS: &str = "\
 pub(crate) struct Store {
     /// The folder that holds `.qipu/`.
     pub(crate) dir: PathBuf,
+    /// The number of notes that are no maps.
+    pub(crate) notes: usize,
     /// A note like any other.
     pub(crate) sample_id: String,
 }
@@ -49,7 +51,7 @@ impl Store {
             fs::create_dir_all(&parent).with_context(|| format!("can't make {}", parent.display()))?;
             Generator::new(random, &ids, notes).write_store(&parent, &dir)?;
         }
-        Ok(Self { dir, sample_id: ids[notes / 2].clone() })
+        Ok(Self { dir, notes, sample_id: ids[notes / 2].clone() })
     }
 
     /// Returns the folder that the index is in.

@@ -15,6 +15,8 @@ const SECONDS: f64 = 20.0;
 const ROUNDS: (usize, usize) = (7, 100);
 /// Runs of each command whose memory is looked at.
 const MEMORY_RUNS: usize = 3;
+/// If one run of each takes longer, each is timed once, and its memory is looked at once.
+const MAX_ROUND: Duration = Duration::from_secs(30);
 
 /// A command that is measured.
 pub(crate) struct Subject {
@@ -119,9 +121,9 @@ impl Subject {
     }
 
     /// Returns the most memory of several runs in MB.
-    fn peak_mb(&self) -> Result<Option<f64>> {
+    fn peak_mb(&self, runs: usize) -> Result<Option<f64>> {
         let mut peak = None;
-        for _ in 0..MEMORY_RUNS {
+        for _ in 0..runs {
             self.prepare();
             let kib = if Path::new(TIME).is_file() { self.peak_by_time()? } else { self.peak_by_polling()? };
             peak = peak.max(kib);
@@ -167,22 +169,27 @@ fn peak_in(status: &str) -> Option<u64> {
 
 /// Measures commands: one run of each in turn, so that noise hits all alike.
 pub(crate) fn measure(subjects: &[Subject]) -> Result<Vec<Measurement>> {
+    let start = Instant::now();
     subjects.iter().try_for_each(Subject::check)?;
-    let mut round_time = Duration::MAX;
-    for _ in 0..WARM_UP_ROUNDS {
-        let times: Result<Vec<_>> = subjects.iter().map(Subject::time).collect();
-        round_time = round_time.min(times?.into_iter().sum());
+    let (mut rounds, mut memory_runs) = (1, 1);
+    if start.elapsed() < MAX_ROUND {
+        let mut round_time = Duration::MAX;
+        for _ in 0..WARM_UP_ROUNDS {
+            let times: Result<Vec<_>> = subjects.iter().map(Subject::time).collect();
+            round_time = round_time.min(times?.into_iter().sum());
+        }
+        rounds = ((SECONDS / round_time.as_secs_f64()) as usize).clamp(ROUNDS.0, ROUNDS.1);
+        memory_runs = MEMORY_RUNS;
     }
-    let rounds = (SECONDS / round_time.as_secs_f64()) as usize;
     let mut times = vec![Vec::new(); subjects.len()];
-    for _ in 0..rounds.clamp(ROUNDS.0, ROUNDS.1) {
+    for _ in 0..rounds {
         for (subject, times) in subjects.iter().zip(&mut times) {
             times.push(subject.time()?);
         }
     }
     let measurement = |(subject, mut times): (&Subject, Vec<Duration>)| {
         times.sort();
-        Ok(Measurement { times, peak_mb: subject.peak_mb()? })
+        Ok(Measurement { times, peak_mb: subject.peak_mb(memory_runs)? })
     };
     subjects.iter().zip(times).map(measurement).collect()
 }

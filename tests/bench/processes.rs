@@ -35,6 +35,8 @@ const SIZES: [usize; 2] = [1_000, 10_000];
 const COMMON_WORD: &str = "cache";
 const QUERY: &str = "crash recovery journal";
 const BUDGET: [&str; 4] = ["--format", "records", "--max-chars", "8000"];
+/// The most notes of a store in which hooks are measured.
+const MAX_HOOK_NOTES: usize = 100_000;
 /// The argument with which this program is the one that only lists files.
 const LIST_AND_STAT: &str = "--list-and-stat";
 
@@ -189,7 +191,9 @@ fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<
         let subject = Subject::new(*name, Path::new(QIPU), args, dir);
         removed.iter().fold(subject, |subject, folder| subject.without(folder))
     }));
-    for (name, prompt, is_answered) in prompts(store)? {
+    // In a larger store they may give up before they have an answer.
+    let prompts = if store.notes > MAX_HOOK_NOTES { Vec::new() } else { prompts(store)? };
+    for (name, prompt, is_answered) in prompts {
         let args = ["hook", "claude", "UserPromptSubmit", "--no-seen"];
         let subject = Subject::new(name, Path::new(QIPU), &args, dir).reading(&prompt, is_answered);
         subjects.push(removed.iter().fold(subject, |subject, folder| subject.without(folder)));
@@ -198,7 +202,7 @@ fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<
 }
 
 /// Writes the inputs of hooks: a prompt that a note answers, one that none answers, and one that is not searched for.
-fn prompts(store: &Store) -> Result<[(&'static str, PathBuf, bool); 3]> {
+fn prompts(store: &Store) -> Result<Vec<(&'static str, PathBuf, bool)>> {
     let note = store.some_notes(1)?.pop().context("the store has no notes")?;
     let text = fs::read_to_string(note)?;
     let title = text.lines().find_map(|line| line.strip_prefix("# ")).context("the note has no title")?;
@@ -208,7 +212,7 @@ fn prompts(store: &Store) -> Result<[(&'static str, PathBuf, bool); 3]> {
         fs::write(&file, json).map(|()| file)
     };
     let answered = format!("please look into this: {title} {title}");
-    Ok([
+    Ok(vec![
         ("qipu hook, a prompt with an answer", write("answered.json", &answered)?, true),
         ("qipu hook, a silent prompt", write("silent.json", "add a spinner to the crash page")?, false),
         ("qipu hook, a greeting", write("greeting.json", "thanks, go on")?, false),

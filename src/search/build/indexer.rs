@@ -14,11 +14,11 @@ use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::format::{BODY_FLAG_BITS, IndexPart, MAX_SHARED_PREFIX, SegmentCounts, Totals, VERSION, WordKind};
 use crate::search::ids::{TermId, TermOrd};
-use crate::search::postings::{EncodedPostings, PostingsBuffer, PostingsWriter};
+use crate::search::postings::{PostingsBuffer, PostingsWriter};
 use crate::store::{TextIndexBuilder, TextIndexWorker};
 
-/// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
-const LISTS_PER_TASK: usize = 64;
+/// The number of postings lists that one task copies.
+const LISTS_PER_CHUNK: usize = 64;
 
 /// Builds a segment from notes, batch by batch.
 pub struct TextIndexer {
@@ -68,7 +68,8 @@ impl TextIndexer {
             varint::write(&mut self.documents, norms.body << BODY_FLAG_BITS | flags);
             varint::write(&mut self.documents, norms.title);
         }
-        self.forward.push(batch.forward);
+        // Copied, since more was reserved.
+        self.forward.push(batch.forward.as_slice().to_vec());
         self.totals.add(batch.totals);
         batch.postings.clear();
         push(&self.buffers, batch.postings);
@@ -97,14 +98,9 @@ impl TextIndexer {
         let text = |term: &TermId| terms.get(term.index()).0;
         order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
         let doc_freq = |term: TermId| doc_freqs.get(term.index()).copied().unwrap_or_default();
-        let encoded = self.encode_postings(&postings, &doc_freq);
-        drop(postings);
-        let list = |term: &TermId| {
-            let task = encoded.get(term.index() / LISTS_PER_TASK);
-            task.map(|lists| lists.list(term.index() % LISTS_PER_TASK)).unwrap_or_default()
-        };
-        let concat = |terms: &[TermId]| terms.iter().map(list).collect::<Vec<_>>().concat();
-        let lists = order.par_chunks(LISTS_PER_TASK).map(concat).collect();
+        let encoded = postings.encode(terms.len(), self.totals.documents, |term| doc_freq(term).notes);
+        let concat = |terms: &[TermId]| terms.iter().map(|term| encoded.list(*term)).collect::<Vec<_>>().concat();
+        let lists = order.par_chunks(LISTS_PER_CHUNK).map(concat).collect();
         let mut ordinals = vec![TermOrd::default(); terms.len()];
         let mut before = "";
         for (ordinal, id) in TermOrd::all(order.len()).zip(&order) {
@@ -120,26 +116,12 @@ impl TextIndexer {
             varint::write(rows, (text.len() - shared) as u32);
             varint::write(rows, doc_freq.notes << 1 | u32::from(is_stop));
             varint::write(rows, doc_freq.paragraphs);
-            varint::write(rows, list(id).len() as u32);
+            varint::write(rows, encoded.list(*id).len() as u32);
             before = text;
             let suffix = text.as_bytes().get(shared..).unwrap_or_default();
             parts[IndexPart::TermTexts as usize].extend_from_slice(suffix);
         }
         (ordinals, lists)
-    }
-
-    /// Encodes all postings lists, [`LISTS_PER_TASK`] together, in the order of the term ids, as postings are sorted.
-    fn encode_postings(
-        &self,
-        postings: &PostingsWriter,
-        doc_freq: &(impl Fn(TermId) -> DocFreq + Sync),
-    ) -> Vec<EncodedPostings> {
-        let terms: Vec<TermId> = TermId::all(self.vocabulary.terms.len()).collect();
-        let encode = |terms: &[TermId]| {
-            let terms = terms.iter().map(|term| (*term, doc_freq(*term).notes));
-            postings.encode(terms, self.totals.documents)
-        };
-        terms.par_chunks(LISTS_PER_TASK).map(encode).collect()
     }
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 pub(crate) use buffer::PostingsBuffer;
 use buffer::{SHARDS, shard};
-use run::{ShardRuns, SortedRun};
+use run::{RunsCursor, ShardRuns, SortedRun};
 
 use crate::codec::bits::{BitReader, BitWriter};
 use crate::codec::offsets::Offsets;
@@ -118,6 +118,9 @@ impl FieldTermFreqs {
     }
 }
 
+/// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
+const LISTS_PER_TASK: usize = 64;
+
 /// Collects postings, and encodes the lists of all terms.
 #[derive(Default)]
 pub(crate) struct PostingsWriter {
@@ -134,40 +137,78 @@ impl PostingsWriter {
         });
     }
 
-    /// Encodes the lists of terms, each with its document frequency. `documents` is the number of all documents. The terms
-    /// ascend.
-    pub(crate) fn encode(&self, terms: impl Iterator<Item = (TermId, u32)>, documents: u64) -> EncodedPostings {
-        let (mut bits, mut ends) = (BitWriter::default(), Offsets::default());
-        let mut cursors = self.shards.each_ref().map(ShardRuns::cursor);
-        for (term, doc_freq) in terms {
-            let ((shard, term), low_bits, mut next) = (shard(term), low_bits(doc_freq, documents), 0);
-            cursors[shard].visit(term, |doc, packed, long| {
-                let gap = doc.saturating_sub(next);
-                if packed == ONCE_IN_BODY {
-                    bits.write_rice(gap, low_bits, 0, 1);
-                } else {
-                    bits.write_rice(gap, low_bits, packed << 1 | 1, 1 + PACKED_BITS);
-                }
-                long.iter().for_each(|freqs| freqs.write_long(&mut bits));
-                next = doc + 1;
-            });
-            ends.push(bits.align_to_byte());
-        }
-        EncodedPostings { bytes: bits.finish(), ends }
+    /// Encodes the lists of all terms, several lists in one task. `doc_freq` returns the document frequency of a term,
+    /// `terms` is the size of the vocabulary, `documents` the number of all documents. Each shard is freed when it is encoded.
+    pub(crate) fn encode(
+        self,
+        terms: usize,
+        documents: u64,
+        doc_freq: impl Fn(TermId) -> u32 + Sync,
+    ) -> EncodedPostings {
+        let encode = |shard: usize, runs: ShardRuns| {
+            let terms: Vec<TermId> = TermId::all(terms).skip(shard).step_by(SHARDS).collect();
+            let task = |terms: &[TermId]| {
+                let mut task = TaskWriter::new(&runs, documents);
+                terms.iter().for_each(|term| task.encode(*term, doc_freq(*term)));
+                task.finish()
+            };
+            terms.par_chunks(LISTS_PER_TASK).map(task).collect()
+        };
+        let mut shards = 0..;
+        EncodedPostings(self.shards.map(|runs| encode(shards.next().unwrap_or_default(), runs)))
+    }
+}
+
+/// Encodes postings lists of a shard, one after another, in the order of the term ids.
+struct TaskWriter<'a> {
+    cursor: RunsCursor<'a>,
+    documents: u64,
+    bits: BitWriter,
+    ends: Offsets<usize>,
+}
+
+impl<'a> TaskWriter<'a> {
+    fn new(runs: &'a ShardRuns, documents: u64) -> Self {
+        Self { cursor: runs.cursor(), documents, bits: BitWriter::default(), ends: Offsets::default() }
+    }
+
+    fn encode(&mut self, term: TermId, doc_freq: u32) {
+        let Self { cursor, bits, .. } = self;
+        let ((_, term), low_bits, mut next) = (shard(term), low_bits(doc_freq, self.documents), 0);
+        cursor.visit(term, |doc, packed, long| {
+            let gap = doc.saturating_sub(next);
+            if packed == ONCE_IN_BODY {
+                bits.write_rice(gap, low_bits, 0, 1);
+            } else {
+                bits.write_rice(gap, low_bits, packed << 1 | 1, 1 + PACKED_BITS);
+            }
+            long.iter().for_each(|freqs| freqs.write_long(bits));
+            next = doc + 1;
+        });
+        self.ends.push(bits.align_to_byte());
+    }
+
+    fn finish(self) -> EncodedLists {
+        EncodedLists { bytes: self.bits.finish(), ends: self.ends }
+    }
+}
+
+/// The encoded postings lists of all terms.
+pub(crate) struct EncodedPostings([Vec<EncodedLists>; SHARDS]);
+
+impl EncodedPostings {
+    /// Returns the list of a term; empty if there is none.
+    pub(crate) fn list(&self, term: TermId) -> &[u8] {
+        let (shard, position) = shard(term);
+        let lists = self.0.get(shard).and_then(|shard| shard.get(position as usize / LISTS_PER_TASK));
+        lists.map(|lists| lists.ends.row(position as usize % LISTS_PER_TASK, &lists.bytes)).unwrap_or_default()
     }
 }
 
 /// Encoded postings lists, one after another.
-pub(crate) struct EncodedPostings {
+struct EncodedLists {
     bytes: Vec<u8>,
     ends: Offsets<usize>,
-}
-
-impl EncodedPostings {
-    /// Returns a list by its position; empty if there is none.
-    pub(crate) fn list(&self, position: usize) -> &[u8] {
-        self.ends.row(position, &self.bytes)
-    }
 }
 
 /// Decodes a postings list and calls `visit` with each posting, in the order of the documents. `doc_freq` is the
@@ -219,16 +260,20 @@ mod tests {
                 buffer
             };
             let (early, later) = (buffer(&postings[..split], 0), buffer(&postings[split..], first));
-            let (mut one_run, mut two_runs) = (PostingsWriter::default(), PostingsWriter::default());
-            one_run.add(3, &[(0, &early), (first, &later)]);
-            two_runs.add(2, &[(0, &early)]);
-            two_runs.add(3, &[(first, &later)]);
-            for (writer, documents) in [(&one_run, 6), (&two_runs, 6_000), (&one_run, u64::MAX), (&two_runs, 7)] {
-                let terms = [(TermId(0), 0), (TermId(1), 6), (TermId(9), 0)];
-                let encoded = writer.encode(terms.into_iter(), documents);
-                let lengths = [0, 1, 2, 3].map(|position| encoded.list(position).len());
-                assert_eq!(lengths, [0, encoded.bytes.len(), 0, 0]);
-                let (list, mut found) = (encoded.bytes, Vec::new());
+            let writer = |is_one_run: bool| {
+                let mut writer = PostingsWriter::default();
+                if is_one_run {
+                    writer.add(3, &[(0, &early), (first, &later)]);
+                } else {
+                    writer.add(2, &[(0, &early)]);
+                    writer.add(3, &[(first, &later)]);
+                }
+                writer
+            };
+            for (is_one_run, documents) in [(true, 6), (false, 6_000), (true, u64::MAX), (false, 7)] {
+                let encoded = writer(is_one_run).encode(10, documents, |term| if term == TermId(1) { 6 } else { 0 });
+                assert!([0, 2, 5, 9, 10, 999].iter().all(|term| encoded.list(TermId(*term)).is_empty()));
+                let (list, mut found) = (encoded.list(TermId(1)), Vec::new());
                 assert_eq!(decode(&list, 6, documents, |doc, freqs| found.push((doc.0, freqs))), Some(()));
                 assert_eq!(found, postings, "{documents}");
                 (0..list.len()).for_each(|end| assert_eq!(decode(&list[..end], 6, documents, |_, _| {}), None));

@@ -74,17 +74,17 @@ impl SortedRun {
 struct CompressedRun {
     first: u32,
     /// The terms that occur, ascending.
-    terms: Vec<u32>,
+    terms: Box<[u32]>,
     /// The list of each of these terms.
     ends: Offsets,
     /// For each posting the gap from the document before it and whether frequencies follow, as a varint; these if the term
     /// does not occur once, in the body: packed in a byte, or [`LONG`] and in full.
-    bytes: Vec<u8>,
+    bytes: Box<[u8]>,
 }
 
 impl CompressedRun {
     fn new(run: &SortedRun) -> Self {
-        let (mut terms, mut ends, mut bytes) = (Vec::new(), Offsets::default(), Vec::new());
+        let (mut terms, mut ends, mut bytes) = (Vec::new(), Vec::new(), Vec::new());
         for term in 0..run.ends.row_count() as u32 {
             let (before, mut next) = (bytes.len(), run.first);
             run.visit(term, |doc, packed, long| {
@@ -100,10 +100,9 @@ impl CompressedRun {
                 ends.push(bytes.len() as u32);
             }
         }
-        terms.shrink_to_fit();
-        ends.shrink_to_fit();
-        bytes.shrink_to_fit();
-        Self { first: run.first, terms, ends, bytes }
+        // Copied, since an allocation that only shrinks may keep its memory.
+        let (terms, bytes) = (terms.as_slice().into(), bytes.as_slice().into());
+        Self { first: run.first, terms, ends: Offsets::from_ends(ends.as_slice().to_vec()), bytes }
     }
 
     /// Calls `visit` with each posting of the term at a position, as [`SortedRun::visit`] does.

@@ -127,7 +127,7 @@ impl StatQueue<'_> {
 }
 
 /// Sorts files by path. The eight bytes behind the common prefix decide most comparisons, and are one integer.
-fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
+pub(super) fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
     let all = || batches.iter().flatten();
     let first = all().next().map(|entry| entry.path.as_bytes()).unwrap_or_default();
     let common = |entry: &FileEntry| first.iter().zip(entry.path.as_bytes()).take_while(|(a, b)| a == b).count();

@@ -1,5 +1,6 @@
 //! The scan for the files of a source: markdown that git does not ignore, at any depth.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -7,9 +8,10 @@ use std::sync::Arc;
 use globset::GlobMatcher;
 use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
+use rayon::prelude::*;
 
 use super::dir_handle::{DirHandle, FileType, is_unreadable};
-use super::scan::Scanned;
+use super::scan::{Scanned, sorted};
 use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
@@ -22,6 +24,8 @@ const GITIGNORE: &str = ".gitignore";
 const MAX_GITIGNORE: u64 = 1024 * 1024;
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
+/// The number of files whose stats one task takes.
+const FILES_PER_TASK: usize = 128;
 /// The deepest folder that is entered.
 const MAX_DEPTH: usize = 64;
 
@@ -111,7 +115,7 @@ impl SourceRules {
                 Err(_) => {}
             }
         }
-        scanned.files.sort_unstable_by(|a, b| a.order().cmp(&b.order()));
+        scanned.files = sorted(vec![scanned.files]);
         Ok(scanned)
     }
 
@@ -142,13 +146,11 @@ impl SourceRules {
             Some(own) => Some(Rc::new(IgnoreChain { own, above: folder.ignored })),
             None => folder.ignored,
         };
-        for name in files {
-            let path = folder.path.join(&name);
-            let is_matched = folder.is_matched || self.is_glob_match(&path);
-            if is_matched && !self.is_ignored(&path, false, ignored.as_ref()) && !self.is_taken(&path) {
-                add_file(handle, &name, path, scanned);
-            }
-        }
+        let files = files.into_iter().map(|name| (folder.path.join(&name), name)).filter(|(path, _)| {
+            let is_matched = folder.is_matched || self.is_glob_match(path);
+            is_matched && !self.is_ignored(path, false, ignored.as_ref()) && !self.is_taken(path)
+        });
+        add_files(handle, files.collect(), scanned);
         for name in folders {
             let path = folder.path.join(&name);
             if self.is_excluded(handle, &path, folder.depth) || self.is_ignored(&path, true, ignored.as_ref()) {
@@ -188,18 +190,26 @@ impl SourceRules {
     }
 }
 
-/// Adds a file with its stat; one that is too long is listed as not read.
-fn add_file(handle: &DirHandle, name: &std::ffi::OsStr, path: PathBuf, scanned: &mut Scanned) {
-    let shown = shown(&path);
-    match handle.file_stat(name) {
-        Ok(None) => {}
-        Ok(Some(stat)) if stat.size > MAX_FILE => scanned.unreadable.push((shown, FILE_HUGE)),
-        Ok(Some(stat)) => {
-            let real_path = (Path::new(&shown) != path).then(|| path.into());
-            scanned.files.push(FileEntry { path: shown.into(), real_path, stat, slot: None });
+/// Adds files of a folder, each by its path and its name, with their stats; those that are too long are listed as not read.
+fn add_files(handle: &DirHandle, files: Vec<(PathBuf, OsString)>, scanned: &mut Scanned) {
+    let stat = |(path, name): (PathBuf, OsString)| {
+        let shown = shown(&path);
+        match handle.file_stat(&name) {
+            Ok(Some(stat)) if stat.size > MAX_FILE => Some(Err((shown, FILE_HUGE))),
+            Ok(Some(stat)) => {
+                let real_path = (Path::new(&shown) != path).then(|| path.into());
+                Some(Ok(FileEntry { path: shown.into(), real_path, stat, slot: None }))
+            }
+            Err(error) if is_unreadable(&error) => Some(Err((shown, FILE_UNREADABLE))),
+            Ok(None) | Err(_) => None,
         }
-        Err(error) if is_unreadable(&error) => scanned.unreadable.push((shown, FILE_UNREADABLE)),
-        Err(_) => {}
+    };
+    let all: Vec<Result<FileEntry, _>> = files.into_par_iter().with_min_len(FILES_PER_TASK).filter_map(stat).collect();
+    for file in all {
+        match file {
+            Ok(entry) => scanned.files.push(entry),
+            Err(unreadable) => scanned.unreadable.push(unreadable),
+        }
     }
 }
 
