@@ -216,9 +216,11 @@ impl Selector<'_, '_> {
         let is_current = |note| !is_unasked || !self.store.is_retired(self.result.stand_ins.representative(note));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
         self.result.has_filtered = hits.len() < count;
-        let hits = self.shown_hits(&hits);
-        self.result.relevance = hits.iter().copied().collect();
-        let (mut hits, not_looked_at) = self.with_answers(hits.into_iter().map(|(note, _)| note).collect());
+        let shown = self.shown_hits(&hits);
+        // A common word may be in a million notes.
+        drop(hits);
+        self.result.relevance = shown.iter().copied().collect();
+        let (mut hits, not_looked_at) = self.with_answers(shown.into_iter().map(|(note, _)| note).collect());
         let limit = asking.and_then(|asking| asking.search_limit).unwrap_or(usize::MAX);
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::NoteIdx;
 use super::index::Index;
 use super::index::column_store::{COLUMN_GROUPS, ColumnStore};
 use super::index::location::IndexLocation;
@@ -71,5 +72,5 @@ impl BuiltIndex {
 
 /// Returns a text index whose documents are the notes of a store in their order.
 fn of_all(notes: usize, blobs: Arc<dyn BlobSource>, fingerprint: Option<IndexFingerprint>) -> TextIndex {
-    TextIndex { blobs, notes: (0..notes).map(Some).collect(), fingerprint }
+    TextIndex { blobs, notes: NoteIdx::all(notes).map(Some).collect(), fingerprint }
 }

@@ -23,7 +23,7 @@ use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
 use super::walk::scan::{self, Scanned, Unreadable};
 use super::walk::stat::{FileEntry, FileStat};
 use super::walk::tree::{self, TreeItem};
-use super::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS};
+use super::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS, NoteIdx};
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
 use crate::note::Note;
@@ -196,7 +196,7 @@ impl ReusePlan {
         for (position, (note, origin)) in notes.iter().zip(origins).enumerate() {
             match origin {
                 Origin::Indexed(slot) => {
-                    documents.get_mut(slot).into_iter().for_each(|document| *document = Some(position))
+                    documents.get_mut(slot).into_iter().for_each(|document| *document = Some(NoteIdx::new(position)))
                 }
                 Origin::Parsed(hash) => read.push((note.path.as_str(), hash)),
             }

@@ -496,9 +496,9 @@ fn sorted(
         order = by_id.iter().map(|position| order[*position]).collect();
     }
     if let Some(text_index) = &mut text_index {
-        let mut sorted_position = vec![0; order.len()];
-        order.iter().enumerate().for_each(|(position, before)| sorted_position[*before] = position);
-        text_index.notes.iter_mut().flatten().for_each(|position| *position = sorted_position[*position]);
+        let mut sorted_idx = vec![NoteIdx::default(); order.len()];
+        NoteIdx::all(order.len()).zip(order).for_each(|(note, before)| sorted_idx[before] = note);
+        text_index.notes.iter_mut().flatten().for_each(|note| *note = sorted_idx[note.index()]);
     }
     (sorted, text_index)
 }

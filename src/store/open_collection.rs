@@ -20,7 +20,7 @@ use super::text_index_builder::TextIndex;
 use super::walk::dir_handle::DirHandle;
 use super::walk::source_scan::SourceRules;
 use super::worktree::repository_root;
-use super::{IgnoredEntry, IndexBuilderFactory, Location};
+use super::{IgnoredEntry, IndexBuilderFactory, Location, NoteIdx};
 use crate::error::Error;
 use crate::note::Dialect;
 
@@ -193,7 +193,7 @@ impl OpenCollections {
         let first = self.notes.len();
         collection.notes = first..first + notes.len();
         if let Some(text_index) = &mut collection.text_index {
-            text_index.notes.iter_mut().flatten().for_each(|position| *position += first);
+            text_index.notes.iter_mut().flatten().for_each(|note| *note = NoteIdx::new(note.index() + first));
         }
         if first == 0 {
             self.notes = notes
@@ -270,7 +270,7 @@ impl super::Store {
     }
 
     /// Returns the collection of the note at a position.
-    pub fn collection_of(&self, position: super::NoteIdx) -> &Collection {
+    pub fn collection_of(&self, position: NoteIdx) -> &Collection {
         &self.collections[self.notes()[position].collection_ordinal()].about
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::NoteIdx;
 use super::index::sidecar::IndexFingerprint;
 use crate::codec::blobs::{BlobSource, ByteChunks};
 use crate::note::Note;
@@ -33,7 +34,7 @@ pub struct TextIndex {
     /// The blobs that [`TextIndexBuilder::finish`] returned.
     pub blobs: Arc<dyn BlobSource>,
     /// For each indexed document, the position of its note in the store; `None` if the note was changed or deleted.
-    pub notes: Vec<Option<usize>>,
+    pub notes: Vec<Option<NoteIdx>>,
     /// The identity of the file that it is stored in; `None` if it is in memory only.
     pub(super) fingerprint: Option<IndexFingerprint>,
 }

@@ -19,8 +19,8 @@ use crate::search::ids::{TermId, WordId};
 
 /// The number of tokens that one task analyses.
 const BATCH: usize = 512;
-/// The number of tokens from which on they are forgotten: a store of 100,000 notes has half as many.
-pub(crate) const MAX_TOKENS: u32 = 500_000;
+/// The number of tokens from which on they are forgotten: a store of 100,000 notes has fewer.
+pub(crate) const MAX_TOKENS: u32 = 300_000;
 
 /// Builds the vocabulary of a segment.
 #[derive(Default)]

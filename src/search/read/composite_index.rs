@@ -300,7 +300,7 @@ impl CompositeIndex {
 /// segment needs the texts of its terms.
 fn opened_segments(stored: &[&TextIndex], merged_terms: Option<&[u8]>) -> (Vec<IndexedSegment>, Option<MergedTerms>) {
     let open = |stored: &TextIndex, has_texts: bool| {
-        let notes = stored.notes.iter().map(|note| note.map(NoteIdx::new));
+        let notes = stored.notes.iter().copied();
         let opened = IndexedSegment::open(Arc::clone(&stored.blobs), has_texts, notes);
         if opened.is_none() {
             stored.blobs.mark_corrupt();
