@@ -84,13 +84,13 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
 
 /// Returns the report of the diagnostics, behind the entries of repairs.
 fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
-    let mut findings: Vec<_> = store.notes().iter().flat_map(|note| note_findings(store, note)).collect();
+    let mut findings = note_diagnostics(store);
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
     findings.extend(duplicate_diagnostics(store));
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
-    findings.extend(secrets::diagnostics(store));
+    findings.extend(secrets::attachment_diagnostics(store));
     let code = stale::findings(store, &stale::notes_in_force(store));
     findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
@@ -105,11 +105,23 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     report
 }
 
+/// Returns the diagnostics of reading, and those about secrets. None is an error in a document that is only read: it was
+/// written for another tool, and its examples may look like secrets.
+fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
+    let mut findings = Vec::new();
+    for (position, note) in NoteIdx::enumerate(store.notes()) {
+        let is_writable = store.collection_of(position).is_writable;
+        let found = note_findings(store, note).chain(secrets::note_diagnostics(store, note));
+        findings.extend(found.map(|finding| if is_writable { finding } else { finding.as_warning() }));
+    }
+    findings
+}
+
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
 fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
-    let ignored = store.ignored_entries().into_iter().map(|(path, why)| DiagnosticEntry {
-        severity: Severity::Error,
-        ..DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string())
+    let ignored = store.ignored_entries().into_iter().map(|(path, why)| {
+        let warning = DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string());
+        if store::is_skipped(why) { warning } else { DiagnosticEntry { severity: Severity::Error, ..warning } }
     });
     let unfinished = store.unfinished_changes(location).map(|why| DiagnosticEntry {
         severity: Severity::Error,
@@ -165,12 +177,16 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = Vec::new();
     for (place, note) in NoteIdx::enumerate(store.notes()) {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
-        // Documents link to folders and files of any kind.
-        let is_broken = |target: &&String| note.dialect() == Dialect::Qipu || !store.has_file_beside(note, target);
-        for target in graph.unresolved(place).iter().filter(is_broken) {
+        // Documents may link to markdown that is no note, as git ignores it or it lies in another folder of the project.
+        let is_document = note.dialect() != Dialect::Qipu;
+        let is_lost = |target: &&String| !(is_document && store.has_linked_file(note, target));
+        let (outside, elsewhere): (Vec<_>, Vec<_>) =
+            graph.outside(place).iter().partition(|path| !store.is_in_project(note, path));
+        let elsewhere = elsewhere.into_iter().filter(|_| is_document);
+        for target in graph.unresolved(place).iter().chain(elsewhere).filter(is_lost) {
             warn("broken-link", format!("broken link: no note named `{target}`"));
         }
-        for path in graph.outside(place).iter().filter(|path| !store.is_in_project(note, path)) {
+        for path in outside {
             warn("link-leaves-project", format!("`{path}` is outside the project"));
         }
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {

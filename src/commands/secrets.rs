@@ -118,9 +118,9 @@ fn field_of(text: &str, secret: &Secret) -> String {
     }
 }
 
-/// Returns diagnostics about the secrets in notes and in attachments that are texts.
-pub(super) fn diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let mut findings: Vec<_> = store.notes().iter().flat_map(|note| note_diagnostics(store, note)).collect();
+/// Returns diagnostics about the secrets in attachments that are texts.
+pub(super) fn attachment_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
+    let mut findings = Vec::new();
     for path in store.attachments().unwrap_or_default() {
         let Ok(Some(bytes)) = store.file_of(&path, MAX_ATTACHMENT) else { continue };
         let Ok(text) = String::from_utf8(bytes) else { continue };

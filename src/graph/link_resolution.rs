@@ -32,18 +32,14 @@ pub(super) fn links(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> Adjacen
     links
 }
 
-/// Adds the links and unresolved targets of the next note of a run. Repeated links are merged, and so are a typed and an
+/// Adds the links and lost targets of the next note of a run. Repeated links are merged, and so are a typed and an
 /// inline link to the same note. Links of a note to itself are dropped.
 pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &[Arc<NoteHandle>], from: NoteIdx) {
     let row = NoteIdx::new(run.ends.row_count());
     let mut own: Vec<OutLink> = Vec::new();
-    let mut seen_unresolved: HashSet<String, RandomState> = HashSet::default();
-    let (kinds, unresolved) = (&mut run.kinds, &mut run.unresolved);
-    let mut add_unresolved = |target: &str| {
-        if seen_unresolved.insert(target.to_owned()) {
-            unresolved.push(row, target);
-        }
-    };
+    let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
+    let (kinds, unresolved, outside) = (&mut run.kinds, &mut run.unresolved, &mut run.outside);
+    let mut is_first = |target: &str| seen_lost.insert(target.to_owned());
     let links = notes[from].link_fields();
     for (kind, target) in &links.typed {
         match names.resolve_from(from, target) {
@@ -54,7 +50,8 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
                     own.push(link);
                 }
             }
-            None => add_unresolved(target),
+            None if is_first(target) => unresolved.push(row, target),
+            None => {}
         }
     }
     let mut first_links = FirstLinks::default();
@@ -63,17 +60,16 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
         let to = match names.resolve_link_in(from, link) {
             PathTarget::Note(to) => to,
             // Files outside the store are not checked for existence.
-            PathTarget::Outside => {
-                run.outside.push(row, target);
+            PathTarget::Outside if is_first(target) => {
+                outside.push(row, target);
                 continue;
             }
-            PathTarget::NoLink => continue,
             // `[[#heading]]` leads to a heading of the note itself.
-            PathTarget::Nothing if target.starts_with('#') => continue,
-            PathTarget::Nothing => {
-                add_unresolved(target);
+            PathTarget::Nothing if !target.starts_with('#') && is_first(target) => {
+                unresolved.push(row, target);
                 continue;
             }
+            PathTarget::Outside | PathTarget::Nothing | PathTarget::NoLink => continue,
         };
         if to == from {
             continue;

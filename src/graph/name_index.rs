@@ -51,7 +51,7 @@ pub(crate) enum PathTarget {
     Nothing,
     /// A path outside the store.
     Outside,
-    /// A path from the root, where no note is: a link to something else, which is none in the store.
+    /// A path from the root, where no note is, or another link that may mean something else: it is none in the store.
     NoLink,
 }
 
@@ -96,8 +96,17 @@ impl<'a> NameIndex<'a> {
         }
     }
 
-    /// Resolves a link in the body of a note.
+    /// Resolves a link in the body of a note. One of a document that may mean something else than a note is none then.
     pub(crate) fn resolve_link_in(&self, from: NoteIdx, link: EncodedTarget<'_>) -> PathTarget {
+        match self.find_target(from, link) {
+            PathTarget::Nothing | PathTarget::Outside if !self.notes[from].dialect().can_break(link) => {
+                PathTarget::NoLink
+            }
+            found => found,
+        }
+    }
+
+    fn find_target(&self, from: NoteIdx, link: EncodedTarget<'_>) -> PathTarget {
         match link {
             EncodedTarget::Wiki(target) => {
                 self.resolve_from(from, target).map_or(PathTarget::Nothing, PathTarget::Note)

@@ -75,6 +75,7 @@ pub use shown_record::{ShownRecord, hash_of_part};
 pub use source_text::{SourceText, words};
 pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
+pub use unreadable_and_leftover::is_skipped;
 pub use user_file::{StateFile, export, export_folder, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
@@ -437,18 +438,21 @@ impl Store {
     /// Whether the path of a link of a note is in the project of the store. Does not access the disk.
     pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
         let root = &self.first().root;
-        let file = discover::normalize_lexically(&root.join(&note.path));
-        let target = discover::normalize_lexically(&file.parent().unwrap_or(&file).join(link));
-        target.starts_with(project_root(root.parent().unwrap_or(root)))
+        let folder = if self.is_source() { root } else { root.parent().unwrap_or(root) };
+        self.link_path(note, link).starts_with(project_root(folder))
     }
 
-    /// Whether a link of a note leads to a file or folder in its collection.
-    pub fn has_file_beside(&self, note: &NoteHandle, link: &str) -> bool {
-        let (collection, local_path) = self.locate(&note.path);
-        let folder = Path::new(local_path).parent().unwrap_or(Path::new(""));
-        let inside = if let Some(below) = link.strip_prefix('/') { PathBuf::from(below) } else { folder.join(link) };
-        let target = discover::normalize_lexically(&collection.root.join(inside));
-        target.starts_with(&collection.root) && target.symlink_metadata().is_ok()
+    /// Whether a link of a note leads to a file or folder in its collection or in the project.
+    pub fn has_linked_file(&self, note: &NoteHandle, link: &str) -> bool {
+        let target = self.link_path(note, link);
+        let is_inside = target.starts_with(&self.locate(&note.path).0.root) || self.is_in_project(note, link);
+        is_inside && target.symlink_metadata().is_ok()
+    }
+
+    /// Returns the path of the file to which a relative link of a note leads.
+    fn link_path(&self, note: &NoteHandle, link: &str) -> PathBuf {
+        let file = discover::normalize_lexically(&self.first().root.join(&note.path));
+        discover::normalize_lexically(&file.parent().unwrap_or(&file).join(link))
     }
 
     /// Returns the number of files that were changed from the redo log when the store was opened to write.

@@ -14,6 +14,11 @@ use crate::error::{Error, ErrorKind};
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
 
+/// Whether the reason why a file is not read is that sources skip such files.
+pub fn is_skipped(reason: &str) -> bool {
+    [FILE_HUGE, FILE_BINARY].contains(&reason)
+}
+
 impl Store {
     /// Returns a warning that lists the notes that could not be read; `None` if there are none.
     pub fn unreadable_warning(&self) -> Option<String> {
@@ -25,7 +30,7 @@ impl Store {
     /// Iterates over the files and folders that can't be read, without files of sources that are skipped.
     fn unreadable(&self) -> impl Iterator<Item = &IgnoredEntry> {
         let all = self.collections.iter().flat_map(|collection| &collection.unreadable);
-        all.filter(|(_, reason)| ![FILE_HUGE, FILE_BINARY].contains(reason))
+        all.filter(|(_, reason)| !is_skipped(reason))
     }
 
     /// Lists the first unreadable files and folders, with the number of the others.

@@ -10,6 +10,7 @@ import json
 import os
 import posixpath
 import re
+from html.parser import HTMLParser
 from urllib.parse import unquote
 
 import yaml
@@ -95,12 +96,33 @@ def title_of(fields, tokens):
     return None
 
 
+class Anchors(HTMLParser):
+    """Collects the destinations of `<a href>`."""
+
+    def __init__(self):
+        super().__init__()
+        self.found = []
+
+    def handle_starttag(self, tag, attrs):
+        self.found += [value for name, value in attrs if tag == "a" and name == "href" and value]
+
+
+def anchors(html):
+    parser = Anchors()
+    parser.feed(html)
+    return parser.found
+
+
 def links_of(tokens):
-    """Returns the destinations of links, without images, code and HTML."""
+    """Returns the destinations of links, also in HTML, without images and code."""
     for token in tokens:
+        if token.type == "html_block":
+            yield from anchors(token.content)
         for child in token.children or []:
             if child.type == "link_open" and child.info != "auto":
                 yield child.attrs["href"]
+            elif child.type == "html_inline":
+                yield from anchors(child.content)
 
 
 def resolve(path, files):

@@ -16,6 +16,9 @@ fn notes() -> Vec<Arc<NoteHandle>> {
         note("notes/qp-d6.md", "---\nid: qp-d6\ntitle: Twice\n---\n"),
         note("notes/qp-e1.md", "---\nid: qp-e1\ntitle: Meeting notes\n---\n"),
     ];
+    for number in 0..5 {
+        notes.push(note(&format!("notes/qp-f{number}.md"), &format!("---\nid: qp-f{number}\ntitle: Docs\n---\n")));
+    }
     for (number, day) in ["2025-03-17", "2025-03-24", "2025-03-30", "2025-03-31"].iter().enumerate() {
         notes.push(note(&format!("journals/{day}.md"), &format!("---\nid: qp-j{number}\ntitle: {day}\n---\n- x\n")));
     }
@@ -63,6 +66,7 @@ fn double_brackets_name_by_id_title_alias_and_file() {
         ("[[qp-b2-roadmap]]", "qp-b2"),
         ("[[ twice ]]", "qp-d5"),
         ("[[TWICE]]", "qp-d4+qp-d5+qp-d6"),
+        ("[[Docs]]", "qp-f0+qp-f1+qp-f2+qp-f3+qp-f4"),
         ("[[Twice]]", "qp-d4+qp-d6"),
         ("[[2025-03-24]]", "qp-j1"),
         ("[[Mar 24th, 2025]]", "qp-j1"),
@@ -105,8 +109,17 @@ fn titles_beside_page_and_note_and_in_quotes() {
         assert!(question.rest.as_deref() == Some(text), "{text}");
     }
     for text in [
-        "the Unknown page", "Projects", "a Projects page", "the page", "page called", "note", "\"nothing\"",
-        "the plans page", "it's Projects' plan",
+        "the Unknown page",
+        "Projects",
+        "a Projects page",
+        "the page",
+        "page called",
+        "note",
+        "\"nothing\"",
+        "the plans page",
+        "it's Projects' plan",
+        "the docs page can't load",
+        "\"Docs\"",
     ] {
         let question = understood(text);
         assert!(is_only_words(&question), "{text}: {question:?}");

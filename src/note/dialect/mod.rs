@@ -13,7 +13,8 @@ use foldhash::{HashSet, HashSetExt};
 use serde::{Deserialize, Serialize};
 
 use super::frontmatter::{Frontmatter, read_foreign};
-use super::{Diagnostic, JOURNAL, NoteId, Value, find_long_body, title};
+use super::title::is_markdown_ending;
+use super::{Diagnostic, EncodedTarget, JOURNAL, NoteId, Value, find_long_body, title};
 
 /// The type of a document that names none.
 const DOCUMENT: &str = "document";
@@ -63,6 +64,16 @@ impl Dialect {
     /// Whether `[[name]]` is a link.
     pub(super) fn has_wiki_links(self) -> bool {
         self != Self::Okf
+    }
+
+    /// Whether a link of the body can only mean a note, so that it is broken if there is none. In documents, other paths may
+    /// be those of a published site, and double brackets are often no links.
+    pub(crate) fn can_break(self, link: EncodedTarget<'_>) -> bool {
+        match link {
+            _ if self == Self::Qipu => true,
+            EncodedTarget::Wiki(_) => matches!(self, Self::Obsidian | Self::Logseq),
+            EncodedTarget::Path(path) => path.rsplit_once('.').is_some_and(|(_, ending)| is_markdown_ending(ending)),
+        }
     }
 }
 

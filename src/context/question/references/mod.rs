@@ -18,6 +18,9 @@ use mentions::{ID_PREFIX, MAX_NAME, Mention, mentions};
 
 /// The most ids in a warning about a name of several notes.
 const MAX_LISTED_IDS: usize = 4;
+/// The most notes that a title without brackets names. A title of more is a common word: in a tree of documents, each page of
+/// a folder `docs` may have it.
+const MAX_NAMESAKES: usize = 4;
 /// The maximum growth of a name in bytes when its characters are mapped to lower case.
 const MAX_KEY_GROWTH: usize = 3;
 
@@ -89,7 +92,10 @@ impl NoteReferences {
         let matched = mention.names.iter().zip(matches).find(|(_, matches)| !matches.is_empty());
         match matched {
             Some((name, matches)) if !mention.is_explicit || parse_day(name).is_none() => {
-                self.add_notes(mention, name, best(matches, notes), notes);
+                let named = best(matches, notes);
+                if mention.is_explicit || named.len() <= MAX_NAMESAKES {
+                    self.add_notes(mention, name, named, notes);
+                }
             }
             _ if mention.is_explicit => {
                 let day = parse_day(first_name).map(DateRange::Day).or_else(|| parse(first_name, today).ok());
