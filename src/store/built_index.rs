@@ -26,7 +26,7 @@ pub(super) struct IndexSource {
     pub(super) records: ColumnStore,
     pub(super) text_index: Option<TextIndex>,
     pub(super) errors: Arc<ReadErrors>,
-    /// See [`super::load::Loaded`].
+    /// The caches for data that is derived from exactly these notes, and for merged terms.
     pub(super) sidecar: Option<SidecarFile>,
     pub(super) terms: Option<SidecarFile>,
 }

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
 use super::token_stream::{TextEnds, TokenStream};
-use super::vocabulary::{MAX_TOKENS, VocabularyBuilder};
+use super::vocabulary::{TOKEN_LIMIT, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::varint;
@@ -43,7 +43,7 @@ impl TextIndexer {
             language,
             stems: Stems::new(language),
             streams: Vec::new(),
-            vocabulary: VocabularyBuilder::new(MAX_TOKENS),
+            vocabulary: VocabularyBuilder::new(TOKEN_LIMIT),
             stats: Mutex::default(),
             buffers: Mutex::default(),
             documents: Vec::new(),
@@ -206,9 +206,9 @@ mod tests {
     use crate::note::Note;
 
     /// Returns the parts of the index of notes in batches of seven.
-    fn parts(max_tokens: u32) -> Vec<Vec<u8>> {
+    fn parts(token_limit: u32) -> Vec<Vec<u8>> {
         let mut indexer = Box::new(TextIndexer::new(Language::English));
-        indexer.vocabulary = VocabularyBuilder::new(max_tokens);
+        indexer.vocabulary = VocabularyBuilder::new(token_limit);
         for batch in 0..9 {
             for worker in indexer.workers() {
                 for note in 0..7 {

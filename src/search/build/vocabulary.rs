@@ -20,7 +20,7 @@ use crate::search::ids::{TermId, WordId};
 /// The number of tokens that one task analyses.
 const BATCH: usize = 512;
 /// The number of tokens from which on they are forgotten: a store of 100,000 notes has fewer.
-pub(crate) const MAX_TOKENS: u32 = 300_000;
+pub(crate) const TOKEN_LIMIT: u32 = 300_000;
 
 /// Builds the vocabulary of a segment.
 #[derive(Default)]
@@ -36,7 +36,7 @@ pub(crate) struct VocabularyBuilder {
     interner: TokenInterner,
     words_of_token: Vec<TokenWords>,
     lists: WordLists,
-    max_tokens: u32,
+    token_limit: u32,
 }
 
 /// Whether a term is a stop word.
@@ -102,8 +102,8 @@ struct TokenTerm {
 
 impl VocabularyBuilder {
     /// Returns a vocabulary without terms, which forgets tokens beyond a number: see [`VocabularyBuilder::end_batch`].
-    pub(crate) fn new(max_tokens: u32) -> Self {
-        Self { max_tokens, ..Self::default() }
+    pub(crate) fn new(token_limit: u32) -> Self {
+        Self { token_limit, ..Self::default() }
     }
 
     /// Adds the new tokens of a batch, frequent ones first for small ids, and appends the words of each to its stream.
@@ -129,7 +129,7 @@ impl VocabularyBuilder {
     /// only once, and the others are analysed again.
     pub(crate) fn end_batch(&mut self, streams: &mut [TokenStream]) {
         streams.iter_mut().for_each(TokenStream::clear);
-        if self.interner.token_count() > self.max_tokens {
+        if self.interner.token_count() > self.token_limit {
             streams.iter_mut().for_each(|stream| *stream = TokenStream::default());
             (self.interner, self.words_of_token, self.lists) = Default::default();
         }

@@ -274,7 +274,7 @@ mod tests {
                 let encoded = writer(is_one_run).encode(10, documents, |term| if term == TermId(1) { 6 } else { 0 });
                 assert!([0, 2, 5, 9, 10, 999].iter().all(|term| encoded.list(TermId(*term)).is_empty()));
                 let (list, mut found) = (encoded.list(TermId(1)), Vec::new());
-                assert_eq!(decode(&list, 6, documents, |doc, freqs| found.push((doc.0, freqs))), Some(()));
+                assert_eq!(decode(list, 6, documents, |doc, freqs| found.push((doc.0, freqs))), Some(()));
                 assert_eq!(found, postings, "{documents}");
                 (0..list.len()).for_each(|end| assert_eq!(decode(&list[..end], 6, documents, |_, _| {}), None));
             }
