@@ -117,14 +117,14 @@ impl<'a> NameIndex<'a> {
                 let found = own.map_or(PathTarget::Nothing, |own| own.resolve_path(note.local_path(), path));
                 match found {
                     PathTarget::Note(_) => found,
-                    other => self.find_in_other(&note.path, path).map_or(other, PathTarget::Note),
+                    other => self.find_in_other(note, path).map_or(other, PathTarget::Note),
                 }
             }
         }
     }
 
-    /// Finds the note of any collection whose file a path leads to, relative to the folder of the note at path `from`.
-    fn find_in_other(&self, from: &str, path: &str) -> Option<NoteIdx> {
+    /// Finds the note of any collection whose file a path in a note leads to, relative to its folder.
+    fn find_in_other(&self, from: &NoteHandle, path: &str) -> Option<NoteIdx> {
         if self.collections.len() < 2 || path.starts_with('/') {
             return None;
         }
@@ -132,7 +132,16 @@ impl<'a> NameIndex<'a> {
             let paths = NoteIdx::enumerate(self.notes);
             paths.map(|(index, note)| (note.path.as_str(), index)).collect()
         });
-        document_paths(normalize_path(from, path).join("/")).find_map(|path| by_path.get(path.as_str()).copied())
+        let inside = normalize_path(from.local_path(), path).join("/");
+        // A path of a note is relative to the first collection, which the link may enter from outside.
+        let from_first = match from.collection() {
+            None => inside,
+            Some(own) => match inside.strip_prefix(own.way_to_first.as_str()) {
+                Some(below) => below.to_owned(),
+                None => normalize_path(&own.prefix, &inside).join("/"),
+            },
+        };
+        document_paths(from_first).find_map(|path| by_path.get(path.as_str()).copied())
     }
 
     /// Finds the note of the first collection whose file a path leads to: see [`CollectionNames::resolve_path`].

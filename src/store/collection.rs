@@ -18,6 +18,9 @@ pub struct Collection {
     pub ordinal: usize,
     /// The path of its folder relative to that of the first collection, empty or with `/` at its end.
     pub prefix: String,
+    /// The path of the folder of the first collection relative to its own, empty or with `/` at its end; that of the first
+    /// one begins with `../`.
+    pub way_to_first: String,
     /// The path of its folder relative to the current directory, with `/` at its end.
     pub shown_path: String,
     /// For which application its files were written: that of a store for qipu.
@@ -36,6 +39,11 @@ impl Collection {
     /// Whether it is a source.
     pub fn is_source(&self) -> bool {
         self.dialect != Dialect::Qipu
+    }
+
+    /// Whether it is the project's store, to which notes without a collection belong.
+    pub(super) fn is_project(&self) -> bool {
+        self.name == PROJECT && !self.is_source()
     }
 
     /// Returns the path of a note's file in the folder of the collection.

@@ -299,8 +299,7 @@ impl CollectionFinder<'_> {
     fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
         let only = Location { store: Some(path.to_path_buf()), ..self.location.clone() };
         let root = discover::find_root(&only, self.current_dir)?;
-        let folder = root.parent().filter(|_| root.ends_with(discover::STORE_NAMES[0])).unwrap_or(&root);
-        let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = own_name(project_folder(&root), Path::new(""));
         if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, None) {
             self.add_configured(&root, &name, &config);
         }
@@ -465,7 +464,7 @@ impl CollectionFinder<'_> {
             let found = discover::named_store(&folder).filter(|root| !root.is_symlink());
             let Some(root) = found else { continue };
             is_any = true;
-            let name = store.name.clone().unwrap_or_else(|| own_name(&folder, &namer.base));
+            let name = store.name.clone().unwrap_or_else(|| own_name(project_folder(&folder), &namer.base));
             self.add_store(root, &name, namer.reason.clone(), Some(&namer.file));
         }
         if !is_any {
@@ -527,6 +526,10 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
         Some(rest) if namer.home.is_some() => (namer.home.clone()?, rest),
         _ => (namer.base.clone(), path),
     };
+    // The settings of a user belong to no project that a path could begin in.
+    if namer.reason == CollectionReason::UserSettings && base == namer.base && !path.starts_with('/') {
+        return None;
+    }
     if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
         return None;
     }
@@ -575,6 +578,12 @@ fn expand(dir: &DirHandle, pattern: &str) -> Option<Vec<PathBuf>> {
         found = next;
     }
     Some(found)
+}
+
+/// Returns the folder that contains a store, if the last name of the path is that of a store.
+fn project_folder(path: &Path) -> &Path {
+    let is_store = discover::STORE_NAMES.iter().any(|name| path.ends_with(name));
+    path.parent().filter(|_| is_store).unwrap_or(path)
 }
 
 /// Returns the name of a collection without one: that of its folder, or `files` for the folder that contains the store.

@@ -102,6 +102,11 @@ impl NoteHandle {
         self.collection.as_ref().map_or(0, |collection| collection.ordinal)
     }
 
+    /// Returns the note's collection; `None` for a note of the project's store.
+    pub fn collection(&self) -> Option<&Collection> {
+        self.collection.as_deref()
+    }
+
     /// Returns the name of the note's collection.
     pub fn collection_name(&self) -> &str {
         self.collection.as_ref().map_or(PROJECT, |collection| collection.name.as_str())

@@ -54,6 +54,7 @@ impl Default for CollectionReader {
             name: PROJECT.to_owned(),
             ordinal: 0,
             prefix: String::new(),
+            way_to_first: String::new(),
             shown_path: String::new(),
             dialect: Dialect::Qipu,
             is_writable: true,
@@ -152,7 +153,7 @@ fn open_one(
         load::notes(&index, builder.map(|factory| factory(&config)))?;
     let (mut notes, text_index) = super::sorted(notes, text_index);
     let mut unreadable = unreadable;
-    if about.ordinal > 0 || about.is_source() {
+    if !about.is_project() {
         for note in &mut notes {
             Arc::make_mut(note).set_collection(about);
         }
@@ -173,10 +174,15 @@ fn about(
     current_dir: &Path,
 ) -> Collection {
     let prefix = relative_to(&found.root, first);
+    let way_to_first = match first.file_name() {
+        Some(name) if found.root == first => format!("../{}/", name.to_string_lossy()),
+        _ => relative_to(first, &found.root),
+    };
     Collection {
         name: found.name.clone(),
         ordinal,
         prefix: if found.root == first { String::new() } else { prefix },
+        way_to_first,
         shown_path: relative_to(&found.root, current_dir),
         dialect: found.dialect,
         is_writable: found.is_writable,

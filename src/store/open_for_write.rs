@@ -179,7 +179,7 @@ impl Store {
     /// Parses a file of the first collection as [`Store::parse`] does, with the collection.
     pub(crate) fn parse_handle(&self, path: &str, bytes: Vec<u8>) -> NoteHandle {
         let mut note = NoteHandle::from(self.parse(path, bytes));
-        if self.is_source() {
+        if !self.first().about.is_project() {
             note.set_collection(&self.first().about);
         }
         note

@@ -2,10 +2,12 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::string_slice)]
 
+pub(crate) mod collection_model;
 pub(crate) mod files;
 pub(crate) mod frontmatter;
 pub(crate) mod generators;
 pub(crate) mod hang;
+pub(crate) mod layouts;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;

@@ -72,6 +72,28 @@ pub(crate) fn call_with_settings(dir: &str, settings: &Path, args: &[&str]) -> A
     call_in(Env { settings_dir: Some(settings.to_path_buf()), ..surroundings(dir, "", &[]) }, args)
 }
 
+/// The folders of a user.
+pub(crate) struct User {
+    pub(crate) settings: PathBuf,
+    pub(crate) data: PathBuf,
+    pub(crate) home: PathBuf,
+    pub(crate) cache: Option<PathBuf>,
+}
+
+/// Calls the program with the folders of a user.
+pub(crate) fn call_of_user(dir: &str, user: &User, args: &[&str]) -> Answer {
+    call_in(
+        Env {
+            settings_dir: Some(user.settings.clone()),
+            data_dir: Some(user.data.clone()),
+            home: Some(user.home.clone()),
+            cache_dir: user.cache.clone(),
+            ..surroundings(dir, "", &[])
+        },
+        args,
+    )
+}
+
 /// Calls the program with a folder for the user's cache and a text on standard input.
 pub(crate) fn call_with_cache(dir: &str, cache: &Path, args: &[&str], stdin: &str) -> Answer {
     call_in(Env { cache_dir: Some(cache.to_path_buf()), ..surroundings(dir, stdin, &[]) }, args)
