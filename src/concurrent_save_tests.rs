@@ -143,14 +143,8 @@ fn store() -> tempfile::TempDir {
 fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
     let waits = WaitPolicy { pause: |_| here(Point::Pause), ..WaitPolicy::default() };
     let cache_dir = Some(dir.join("cache"));
-    let env = Env {
-        current_dir: dir.into(),
-        cache_dir,
-        random: 7,
-        join_thread_pool: || (),
-        waits,
-        ..Env::of_process().unwrap()
-    };
+    let env =
+        Env { current_dir: dir.into(), cache_dir, random: 7, is_only_call: false, waits, ..Env::of_process().unwrap() };
     let words: Vec<_> = words.iter().map(Into::into).collect();
     beside(program, || crate::run(&words, &env, &mut Vec::new()))
 }

@@ -26,7 +26,7 @@ pub(crate) fn here() {
 fn child() {
     let (Ok(dir), Ok(words)) = (std::env::var(DIR), std::env::var(WORDS)) else { return };
     let waits = WaitPolicy { pause: |_| (), ..WaitPolicy::default() };
-    let env = Env { current_dir: dir.into(), random: 7, join_thread_pool: || (), waits, ..Env::of_process().unwrap() };
+    let env = Env { current_dir: dir.into(), random: 7, is_only_call: false, waits, ..Env::of_process().unwrap() };
     let words: Vec<_> = words.split('\n').map(Into::into).collect();
     crate::run(&words, &env, &mut Vec::new()).unwrap();
 }

@@ -101,9 +101,9 @@ pub struct Env {
     pub today: fn() -> Date,
     /// A random number, for the id of a new note.
     pub random: u64,
-    /// Adds the current thread to the pool of worker threads, so that one less has to be started. Only for a call that
-    /// ends with its answer: the work of other threads may wait for this one.
-    pub join_thread_pool: fn(),
+    /// Whether the process ends with the answer to this call, so that memory is not freed and the current thread may join
+    /// the pool of worker threads.
+    pub is_only_call: bool,
     /// How a command that writes waits for other programs.
     pub waits: WaitPolicy,
 }
@@ -203,10 +203,17 @@ impl Env {
             tells_progress: io::IsTerminal::is_terminal(&io::stderr()) && !is_dumb(),
             size: is_terminal.then(size),
             pager: pager().filter(|_| is_terminal && !is_dumb()),
-            // If the pool runs already, this has no effect.
-            join_thread_pool: || drop(rayon::ThreadPoolBuilder::new().use_current_thread().build_global()),
+            is_only_call: true,
             waits: WaitPolicy::default(),
         })
+    }
+
+    /// Adds the current thread to the pool of worker threads, so that one less has to be started. Only for a call that
+    /// ends with its answer: the work of other threads may wait for this one. Has no effect if the pool runs already.
+    pub fn join_thread_pool(&self) {
+        if self.is_only_call {
+            let _ = rayon::ThreadPoolBuilder::new().use_current_thread().build_global();
+        }
     }
 }
 

@@ -519,7 +519,7 @@ fn no_bidirectional_control_reaches_a_terminal() {
         pager: None,
         now: jiff::Timestamp::UNIX_EPOCH,
         today: || jiff::civil::date(1970, 1, 1),
-        join_thread_pool: || (),
+        is_only_call: false,
         waits: qipu::env::WaitPolicy::default(),
         random: 0,
     };

@@ -100,7 +100,10 @@ impl World {
             let store = note["store"].as_str().unwrap_or(only);
             format!("{store} {} {} {:?}", text(note, "id"), self.path(text(note, "path")), text(note, "title"))
         };
-        let graph = answer(&["graph", "--json"]).unwrap();
+        let graph = match answer(&["graph", "--json"]) {
+            Ok(graph) => graph,
+            Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
+        };
         let paths: BTreeMap<String, String> = rows(&graph, "notes")
             .iter()
             .map(|note| (text(note, "id").to_owned(), self.path(text(note, "path"))))

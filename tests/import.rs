@@ -78,7 +78,9 @@ fn links(store: &Store, title: &str) -> BTreeSet<String> {
 fn unresolved(store: &Store) -> BTreeSet<String> {
     let types = LinkTypes::default();
     let graph = Graph::new(store.notes(), &types);
-    NoteIdx::all(store.notes().len()).flat_map(|place| graph.unresolved(place).to_vec()).collect()
+    NoteIdx::all(store.notes().len())
+        .flat_map(|place| graph.unresolved(place).map(str::to_owned).collect::<Vec<_>>())
+        .collect()
 }
 
 /// Every file and folder, with its bytes and the time of its last change.

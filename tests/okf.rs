@@ -50,7 +50,7 @@ fn links(store: &Store, id: &str) -> (Vec<String>, Vec<String>) {
     let graph = Graph::new(store.notes(), &types);
     let index = NoteIdx::all(store.notes().len()).find(|index| store.notes()[*index].id.as_str() == id).unwrap();
     let out = graph.outgoing(index).map(|edge| store.notes()[edge.to].id.to_string()).collect();
-    (out, graph.unresolved(index).to_vec())
+    (out, graph.unresolved(index).map(str::to_owned).collect())
 }
 
 fn codes(fields: &str) -> Vec<&'static str> {

@@ -61,6 +61,7 @@ pub(crate) fn run(query: &str, today: Option<&str>, location: &Location, env: &E
         return Err(Error::usage("`qipu browse` needs a terminal as its standard input and output")
             .hint("`qipu list` and `qipu search WORDS` print notes anywhere"));
     }
+    let location = &Location { is_only_call: false, ..location.clone() };
     let client = StoreClient::open(location, &env.current_dir)?;
     let theme = Theme { has_color: env.has_color };
     let mut browser = Browser::new(client, Size::default(), theme, query)?;

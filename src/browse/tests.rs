@@ -257,7 +257,7 @@ fn decide(dir: &Path, browser: &mut Browser, effect: Effect) -> String {
     let env = crate::env::Env {
         current_dir: dir.into(),
         vars: std::collections::BTreeMap::new(),
-        join_thread_pool: || (),
+        is_only_call: false,
         ..crate::env::Env::of_process().unwrap()
     };
     let today = crate::env::Today::new(Some("2025-03-31".parse().unwrap()), || unreachable!("the day is given"));

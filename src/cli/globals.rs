@@ -179,6 +179,7 @@ impl GlobalArgs {
             data: env.data_dir.clone(),
             home: env.home.clone(),
             today: Today::default(),
+            is_only_call: env.is_only_call,
         }
     }
 

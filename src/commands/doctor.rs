@@ -1,6 +1,5 @@
 //! `qipu doctor`: reports the defects of a store, and repairs some with `--fix`.
 
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
@@ -19,8 +18,7 @@ use crate::store::{self, Location, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    // Not freed: the process ends soon.
-    let store = ManuallyDrop::new(open(location, current_dir)?);
+    let store = open(location, current_dir)?.unfreed();
     Ok(report(request, location, &store, Vec::new()))
 }
 
@@ -179,11 +177,11 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
         // Documents may link to markdown that is no note, as git ignores it or it lies in another folder of the project.
         let is_document = note.dialect() != Dialect::Qipu;
-        let is_lost = |target: &&String| !(is_document && store.has_linked_file(note, target));
+        let is_lost = |target: &&str| !(is_document && store.has_linked_file(note, target));
         let (outside, elsewhere): (Vec<_>, Vec<_>) =
-            graph.outside(place).iter().partition(|path| !store.is_in_project(note, path));
+            graph.outside(place).partition(|path| !store.is_in_project(note, path));
         let elsewhere = elsewhere.into_iter().filter(|_| is_document);
-        for target in graph.unresolved(place).iter().chain(elsewhere).filter(is_lost) {
+        for target in graph.unresolved(place).chain(elsewhere).filter(is_lost) {
             warn("broken-link", format!("broken link: no note named `{target}`"));
         }
         for path in outside {

@@ -27,8 +27,8 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let graph = session.graph().compacted(&digests);
             let walk = graph.walk(position, follow, &WalkLimits { max_hops: 1, ..request.limits });
             let mut entries = entries(&walk.reached);
-            let unresolved = graph.unresolved(position).iter().filter(|_| !is_narrowed(follow));
-            let entry = |target: &String| Entry::Unresolved { from: id.clone(), target: target.clone(), under: 0 };
+            let unresolved = graph.unresolved(position).filter(|_| !is_narrowed(follow));
+            let entry = |target: &str| Entry::Unresolved { from: id.clone(), target: target.to_owned(), under: 0 };
             entries.extend(unresolved.map(entry));
             let facts = vec![("id", RowValue::name(&id)), direction];
             (&layout::LINK_LIST, facts, entries, walk.matched, walk.is_limited())

@@ -23,7 +23,8 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     let has_links_wanted = |position: NoteIdx| {
         links.is_none_or(|graph| {
             let is_orphan = graph.outgoing(position).len() == 0 && graph.backlinks(position).next().is_none();
-            (!request.only_orphans || is_orphan) && (!request.only_broken || !graph.unresolved(position).is_empty())
+            (!request.only_orphans || is_orphan)
+                && (!request.only_broken || graph.unresolved(position).next().is_some())
         })
     };
     let notes = NoteIdx::enumerate(store.notes()).filter(|(position, note)| {

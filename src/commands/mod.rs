@@ -25,7 +25,6 @@ mod stale;
 mod taken_paths;
 mod unknown_names;
 
-use std::mem::ManuallyDrop;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -54,7 +53,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         // In a hook, this thread only waits for the one that works.
         Command::Prime(request) if request.is_hook => run_in_hook(command.clone(), location, current_dir),
         Command::Prime(request) => {
-            (env.join_thread_pool)();
+            env.join_thread_pool();
             run_prime(request, location, current_dir).map(Some)
         }
         Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
@@ -64,7 +63,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
         Command::Doctor(request) => {
-            (env.join_thread_pool)();
+            env.join_thread_pool();
             doctor::run(request, location, current_dir).map(Some)
         }
         Command::Stale(request) => stale::run(request, location, current_dir).map(Some),
@@ -89,7 +88,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Status
         | Command::Where
         | Command::Tags => {
-            (env.join_thread_pool)();
+            env.join_thread_pool();
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
@@ -129,8 +128,7 @@ fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
 /// # Errors
 /// The failure of the command; `Usage` for a command that does not read an open store.
 pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
-    // Like the store, the session is not freed: the process ends soon.
-    run_at(command, &ManuallyDrop::new(Session::new(store)))
+    run_at(command, &store.unfreed_with(Session::new(store)))
 }
 
 /// Runs a command that reads the store of an open session.
@@ -304,8 +302,7 @@ fn note_entry(store: &Store, digests: &Compactions, position: NoteIdx, role: Ent
     NoteEntry { compacted, ..NoteEntry::alone(&notes[position], role) }
 }
 
-/// Returns an answer from a store; on a corrupt index, from the notes themselves. The store is never freed: the process
-/// ends after the answer, and freeing ten thousand notes one by one would take a tenth of its time.
+/// Returns an answer from a store; on a corrupt index, from the notes themselves.
 fn answer_with_retry<T>(
     store: Store,
     location: &Location,
@@ -313,7 +310,7 @@ fn answer_with_retry<T>(
     answer: impl Fn(&Store) -> T,
 ) -> Result<T, Error> {
     let (store, answer) = store.with_corruption_retry(location, current_dir, answer)?;
-    let _ = ManuallyDrop::new(store);
+    drop(store.unfreed());
     Ok(answer)
 }
 

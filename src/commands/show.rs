@@ -37,9 +37,9 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let notes = store.notes();
     let entry = |edge: &Edge<'_>| Entry::Link(edge_entry(store, edge, entry_index), notes[edge.to].title().to_owned());
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry);
-    let unresolved = graph.unresolved(position).iter().map(|target| Entry::Unresolved {
+    let unresolved = graph.unresolved(position).map(|target| Entry::Unresolved {
         from: notes[position].id.clone(),
-        target: target.clone(),
+        target: target.to_owned(),
         under: entry_index,
     });
     edges.chain(unresolved).collect()

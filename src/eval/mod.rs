@@ -8,7 +8,6 @@ mod questions;
 mod rows;
 mod text;
 
-use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -44,12 +43,11 @@ const STANDARD_INPUT: &str = "-";
 /// `Usage` for an invalid question file; the errors of the commands that answer the questions.
 pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
-    (env.join_thread_pool)();
+    env.join_thread_pool();
     let store = commands::open_to_search(location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
     let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
-    // Not freed, since the process ends after the report.
-    let store = ManuallyDrop::new(store);
+    let store = store.unfreed();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 

@@ -35,10 +35,8 @@ const DEFAULT_INDEX: &str = "qipu";
 /// `Usage` or `Store` for a file of state that is not valid; `Store` if a note can't be read; `ClosedPipe` when the reader of
 /// `out` closed it. The file of state is written only if everything else succeeded.
 pub(crate) fn run(request: &ExportRequest, location: &Location, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    (env.join_thread_pool)();
-    let store = Store::open(location, &env.current_dir)?;
-    // Not freed, since the process ends soon.
-    let store = std::mem::ManuallyDrop::new(store);
+    env.join_thread_pool();
+    let store = Store::open(location, &env.current_dir)?.unfreed();
     let state_file = request.state_file.as_deref().map(|file| StateFile::open(&store, file, location)).transpose()?;
     if state_file.is_some() {
         // What can't be read now would be deleted.

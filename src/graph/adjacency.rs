@@ -52,6 +52,8 @@ pub(super) struct AdjacencyLists {
     pub(super) unresolved: SparseStrings,
     /// Paths that lead outside the store.
     pub(super) outside: SparseStrings,
+    /// The notes, ascending, with a link to nothing in their collection that may lead to a note of another one.
+    pub(super) open: Vec<NoteIdx>,
 }
 
 impl AdjacencyLists {
@@ -71,6 +73,8 @@ impl AdjacencyLists {
         self.ends.fits(notes, self.all.len())
             && self.all.iter().all(is_valid)
             && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_in_bounds(notes))
+            && self.open.is_sorted()
+            && self.open.last().is_none_or(|last| last.index() < notes)
     }
 
     /// Appends the next note with its links.
@@ -87,8 +91,8 @@ impl AdjacencyLists {
     /// Copies the links of a note from other lists behind the last note.
     pub(super) fn push_copy(&mut self, other: &Self, note: NoteIdx) {
         let row = NoteIdx::new(self.ends.row_count());
-        other.unresolved.of(note).iter().for_each(|text| self.unresolved.push(row, text));
-        other.outside.of(note).iter().for_each(|text| self.outside.push(row, text));
+        other.unresolved.of(note).for_each(|text| self.unresolved.push(row, text));
+        other.outside.of(note).for_each(|text| self.outside.push(row, text));
         let kinds = &mut self.kinds;
         let copy = |link: &OutLink| OutLink::new(link.to, kinds.intern(other.kinds.name(link.kind())), link.origins());
         let copied: Vec<OutLink> = other.of(note).iter().map(copy).collect();
@@ -105,8 +109,9 @@ impl AdjacencyLists {
         };
         self.all.extend(next.all.into_iter().filter_map(with_own_kind));
         self.ends.append(&next.ends);
-        self.unresolved.append(next.unresolved, notes);
-        self.outside.append(next.outside, notes);
+        self.unresolved.append(&next.unresolved, notes);
+        self.outside.append(&next.outside, notes);
+        self.open.extend(next.open.into_iter().map(|note| NoteIdx::new(note.index() + notes)));
     }
 }
 
@@ -140,34 +145,38 @@ impl LinkTypeTable {
 /// Strings per note, for fields that most notes lack: a sparse map from note index to strings.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct SparseStrings {
-    pub(super) all: Vec<String>,
+    /// The strings, one after another.
+    text: String,
+    ends: Offsets,
     /// The note index of each string, sorted.
-    pub(super) notes: Vec<NoteIdx>,
+    notes: Vec<NoteIdx>,
 }
 
 impl SparseStrings {
     /// Returns the strings of a note. O(log strings).
-    pub(super) fn of(&self, note: NoteIdx) -> &[String] {
+    pub(super) fn of(&self, note: NoteIdx) -> impl Iterator<Item = &str> + Clone {
         let start = self.notes.partition_point(|owner| *owner < note);
         let rest = self.notes.get(start..).unwrap_or_default();
         let count = rest.partition_point(|owner| *owner == note);
-        self.all.get(start..start + count).unwrap_or_default()
+        (start..start + count).map(|row| self.ends.text(row, &self.text))
     }
 
     /// Appends a string; `note` must not be less than the last note that has one.
     pub(super) fn push(&mut self, note: NoteIdx, text: &str) {
-        self.all.push(text.to_owned());
+        self.text.push_str(text);
+        self.ends.push(self.text.len() as u32);
         self.notes.push(note);
     }
 
     fn is_in_bounds(&self, notes: usize) -> bool {
         let is_note = |note: &NoteIdx| note.index() < notes;
-        self.all.len() == self.notes.len() && self.notes.is_sorted() && self.notes.iter().all(is_note)
+        self.ends.fits(self.notes.len(), self.text.len()) && self.notes.is_sorted() && self.notes.iter().all(is_note)
     }
 
-    fn append(&mut self, next: Self, notes: usize) {
-        self.all.extend(next.all);
-        self.notes.extend(next.notes.into_iter().map(|note| NoteIdx::new(note.index() + notes)));
+    fn append(&mut self, next: &Self, notes: usize) {
+        self.text.push_str(&next.text);
+        self.ends.append(&next.ends);
+        self.notes.extend(next.notes.iter().map(|note| NoteIdx::new(note.index() + notes)));
     }
 }
 
@@ -175,15 +184,17 @@ impl SparseStrings {
 mod tests {
     use super::*;
 
-    fn links(of: &[&[(u32, &str)]]) -> AdjacencyLists {
+    /// Returns the links of notes, of which the first is `first`.
+    fn links(of: &[&[(u32, &str)]], first: u32) -> AdjacencyLists {
         let mut links = AdjacencyLists::default();
         for (note, of) in NoteIdx::all(of.len()).zip(of) {
             let all: Vec<OutLink> =
                 of.iter().map(|(to, kind)| OutLink::new(NoteIdx(*to), links.kinds.intern(kind), TYPED)).collect();
             links.push(all);
             if note.0 % 2 == 1 {
-                links.unresolved.push(note, &format!("{} a", note.0));
-                links.unresolved.push(note, &format!("{} b", note.0));
+                links.unresolved.push(note, &format!("{} a", first + note.0));
+                links.unresolved.push(note, &format!("{} b", first + note.0));
+                links.open.push(note);
             }
         }
         links
@@ -193,15 +204,14 @@ mod tests {
     fn what_is_put_together_is_as_if_it_was_made_at_once() {
         let all: [&[(u32, &str)]; 6] =
             [&[(1, "a"), (2, "b")], &[], &[(0, "c")], &[(5, "b"), (4, "d"), (1, "c")], &[], &[(0, "a")]];
-        let whole = links(&all);
+        let whole = links(&all, 0);
+        let lost = |links: &AdjacencyLists, note: u32| -> Vec<String> {
+            links.unresolved.of(NoteIdx(note)).map(str::to_owned).collect()
+        };
         for cut in [0, 2, 4, 6] {
-            let mut parts = links(&all[..cut]);
-            let mut rest = links(&all[cut..]);
-            for text in &mut rest.unresolved.all {
-                let (note, letter) = text.split_once(' ').unwrap();
-                *text = format!("{} {letter}", note.parse::<usize>().unwrap() + cut);
-            }
-            parts.append(rest);
+            let mut parts = links(&all[..cut], 0);
+            parts.append(links(&all[cut..], cut as u32));
+            assert_eq!(parts.open, whole.open);
             for note in NoteIdx::all(all.len() + 1) {
                 let said = |links: &AdjacencyLists| {
                     links
@@ -211,10 +221,10 @@ mod tests {
                         .collect::<Vec<_>>()
                 };
                 assert_eq!(said(&parts), said(&whole), "{cut} {note:?}");
-                assert_eq!(parts.unresolved.of(note), whole.unresolved.of(note), "{cut} {note:?}");
+                assert_eq!(lost(&parts, note.0), lost(&whole, note.0), "{cut} {note:?}");
             }
         }
-        assert_eq!(whole.unresolved.of(NoteIdx(3)), ["3 a", "3 b"]);
-        assert!(whole.unresolved.of(NoteIdx(2)).is_empty() && whole.of(NoteIdx(6)).is_empty());
+        assert_eq!(lost(&whole, 3), ["3 a", "3 b"]);
+        assert!(lost(&whole, 2).is_empty() && whole.of(NoteIdx(6)).is_empty());
     }
 }

@@ -1,11 +1,10 @@
 //! The links of each collection by itself, which are cached with it, and their union with the links between collections.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::adjacency::AdjacencyLists;
 use super::{Graph, NameIndex, link_resolution};
-use crate::note::{COLLECTION_MARK, LinkTypes};
+use crate::note::LinkTypes;
 use crate::store::{NoteHandle, NoteIdx};
 use crate::timings;
 
@@ -58,31 +57,20 @@ impl<'a> Graph<'a> {
             lists.extend(part.lists.into_iter().map(|list| list.into_iter().map(shifted).collect::<Vec<_>>()));
             links.append(part.links);
         }
-        let open = notes_with_open_links(&links);
-        if open.is_empty() {
+        if links.open.is_empty() {
             return Self { lists: lists.into(), ..Self::of(notes, types, links) };
         }
         let names = NameIndex::new(notes);
         let mut resolved = AdjacencyLists::default();
         for note in NoteIdx::all(notes.len()) {
-            if open.contains(&note) {
+            if links.open.binary_search(&note).is_ok() {
                 link_resolution::add_note(&mut resolved, &names, notes, note);
             } else {
                 resolved.push_copy(&links, note);
             }
         }
-        let has_open_map = open.iter().any(|note| notes[*note].is_moc());
+        let has_open_map = links.open.iter().any(|note| notes[*note].is_moc());
         let lists = if has_open_map { super::lists_in_maps(&names, notes) } else { lists };
         Self { names: names.into(), lists: lists.into(), ..Self::of(notes, types, resolved) }
     }
-}
-
-/// Returns the notes with a link that leads to nothing in its own collection, and may lead to a note of another one.
-fn notes_with_open_links(links: &AdjacencyLists) -> BTreeSet<NoteIdx> {
-    let texts = |strings: &'_ super::adjacency::SparseStrings| {
-        let may_lead_on = |text: &String| text.contains(['/', '.', COLLECTION_MARK]);
-        let notes = strings.notes.iter().zip(&strings.all);
-        notes.filter(|(_, text)| may_lead_on(text)).map(|(note, _)| *note).collect::<Vec<_>>()
-    };
-    [&links.unresolved, &links.outside].into_iter().flat_map(texts).collect()
 }

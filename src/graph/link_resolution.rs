@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
-use crate::note::EncodedTarget;
+use crate::note::{COLLECTION_MARK, EncodedTarget};
 use crate::store::{NoteHandle, NoteIdx};
 
 /// The type of an inline link.
@@ -40,7 +40,8 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
     let mut seen_lost: HashSet<String, RandomState> = HashSet::default();
     let (kinds, unresolved, outside) = (&mut run.kinds, &mut run.unresolved, &mut run.outside);
     let mut is_first = |target: &str| seen_lost.insert(target.to_owned());
-    let links = notes[from].link_fields();
+    let (dialect, links) = (notes[from].dialect(), notes[from].link_fields());
+    let mut is_open = false;
     for (kind, target) in &links.typed {
         match names.resolve_from(from, target) {
             Some(to) if to == from => {}
@@ -50,8 +51,12 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
                     own.push(link);
                 }
             }
-            None if is_first(target) => unresolved.push(row, target),
-            None => {}
+            None => {
+                is_open |= target.contains(COLLECTION_MARK);
+                if is_first(target) {
+                    unresolved.push(row, target);
+                }
+            }
         }
     }
     let mut first_links = FirstLinks::default();
@@ -59,17 +64,18 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
         let (EncodedTarget::Wiki(target) | EncodedTarget::Path(target)) = link;
         let to = match names.resolve_link_in(from, link) {
             PathTarget::Note(to) => to,
-            // Files outside the store are not checked for existence.
-            PathTarget::Outside if is_first(target) => {
-                outside.push(row, target);
+            lost => {
+                is_open |= may_lead_on(link);
+                match lost {
+                    _ if !dialect.can_break(link) => {}
+                    // Files outside the store are not checked for existence.
+                    PathTarget::Outside if is_first(target) => outside.push(row, target),
+                    // `[[#heading]]` leads to a heading of the note itself.
+                    PathTarget::Nothing if !target.starts_with('#') && is_first(target) => unresolved.push(row, target),
+                    _ => {}
+                }
                 continue;
             }
-            // `[[#heading]]` leads to a heading of the note itself.
-            PathTarget::Nothing if !target.starts_with('#') && is_first(target) => {
-                unresolved.push(row, target);
-                continue;
-            }
-            PathTarget::Outside | PathTarget::Nothing | PathTarget::NoLink => continue,
         };
         if to == from {
             continue;
@@ -80,7 +86,16 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
         });
         own[position].add_origins(INLINE);
     }
+    run.open.extend(is_open.then_some(row));
     run.push(own);
+}
+
+/// Tells whether a link that leads to nothing in its own collection may lead to a note of another one.
+fn may_lead_on(link: EncodedTarget<'_>) -> bool {
+    match link {
+        EncodedTarget::Wiki(name) => name.contains(COLLECTION_MARK),
+        EncodedTarget::Path(path) => !path.starts_with('/'),
+    }
 }
 
 /// Finds the first of a note's links to each target: by linear search in a short list, by hash table in a long one.

@@ -119,7 +119,7 @@ impl Follow {
 }
 
 /// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 4";
+pub const CACHE_KEY: &str = "links 5";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
@@ -223,12 +223,12 @@ impl<'a> Graph<'a> {
     }
 
     /// Returns the link targets of a note that do not exist, in the order of the note.
-    pub fn unresolved(&self, from: NoteIdx) -> &[String] {
+    pub fn unresolved(&self, from: NoteIdx) -> impl Iterator<Item = &str> + Clone {
         self.links.unresolved.of(from)
     }
 
     /// Returns the paths of a note's links to files outside the store.
-    pub fn outside(&self, from: NoteIdx) -> &[String] {
+    pub fn outside(&self, from: NoteIdx) -> impl Iterator<Item = &str> {
         self.links.outside.of(from)
     }
 
@@ -348,7 +348,7 @@ mod tests {
         let mut formatted = format!("{:?}\n", graph.ordered_lists());
         for note in NoteIdx::all(graph.notes.len()) {
             let (stored, in_edges): (Vec<_>, Vec<_>) = (graph.outgoing(note).collect(), graph.incoming(note).collect());
-            let lost = (graph.unresolved(note), graph.outside(note));
+            let lost: [Vec<&str>; 2] = [graph.unresolved(note).collect(), graph.outside(note).collect()];
             let edges: Vec<_> = graph.edges_at(note, &Follow::default()).into_iter().map(|(edge, _)| edge).collect();
             formatted.push_str(&format!("{note:?} {stored:?} {in_edges:?} {lost:?} {edges:?}\n"));
         }

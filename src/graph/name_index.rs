@@ -96,17 +96,9 @@ impl<'a> NameIndex<'a> {
         }
     }
 
-    /// Resolves a link in the body of a note. One of a document that may mean something else than a note is none then.
+    /// Resolves a link in the body of a note. In a document, one that leads to no note may be none: see
+    /// [`Dialect::can_break`].
     pub(crate) fn resolve_link_in(&self, from: NoteIdx, link: EncodedTarget<'_>) -> PathTarget {
-        match self.find_target(from, link) {
-            PathTarget::Nothing | PathTarget::Outside if !self.notes[from].dialect().can_break(link) => {
-                PathTarget::NoLink
-            }
-            found => found,
-        }
-    }
-
-    fn find_target(&self, from: NoteIdx, link: EncodedTarget<'_>) -> PathTarget {
         match link {
             EncodedTarget::Wiki(target) => {
                 self.resolve_from(from, target).map_or(PathTarget::Nothing, PathTarget::Note)

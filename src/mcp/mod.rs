@@ -64,6 +64,7 @@ struct Settings<'a> {
 /// Runs the server until the client disconnects. Notes get `date` as their time of creation or change, else the current
 /// second. `is_structured`: whether results contain structured content too.
 pub(crate) fn serve(date: Option<&str>, is_structured: bool, location: &Location, env: &Env) -> Result<(), Error> {
+    let location = &Location { is_only_call: false, ..location.clone() };
     let (sender, calls) = channel();
     let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
     let settings = Settings { date, is_structured, location, env };

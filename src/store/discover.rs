@@ -42,6 +42,8 @@ pub struct Location {
     pub home: Option<PathBuf>,
     /// The day that counts as today.
     pub today: Today,
+    /// Whether the process ends with the answer, so that the store is not freed.
+    pub is_only_call: bool,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in the current directory and

@@ -37,6 +37,7 @@ mod shown_record;
 mod source_text;
 mod suggest_sources;
 mod text_index_builder;
+mod unfreed;
 mod unreadable_and_leftover;
 mod user_file;
 mod user_settings;
@@ -133,6 +134,8 @@ pub struct Store {
     recovered: usize,
     /// The positions of the notes by path, computed at the first use.
     by_path: OnceLock<HashMap<String, NoteIdx>>,
+    /// Whether the process ends with the answer from this store.
+    is_only_call: bool,
 }
 
 /// Named numbers.
@@ -257,6 +260,7 @@ impl Store {
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),
+            is_only_call: location.is_only_call,
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         store.settings_warning().into_iter().for_each(warnings::add);
@@ -368,6 +372,7 @@ impl Store {
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),
+            is_only_call: false,
         }
     }
 

@@ -93,13 +93,13 @@ pub(crate) fn outcome(layout: &Layout) -> Outcome {
     show_ids(&mut notes, &model.collections);
     notes.sort_by_key(|note| (note.collection, note.id.clone()));
     let (links, broken) = model.links(&notes);
-    let kept = |collection: &&Collection| layout.only.is_empty() || layout.only.contains(&collection.name);
     let line_of = |(index, collection): (usize, &Collection)| {
         let count = notes.iter().filter(|note| note.collection == index).count();
         let kind = collection.dialect.as_deref().unwrap_or("store");
         format!("{} {kind} {} {count}", collection.name, collection.folder)
     };
-    let collections = model.collections.iter().enumerate().filter(|(_, collection)| kept(collection)).map(line_of);
+    let collections =
+        model.collections.iter().enumerate().filter(|(_, collection)| model.counts(collection)).map(line_of);
     let line_of_note = |note: &ModelNote| {
         format!("{} {} {} {:?}", model.collections[note.collection].name, note.shown_id, note.path, note.title)
     };
@@ -673,14 +673,23 @@ impl Model<'_> {
                     Target::Note(other) if other.path != note.path => {
                         links.insert(format!("{} -> {}", note.path, other.path));
                     }
-                    Target::Nothing => {
+                    Target::Nothing if self.can_break(note, link, target) => {
                         broken.insert(format!("{} -> {target}", note.path));
                     }
-                    Target::Note(_) | Target::NoLink => {}
+                    Target::Note(_) | Target::Nothing | Target::NoLink => {}
                 }
             }
         }
         (links, broken)
+    }
+
+    /// Tells whether a link to nothing can only mean a note.
+    fn can_break(&self, from: &ModelNote, link: &str, target: &str) -> bool {
+        match self.collections[from.collection].dialect.as_deref() {
+            None => true,
+            Some(dialect) if link.starts_with("[[") => dialect == "obsidian" || dialect == "logseq",
+            _ => !target.starts_with('/') && [".md", ".markdown", ".mdx"].iter().any(|ending| target.ends_with(ending)),
+        }
     }
 
     /// Finds what `[[name]]` means.
@@ -728,6 +737,25 @@ impl Model<'_> {
         self.collections[note.collection].name == "project"
     }
 
+    /// Tells whether a collection is one of those that the call names, if it names any.
+    fn counts(&self, collection: &Collection) -> bool {
+        self.layout.only.is_empty() || self.layout.only.contains(&collection.name)
+    }
+
+    /// Tells whether a path is in the project of the first collection: the nearest folder with a store or a repository.
+    fn is_in_project(&self, path: &str) -> bool {
+        let first = self.collections.iter().find(|collection| self.counts(collection)).unwrap();
+        let own = if first.dialect.is_some() { first.folder.as_str() } else { parent(&first.folder) };
+        let has_mark = |folder: &&str| {
+            let has_store =
+                || [".qipu", "qipu/notes"].iter().any(|store| self.kinds.contains_key(&join(folder, store)));
+            *folder == "repo" || has_store()
+        };
+        let above = std::iter::successors(Some(own), |folder| Some(parent(folder)).filter(|_| !folder.is_empty()));
+        let folder = { above }.find(has_mark).unwrap_or(own);
+        path == folder || path.starts_with(&format!("{folder}/"))
+    }
+
     /// Finds where a path in Markdown leads.
     fn led_to<'n>(&self, from: &ModelNote, path: &str, notes: &'n [ModelNote]) -> Target<'n> {
         let collection = &self.collections[from.collection];
@@ -764,8 +792,9 @@ impl Model<'_> {
         match self.note_of(&target, notes) {
             Some(note) if path.starts_with('/') && note.collection != from.collection => Target::NoLink,
             Some(note) => Target::Note(note),
-            // `doctor` reports no path out of the collection, and none to a file or folder that exists.
-            None if path.starts_with('/') || leaves(&from.path, relative, &collection.folder) => Target::NoLink,
+            // `doctor` reports no path out of the collection and the project, and none to a file or folder that exists.
+            None if path.starts_with('/') => Target::NoLink,
+            None if leaves(&from.path, relative, &collection.folder) && !self.is_in_project(&target) => Target::NoLink,
             None if self.kinds.contains_key(&target) => Target::NoLink,
             None => Target::Nothing,
         }

@@ -128,7 +128,7 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         pager: None,
         now: jiff::Timestamp::from_second(1_750_000_000).unwrap(),
         today: || jiff::civil::date(2025, 6, 15),
-        join_thread_pool: || (),
+        is_only_call: false,
         // A test waits at most a millisecond between two attempts.
         waits: WaitPolicy {
             pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))),

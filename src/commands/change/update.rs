@@ -67,8 +67,8 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
     let types = &store.config.link_types;
     let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
     let lost = |(position, note): (NoteIdx, &std::sync::Arc<NoteHandle>)| {
-        let new = after.unresolved(position).iter().filter(|target| !before.unresolved(position).contains(target));
-        let finding = |target: &String| {
+        let new = after.unresolved(position).filter(|target| !before.unresolved(position).any(|old| old == *target));
+        let finding = |target: &str| {
             let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
             note_warning(store, note, "broken-link", message)
         };

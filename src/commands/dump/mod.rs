@@ -6,7 +6,6 @@ mod okf;
 mod places;
 
 use std::collections::BTreeSet;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use super::secrets::SecretSearch;
@@ -33,7 +32,7 @@ fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> R
     let selection = request.selection.as_ref();
     let store = Store::open_target(location, current_dir, None)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
-    let (store, (pack, skipped)) = (&*ManuallyDrop::new(store), all?);
+    let (store, (pack, skipped)) = (&*store.unfreed(), all?);
     if !request.is_secret_allowed {
         expect_no_secrets(store, &pack)?;
     }

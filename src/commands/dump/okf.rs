@@ -3,7 +3,6 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashSet};
 use std::fmt::Write;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 
 use jiff::civil::Date;
@@ -37,7 +36,7 @@ pub(super) fn run(
     let (store, bundle) = store.with_corruption_retry(location, current_dir, |store| {
         Bundle::of(store, selection, request.is_secret_allowed)
     })?;
-    let (store, bundle) = (&*ManuallyDrop::new(store), bundle?);
+    let (store, bundle) = (&*store.unfreed(), bundle?);
     store::export_folder(location, current_dir, folder, &bundle.files)?;
     let created = |path: &String| {
         let path = folder.join(path).to_string_lossy().into_owned();
