@@ -51,6 +51,13 @@ impl<'a> Bytes<'a> {
         (0..self.varint()).map(|_| element(self)).collect()
     }
 
+    fn column(&mut self, count: u64) -> Vec<u64> {
+        let width = usize::from(self.take(1)[0]);
+        assert!((1..=4).contains(&width));
+        let integer = |bytes: &[u8]| bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+        self.take(count as usize * width).chunks(width).map(integer).collect()
+    }
+
     fn u32(&mut self) -> u32 {
         u32::from_le_bytes(self.take(4).try_into().unwrap())
     }
@@ -314,8 +321,12 @@ fn decode(file: &[u8]) -> Decoded {
     let (rows, suffixes) = (decompress(&sections[5]), decompress(&sections[6]));
     let (mut rest, mut suffixes, mut text) = (Bytes(&rows), Bytes(&suffixes), Vec::new());
     let mut terms = Vec::new();
-    while !rest.0.is_empty() {
-        let [shared, own, notes, paragraphs, list_len] = std::array::from_fn(|_| rest.varint());
+    let numbers: [Vec<u64>; 3] = std::array::from_fn(|_| rest.column(counts[0]));
+    let lengths: [Vec<u64>; 2] = std::array::from_fn(|_| suffixes.column(counts[0]));
+    assert!(rest.0.is_empty());
+    for term in 0..counts[0] as usize {
+        let [notes, paragraphs, list_len] = std::array::from_fn(|column| numbers[column][term]);
+        let [shared, own] = std::array::from_fn(|column| lengths[column][term]);
         text.truncate(shared as usize);
         text.extend(suffixes.take(own as usize));
         let (list, is_stop, notes) = (lists.take(list_len as usize), notes & 1 == 1, notes >> 1);
@@ -324,10 +335,10 @@ fn decode(file: &[u8]) -> Decoded {
     }
 
     let (of_words, rows, texts) = (decompress(&sections[7]), decompress(&sections[8]), decompress(&sections[9]));
-    let (mut of_words, mut rows, mut texts) = (Bytes(&of_words), Bytes(&rows), Bytes(&texts));
+    let (mut rows, mut texts) = (Bytes(&rows), Bytes(&texts));
     let mut words = Vec::new();
-    while !rows.0.is_empty() {
-        let (term, kind) = (&terms[of_words.varint() as usize].text, rows.varint() & 3);
+    for term in Bytes(&of_words).column(counts[1]) {
+        let (term, kind) = (&terms[term as usize].text, rows.varint() & 3);
         let len = if kind == 2 { rows.varint() as usize } else { 0 };
         let own = String::from_utf8(texts.take(len).to_vec()).unwrap();
         words.push(if kind == 2 { own } else { term.clone() });
@@ -363,7 +374,7 @@ fn decode(file: &[u8]) -> Decoded {
         }
     };
     let documents: Vec<Document> = files.into_iter().enumerate().map(document).collect();
-    assert!(norms.0.is_empty() && forward.0.is_empty() && lists.0.is_empty() && columns.0.is_empty());
+    assert!(norms.0.is_empty() && forward.0.is_empty() && lists.0.is_empty());
     assert_eq!((terms.len() as u64, words.len() as u64, documents.len() as u64), (counts[0], counts[1], counts[2]));
     Decoded { key, counts, documents, terms }
 }
@@ -391,7 +402,7 @@ fn stored_index() -> Vec<u8> {
 #[test]
 fn the_index_of_three_notes_is_decoded_by_its_page() {
     let Decoded { key, counts, documents, terms } = decode(&stored_index());
-    assert_eq!((key.as_str(), counts[2]), ("english 4", 3));
+    assert_eq!((key.as_str(), counts[2]), ("english 5", 3));
     let paths: Vec<&str> = documents.iter().map(|document| document.path.as_str()).collect();
     assert_eq!(paths, ["notes/qp-0000000a.md", "notes/qp-0000000b.md", "notes/wal.md"]);
     let [fsync, rename, wal] = &documents[..] else { panic!("{documents:?}") };

@@ -22,6 +22,11 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
         Self { ends }
     }
 
+    /// Returns the ends of the rows.
+    pub(crate) fn ends(&self) -> &[T] {
+        &self.ends
+    }
+
     pub(crate) fn push(&mut self, end: T) {
         self.ends.push(end);
     }
@@ -75,6 +80,18 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
     }
 }
 
+impl Offsets {
+    /// Returns the offsets of rows with these lengths; `None` if they have more than `u32::MAX` elements.
+    pub(crate) fn of_lengths(mut lengths: Vec<u32>) -> Option<Self> {
+        let mut end = 0_u64;
+        for length in &mut lengths {
+            end += u64::from(*length);
+            *length = end as u32;
+        }
+        u32::try_from(end).ok().map(|_| Self { ends: lengths })
+    }
+}
+
 impl<T: Copy + Default + Ord + TryInto<usize> + Add<Output = T>> Offsets<T> {
     /// Appends the rows of another ragged array, whose elements are appended to those of this one.
     pub(crate) fn append(&mut self, other: &Self) {
@@ -94,6 +111,10 @@ mod tests {
         assert_eq!((offsets.text(2, "abcde"), offsets.text(2, "abc")), ("cde", ""));
         assert_eq!([0, 1, 2, 4, 5].map(|position| offsets.row_at(position)), [0, 0, 2, 2, 3]);
         assert!(offsets.fits(3, 5) && !offsets.fits(2, 5) && !offsets.fits(3, 4));
+        assert_eq!(
+            (Offsets::of_lengths(vec![2, 0, 3]), Offsets::of_lengths(vec![u32::MAX, 1])),
+            (Some(offsets.clone()), None)
+        );
         offsets.append(&Offsets::from_ends(vec![1]));
         assert_eq!((offsets.row_count(), offsets.total(), offsets.range(3)), (4, 6, Some(5..6)));
         assert_eq!((Offsets::<u64>::default().total(), Offsets::<u64>::default().range(0)), (0, None));

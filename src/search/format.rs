@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The version of the layout and of text analysis. It is part of the key of a stored segment, so that a segment of
 /// another version is not read. Raise it when the layout or the terms of any text change.
-pub(crate) const VERSION: u32 = 4;
+pub(crate) const VERSION: u32 = 5;
 
 /// The number of bits below the length of a body: its share of questions, and whether it names a time.
 pub(crate) const BODY_FLAG_BITS: u32 = 5;

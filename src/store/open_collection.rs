@@ -290,7 +290,7 @@ impl super::Store {
         let fingerprints: Option<Vec<_>> = self.text_indexes().iter().map(|index| index.fingerprint).collect();
         let fingerprints = fingerprints.filter(|all| all.len() > 1)?;
         let first = self.collections.iter().find(|collection| collection.text_index.is_some())?;
-        Some((first.terms.as_ref()?, format!("terms 1 {fingerprints:?}")))
+        Some((first.terms.as_ref()?, format!("terms 2 {fingerprints:?}")))
     }
 
     /// Reads the merged terms of exactly these text indexes; `None` if they are not cached.

@@ -9,7 +9,7 @@ use super::token_stream::{TextEnds, TokenStream};
 use super::vocabulary::{TOKEN_LIMIT, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
-use crate::codec::varint;
+use crate::codec::{columns, varint};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::format::{BODY_FLAG_BITS, IndexPart, MAX_SHARED_PREFIX, SegmentCounts, Totals, VERSION, WordKind};
@@ -102,7 +102,9 @@ impl TextIndexer {
         let concat = |terms: &[TermId]| terms.iter().map(|term| encoded.list(*term)).collect::<Vec<_>>().concat();
         let lists = order.par_chunks(LISTS_PER_CHUNK).map(concat).collect();
         let mut ordinals = vec![TermOrd::default(); terms.len()];
-        let mut before = "";
+        let mut columns = [const { Vec::new() }; TERM_COLUMNS];
+        columns.iter_mut().for_each(|column| column.reserve_exact(terms.len()));
+        let (mut before, mut suffixes) = ("", Vec::new());
         for (ordinal, id) in TermOrd::all(order.len()).zip(&order) {
             let ((text, Some(is_stop)), Some(of_term)) = (terms.get(id.index()), ordinals.get_mut(id.index())) else {
                 continue;
@@ -111,24 +113,28 @@ impl TextIndexer {
             let same = before.bytes().zip(text.bytes()).take_while(|(a, b)| a == b);
             let shared = same.take(MAX_SHARED_PREFIX).count();
             let doc_freq = doc_freq(*id);
-            let rows = &mut parts[IndexPart::Terms as usize];
-            varint::write(rows, shared as u32);
-            varint::write(rows, (text.len() - shared) as u32);
-            varint::write(rows, doc_freq.notes << 1 | u32::from(is_stop));
-            varint::write(rows, doc_freq.paragraphs);
-            varint::write(rows, encoded.list(*id).len() as u32);
+            let notes = doc_freq.notes << 1 | u32::from(is_stop);
+            let list_len = encoded.list(*id).len() as u32;
+            let row = [notes, doc_freq.paragraphs, list_len, shared as u32, (text.len() - shared) as u32];
+            columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
             before = text;
             let suffix = text.as_bytes().get(shared..).unwrap_or_default();
-            parts[IndexPart::TermTexts as usize].extend_from_slice(suffix);
+            suffixes.extend_from_slice(suffix);
         }
+        let (numbers, lengths) = columns.split_at(NUMBER_COLUMNS);
+        numbers.iter().for_each(|column| columns::write(&mut parts[IndexPart::Terms as usize], column));
+        let mut texts = Vec::new();
+        lengths.iter().for_each(|column| columns::write(&mut texts, column));
+        texts.append(&mut suffixes);
+        parts[IndexPart::TermTexts as usize] = texts;
         (ordinals, lists)
     }
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
-        let words = self.vocabulary.words.iter().zip(&self.vocabulary.term_of);
-        for (((text, kind), term), doc_freq) in words.zip(doc_freqs) {
-            let ordinal = ordinals.get(term.index()).copied().unwrap_or_default();
-            varint::write(&mut parts[IndexPart::Words as usize], ordinal.0);
+        let ordinal = |term: &TermId| ordinals.get(term.index()).copied().unwrap_or_default().0;
+        let terms: Vec<u32> = self.vocabulary.term_of.iter().map(ordinal).collect();
+        columns::write(&mut parts[IndexPart::Words as usize], &terms);
+        for ((text, kind), doc_freq) in self.vocabulary.words.iter().zip(doc_freqs) {
             let rows = &mut parts[IndexPart::WordRows as usize];
             varint::write(rows, doc_freq << 2 | kind as u32);
             if kind == WordKind::Other {
@@ -138,6 +144,10 @@ impl TextIndexer {
         }
     }
 }
+
+/// The columns of the dictionary, and how many of them are not of texts: see specs/index-format.md.
+const TERM_COLUMNS: usize = 5;
+const NUMBER_COLUMNS: usize = 3;
 
 /// Removes an unused value from a pool; a new one if there is none.
 fn pop_or_default<T: Default>(pool: &Mutex<Vec<T>>) -> T {

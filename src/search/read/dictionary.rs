@@ -2,26 +2,21 @@
 
 use std::ops::Range;
 
+use crate::codec::columns::ColumnReader;
 use crate::codec::offsets::Offsets;
-use crate::codec::varint::VarintReader;
 use crate::search::format::MAX_SHARED_PREFIX;
 use crate::search::ids::TermOrd;
 
 /// The terms of a segment in the order of their texts, decoded as a whole when the segment is opened.
 #[derive(Default)]
 pub(crate) struct Dictionary {
-    terms: Vec<TermInfo>,
+    /// The document frequency of each term, above a bit that tells whether it is a stop word.
+    doc_freqs: Vec<u32>,
+    paragraph_freqs: Vec<u32>,
     texts: String,
     text_ends: Offsets,
     /// The offsets of the postings lists in their blob.
     list_ends: Offsets,
-}
-
-#[derive(Clone, Copy)]
-struct TermInfo {
-    doc_freq: u32,
-    paragraph_freq: u32,
-    is_stop: bool,
 }
 
 /// A dictionary entry: a term and its document frequencies.
@@ -36,32 +31,17 @@ pub(crate) struct TermEntry<'a> {
 }
 
 impl Dictionary {
-    /// Decodes `count` terms from their rows and the suffixes of their texts; `None` if these are corrupt. Without suffixes,
-    /// the terms have no texts.
-    pub(crate) fn decode(rows: &[u8], suffixes: Option<&[u8]>, count: usize) -> Option<Self> {
-        let (mut rest, capacity) = (VarintReader(rows), bounded_capacity(count, rows, 5));
-        let (mut terms, mut list_ends) = (Vec::with_capacity(capacity), Offsets::with_capacity(capacity));
-        let mut texts = suffixes.map(|suffixes| TextDecoder::new(suffixes, capacity));
-        let mut list_end = 0_u32;
-        while !rest.0.is_empty() {
-            let (shared, own) = (rest.read_u32()? as usize, rest.read_u32()? as usize);
-            let (doc_freq, paragraph_freq) = (rest.read_u32()?, rest.read_u32()?);
-            list_end = list_end.checked_add(rest.read_u32()?)?;
-            if let Some(texts) = &mut texts {
-                texts.push(shared, own)?;
-            }
-            list_ends.push(list_end);
-            terms.push(TermInfo { doc_freq: doc_freq >> 1, paragraph_freq, is_stop: doc_freq & 1 == 1 });
-        }
-        if terms.len() != count {
-            return None;
-        }
-        let (texts, text_ends) = texts.map_or(Some(Default::default()), TextDecoder::finish)?;
-        Some(Self { terms, texts, text_ends, list_ends })
+    /// Decodes `count` terms from their numbers and their texts; `None` if these are corrupt. The texts may be left out.
+    pub(crate) fn decode(numbers: &[u8], texts: Option<&[u8]>, count: usize) -> Option<Self> {
+        let mut columns = ColumnReader(numbers);
+        let (doc_freqs, paragraph_freqs) = (columns.read(count)?, columns.read(count)?);
+        let list_ends = Offsets::of_lengths(columns.read(count)?)?;
+        let (texts, text_ends) = texts.map_or(Some(Default::default()), |texts| decode_texts(texts, count))?;
+        columns.0.is_empty().then_some(Self { doc_freqs, paragraph_freqs, texts, text_ends, list_ends })
     }
 
     pub(crate) fn term_count(&self) -> usize {
-        self.terms.len()
+        self.doc_freqs.len()
     }
 
     /// Returns the length of all postings lists in bytes.
@@ -71,32 +51,35 @@ impl Dictionary {
 
     /// Returns the entry of a term; an empty one if it does not exist.
     pub(crate) fn entry(&self, term: TermOrd) -> TermEntry<'_> {
-        let Some(TermInfo { doc_freq, paragraph_freq, is_stop }) = self.terms.get(term.index()).copied() else {
+        let Some((doc_freq, paragraph_freq)) =
+            self.doc_freqs.get(term.index()).zip(self.paragraph_freqs.get(term.index()))
+        else {
             return TermEntry::default();
         };
-        TermEntry { text: self.text(term), doc_freq, paragraph_freq, is_stop }
+        let is_stop = doc_freq & 1 == 1;
+        TermEntry { text: self.text(term), doc_freq: doc_freq >> 1, paragraph_freq: *paragraph_freq, is_stop }
     }
 
     /// Returns the document and the paragraph frequencies of all terms.
     pub(crate) fn freqs(&self) -> (Vec<u32>, Vec<u32>) {
-        self.terms.iter().map(|info| (info.doc_freq, info.paragraph_freq)).unzip()
+        (self.doc_freqs.iter().map(|doc_freq| doc_freq >> 1).collect(), self.paragraph_freqs.clone())
     }
 
     /// Returns whether a term is a stop word. A term that does not exist is one.
     pub(crate) fn is_stop(&self, term: TermOrd) -> bool {
-        self.terms.get(term.index()).is_none_or(|info| info.is_stop)
+        self.doc_freqs.get(term.index()).is_none_or(|doc_freq| doc_freq & 1 == 1)
     }
 
     /// Returns the document frequency of a content term and the range of its postings list; `None` for a stop word.
     pub(crate) fn postings(&self, term: TermOrd) -> Option<(u32, Range<u64>)> {
-        let info = self.terms.get(term.index()).filter(|info| !info.is_stop)?;
+        let doc_freq = self.doc_freqs.get(term.index()).filter(|doc_freq| *doc_freq & 1 == 0)?;
         let range = self.list_ends.range(term.index())?;
-        Some((info.doc_freq, u64::from(range.start)..u64::from(range.end)))
+        Some((doc_freq >> 1, u64::from(range.start)..u64::from(range.end)))
     }
 
     /// Finds a term by its text. O(log terms).
     pub(crate) fn find(&self, text: &str) -> Option<TermOrd> {
-        let (mut low, mut high) = (0, self.terms.len() as u32);
+        let (mut low, mut high) = (0, self.doc_freqs.len() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
             match self.text(TermOrd(middle)).cmp(text) {
@@ -134,42 +117,28 @@ impl Dictionary {
     }
 }
 
-/// Decodes front-coded texts.
-struct TextDecoder<'a> {
-    suffixes: &'a [u8],
-    texts: Vec<u8>,
-    ends: Offsets,
-    /// The offset of the text before.
-    before: usize,
-}
-
-impl<'a> TextDecoder<'a> {
-    fn new(suffixes: &'a [u8], capacity: usize) -> Self {
-        let texts = Vec::with_capacity(suffixes.len() * 2);
-        Self { suffixes, texts, ends: Offsets::with_capacity(capacity), before: 0 }
-    }
-
-    /// Appends a text of `shared` bytes of the one before and `own` bytes of the suffixes; `None` if there are not as many.
-    fn push(&mut self, shared: usize, own: usize) -> Option<()> {
-        let start = self.texts.len();
-        let (suffix, others) = self.suffixes.split_at_checked(own)?;
-        // The bound keeps corrupt rows from expanding to more than the memory.
-        if shared > start - self.before || shared > MAX_SHARED_PREFIX {
+/// Decodes front-coded texts: each has a number of bytes of the one before, then its own bytes of the suffixes. Returns them
+/// and their ends; `None` if the suffixes are not as many bytes, or the texts are not UTF-8.
+fn decode_texts(bytes: &[u8], count: usize) -> Option<(String, Offsets)> {
+    let mut columns = ColumnReader(bytes);
+    let (shared, own) = (columns.read(count)?, columns.read(count)?);
+    let mut suffixes = columns.0;
+    let (mut texts, mut before) = (Vec::with_capacity(suffixes.len() * 2), 0);
+    let mut ends = Offsets::with_capacity(own.len());
+    for (shared, own) in shared.iter().zip(&own) {
+        let (start, shared) = (texts.len(), *shared as usize);
+        let (suffix, others) = suffixes.split_at_checked(*own as usize)?;
+        // The bound keeps a corrupt index from expanding to more than the memory.
+        if shared > start - before || shared > MAX_SHARED_PREFIX {
             return None;
         }
-        self.suffixes = others;
-        self.texts.extend_from_within(self.before..self.before + shared);
-        self.texts.extend_from_slice(suffix);
-        self.before = start;
-        self.ends.push(u32::try_from(self.texts.len()).ok()?);
-        Some(())
+        suffixes = others;
+        texts.extend_from_within(before..before + shared);
+        texts.extend_from_slice(suffix);
+        before = start;
+        ends.push(u32::try_from(texts.len()).ok()?);
     }
-
-    /// Returns the texts and their ends; `None` if suffixes are left or the texts are not UTF-8.
-    fn finish(self) -> Option<(String, Offsets)> {
-        let texts = String::from_utf8(self.texts).ok().filter(|_| self.suffixes.is_empty())?;
-        Some((texts, self.ends))
-    }
+    Some((String::from_utf8(texts).ok().filter(|_| suffixes.is_empty())?, ends))
 }
 
 /// Returns the capacity for `count` rows of at least `least` bytes: a corrupt count can't exhaust the memory.

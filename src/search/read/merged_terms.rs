@@ -7,8 +7,9 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::dictionary::Dictionary;
+use crate::codec::columns::{self, ColumnReader};
 use crate::codec::offsets::Offsets;
-use crate::codec::varint::{VarintReader, write};
+use crate::codec::varint::{self, VarintReader};
 use crate::search::ids::{TermId, TermOrd};
 
 /// The ids of the terms of segments. The ids of the first segment's terms are their ordinals; those of the terms that it
@@ -116,25 +117,16 @@ impl MergedTerms {
     /// Encodes the merged terms for the cache.
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
-        write(&mut bytes, self.ids.len() as u32);
         for ids in &self.ids {
-            write(&mut bytes, ids.len() as u32);
-            let mut next = 0_u32;
-            for id in ids {
-                // Most ids ascend.
-                let delta = i64::from(id.0) - i64::from(next);
-                write(&mut bytes, ((delta << 1) ^ (delta >> 63)) as u32);
-                next = id.0.wrapping_add(1);
-            }
+            columns::write(&mut bytes, &ids.iter().map(|id| id.0).collect::<Vec<_>>());
         }
-        write(&mut bytes, self.others.len() as u32);
-        for (position, (segment, term)) in self.others.owners.iter().enumerate() {
-            write(&mut bytes, u32::from(*segment));
-            write(&mut bytes, term.0);
-            write(&mut bytes, self.others.text(position).len() as u32);
-        }
-        self.others.sorted.iter().for_each(|position| write(&mut bytes, *position));
-        bytes.extend_from_slice(self.others.texts.as_bytes());
+        let OtherTerms { owners, texts, text_ends, sorted } = &self.others;
+        varint::write(&mut bytes, owners.len() as u32);
+        columns::write(&mut bytes, &owners.iter().map(|(segment, _)| u32::from(*segment)).collect::<Vec<_>>());
+        columns::write(&mut bytes, &owners.iter().map(|(_, term)| term.0).collect::<Vec<_>>());
+        columns::write(&mut bytes, text_ends.ends());
+        columns::write(&mut bytes, sorted);
+        bytes.extend_from_slice(texts.as_bytes());
         bytes
     }
 
@@ -142,51 +134,33 @@ impl MergedTerms {
     /// included.
     pub(super) fn decode(bytes: &[u8], term_counts: &[usize]) -> Option<Self> {
         let (first, later) = term_counts.split_first()?;
-        let mut rest = VarintReader(bytes);
-        if rest.read_u32()? as usize != later.len() {
-            return None;
-        }
-        let mut ids = Vec::with_capacity(later.len());
-        for count in later {
-            ids.push(decode_ids(&mut rest, *count)?);
-        }
-        let others = decode_others(&mut rest)?;
-        let end = first + others.len();
-        let is_known = |ids: &Vec<TermId>| ids.iter().all(|id| id.index() < end);
+        let mut rest = ColumnReader(bytes);
+        let columns = later.iter().map(|count| rest.read(*count)).collect::<Option<Vec<_>>>()?;
+        let others = decode_others(rest)?;
+        let end = (first + others.len()) as u32;
+        let is_known = |ids: &Vec<u32>| ids.iter().all(|id| *id < end);
         let has_owner = |(segment, term): &(u16, TermOrd)| {
             term_counts.get(usize::from(*segment)).is_some_and(|count| *segment > 0 && term.index() < *count)
         };
-        (ids.iter().all(is_known) && others.owners.iter().all(has_owner)).then_some(Self { ids, others })
+        if !(columns.iter().all(is_known) && others.owners.iter().all(has_owner)) {
+            return None;
+        }
+        let ids = columns.into_iter().map(|ids| ids.into_iter().map(TermId).collect());
+        Some(Self { ids: ids.collect(), others })
     }
 }
 
-fn decode_ids(rest: &mut VarintReader<'_>, count: usize) -> Option<Vec<TermId>> {
-    if rest.read_u32()? as usize != count {
-        return None;
-    }
-    let (mut ids, mut next) = (Vec::with_capacity(count), 0_u32);
-    for _ in 0..count {
-        let delta = rest.read_u32()?;
-        let id = next.wrapping_add((delta >> 1) ^ (delta & 1).wrapping_neg());
-        ids.push(TermId(id));
-        next = id.wrapping_add(1);
-    }
-    Some(ids)
-}
-
-fn decode_others(rest: &mut VarintReader<'_>) -> Option<OtherTerms> {
+fn decode_others(columns: ColumnReader<'_>) -> Option<OtherTerms> {
+    let mut rest = VarintReader(columns.0);
     let count = rest.read_u32()? as usize;
-    let mut others = OtherTerms::default();
-    let mut end = 0_u32;
-    for _ in 0..count {
-        let (segment, term) = (u16::try_from(rest.read_u32()?).ok()?, TermOrd(rest.read_u32()?));
-        end = end.checked_add(rest.read_u32()?)?;
-        others.owners.push((segment, term));
-        others.text_ends.push(end);
-    }
-    for _ in 0..count {
-        others.sorted.push(rest.read_u32().filter(|position| (*position as usize) < count)?);
-    }
-    others.texts = std::str::from_utf8(rest.0).ok().filter(|texts| texts.len() == end as usize)?.to_owned();
-    Some(others)
+    let mut columns = ColumnReader(rest.0);
+    let (segments, terms) = (columns.read(count)?, columns.read(count)?);
+    let (ends, sorted) = (columns.read(count)?, columns.read(count)?);
+    let texts = std::str::from_utf8(columns.0).ok()?;
+    let is_valid = ends.is_sorted()
+        && ends.last().copied().unwrap_or_default() as usize == texts.len()
+        && sorted.iter().all(|position| (*position as usize) < count);
+    let owners = segments.iter().zip(terms).map(|(segment, term)| Some((u16::try_from(*segment).ok()?, TermOrd(term))));
+    let owners = owners.collect::<Option<Vec<_>>>().filter(|_| is_valid)?;
+    Some(OtherTerms { owners, texts: texts.to_owned(), text_ends: Offsets::from_ends(ends), sorted })
 }

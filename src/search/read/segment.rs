@@ -12,6 +12,7 @@ use super::dictionary::{Dictionary, bounded_capacity};
 use super::forward::{DocText, ForwardEntry};
 use super::surface_forms::SurfaceForms;
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
+use crate::codec::columns::ColumnReader;
 use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 use crate::codec::varint::VarintReader;
@@ -191,10 +192,16 @@ fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldLengths>, Of
 
 /// Decodes the term of each word, with [`STOP_BIT`]; `None` if they are corrupt.
 fn decode_words(bytes: &[u8], count: usize, dictionary: &Dictionary) -> Option<Vec<u32>> {
-    let (mut rest, mut words) = (VarintReader(bytes), Vec::with_capacity(bounded_capacity(count, bytes, 1)));
-    while !rest.0.is_empty() {
-        let term = rest.read_u32().filter(|term| (*term as usize) < dictionary.term_count())?;
-        words.push(if dictionary.is_stop(TermOrd(term)) { term | STOP_BIT } else { term });
+    let mut columns = ColumnReader(bytes);
+    let mut words = columns.read(count).filter(|_| columns.0.is_empty())?;
+    for word in &mut words {
+        if dictionary.is_stop(TermOrd(*word)) {
+            // A term that does not exist is a stop word.
+            if *word as usize >= dictionary.term_count() {
+                return None;
+            }
+            *word |= STOP_BIT;
+        }
     }
-    (words.len() == count).then_some(words)
+    Some(words)
 }

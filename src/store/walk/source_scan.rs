@@ -193,11 +193,15 @@ impl SourceRules {
 /// Adds files of a folder, each by its path and its name, with their stats; those that are too long are listed as not read.
 fn add_files(handle: &DirHandle, files: Vec<(PathBuf, OsString)>, scanned: &mut Scanned) {
     let stat = |(path, name): (PathBuf, OsString)| {
-        let shown = shown(&path);
+        let (shown, real_path) = match path.into_os_string().into_string() {
+            Ok(text) if std::path::MAIN_SEPARATOR == '/' => (text, None),
+            Ok(text) => (text.replace(std::path::MAIN_SEPARATOR, "/"), None),
+            Err(bytes) => (shown(bytes.as_ref()), Some(PathBuf::from(bytes))),
+        };
         match handle.file_stat(&name) {
             Ok(Some(stat)) if stat.size > MAX_FILE => Some(Err((shown, FILE_HUGE))),
             Ok(Some(stat)) => {
-                let real_path = (Path::new(&shown) != path).then(|| path.into());
+                let real_path = real_path.map(Into::into);
                 Some(Ok(FileEntry { path: shown.into(), real_path, stat, slot: None }))
             }
             Err(error) if is_unreadable(&error) => Some(Err((shown, FILE_UNREADABLE))),
