@@ -338,7 +338,8 @@ fn decode(file: &[u8]) -> Decoded {
     let (mut rows, mut texts) = (Bytes(&rows), Bytes(&texts));
     let mut words = Vec::new();
     for term in Bytes(&of_words).column(counts[1]) {
-        let (term, kind) = (&terms[term as usize].text, rows.varint() & 3);
+        assert_eq!(terms[term as usize >> 1].is_stop, term & 1 == 1);
+        let (term, kind) = (&terms[term as usize >> 1].text, rows.varint() & 3);
         let len = if kind == 2 { rows.varint() as usize } else { 0 };
         let own = String::from_utf8(texts.take(len).to_vec()).unwrap();
         words.push(if kind == 2 { own } else { term.clone() });

@@ -160,7 +160,7 @@ fn fields(note: &NoteHandle) -> Vec<LogicalLine> {
     facts.extend(fields.updated_as_written().map(|stamp| format!("updated {}", one_line(stamp.as_str()))));
     let mut field = |text: String| lines.push(unstyled(LineKind::Field, text));
     field(facts.join(" · "));
-    for alias in note.relations().aliases {
+    for alias in note.aliases() {
         field(format!("alias: {}", one_line(alias)));
     }
     for source in note.sources() {

@@ -142,7 +142,7 @@ fn field<'a>(note: &'a NoteHandle, key: &str) -> Option<Cow<'a, Value>> {
         "value" => Value::text(note.value_or_default().to_string()),
         "verified" => Value::text(note.verified()?.to_string()),
         "tags" => Value::List(texts(&note.relations().tags)?),
-        "aliases" => Value::List(texts(&note.relations().aliases)?),
+        "aliases" => Value::List(texts(&note.aliases())?),
         "compacts" => Value::List(texts(&note.relations().compacts)?),
         "sources" => Value::List(texts(&note.sources().iter().map(|source| source.url.as_str()).collect::<Vec<_>>())?),
         "links" => Value::List(texts(&note.link_fields().typed.iter().map(|(_, target)| *target).collect::<Vec<_>>())?),

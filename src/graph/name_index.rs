@@ -240,10 +240,8 @@ impl<'a> TextNames<'a> {
             texts.titles.entry(note.title()).or_insert(index);
             texts.titles_any_case.entry(note.title().to_lowercase()).or_insert(index);
             texts.stems.entry(note.stem()).or_insert(index);
-            if note.has_aliases() {
-                for alias in note.relations().aliases {
-                    texts.aliases.entry(alias.to_lowercase()).or_insert(index);
-                }
+            for alias in note.aliases() {
+                texts.aliases.entry(alias.to_lowercase()).or_insert(index);
             }
         }
         texts

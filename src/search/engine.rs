@@ -206,7 +206,7 @@ impl<'a> Engine<'a> {
         }
         let is_one_text = terms.len() < 2 || !note.has_aliases();
         let contains = |name: &str| contains_sequence(&all_terms(name, &self.index), terms);
-        is_one_text || contains(note.title()) || note.relations().aliases.iter().any(|alias| contains(alias))
+        is_one_text || contains(note.title()) || note.aliases().iter().any(|alias| contains(alias))
     }
 
     fn excluded_notes(&self, plan: &Plan) -> HashSet<NoteIdx> {
@@ -254,8 +254,7 @@ impl<'a> Engine<'a> {
             return;
         }
         let is_named = |note: &NoteHandle, name: &str| {
-            equals_folded(note.title(), name)
-                || (note.has_aliases() && note.relations().aliases.iter().any(|alias| equals_folded(alias, name)))
+            equals_folded(note.title(), name) || note.aliases().iter().any(|alias| equals_folded(alias, name))
         };
         // A query that is a title names that note, even if it could be parsed as conditions.
         let is_meant = |position: &NoteIdx| {

@@ -118,9 +118,7 @@ impl Store {
         let titled = positions_where(&|note| note.title() == title);
         let titled =
             if titled.is_empty() { positions_where(&|note| note.title().to_lowercase() == folded) } else { titled };
-        let has_alias = |note: &NoteHandle| {
-            note.has_aliases() && note.relations().aliases.iter().any(|alias| alias.to_lowercase() == folded)
-        };
+        let has_alias = |note: &NoteHandle| note.aliases().iter().any(|alias| alias.to_lowercase() == folded);
         let with_stem = positions_where(&|note| note.stem() == stem);
         [
             ("is the title of", titled),

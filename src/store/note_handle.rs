@@ -213,6 +213,14 @@ impl NoteHandle {
         self.column(RecordRef::relations, RelationFields::of)
     }
 
+    /// Returns the other titles of the note.
+    pub fn aliases(&self) -> Vec<&str> {
+        if !self.has_aliases() {
+            return Vec::new();
+        }
+        self.column(RecordRef::aliases, |note| RelationFields::of(note).aliases)
+    }
+
     /// Returns the ordered lists of a map of content, each as the links that its items begin with; none of any
     /// other note.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {

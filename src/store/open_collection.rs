@@ -1,6 +1,7 @@
 //! Opens collections and puts their notes into one list: by collection, then by id.
 
 use std::collections::HashSet;
+use std::hash::BuildHasher;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -82,6 +83,7 @@ impl Default for CollectionReader {
 pub(super) struct OpenCollections {
     pub(super) notes: Vec<Arc<NoteHandle>>,
     pub(super) all: Vec<CollectionReader>,
+    id_hashes: Vec<u64>,
     /// The files of notes that were modified since a time, with their stats from before they were read.
     pub(super) recent: RecentFiles,
     /// The names of collections that could not be read, with the reason.
@@ -89,8 +91,11 @@ pub(super) struct OpenCollections {
 }
 
 /// The notes of one collection, sorted, before they are put behind those of others.
+#[derive(Default)]
 struct OpenedNotes {
     notes: Vec<Arc<NoteHandle>>,
+    /// The hash of the id of each note, by which few are compared with those of other collections.
+    id_hashes: Vec<u64>,
     collection: CollectionReader,
     recent: RecentFiles,
 }
@@ -108,9 +113,14 @@ pub(super) fn open(
 ) -> Result<OpenCollections, Error> {
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
     let repository = repository_root(&first);
+    let hasher = RandomState::default();
+    let hash = |note: &Arc<NoteHandle>| hasher.hash_one(note.id.as_str());
+    let has_several = found.len() > 1;
     let open = |(ordinal, found): (usize, FoundCollection)| {
         let about = Arc::new(about(&found, ordinal, &first, repository, current_dir));
-        open_one(found, &about, location, builder, since).map_err(|error| (about, error))
+        let opened = open_one(found, &about, location, builder, since).map_err(|error| (about, error))?;
+        let id_hashes = if has_several { opened.notes.iter().map(hash).collect() } else { Vec::new() };
+        Ok(OpenedNotes { id_hashes, ..opened })
     };
     let opened: Vec<_> = match found.len() {
         1 => found.into_iter().enumerate().map(open).collect(),
@@ -125,7 +135,7 @@ pub(super) fn open(
                 all.failed.push((about.name.clone(), error));
                 // The collections behind it keep their positions.
                 let collection = CollectionReader { about, ..CollectionReader::default() };
-                all.add(OpenedNotes { notes: Vec::new(), collection, recent: RecentFiles::new() });
+                all.add(OpenedNotes { collection, ..OpenedNotes::default() });
             }
         }
     }
@@ -163,7 +173,7 @@ fn open_one(
     let (about, dir) = (Arc::clone(about), Some(dir));
     let collection =
         CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar, terms };
-    Ok(OpenedNotes { notes, collection, recent })
+    Ok(OpenedNotes { notes, collection, recent, ..OpenedNotes::default() })
 }
 
 fn about(
@@ -195,7 +205,8 @@ fn about(
 impl OpenCollections {
     /// Puts the notes of a collection behind the others.
     fn add(&mut self, opened: OpenedNotes) {
-        let OpenedNotes { notes, mut collection, recent } = opened;
+        let OpenedNotes { notes, id_hashes, mut collection, recent } = opened;
+        self.id_hashes.extend(id_hashes);
         let first = self.notes.len();
         collection.notes = first..first + notes.len();
         if let Some(text_index) = &mut collection.text_index {
@@ -212,8 +223,11 @@ impl OpenCollections {
 
     /// Puts the name of its collection before each id that an earlier collection has.
     fn qualify_ids(&mut self) {
-        let Some((_, others)) = self.all.split_first() else { return };
-        if others.iter().all(|collection| collection.notes.is_empty()) {
+        let hashes = std::mem::take(&mut self.id_hashes);
+        let mut known: HashSet<u64, RandomState> =
+            HashSet::with_capacity_and_hasher(hashes.len(), RandomState::default());
+        // Reading the ids of many notes waits for memory: few stores have any id twice.
+        if hashes.into_iter().all(|hash| known.insert(hash)) {
             return;
         }
         let mut taken: Vec<(usize, String)> = Vec::new();

@@ -124,7 +124,7 @@ impl<'s, 'a> DraftMaker<'s, 'a> {
         for (index, note) in store.notes().iter().enumerate() {
             taken.insert(&note.path);
             if !ours.contains(&index) {
-                for name in note.relations().aliases.into_iter().chain([note.title()]) {
+                for name in note.aliases().into_iter().chain([note.title()]) {
                     names.entry(name.to_lowercase()).or_insert_with(|| note.id.clone());
                 }
             }

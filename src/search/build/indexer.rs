@@ -131,7 +131,9 @@ impl TextIndexer {
     }
 
     fn write_words(&self, doc_freqs: &[u32], ordinals: &[TermOrd], parts: &mut [Vec<u8>]) {
-        let ordinal = |term: &TermId| ordinals.get(term.index()).copied().unwrap_or_default().0;
+        let is_stop = |term: &TermId| self.vocabulary.terms.get(term.index()).1 == Some(true);
+        let ordinal =
+            |term: &TermId| ordinals.get(term.index()).copied().unwrap_or_default().0 << 1 | u32::from(is_stop(term));
         let terms: Vec<u32> = self.vocabulary.term_of.iter().map(ordinal).collect();
         columns::write(&mut parts[IndexPart::Words as usize], &terms);
         for ((text, kind), doc_freq) in self.vocabulary.words.iter().zip(doc_freqs) {

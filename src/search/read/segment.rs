@@ -24,9 +24,6 @@ use crate::search::postings::{self, FieldTermFreqs, TextField};
 /// The number of documents that one task of a scan reads.
 const SCAN_BATCH: usize = 256;
 
-/// In the table of words: the term of the word is a stop word.
-const STOP_BIT: u32 = 1 << 31;
-
 /// A segment, decoded except for the forward entries, the postings lists and the surface forms of words.
 pub(crate) struct Segment {
     blobs: Arc<dyn BlobSource>,
@@ -35,7 +32,7 @@ pub(crate) struct Segment {
     norms: Vec<FieldLengths>,
     /// The forward entries, in bytes.
     forward: Offsets<u64>,
-    /// The term of each word, with [`STOP_BIT`].
+    /// The term of each word, above a bit that tells whether it is a stop word.
     term_of: Vec<u32>,
     /// Decoded on first use: few queries need them.
     surface_forms: OnceLock<SurfaceForms>,
@@ -67,7 +64,7 @@ impl Segment {
                 let rows = decompressed(IndexPart::Terms)?;
                 let suffixes = if has_texts { Some(decompressed(IndexPart::TermTexts)?) } else { None };
                 let dictionary = Dictionary::decode(&rows, suffixes.as_deref(), terms)?;
-                let term_of = decode_words(&decompressed(IndexPart::Words)?, words, &dictionary)?;
+                let term_of = decode_words(&decompressed(IndexPart::Words)?, words, terms)?;
                 Some((dictionary, term_of))
             },
         );
@@ -106,12 +103,12 @@ impl Segment {
 
     pub(crate) fn term_of(&self, word: WordId) -> TermOrd {
         debug_assert!(word.index() < self.term_of.len(), "a word of this segment");
-        TermOrd(self.term_of.get(word.index()).map_or(0, |term| term & !STOP_BIT))
+        TermOrd(self.term_of.get(word.index()).map_or(0, |term| term >> 1))
     }
 
     /// Returns the term of a word; `None` for a stop word.
     pub(crate) fn content_term_of(&self, word: WordId) -> Option<TermOrd> {
-        self.term_of.get(word.index()).copied().filter(|term| term & STOP_BIT == 0).map(TermOrd)
+        self.term_of.get(word.index()).filter(|term| *term & 1 == 0).map(|term| TermOrd(term >> 1))
     }
 
     /// Calls `visit` with each posting of a term, in the order of the documents. Stop words have none.
@@ -190,18 +187,10 @@ fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldLengths>, Of
     (norms.len() == count).then_some((norms, forward))
 }
 
-/// Decodes the term of each word, with [`STOP_BIT`]; `None` if they are corrupt.
-fn decode_words(bytes: &[u8], count: usize, dictionary: &Dictionary) -> Option<Vec<u32>> {
+/// Decodes the terms of words: see [`Segment::term_of`]. `None` if they are corrupt.
+fn decode_words(bytes: &[u8], words: usize, terms: usize) -> Option<Vec<u32>> {
     let mut columns = ColumnReader(bytes);
-    let mut words = columns.read(count).filter(|_| columns.0.is_empty())?;
-    for word in &mut words {
-        if dictionary.is_stop(TermOrd(*word)) {
-            // A term that does not exist is a stop word.
-            if *word as usize >= dictionary.term_count() {
-                return None;
-            }
-            *word |= STOP_BIT;
-        }
-    }
-    Some(words)
+    let term_of = columns.read(words).filter(|_| columns.0.is_empty())?;
+    let last = term_of.iter().copied().max().unwrap_or_default() >> 1;
+    (term_of.is_empty() || (last as usize) < terms).then_some(term_of)
 }

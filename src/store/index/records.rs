@@ -80,6 +80,13 @@ impl RecordRef {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::RelationFields)).ok())
     }
 
+    /// Decodes the aliases alone, which are behind the tags.
+    pub(crate) fn aliases(&self) -> Option<Vec<&str>> {
+        let fields: Option<((Vec<&str>, Vec<&str>), _)> =
+            postcard::take_from_bytes(self.row(ColumnGroup::RelationFields)).ok();
+        self.checked(fields).map(|((_tags, aliases), _rest)| aliases)
+    }
+
     pub(crate) fn cold_fields(&self) -> Option<ColdFields> {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::Cold)).ok())
     }
