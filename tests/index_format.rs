@@ -318,8 +318,8 @@ fn decode(file: &[u8]) -> Decoded {
     let counts: Vec<u64> = (0..8).map(|_| rest.varint()).collect();
     let (documents, mut forward, mut lists) = (counts[2], Bytes(&sections[10]), Bytes(&sections[11]));
 
-    let (rows, suffixes) = (decompress(&sections[5]), decompress(&sections[6]));
-    let (mut rest, mut suffixes, mut text) = (Bytes(&rows), Bytes(&suffixes), Vec::new());
+    let suffixes = decompress(&sections[6]);
+    let (mut rest, mut suffixes, mut text) = (Bytes(&sections[5]), Bytes(&suffixes), Vec::new());
     let mut terms = Vec::new();
     let numbers: [Vec<u64>; 3] = std::array::from_fn(|_| rest.column(counts[0]));
     let lengths: [Vec<u64>; 2] = std::array::from_fn(|_| suffixes.column(counts[0]));
@@ -334,10 +334,10 @@ fn decode(file: &[u8]) -> Decoded {
         terms.push(Term { text: String::from_utf8(text.clone()).unwrap(), is_stop, notes, paragraphs, postings });
     }
 
-    let (of_words, rows, texts) = (decompress(&sections[7]), decompress(&sections[8]), decompress(&sections[9]));
+    let (rows, texts) = (decompress(&sections[8]), decompress(&sections[9]));
     let (mut rows, mut texts) = (Bytes(&rows), Bytes(&texts));
     let mut words = Vec::new();
-    for term in Bytes(&of_words).column(counts[1]) {
+    for term in Bytes(&sections[7]).column(counts[1]) {
         assert_eq!(terms[term as usize >> 1].is_stop, term & 1 == 1);
         let (term, kind) = (&terms[term as usize >> 1].text, rows.varint() & 3);
         let len = if kind == 2 { rows.varint() as usize } else { 0 };

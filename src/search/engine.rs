@@ -287,7 +287,9 @@ fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {
 
 /// Returns whether two texts are equal except for case and white space.
 fn equals_folded(a: &str, b: &str) -> bool {
-    if a.is_ascii() != b.is_ascii() {
+    let first = |text: &str| text.trim_start().bytes().next().filter(u8::is_ascii);
+    // Decides most pairs. Other first characters may be equal to one that is written differently.
+    if first(a).zip(first(b)).is_some_and(|(a, b)| !a.eq_ignore_ascii_case(&b)) || a.is_ascii() != b.is_ascii() {
         return false;
     }
     if a.is_ascii() {

@@ -93,7 +93,7 @@ impl NoteHandle {
 
     /// Puts the note into a collection: its path becomes relative to the first one.
     pub(super) fn set_collection(&mut self, collection: &Arc<Collection>) {
-        self.path.insert_str(0, &collection.prefix);
+        self.path = [collection.prefix.as_str(), &self.path].concat();
         self.collection = Some(Arc::clone(collection));
     }
 

@@ -201,7 +201,12 @@ impl TextIndexBuilder for TextIndexer {
         let (ordinals, lists) = self.write_terms(&term_doc_freqs, &mut parts);
         self.write_words(&word_doc_freqs, &ordinals, &mut parts);
         parts[IndexPart::Documents as usize] = self.documents;
-        let mut parts: Vec<ByteChunks> = parts.into_par_iter().map(|bytes| vec![compress(&bytes)]).collect();
+        let plain = [IndexPart::Terms, IndexPart::Words].map(|part| part as usize);
+        let encode = |(part, bytes): (usize, Vec<u8>)| {
+            // Columns get only a little smaller, and every search reads them.
+            vec![if plain.contains(&part) { bytes } else { compress(&bytes) }]
+        };
+        let mut parts: Vec<ByteChunks> = parts.into_par_iter().enumerate().map(encode).collect();
         let (terms, words) = (self.vocabulary.terms.len(), self.vocabulary.words.len());
         let counts = SegmentCounts { terms, words, totals: self.totals };
         parts[IndexPart::Counts as usize] = vec![postcard::to_allocvec(&counts).unwrap_or_default()];

@@ -61,10 +61,10 @@ impl Segment {
         let (documents, terms_and_words) = rayon::join(
             || decode_documents(&decompressed(IndexPart::Documents)?, usize::try_from(totals.documents).ok()?),
             || {
-                let rows = decompressed(IndexPart::Terms)?;
-                let suffixes = if has_texts { Some(decompressed(IndexPart::TermTexts)?) } else { None };
-                let dictionary = Dictionary::decode(&rows, suffixes.as_deref(), terms)?;
-                let term_of = decode_words(&decompressed(IndexPart::Words)?, words, terms)?;
+                let numbers = read(IndexPart::Terms)?;
+                let texts = if has_texts { Some(decompressed(IndexPart::TermTexts)?) } else { None };
+                let dictionary = Dictionary::decode(&numbers, texts.as_deref(), terms)?;
+                let term_of = decode_words(&read(IndexPart::Words)?, words, terms)?;
                 Some((dictionary, term_of))
             },
         );
