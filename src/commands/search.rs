@@ -131,8 +131,7 @@ pub(super) fn short(text: &str) -> String {
 /// Returns the components of a score by name, without those that are 0.
 fn score_parts(hit: &Hit) -> Vec<(&'static str, f64)> {
     let parts = hit.breakdown;
-    let all = [
-        ("score", hit.score),
+    let parts_of_score = [
         ("words", parts.words),
         ("sequence", parts.sequence),
         ("links", parts.links),
@@ -141,5 +140,6 @@ fn score_parts(hit: &Hit) -> Vec<(&'static str, f64)> {
         ("likeness", parts.smoothing),
         ("times", parts.factor),
     ];
-    all.into_iter().filter(|(_, part)| *part != 0.0).collect()
+    let all = parts_of_score.map(|(name, part)| (name, f64::from(part)));
+    [("score", hit.score)].into_iter().chain(all).filter(|(_, part)| *part != 0.0).collect()
 }

@@ -42,7 +42,7 @@ use crate::error::Error;
 use crate::graph::{CONTRADICTS, StandIns, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
-use crate::store::{NoteIdx, Store};
+use crate::store::{NoteIdx, NoteSet, Store};
 
 /// The selected notes, the best first.
 #[derive(Debug, Default)]
@@ -70,7 +70,7 @@ pub struct Selection {
     /// The notes that a flag or the question names.
     pub named: HashSet<NoteIdx>,
     /// The notes that only the query selects, to which a limit may apply.
-    pub answers: HashSet<NoteIdx>,
+    pub answers: NoteSet,
     /// Why the query selects no note.
     pub insufficient: Option<String>,
     /// Whether hits were removed by a filter or a threshold.
@@ -111,7 +111,7 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
         selectors: &selectors,
         filters,
         chosen: Vec::new(),
-        seen: HashSet::new(),
+        seen: NoteSet::default(),
         over_limit: 0,
         result: Selection { stand_ins: stand_ins(store.notes(), selectors.no_compaction), ..Selection::default() },
         excluded: Namespaces::new(of_config.iter().chain(asked)),
@@ -145,7 +145,7 @@ struct Selector<'a, 's> {
     selectors: &'a Selectors,
     filters: Vec<FieldFilter>,
     chosen: Vec<NoteIdx>,
-    seen: HashSet<NoteIdx>,
+    seen: NoteSet,
     /// The number of notes beyond the limit of the query that nothing else selects.
     over_limit: usize,
     /// The selection without its notes.
@@ -181,8 +181,8 @@ impl<'a, 's> Selector<'a, 's> {
             let backlinks: Vec<NoteIdx> = self.session.graph().backlinks(note).collect();
             self.choose_passing(backlinks);
         }
-        let beyond: HashSet<NoteIdx> = beyond.into_iter().filter(|note| !self.seen.contains(note)).collect();
-        self.over_limit = beyond.len();
+        // All of them are others.
+        self.over_limit = beyond.into_iter().filter(|note| self.seen.insert(*note)).count();
         Ok(())
     }
 
@@ -208,12 +208,12 @@ impl<'a, 's> Selector<'a, 's> {
     /// Removes notes that were turned down and hidden drafts, unless the request names them, or they were turned down and
     /// contradict one of the others.
     fn without_withheld<T>(&mut self, mut items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
-        let (out, others): (Vec<NoteIdx>, Vec<NoteIdx>) =
-            items.iter().map(&note_of).partition(|note| self.is_hidden(*note));
+        let out: Vec<NoteIdx> = items.iter().map(&note_of).filter(|note| self.is_hidden(*note)).collect();
         if out.is_empty() {
             return items;
         }
-        let others: HashSet<NoteIdx> = others.into_iter().chain(self.chosen.iter().copied()).collect();
+        let others = items.iter().map(&note_of).filter(|note| !self.is_hidden(*note));
+        let others: HashSet<NoteIdx> = others.chain(self.chosen.iter().copied()).collect();
         // A draft does not get into an answer by a link of its own.
         let is_opponent = |note: NoteIdx| {
             let opponents = opponents(self.session, note);

@@ -14,7 +14,7 @@ use crate::escape::abbreviated;
 use crate::report::{COMPARISON, PATTERNS};
 use crate::request::{QuestionOptions, Score};
 use crate::search::{Hit, Query};
-use crate::store::NoteIdx;
+use crate::store::{NoteIdx, NoteSet};
 
 /// The factor on the score of a note that was created or changed in a period of the question. The words of the period
 /// are not searched for, so that nothing else distinguishes such notes.
@@ -55,11 +55,11 @@ impl Selector<'_, '_> {
         answers.extend(found.hits);
         self.result.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
         answers.extend(off_topic);
-        let mut seen = HashSet::new();
+        let mut seen = NoteSet::default();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(self.selectors.max_hits.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
-        self.result.answers = answers.iter().filter(|note| !self.seen.contains(note)).copied().collect();
+        self.result.answers = answers.iter().copied().filter(|note| !self.seen.contains(*note)).collect();
         self.result.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));
         answers.into_iter().for_each(|note| self.choose_itself(note));
         self.result.question = Some(question);
@@ -239,7 +239,7 @@ impl Selector<'_, '_> {
         let named: Vec<NoteIdx> = hits.iter().filter(|hit| self.is_named_by(hit)).map(|hit| hit.note).collect();
         self.asked.extend(named);
         let stand_ins = &self.result.stand_ins;
-        let mut seen = HashSet::new();
+        let mut seen = NoteSet::default();
         let shown = hits.iter().flat_map(|hit| {
             let own = self.asked.contains(&hit.note).then(|| stand_ins.digests.representative(hit.note));
             [Some(stand_ins.representative(hit.note)), own].into_iter().flatten().map(|note| (note, hit.relevance))

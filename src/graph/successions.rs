@@ -118,21 +118,34 @@ impl Successions {
 
     /// Moves each item whose note is replaced behind the last of its successors, also through notes without an item. The
     /// others keep their order.
-    pub fn behind_successors<T>(&self, mut items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
+    pub fn behind_successors<T>(&self, items: Vec<T>, note_of: impl Fn(&T) -> NoteIdx) -> Vec<T> {
         if self.is_empty() {
             return items;
         }
+        let is_linked = |note: &NoteIdx| self.successors.contains_key(note) || self.replaced.contains_key(note);
         let places = items.iter().enumerate().map(|(place, item)| (note_of(item), (place, 0)));
-        // The place that a note takes, and the number of notes that come before it there.
-        let mut places: HashMap<NoteIdx, (usize, usize)> = places.collect();
+        // The place that a note takes, and the number of notes that come before it there. A query may find a million other
+        // notes.
+        let mut places: HashMap<NoteIdx, (usize, usize)> = places.filter(|(note, _)| is_linked(note)).collect();
         for old in &self.order {
             let of_successors = self.successors(*old).iter().filter_map(|new| places.get(new));
             let Some((place, depth)) = of_successors.copied().max() else { continue };
             let behind = (place, depth + 1);
             places.entry(*old).and_modify(|own| *own = behind.max(*own)).or_insert(behind);
         }
-        items.sort_by_cached_key(|item| places[&note_of(item)]);
-        items
+        let (mut sorted, mut moved) = (Vec::with_capacity(items.len()), BTreeMap::new());
+        for (place, item) in items.into_iter().enumerate() {
+            match places.get(&note_of(&item)).filter(|new| **new > (place, 0)) {
+                Some(new) => drop(moved.insert((*new, place), item)),
+                None => {
+                    sorted.push(item);
+                    while let Some(next) = moved.first_entry().filter(|next| next.key().0.0 == place) {
+                        sorted.push(next.remove());
+                    }
+                }
+            }
+        }
+        sorted
     }
 }
 

@@ -66,7 +66,7 @@ pub(crate) struct FieldLengths {
     /// Whether the body names a time.
     pub(crate) has_time: bool,
     /// The share of questions among the sentences of the body, in `QUESTION_UNITS`.
-    pub(crate) questions: u32,
+    pub(crate) questions: u8,
 }
 
 /// Sums over documents; lengths are in content terms.

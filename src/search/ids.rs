@@ -47,3 +47,8 @@ pub(crate) struct DocAddress {
     /// The document in the segment.
     pub(crate) doc: DocId,
 }
+
+impl DocAddress {
+    /// The address of a note that is in no segment.
+    pub(crate) const NONE: Self = Self { segment: u16::MAX, doc: DocId(u32::MAX) };
+}

@@ -68,7 +68,7 @@ pub use lock::Lock;
 pub(crate) use lock::{FolderLock, lock_folder};
 pub(crate) use names::position_of;
 pub use note_handle::NoteHandle;
-pub use note_idx::NoteIdx;
+pub use note_idx::{NoteIdx, NoteSet};
 use open_collection::CollectionReader;
 pub use project_files::{MAX_SOURCE, ProjectFiles};
 pub use shown_notes::ShownNotes;

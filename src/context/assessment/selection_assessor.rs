@@ -201,7 +201,7 @@ impl SelectionAssessor<'_, '_> {
         let level = utility::deserved(self.options.abstraction, assessment.relevance, value);
         Candidate {
             is_named: assessed.is_named,
-            is_answer: self.selection.answers.contains(&index),
+            is_answer: self.selection.answers.contains(index),
             is_retired: store.is_retired(index) || self.selection.stand_ins.successions.is_superseded(index),
             same: ordinals_of(self.assessor.linked(index, SAME_AS), ordinals),
             followers: ordinals_of(self.followers(index), ordinals),

@@ -1,7 +1,7 @@
 //! The share of questions among the sentences of a text.
 
 /// The unit of the stored share of questions: a text of questions only has this many.
-pub(crate) const QUESTION_UNITS: u32 = 15;
+pub(crate) const QUESTION_UNITS: u8 = 15;
 
 /// Returns the share of the sentences of a text that end in a question mark, 0 to 1. O(bytes).
 pub(crate) fn question_share(text: &str) -> f64 {

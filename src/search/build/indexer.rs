@@ -64,7 +64,7 @@ impl TextIndexer {
     fn add(&mut self, mut batch: InvertedBatch) {
         for (norms, forward_len) in &batch.documents {
             varint::write(&mut self.documents, *forward_len as u32);
-            let flags = norms.questions << 1 | u32::from(norms.has_time);
+            let flags = u32::from(norms.questions) << 1 | u32::from(norms.has_time);
             varint::write(&mut self.documents, norms.body << BODY_FLAG_BITS | flags);
             varint::write(&mut self.documents, norms.title);
         }

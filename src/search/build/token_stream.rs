@@ -43,7 +43,7 @@ pub(crate) struct TextEnds {
     /// A summary in the frontmatter.
     pub(crate) summary: usize,
     /// The share of questions among the sentences of the body, in [`QUESTION_UNITS`].
-    pub(crate) questions: u32,
+    pub(crate) questions: u8,
 }
 
 impl TextIndexWorker for TokenStream {
@@ -76,7 +76,7 @@ impl TokenStream {
         if let Some(summary) = note.written_summary() {
             self.add_line(summary);
         }
-        let questions = (question_share(note.body()) * f64::from(QUESTION_UNITS)).round() as u32;
+        let questions = (question_share(note.body()) * f64::from(QUESTION_UNITS)).round() as u8;
         TextEnds { start, title, tags, body, summary: self.elements.len(), questions }
     }
 

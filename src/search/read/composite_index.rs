@@ -47,26 +47,26 @@ impl CompositeIndex {
         merged_terms: Option<&[u8]>,
     ) -> Self {
         let (mut segments, merged) = opened_segments(stored, merged_terms);
-        let mut addresses = vec![None; notes.len()];
+        let mut addresses = vec![DocAddress::NONE; notes.len()];
         for (ordinal, segment) in (0..).zip(&segments) {
             for (doc, note) in segment.live_docs() {
                 if let Some(address) = addresses.get_mut(note.index()) {
-                    *address = Some(DocAddress { segment: ordinal, doc });
+                    *address = DocAddress { segment: ordinal, doc };
                 }
             }
         }
-        let missing: Vec<NoteIdx> =
-            NoteIdx::all(notes.len()).filter(|note| addresses[note.index()].is_none()).collect();
+        let is_missing = |note: &NoteIdx| addresses[note.index()] == DocAddress::NONE;
+        let missing: Vec<NoteIdx> = NoteIdx::all(notes.len()).filter(is_missing).collect();
         let missing_notes: Vec<Arc<NoteHandle>> = missing.iter().map(|note| Arc::clone(&notes[*note])).collect();
         let in_memory = build_in_memory(&missing_notes, language);
         for (doc, note) in DocId::all(missing.len()).zip(&missing) {
-            addresses[note.index()] = Some(DocAddress { segment: segments.len() as u16, doc });
+            addresses[note.index()] = DocAddress { segment: segments.len() as u16, doc };
         }
         segments.push(IndexedSegment::open(in_memory, true, missing.iter().copied().map(Some)).unwrap_or_default());
         let index = Self {
             stems: Arc::new(Stems::new(language)),
             segments,
-            addresses: addresses.into_iter().flatten().collect(),
+            addresses,
             doc_freqs: Vec::new(),
             paragraph_freqs: Vec::new(),
             others: OtherTerms::default(),

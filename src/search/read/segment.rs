@@ -181,7 +181,7 @@ fn decode_documents(bytes: &[u8], count: usize) -> Option<(Vec<FieldLengths>, Of
     while !rest.0.is_empty() {
         forward.push(forward.total() + u64::from(rest.read_u32()?));
         let body = rest.read_u32()?;
-        let (has_time, questions) = (body & 1 == 1, body >> 1 & QUESTION_UNITS);
+        let (has_time, questions) = (body & 1 == 1, (body >> 1) as u8 & QUESTION_UNITS);
         norms.push(FieldLengths { body: body >> BODY_FLAG_BITS, has_time, questions, title: rest.read_u32()? });
     }
     (norms.len() == count).then_some((norms, forward))

@@ -5,23 +5,23 @@ use crate::store::NoteIdx;
 /// The most tasks, where each needs memory for all terms.
 pub(super) const TASKS: usize = 8;
 
-/// The components of a score. Their sum times `factor` is the score.
+/// The components of a score, rounded: there may be a million hits. Their sum times `factor` is the score.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ScoreBreakdown {
     /// The terms of the note's own title, tags, headings and body.
-    pub words: f64,
+    pub words: f32,
     /// The share of its neighbours in a sequence.
-    pub sequence: f64,
+    pub sequence: f32,
     /// The share of linked notes.
-    pub links: f64,
+    pub links: f32,
     /// Query terms that are adjacent, or close, as in the query.
-    pub proximity: f64,
+    pub proximity: f32,
     /// The best paragraph.
-    pub paragraph: f64,
+    pub paragraph: f32,
     /// The gain or loss by the scores of similar notes.
-    pub smoothing: f64,
+    pub smoothing: f32,
     /// The factor for tags, times and questions.
-    pub factor: f64,
+    pub factor: f32,
 }
 
 /// A note that a query finds.

@@ -36,8 +36,10 @@ pub(super) struct TagMatch {
 
 impl QueryMatches {
     pub(super) fn new(index: &CompositeIndex, plan: &Plan) -> Self {
-        let (mut matches, mut by_note, mut tags) = (Vec::new(), Offsets::default(), Vec::new());
         let found = index.find(&plan.query_term_of);
+        // A common word may be in a million notes.
+        let (mut matches, mut tags) = (Vec::with_capacity(found.len()), Vec::new());
+        let mut by_note = Offsets::with_capacity(index.note_count());
         for same in found.chunk_by(|a, b| (a.note, a.query_term) == (b.note, b.query_term)) {
             let Some(first) = same.first() else { continue };
             let note = first.note;

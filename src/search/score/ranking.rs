@@ -89,8 +89,9 @@ impl Ranker<'_> {
         timings::end("hits compared");
         let tag_boost = TagBoost::new(&matches, self.plan, &idf);
         for hit in &mut hits {
-            hit.breakdown.factor = self.factor(hit.note, &matches, &tag_boost);
-            hit.score *= hit.breakdown.factor;
+            let factor = self.factor(hit.note, &matches, &tag_boost);
+            hit.breakdown.factor = factor as f32;
+            hit.score *= factor;
         }
         self.sort(&mut hits);
         timings::end("tags counted");
@@ -137,7 +138,7 @@ impl Ranker<'_> {
 
     fn sort(&self, hits: &mut [Hit]) {
         let value = |hit: &Hit| self.notes.get(hit.note.index()).map_or(0, |note| note.value_or_default());
-        hits.par_sort_by(|a, b| {
+        hits.par_sort_unstable_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| value(b).cmp(&value(a))).then_with(|| a.note.cmp(&b.note))
         });
     }
@@ -155,7 +156,8 @@ impl Ranker<'_> {
             score = self.bm25f_score(scratch, idf);
         }
         scratch.clear();
-        let breakdown = ScoreBreakdown { words, sequence: score - words, ..ScoreBreakdown::default() };
+        let sequence = (score - words) as f32;
+        let breakdown = ScoreBreakdown { words: words as f32, sequence, ..ScoreBreakdown::default() };
         (score > 0.0).then_some(Hit { note, score, relevance: 0.0, breakdown })
     }
 
@@ -174,7 +176,7 @@ impl Ranker<'_> {
                 self.propagate_along_sequence(hit.note, neighbourhood, matches, scratch);
                 if self.propagate_along_links(hit.note, neighbourhood, matches, scratch) {
                     let score = self.bm25f_score(scratch, idf);
-                    hit.breakdown.links = score - hit.score;
+                    hit.breakdown.links = (score - hit.score) as f32;
                     hit.score = score;
                 }
                 scratch.clear();
@@ -268,10 +270,11 @@ impl Ranker<'_> {
         hits.par_iter_mut().take(count).for_each(|hit| {
             let text = self.index.text(hit.note);
             let body_len = self.index.norms(hit.note).body;
-            hit.breakdown.proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, k1);
-            let paragraph = best_paragraph_score(self.index, &text, self.plan, k1);
-            hit.breakdown.paragraph = PARAGRAPH * paragraph;
-            hit.score += hit.breakdown.proximity + hit.breakdown.paragraph;
+            let proximity = proximity_score(self.index, (&text, body_len), self.plan, idf, k1);
+            let paragraph = PARAGRAPH * best_paragraph_score(self.index, &text, self.plan, k1);
+            hit.breakdown.proximity = proximity as f32;
+            hit.breakdown.paragraph = paragraph as f32;
+            hit.score += proximity + paragraph;
         });
     }
 

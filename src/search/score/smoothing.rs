@@ -25,12 +25,13 @@ pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vec
     let similarities = similarities(&best_vectors, index.term_count());
     for (rank, hit) in best.iter_mut().enumerate() {
         let mean = mean_of_similar(rank, &similarities, &scores);
-        hit.breakdown.smoothing = share * (mean - hit.score);
-        hit.score += hit.breakdown.smoothing;
+        let smoothing = share * (mean - hit.score);
+        hit.breakdown.smoothing = smoothing as f32;
+        hit.score += smoothing;
     }
     let least = best.iter().map(|hit| hit.score).min_by(f64::total_cmp).unwrap_or_default();
     for hit in rest.iter_mut().filter(|hit| hit.score > least) {
-        hit.breakdown.smoothing = least - hit.score;
+        hit.breakdown.smoothing = (least - hit.score) as f32;
         hit.score = least;
     }
 }
