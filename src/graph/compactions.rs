@@ -23,7 +23,7 @@ impl Compactions {
     }
 
     /// Reads the `compacts` fields of all notes but drafts. A note has at most one digest: the first by id. A digest that
-    /// would replace itself, directly or through others, is refused.
+    /// would replace itself, directly or through others, is refused, and one that [may not](NoteHandle::may_replace).
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
         let mut digests = Self::default();
         // What nobody has accepted must not hide what was accepted.
@@ -48,6 +48,9 @@ impl Compactions {
         let Some(note) = note else {
             return Err("no such note".to_owned());
         };
+        if !notes[digest].may_replace(&notes[note]) {
+            return Err(barred(&notes[digest], &notes[note]));
+        }
         match self.digests[note.index()] {
             Some(other) if other == digest => return Ok(()),
             Some(other) => return Err(format!("`{}` already is", notes[other].id)),
@@ -82,4 +85,9 @@ impl Compactions {
     pub fn is_empty(&self) -> bool {
         self.digests.is_empty()
     }
+}
+
+/// Returns the reason why a note replaces no note of another collection: see [`NoteHandle::may_replace`].
+pub(super) fn barred(new: &NoteHandle, old: &NoteHandle) -> String {
+    format!("notes of `{}` replace none of `{}`", new.collection_name(), old.collection_name())
 }

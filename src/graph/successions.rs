@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::compactions::barred;
 use super::{Compactions, NameIndex};
 use crate::note::{SUPERSEDED_BY, SUPERSEDES, Status};
 use crate::store::{NoteHandle, NoteIdx, Store};
@@ -19,7 +20,7 @@ pub struct Successions {
     current: BTreeMap<NoteIdx, NoteIdx>,
     /// The replaced notes, each behind its successors.
     order: Vec<NoteIdx>,
-    /// Links that form a cycle: the index of the successor, and the reason as a sentence.
+    /// Links without effect, as of a cycle: the index of the note to correct, and the reason as a sentence.
     pub(crate) refused: Vec<(NoteIdx, String)>,
 }
 
@@ -27,7 +28,8 @@ type Adjacency = BTreeMap<NoteIdx, Vec<NoteIdx>>;
 
 impl Successions {
     /// Reads the links of all notes. A link has no effect if it leads to the same note or to none, if its successor is
-    /// rejected, deprecated or a draft, or if it is part of a cycle, to which digests count.
+    /// rejected, deprecated or a draft, or [may not replace the note](NoteHandle::may_replace), or if it is part of a cycle, to
+    /// which digests count.
     pub fn new(notes: &[Arc<NoteHandle>], digests: &Compactions) -> Self {
         Self::of_links(links(notes, takes_effect), notes, digests)
     }
@@ -37,13 +39,14 @@ impl Successions {
         Self::of_links(links(notes, |_| true), notes, &Compactions::default())
     }
 
-    fn of_links(links: BTreeSet<(NoteIdx, NoteIdx)>, notes: &[Arc<NoteHandle>], digests: &Compactions) -> Self {
+    fn of_links(links: WrittenLinks, notes: &[Arc<NoteHandle>], digests: &Compactions) -> Self {
+        let WrittenLinks { links, barred } = links;
+        let mut successions = Self { refused: barred, ..Self::default() };
         if links.is_empty() {
-            return Self::default();
+            return successions;
         }
         let with_digests = NoteIdx::all(notes.len()).filter_map(|note| Some((note, digests.digest_of(note)?)));
         let components = components(&links.iter().copied().chain(with_digests).collect());
-        let mut successions = Self::default();
         for (old, new) in links {
             if components[&old] == components[&new] {
                 let message = format!("it can't supersede `{}`: that note supersedes this one", notes[old].id);
@@ -149,10 +152,19 @@ impl Successions {
     }
 }
 
-/// Returns the links as pairs of a note and its successor.
-fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> BTreeSet<(NoteIdx, NoteIdx)> {
+/// The links by which notes replace others.
+#[derive(Default)]
+struct WrittenLinks {
+    /// Pairs of a note and its successor.
+    links: BTreeSet<(NoteIdx, NoteIdx)>,
+    /// Those whose successor may not replace the note: the note with the link, and the reason as a sentence.
+    barred: Vec<(NoteIdx, String)>,
+}
+
+/// Collects the links of all notes whose successors may replace others.
+fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> WrittenLinks {
     let mut names = None;
-    let mut links = BTreeSet::new();
+    let mut found = WrittenLinks::default();
     for (place, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_succession()) {
         for (kind, target) in note.link_fields().typed {
             if kind != SUPERSEDES && kind != SUPERSEDED_BY {
@@ -161,12 +173,19 @@ fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> BTr
             let names = names.get_or_insert_with(|| NameIndex::new(notes));
             let Some(target) = names.resolve_from(place, target) else { continue };
             let (old, new) = if kind == SUPERSEDES { (target, place) } else { (place, target) };
-            if old != new && may_succeed(&notes[new]) {
-                links.insert((old, new));
+            if old == new || !may_succeed(&notes[new]) {
+                continue;
+            }
+            if notes[new].may_replace(&notes[old]) {
+                found.links.insert((old, new));
+            } else {
+                let reason = barred(&notes[new], &notes[old]);
+                let (old, new) = (&notes[old].id, &notes[new].id);
+                found.barred.push((place, format!("`{new}` can't supersede `{old}`: {reason}")));
             }
         }
     }
-    links
+    found
 }
 
 /// Tells whether a note may replace others. What nobody has accepted must not hide what was accepted.

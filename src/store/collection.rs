@@ -29,6 +29,8 @@ pub struct Collection {
     pub is_writable: bool,
     /// Why it counts.
     pub reason: CollectionReason,
+    /// On whose word it counts.
+    pub authority: Authority,
     /// Whether answers hide drafts in it.
     pub hides_drafts: bool,
     /// Whether it lies in the repository of the first collection, so that references to code lead to the same files.
@@ -50,6 +52,18 @@ impl Collection {
     pub fn local_path<'p>(&self, path: &'p str) -> &'p str {
         path.strip_prefix(self.prefix.as_str()).unwrap_or(path)
     }
+}
+
+/// On whose word a collection counts. What a lower one states replaces no note of a higher one.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Authority {
+    /// The repository's: it lies there, or a config there names it.
+    #[default]
+    Repository,
+    /// An option's.
+    Option,
+    /// The user's: it is the user's own store, or the user's settings name it.
+    User,
 }
 
 /// Why a collection counts.

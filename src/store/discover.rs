@@ -170,6 +170,12 @@ pub(super) fn store_in(dir: &Path) -> Option<PathBuf> {
     if hidden.is_dir() { Some(hidden) } else { is_visible().then_some(visible) }
 }
 
+/// Returns the folder that contains a store, if the last name of the path is that of a store.
+pub(super) fn project_folder(path: &Path) -> &Path {
+    let is_store = STORE_NAMES.iter().any(|name| path.ends_with(name));
+    path.parent().filter(|_| is_store).unwrap_or(path)
+}
+
 /// Returns a path relative to the current directory, with `/` between names and at the end; `./` if they are equal.
 pub(crate) fn relative_to(path: &Path, current_dir: &Path) -> String {
     let base = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());

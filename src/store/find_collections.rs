@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::collection::{CollectionReason, PROJECT, USER};
+use super::collection::{Authority, CollectionReason, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, relative_to};
 use super::suggest_sources::guessed_dialect;
@@ -39,6 +39,8 @@ pub(super) struct FoundCollection {
     pub(super) dialect: Dialect,
     pub(super) is_writable: bool,
     pub(super) reason: CollectionReason,
+    /// On whose word it counts.
+    pub(super) authority: Authority,
     /// The config of a store; that of the store that names a source.
     pub(super) config: Arc<Config>,
     /// The rules of a source.
@@ -108,6 +110,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
         return Err(missing.unwrap_or_else(nothing));
     }
+    set_authorities(&mut found.all);
     keep_only(&mut found, &location.only)?;
     divide_files(&mut found.all);
     Ok(found)
@@ -123,7 +126,9 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
         let dir = open_root(&root)?;
         let (config, reason) = (Arc::new(Config::load(&dir)?), CollectionReason::Nearest);
         let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
-        return Ok(FoundCollection { name, root, dir, dialect, is_writable: true, reason, config, rules: None });
+        let authority = Authority::default();
+        let (is_writable, rules) = (true, None);
+        return Ok(FoundCollection { name, root, dir, dialect, is_writable, reason, authority, config, rules });
     };
     let location = Location { only: vec![name.clone()], ..location.clone() };
     let mut found = find_collections(&location, current_dir)?;
@@ -174,6 +179,32 @@ fn divide_files(all: &mut [FoundCollection]) {
             }
         }
         one.rules = Some(Arc::new(rules));
+    }
+}
+
+/// Sets the authority of each collection, before `--only` leaves any out. What lies in the repository of the
+/// project has that of the repository, whatever else names it.
+pub(super) fn set_authorities(all: &mut [FoundCollection]) {
+    let is_of_user =
+        |one: &FoundCollection| matches!(one.reason, CollectionReason::User | CollectionReason::UserSettings);
+    let project = all.first().filter(|first| first.rules.is_none() && !is_of_user(first));
+    let folder = project.map(|project| discover::project_folder(&project.root));
+    let repository = folder.map(|folder| repository_root(folder).unwrap_or(folder).to_path_buf());
+    for index in 0..all.len() {
+        let Some((one, before)) = all.get_mut(..=index).and_then(<[_]>::split_last_mut) else { continue };
+        let is_inside = repository.as_ref().is_some_and(|repository| one.root.starts_with(repository));
+        one.authority = match &one.reason {
+            CollectionReason::User => Authority::User,
+            _ if is_inside => Authority::Repository,
+            CollectionReason::UserSettings => Authority::User,
+            CollectionReason::Option => Authority::Option,
+            CollectionReason::Config(store) => {
+                before.iter().find(|other| other.name == *store).map(|store| store.authority).unwrap_or_default()
+            }
+            CollectionReason::Nearest | CollectionReason::MainWorktree | CollectionReason::Parent => {
+                Authority::Repository
+            }
+        };
     }
 }
 
@@ -299,7 +330,7 @@ impl CollectionFinder<'_> {
     fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
         let only = Location { store: Some(path.to_path_buf()), ..self.location.clone() };
         let root = discover::find_root(&only, self.current_dir)?;
-        let name = own_name(project_folder(&root), Path::new(""));
+        let name = own_name(discover::project_folder(&root), Path::new(""));
         if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, None) {
             self.add_configured(&root, &name, &config);
         }
@@ -362,8 +393,8 @@ impl CollectionFinder<'_> {
         config: Arc<Config>,
         reason: CollectionReason,
     ) {
-        let dialect = Dialect::Qipu;
-        let store = FoundCollection { name, root, dir, dialect, is_writable: true, reason, config, rules: None };
+        let (dialect, authority, is_writable, rules) = (Dialect::Qipu, Authority::default(), true, None);
+        let store = FoundCollection { name, root, dir, dialect, is_writable, reason, authority, config, rules };
         self.found.all.push(store);
     }
 
@@ -432,7 +463,18 @@ impl CollectionFinder<'_> {
         let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
         let (name, reason) = (self.unique(name), reason.clone());
         let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));
-        self.found.all.push(FoundCollection { name, root, dir, dialect, is_writable, reason, config, rules });
+        let authority = Authority::default();
+        self.found.all.push(FoundCollection {
+            name,
+            root,
+            dir,
+            dialect,
+            is_writable,
+            reason,
+            authority,
+            config,
+            rules,
+        });
     }
 
     /// Adds the stores of a path that may have wildcards, or a finding.
@@ -464,7 +506,7 @@ impl CollectionFinder<'_> {
             let found = discover::named_store(&folder).filter(|root| !root.is_symlink());
             let Some(root) = found else { continue };
             is_any = true;
-            let name = store.name.clone().unwrap_or_else(|| own_name(project_folder(&folder), &namer.base));
+            let name = store.name.clone().unwrap_or_else(|| own_name(discover::project_folder(&folder), &namer.base));
             self.add_store(root, &name, namer.reason.clone(), Some(&namer.file));
         }
         if !is_any {
@@ -578,12 +620,6 @@ fn expand(dir: &DirHandle, pattern: &str) -> Option<Vec<PathBuf>> {
         found = next;
     }
     Some(found)
-}
-
-/// Returns the folder that contains a store, if the last name of the path is that of a store.
-fn project_folder(path: &Path) -> &Path {
-    let is_store = discover::STORE_NAMES.iter().any(|name| path.ends_with(name));
-    path.parent().filter(|_| is_store).unwrap_or(path)
 }
 
 /// Returns the name of a collection without one: that of its folder, or `files` for the folder that contains the store.

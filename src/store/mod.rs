@@ -53,7 +53,7 @@ use rayon::prelude::*;
 
 pub use change::Change;
 pub(crate) use change::diff;
-pub use collection::{Collection, CollectionReason, PROJECT};
+pub use collection::{Authority, Collection, CollectionReason, PROJECT};
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use discover::{Location, find_root, project_root};
 pub(crate) use discover::{relative_to, shown_in};

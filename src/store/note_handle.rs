@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
-use super::collection::{Collection, PROJECT};
+use super::collection::{Authority, Collection, PROJECT};
 use super::index::record_fields::{
     ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
@@ -120,6 +120,12 @@ impl NoteHandle {
     /// Whether the note lies in the repository of the first collection.
     pub fn is_in_repository(&self) -> bool {
         self.collection.as_ref().is_none_or(|collection| collection.is_in_repository)
+    }
+
+    /// Whether the note may hide another or stand in for it: one of the repository replaces no note of the user.
+    pub fn may_replace(&self, other: &Self) -> bool {
+        let authority = |note: &Self| note.collection.as_ref().map_or(Authority::Repository, |one| one.authority);
+        authority(self) >= authority(other)
     }
 
     /// Returns the file's path in the folder of its collection.

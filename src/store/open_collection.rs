@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::collection::{Collection, CollectionReason, PROJECT};
+use super::collection::{Authority, Collection, CollectionReason, PROJECT};
 use super::discover::relative_to;
 use super::find_collections::FoundCollection;
 use super::index::location::IndexLocation;
@@ -60,6 +60,7 @@ impl Default for CollectionReader {
             dialect: Dialect::Qipu,
             is_writable: true,
             reason: CollectionReason::Nearest,
+            authority: Authority::Repository,
             hides_drafts: false,
             is_in_repository: true,
         };
@@ -197,6 +198,7 @@ fn about(
         dialect: found.dialect,
         is_writable: found.is_writable,
         reason: found.reason.clone(),
+        authority: found.authority,
         hides_drafts: found.rules.is_none() && found.config.review.hides_drafts(),
         is_in_repository: ordinal == 0 || repository.is_some_and(|repository| found.root.starts_with(repository)),
     }

@@ -138,8 +138,10 @@ impl<'a, 's> Assessor<'a, 's> {
 
     pub(super) fn confidence(&self, index: NoteIdx) -> Confidence {
         let opponents = self.opponents(index);
-        // A note that no longer holds contradicts no other.
-        let valid = opponents.iter().filter(|opponent| !self.session.store.is_retired(**opponent));
+        // A note that no longer holds contradicts no other, and one of the repository makes none of the user less certain.
+        let counts =
+            |other: NoteIdx| !self.session.store.is_retired(other) && self.note(other).may_replace(self.note(index));
+        let valid = opponents.iter().filter(|opponent| counts(**opponent));
         let consistency =
             valid.map(|opponent| self.consistency_against(*opponent)).fold(UNOPPOSED_CONSISTENCY, f64::min);
         self.confidence_with(index, consistency)

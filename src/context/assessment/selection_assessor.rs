@@ -196,6 +196,8 @@ impl SelectionAssessor<'_, '_> {
 
     fn candidate(&self, assessed: &AssessedNote, ordinals: &Ordinals) -> Candidate {
         let (index, store) = (assessed.index, self.assessor.session.store);
+        let may_replace = |other: &NoteIdx| store.notes()[index].may_replace(&store.notes()[*other]);
+        let same = self.assessor.linked(index, SAME_AS).into_iter().filter(may_replace);
         let assessment = assessed.assessment.clone();
         let value = store.notes()[index].value_or_default();
         let level = utility::deserved(self.options.abstraction, assessment.relevance, value);
@@ -203,7 +205,7 @@ impl SelectionAssessor<'_, '_> {
             is_named: assessed.is_named,
             is_answer: self.selection.answers.contains(index),
             is_retired: store.is_retired(index) || self.selection.stand_ins.successions.is_superseded(index),
-            same: ordinals_of(self.assessor.linked(index, SAME_AS), ordinals),
+            same: ordinals_of(same, ordinals),
             followers: ordinals_of(self.followers(index), ordinals),
             terms: assessed.content.terms.clone(),
             ..candidate(self.assessor, index, level, assessment, ordinals)
