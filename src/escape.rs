@@ -232,7 +232,7 @@ pub(crate) fn escape_json_texts(value: &mut serde_json::Value) {
 }
 
 /// Tells whether a character is harmful in at least some contexts.
-fn may_be_harmful(c: char) -> bool {
+pub(crate) fn may_be_harmful(c: char) -> bool {
     c.is_control() || is_other_line_end(c) || invisible(c).is_some()
 }
 

@@ -421,3 +421,52 @@ fn a_folder_without_a_repository_ends_at_the_folder_of_its_store() {
     }
     assert!(Path::new(&world.at("secret.md")).exists());
 }
+
+#[test]
+fn patterns_of_git_stay_within_limits() {
+    let world = World::new();
+    world.configure(&source("docs"));
+    let many = |count: usize, last: &str| -> String {
+        let lines: String = (0..count).map(|number| format!("no{number}-*.x\n")).collect();
+        format!("# A comment\n\nfirst.md\n{lines}{last}\n")
+    };
+    for name in ["first.md", "last.md", "sub/last.md"] {
+        world.write(&format!("repo/docs/{name}"), WORD);
+    }
+    let listed = |world: &World| String::from_utf8(world.run(&["list", "--json"]).stdout).unwrap();
+    let findings = |world: &World| -> Vec<(String, String)> {
+        let answer: Value = serde_json::from_slice(&world.run(&["doctor", "--json"]).stdout).unwrap();
+        let rows = answer["findings"].as_array().unwrap().iter().filter(|row| row["code"] == "passed-over");
+        let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
+        rows.map(|row| (text(row, "path"), text(row, "message"))).collect()
+    };
+    // All of the patterns of a long file that people write count.
+    world.write("repo/docs/.gitignore", &many(998, "last.md"));
+    let shown = listed(&world);
+    assert!(!shown.contains("last.md") && !shown.contains("first.md"), "{shown}");
+    assert_eq!(findings(&world), []);
+    let cut = "only its first 64 KiB and 1,000 patterns count";
+    for path in ["docs/.gitignore", ".gitignore", "docs/sub/.gitignore"] {
+        world.write("repo/docs/.gitignore", "");
+        let long = format!("{}\nlast.md\n", "x".repeat(70_000));
+        for (text, ignores_first) in [(many(40_000, "last.md"), true), (long, false)] {
+            world.write(&format!("repo/{path}"), &text);
+            let shown = listed(&world);
+            assert!(shown.contains("docs/last.md") && shown.contains("docs/sub/last.md"), "{path}: {shown}");
+            let has_first = shown.contains("first.md");
+            assert_eq!(has_first, !ignores_first || path.contains("sub"), "{path}: {shown}");
+            assert_eq!(findings(&world), [(path.to_owned(), cut.to_owned())]);
+        }
+        fs::remove_file(world.at(&format!("repo/{path}"))).unwrap();
+    }
+    // The files nearest to the root count first, then those of folders in an order that does not depend on the disk.
+    for number in 0..8 {
+        world.write(&format!("repo/docs/f{number}/.gitignore"), &many(900, "last.md"));
+        world.write(&format!("repo/docs/f{number}/last.md"), WORD);
+    }
+    let ignored: Vec<usize> = (0..8).filter(|number| !listed(&world).contains(&format!("f{number}/last.md"))).collect();
+    assert_eq!(ignored, [4, 5, 6, 7]);
+    let all = findings(&world);
+    assert_eq!(all.len(), 4, "{all:?}");
+    assert!(all.iter().all(|(_, message)| message.starts_with("its patterns do not count")), "{all:?}");
+}

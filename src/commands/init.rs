@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::error::Error;
+use crate::escape::may_be_harmful;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
 use crate::request::InitRequest;
 use crate::store::{self, Location, MadeFile, SuggestedSource};
@@ -47,13 +48,13 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
 /// Returns the lines that make the store read a folder of markdown in place.
 fn suggestion(source: &SuggestedSource, config: &str) -> Entry {
     let SuggestedSource { path, dialect, files } = source;
-    let lines = format!("[[sources]]\npath = {path:?}\nas = \"{}\"", dialect.name());
+    let lines = format!("[[sources]]\npath = {}\nas = \"{}\"", toml_string(path), dialect.name());
     let row = RowEntry {
         kind: "source",
         list: "sources",
         figure: String::new(),
         line: format!("{path} has {} of markdown; add to {config} to read them in place:", counted(*files, "file")),
-        detail: lines.replace('\n', "  "),
+        detail: lines.clone(),
         fields: vec![
             ("path", RowValue::name(path)),
             ("as", RowValue::name(dialect.name())),
@@ -62,6 +63,16 @@ fn suggestion(source: &SuggestedSource, config: &str) -> Entry {
         ],
     };
     Entry::Row(row)
+}
+
+/// Returns a text as a string of TOML that is shown as it is.
+fn toml_string(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if may_be_harmful(c) => format!("\\U{:08X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 /// Returns the warning that a `.gitignore` has no effect on files that git tracks already.

@@ -140,7 +140,7 @@ impl Screen {
 /// Returns the line of a table, behind its number if it has one, with its details below.
 pub(super) fn table_line(row: &RowEntry) -> String {
     let line = one_line(&row.line);
-    let detail = if row.detail.is_empty() { String::new() } else { format!("    {}\n", one_line(&row.detail)) };
+    let detail: String = row.detail.lines().map(|line| format!("    {}\n", escape_lines(line))).collect();
     let figure = if row.figure.is_empty() { String::new() } else { format!("{:>5}  ", one_line(&row.figure)) };
     format!("{figure}{line}\n{detail}")
 }

@@ -222,7 +222,7 @@ pub struct RowEntry {
     pub figure: String,
     /// The line for people.
     pub line: String,
-    /// The line below it; empty for none.
+    /// The lines below it; empty for none.
     pub detail: String,
     /// The columns by their names.
     pub fields: Vec<(&'static str, RowValue)>,

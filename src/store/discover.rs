@@ -156,12 +156,13 @@ fn is_project_root(dir: &Path) -> bool {
     PROJECT_MARKS.iter().any(|mark| dir.join(mark).exists())
 }
 
+/// Returns the store that a folder contains, else the folder if it is one: projects have files such as `config.toml` too.
 pub(super) fn named_store(path: &Path) -> Option<PathBuf> {
-    let is_store = path.is_dir()
-        && (path.file_name().is_some_and(|name| name == STORE_NAMES[0])
-            || path.join("config.toml").is_file()
-            || NOTE_FOLDERS.iter().any(|folder| path.join(folder).is_dir()));
-    is_store.then(|| path.to_path_buf()).or_else(|| store_in(path))
+    let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && path.is_dir();
+    let is_store =
+        || path.join("config.toml").is_file() || NOTE_FOLDERS.iter().any(|folder| path.join(folder).is_dir());
+    let inside = store_in(path).filter(|_| !is_hidden_store);
+    inside.or_else(|| (is_hidden_store || is_store()).then(|| path.to_path_buf()))
 }
 
 pub(super) fn store_in(dir: &Path) -> Option<PathBuf> {
@@ -254,6 +255,16 @@ mod tests {
         assert_eq!(find(&store("project/qipu"), &at("outer")).as_deref(), Some("project/qipu/"));
         assert_eq!(find(&store("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
         assert_eq!(find(&store("project/src"), &at("outer")), None);
+        for beside in ["notes", "mocs", "journals"] {
+            create_dir_all(at("outer/site").join(beside)).unwrap();
+        }
+        std::fs::write(at("outer/site/config.toml"), "").unwrap();
+        assert_eq!(find(&store("site"), &at("outer")).as_deref(), Some("site/"));
+        create_dir_all(at("outer/site/qipu/notes")).unwrap();
+        assert_eq!(find(&store("site"), &at("outer")).as_deref(), Some("site/qipu/"));
+        create_dir_all(at("outer/site/.qipu/.qipu")).unwrap();
+        assert_eq!(find(&store("site"), &at("outer")).as_deref(), Some("site/.qipu/"));
+        assert_eq!(find(&store("site/.qipu"), &at("outer")).as_deref(), Some("site/.qipu/"));
         let root = |path: &str| Location { root: Some(path.into()), ..Location::default() };
         assert_eq!(find(&root("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
         assert_eq!(find(&root("project/src"), &at("outer")), None);

@@ -14,7 +14,7 @@ use super::discover::{self, relative_to};
 use super::suggest_sources::guessed_dialect;
 use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
-use super::walk::source_scan::{SourceRules, patterns_above};
+use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
 use super::{Config, Location, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
@@ -103,7 +103,8 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
     // No other collection may pass for the user's own store.
     let names = HashSet::from([USER.to_owned()]);
     let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
-    let mut finder = CollectionFinder { location, current_dir, user: &user, found, names };
+    let mut finder =
+        CollectionFinder { location, current_dir, user: &user, found, names, patterns: KnownPatterns::new() };
     let missing = finder.add_all()?;
     let mut found = finder.found;
     if found.all.is_empty() {
@@ -214,6 +215,7 @@ struct CollectionFinder<'a> {
     user: &'a UserSettings,
     found: FoundCollections,
     names: HashSet<String>,
+    patterns: KnownPatterns,
 }
 
 impl CollectionFinder<'_> {
@@ -459,7 +461,9 @@ impl CollectionFinder<'_> {
         reason: &CollectionReason,
         config: Arc<Config>,
     ) {
-        let above = repository_root(&root).map(|repository| patterns_above(repository, &root)).unwrap_or_default();
+        let known = &mut self.patterns;
+        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
+        let above = above.unwrap_or_default();
         let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
         let (name, reason) = (self.unique(name), reason.clone());
         let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));

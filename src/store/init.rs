@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::discover::find_own_root;
-use super::discover::{STORE_NAMES, relative_to};
+use super::discover::{STORE_NAMES, named_store, relative_to};
 use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
@@ -159,7 +159,8 @@ fn ensure_file(
 
 fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error> {
     if let Some(store) = plan.store {
-        return Ok(current_dir.join(store));
+        let path = current_dir.join(store);
+        return Ok(named_store(&path).unwrap_or(path));
     }
     let [hidden, visible] = STORE_NAMES;
     let wanted = if plan.is_visible { visible } else { hidden };

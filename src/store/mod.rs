@@ -99,6 +99,9 @@ const FOLDER_UNREADABLE: &str = "the folder can't be read, so its notes are miss
 /// The reasons for files of a source that are skipped.
 const FILE_HUGE: &str = "the file is longer than 4 MiB";
 const FILE_BINARY: &str = "the file is binary";
+/// The reasons for files of patterns that do not count as a whole.
+const PATTERNS_CUT: &str = "only its first 64 KiB and 1,000 patterns count";
+const PATTERNS_IGNORED: &str = "its patterns do not count: with them, the source would have more than 4,000";
 
 const PENDING_FILE: &str = ".qipu-pending";
 

@@ -23,7 +23,7 @@ use super::walk::source_scan::SourceRules;
 use super::worktree::repository_root;
 use super::{IgnoredEntry, IndexBuilderFactory, Location, NoteIdx};
 use crate::error::Error;
-use crate::note::Dialect;
+use crate::note::{Dialect, normalize_path};
 
 /// A collection of an open store.
 #[derive(Debug)]
@@ -168,7 +168,7 @@ fn open_one(
         for note in &mut notes {
             Arc::make_mut(note).set_collection(about);
         }
-        unreadable.iter_mut().for_each(|(path, _)| path.insert_str(0, &about.prefix));
+        unreadable.iter_mut().for_each(|(path, _)| *path = normalize_path(&about.prefix, path).join("/"));
     }
     let range = 0..notes.len();
     let (about, dir) = (Arc::clone(about), Some(dir));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::discover::project_root;
 use super::walk::dir_handle::{DirHandle, FileType};
-use super::walk::source_scan::{SourceRules, patterns_above};
+use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
 use crate::note::Dialect;
 
@@ -78,7 +78,8 @@ fn count(project: &Path, dir: &DirHandle, path: &str) -> Option<usize> {
     let is_project = path == ".";
     let root = if is_project { project.to_path_buf() } else { project.join(path) };
     let below = if is_project { None } else { Some(dir.folder(Path::new(path)).ok()?) };
-    let above = repository_root(&root).map(|repository| patterns_above(repository, &root)).unwrap_or_default();
+    let known = &mut KnownPatterns::new();
+    let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known)).unwrap_or_default();
     let rules = SourceRules { root, above, ..SourceRules::default() };
     Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())
 }

@@ -6,17 +6,17 @@ use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
 use super::{
-    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PENDING_FILE, SettingFinding, Store, files,
-    in_progress_writes, load, redo_log,
+    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PATTERNS_CUT, PATTERNS_IGNORED, PENDING_FILE,
+    SettingFinding, Store, files, in_progress_writes, load, redo_log,
 };
 use crate::error::{Error, ErrorKind};
 
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
 
-/// Whether the reason why a file is not read is that sources skip such files.
+/// Whether the reason why a file is not read, or not as a whole, is that sources skip such files.
 pub fn is_skipped(reason: &str) -> bool {
-    [FILE_HUGE, FILE_BINARY].contains(&reason)
+    [FILE_HUGE, FILE_BINARY, PATTERNS_CUT, PATTERNS_IGNORED].contains(&reason)
 }
 
 impl Store {

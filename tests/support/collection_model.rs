@@ -264,10 +264,12 @@ impl Model<'_> {
 
     /// Returns the store that a folder is or contains.
     fn store_at(&self, folder: &str) -> Option<String> {
-        let is_store = base(folder) == ".qipu"
-            || ["notes", "mocs", "journals"].iter().any(|name| self.is_folder(&join(folder, name)))
+        if base(folder) == ".qipu" {
+            return self.is_folder(folder).then(|| folder.to_owned());
+        }
+        let is_store = ["notes", "mocs", "journals"].iter().any(|name| self.is_folder(&join(folder, name)))
             || self.kinds.contains_key(&join(folder, "config.toml"));
-        if is_store && self.is_folder(folder) { Some(folder.to_owned()) } else { self.store_in(folder) }
+        self.store_in(folder).or_else(|| is_store.then(|| folder.to_owned()))
     }
 
     /// Finds all collections; returns the kind of an error.

@@ -321,6 +321,11 @@ impl Layout {
         if random.chance(15) {
             self.nodes.insert("repo/vault/.obsidian/app.json".into(), Node::Text("{}".into()));
         }
+        // A project has files that a store may have.
+        if random.chance(20) {
+            let project = random.choice(&["repo/packages/one", "repo/packages/two"]);
+            self.nodes.insert(format!("{project}/config.toml"), Node::Text("baseURL = \"x\"\n".into()));
+        }
     }
 
     /// Returns this layout without one of its parts, for each part.

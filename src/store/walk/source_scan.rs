@@ -1,6 +1,8 @@
 //! The scan for the files of a source: markdown that git does not ignore, at any depth.
 
+use std::collections::HashMap;
 use std::ffi::OsString;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,11 +19,17 @@ use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
 use crate::store::worktree::common_git_dir;
-use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE};
+use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
-/// The name of git's files of patterns, and the longest that is read, in bytes.
+/// The name of git's files of patterns.
 const GITIGNORE: &str = ".gitignore";
-const MAX_GITIGNORE: u64 = 1024 * 1024;
+/// The file of patterns that git keeps for itself.
+const EXCLUDE: &str = ".git/info/exclude";
+/// How many bytes and patterns of one such file count, and how many patterns of all files of a source. Files that people
+/// write have a few hundred patterns; each takes about 10 KB of memory and 17 µs at every call.
+const MAX_GITIGNORE: u64 = 64 * 1024;
+const MAX_PATTERNS: usize = 1_000;
+const MAX_PATTERNS_OF_SOURCE: usize = 4_000;
 /// The longest file that is read, in bytes.
 const MAX_FILE: u64 = 4 * 1024 * 1024;
 /// The number of files whose stats one task takes.
@@ -36,17 +44,48 @@ pub(crate) struct SourceRules {
     pub(crate) root: PathBuf,
     /// The glob that a file or a folder above it matches, with the folder that its paths are relative to.
     pub(crate) glob: Option<(PathBuf, GlobMatcher)>,
-    /// The patterns of `.gitignore` files above the folder, the outermost first.
-    pub(crate) above: Vec<Gitignore>,
+    /// The patterns of `.gitignore` files above the folder.
+    pub(crate) above: PatternsAbove,
     /// The folders of other collections in it, which are not entered.
     pub(crate) excluded: Vec<PathBuf>,
     /// The sources in it whose files they have before this one.
     pub(crate) before: Vec<Arc<SourceRules>>,
 }
 
+/// The patterns of the files above the folder of a source.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct PatternsAbove {
+    /// Those of each file, the outermost first.
+    all: Vec<Arc<Gitignore>>,
+    /// Their number.
+    count: usize,
+    /// The files that do not count as a whole, each by its path from the source, with the reason.
+    cut: Vec<IgnoredEntry>,
+}
+
+/// The patterns of one file, as far as they count.
+#[derive(Debug, Clone)]
+pub(crate) struct PatternFile {
+    /// `None` if there are none.
+    patterns: Option<Arc<Gitignore>>,
+    count: usize,
+    is_cut: bool,
+}
+
+/// The files of patterns that were read, by path: sources with a folder above them in common share its file.
+pub(crate) type KnownPatterns = HashMap<PathBuf, Option<PatternFile>>;
+
+/// What a scan has found so far.
+struct ScanState {
+    scanned: Scanned,
+    waiting: Vec<Waiting>,
+    /// The number of patterns so far.
+    patterns: usize,
+}
+
 /// The patterns that apply in a folder: those of its own file, and those of the folders above.
 struct IgnoreChain {
-    own: Gitignore,
+    own: Arc<Gitignore>,
     above: Option<Rc<IgnoreChain>>,
 }
 
@@ -68,8 +107,10 @@ impl SourceRules {
 
     /// Whether the source would read a file in its folder, by its path there.
     pub(crate) fn reads(&self, path: &Path) -> bool {
-        let patterns = DirHandle::new(&self.root).ok().and_then(|dir| self.patterns(&dir, Path::new("")));
-        let chain = patterns.map(|own| Rc::new(IgnoreChain { own, above: None }));
+        let dir = DirHandle::new(&self.root).ok();
+        let file = dir.and_then(|dir| pattern_file(&dir, Path::new(GITIGNORE), &self.root));
+        let own = file.filter(|file| self.above.count + file.count <= MAX_PATTERNS_OF_SOURCE);
+        let chain = own.and_then(|file| file.patterns).map(|own| Rc::new(IgnoreChain { own, above: None }));
         self.includes(&self.root.join(path)) && !self.is_taken(path) && !self.is_ignored(path, false, chain.as_ref())
     }
 
@@ -80,12 +121,12 @@ impl SourceRules {
 
     /// Whether git ignores a path in the source.
     fn is_ignored(&self, path: &Path, is_folder: bool, chain: Option<&Rc<IgnoreChain>>) -> bool {
-        if chain.is_none() && self.above.is_empty() {
+        if chain.is_none() && self.above.all.is_empty() {
             return false;
         }
         let absolute = self.root.join(path);
         let chain = std::iter::successors(chain, |chain| chain.above.as_ref()).map(|chain| &chain.own);
-        for patterns in chain.chain(self.above.iter().rev()) {
+        for patterns in chain.chain(self.above.all.iter().rev()) {
             match patterns.matched(&absolute, is_folder) {
                 Match::None => {}
                 Match::Ignore(_) => return true,
@@ -100,33 +141,31 @@ impl SourceRules {
     /// # Errors
     /// `Store` if the folder can't be listed.
     pub(crate) fn scan(&self, dir: &DirHandle) -> Result<Scanned, Error> {
-        let mut scanned = Scanned::default();
         let is_matched = self.glob.is_none();
-        let mut waiting = vec![Waiting { path: PathBuf::new(), depth: 0, is_matched, ignored: None }];
-        while let Some(folder) = waiting.pop() {
+        let waiting = vec![Waiting { path: PathBuf::new(), depth: 0, is_matched, ignored: None }];
+        let scanned = Scanned { unreadable: self.above.cut.clone(), ..Scanned::default() };
+        let mut state = ScanState { scanned, waiting, patterns: self.above.count };
+        while let Some(folder) = state.waiting.pop() {
             let is_first = folder.depth == 0;
             let path = folder.path.clone();
-            match self.list(dir, folder, &mut waiting, &mut scanned) {
+            match self.list(dir, folder, &mut state) {
                 Ok(()) => {}
                 Err(error) if is_first => {
                     return Err(Error::new(ErrorKind::Store, format!("the folder of a source can't be read: {error}")));
                 }
-                Err(error) if is_unreadable(&error) => scanned.unreadable.push((shown(&path), FOLDER_UNREADABLE)),
+                Err(error) if is_unreadable(&error) => {
+                    state.scanned.unreadable.push((shown(&path), FOLDER_UNREADABLE));
+                }
                 Err(_) => {}
             }
         }
+        let mut scanned = state.scanned;
         scanned.files = sorted(vec![scanned.files]);
         Ok(scanned)
     }
 
     /// Lists one folder: adds its files, and the folders in it to those that wait.
-    fn list(
-        &self,
-        dir: &DirHandle,
-        folder: Waiting,
-        waiting: &mut Vec<Waiting>,
-        scanned: &mut Scanned,
-    ) -> std::io::Result<()> {
+    fn list(&self, dir: &DirHandle, folder: Waiting, state: &mut ScanState) -> std::io::Result<()> {
         let below = if folder.depth == 0 { None } else { Some(dir.folder(&folder.path)?) };
         let handle = below.as_ref().unwrap_or(dir);
         let (mut folders, mut files, mut has_patterns) = (Vec::new(), Vec::new(), false);
@@ -141,7 +180,9 @@ impl SourceRules {
                 _ => {}
             }
         }
-        let own = has_patterns.then(|| self.patterns(handle, &folder.path)).flatten();
+        // Which files of patterns count does not depend on the order of the folder.
+        folders.sort_unstable();
+        let own = has_patterns.then(|| self.patterns(handle, &folder.path, state)).flatten();
         let ignored = match own {
             Some(own) => Some(Rc::new(IgnoreChain { own, above: folder.ignored })),
             None => folder.ignored,
@@ -150,22 +191,24 @@ impl SourceRules {
             let is_matched = folder.is_matched || self.is_glob_match(path);
             is_matched && !self.is_ignored(path, false, ignored.as_ref()) && !self.is_taken(path)
         });
-        add_files(handle, files.collect(), scanned);
+        add_files(handle, files.collect(), &mut state.scanned);
         for name in folders {
             let path = folder.path.join(&name);
             if self.is_excluded(handle, &path, folder.depth) || self.is_ignored(&path, true, ignored.as_ref()) {
                 continue;
             }
             let is_matched = folder.is_matched || self.is_glob_match(&path);
-            waiting.push(Waiting { path, depth: folder.depth + 1, is_matched, ignored: ignored.clone() });
+            state.waiting.push(Waiting { path, depth: folder.depth + 1, is_matched, ignored: ignored.clone() });
         }
         Ok(())
     }
 
-    /// Reads the patterns of a folder; `None` if they can't be read.
-    fn patterns(&self, handle: &DirHandle, path: &Path) -> Option<Gitignore> {
-        let bytes = handle.read(Path::new(GITIGNORE), MAX_GITIGNORE).ok()?;
-        parse_patterns(&self.root.join(path), &bytes)
+    /// Reads the patterns of a folder; `None` if there are none that count.
+    fn patterns(&self, handle: &DirHandle, path: &Path, state: &mut ScanState) -> Option<Arc<Gitignore>> {
+        let file = pattern_file(handle, Path::new(GITIGNORE), &self.root.join(path))?;
+        let (cut, patterns) = counted(&file, &mut state.patterns);
+        state.scanned.unreadable.extend(cut.map(|reason| (shown(&path.join(GITIGNORE)), reason)));
+        patterns
     }
 
     /// Whether another source has a file before this one.
@@ -223,32 +266,66 @@ pub(crate) fn is_markdown(name: &[u8]) -> bool {
     ending.is_some_and(|ending| MARKDOWN_ENDINGS.iter().any(|known| known.as_bytes() == ending))
 }
 
-/// Parses the patterns of a `.gitignore` in a folder. A pattern that is not valid has no effect.
-fn parse_patterns(folder: &Path, bytes: &[u8]) -> Option<Gitignore> {
-    let mut builder = GitignoreBuilder::new(folder);
-    for line in String::from_utf8_lossy(bytes).trim_start_matches('\u{feff}').lines() {
-        // git ignores such a pattern too.
-        let _ = builder.add_line(None, line);
+/// Reads a file of patterns for a folder, as far as it counts; `None` if it can't be read.
+fn pattern_file(dir: &DirHandle, path: &Path, folder: &Path) -> Option<PatternFile> {
+    let mut bytes = Vec::new();
+    dir.file(path).ok()?.take(MAX_GITIGNORE + 1).read_to_end(&mut bytes).ok()?;
+    let is_long = bytes.len() as u64 > MAX_GITIGNORE;
+    if is_long {
+        // A line that is read in part is no pattern of the file.
+        bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').unwrap_or_default());
     }
-    builder.build().ok().filter(|patterns| !patterns.is_empty())
+    let mut builder = GitignoreBuilder::new(folder);
+    let text = String::from_utf8_lossy(&bytes);
+    let lines = text.trim_start_matches('\u{feff}').lines();
+    let mut lines = lines.filter(|line| !line.trim().is_empty() && !line.starts_with('#'));
+    let mut count = 0;
+    for line in lines.by_ref().take(MAX_PATTERNS) {
+        // git ignores a pattern that is not valid, too.
+        let _ = builder.add_line(None, line);
+        count += 1;
+    }
+    let patterns = builder.build().ok().filter(|patterns| !patterns.is_empty()).map(Arc::new);
+    Some(PatternFile { patterns, count, is_cut: is_long || lines.next().is_some() })
+}
+
+/// Adds the patterns of a file to their number, and returns them if they count, and the reason if not all of them do.
+fn counted(file: &PatternFile, count: &mut usize) -> (Option<&'static str>, Option<Arc<Gitignore>>) {
+    if *count + file.count > MAX_PATTERNS_OF_SOURCE {
+        return (Some(PATTERNS_IGNORED), None);
+    }
+    *count += file.count;
+    (file.is_cut.then_some(PATTERNS_CUT), file.patterns.clone())
 }
 
 /// Reads the patterns of the folders from the root of a repository down to a folder, without that of the folder itself.
-pub(crate) fn patterns_above(repository: &Path, folder: &Path) -> Vec<Gitignore> {
+pub(crate) fn patterns_above(repository: &Path, folder: &Path, known: &mut KnownPatterns) -> PatternsAbove {
     let (Ok(root), Ok(below)) = (DirHandle::new(repository), folder.strip_prefix(repository)) else {
-        return Vec::new();
+        return PatternsAbove::default();
     };
-    let exclude = match common_git_dir(repository) {
-        Some(shared) => DirHandle::new(&shared).and_then(|dir| dir.read(Path::new("info/exclude"), MAX_GITIGNORE)),
-        None => root.read(Path::new(".git/info/exclude"), MAX_GITIGNORE),
+    let mut above = PatternsAbove::default();
+    let mut add = |path: &Path, folder: &Path, read: &dyn Fn() -> Option<PatternFile>| {
+        let Some(file) = known.entry(repository.join(path)).or_insert_with(read).clone() else { return };
+        let (cut, patterns) = counted(&file, &mut above.count);
+        let ways = below.components().count() - folder.components().count();
+        above.cut.extend(cut.map(|reason| (format!("{}{}", "../".repeat(ways), shown(path_in(path, folder))), reason)));
+        above.all.extend(patterns);
     };
-    let exclude = exclude.ok().and_then(|bytes| parse_patterns(repository, &bytes));
-    let mut all: Vec<Gitignore> = exclude.into_iter().collect();
-    let mut above: Vec<&Path> = below.ancestors().skip(1).collect();
-    above.reverse();
-    for path in above {
-        let Ok(bytes) = root.read(&path.join(GITIGNORE), MAX_GITIGNORE) else { continue };
-        all.extend(parse_patterns(&repository.join(path), &bytes));
+    let exclude = Path::new(EXCLUDE);
+    add(exclude, Path::new(""), &|| match common_git_dir(repository) {
+        Some(shared) => pattern_file(&DirHandle::new(&shared).ok()?, Path::new("info/exclude"), repository),
+        None => pattern_file(&root, exclude, repository),
+    });
+    let mut folders: Vec<&Path> = below.ancestors().skip(1).collect();
+    folders.reverse();
+    for folder in folders {
+        let path = folder.join(GITIGNORE);
+        add(&path, folder, &|| pattern_file(&root, &path, &repository.join(folder)));
     }
-    all
+    above
+}
+
+/// Returns the path of a file in a folder above it.
+fn path_in<'p>(path: &'p Path, folder: &Path) -> &'p Path {
+    path.strip_prefix(folder).unwrap_or(path)
 }
