@@ -108,8 +108,9 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
         return Err(missing.unwrap_or_else(nothing));
     }
-    keep_only(&mut found, &location.only)?;
+    // Whose file one is does not depend on which collections are asked for.
     divide_files(&mut found.all);
+    keep_only(&mut found, &location.only)?;
     Ok(found)
 }
 

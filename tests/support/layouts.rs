@@ -315,7 +315,7 @@ impl Layout {
                 }
             }
         }
-        if random.chance(10) {
+        if random.chance(20) {
             self.only.push(random.choice(&NAMES).to_owned());
         }
         if random.chance(15) {
