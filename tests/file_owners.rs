@@ -162,3 +162,52 @@ fn a_command_that_writes_into_a_source_changes_no_file_of_another_collection() {
     world.ok(&["update", "page", "--tag", "x", "--to", "docs"]);
     assert!(fs::read_to_string(world.at("repo/docs/page.md")).unwrap().contains("tags"));
 }
+
+#[test]
+fn a_source_inside_a_store_is_a_finding_whatever_names_the_store_and_when() {
+    let source = |path: &str| format!("[[sources]]\npath = \"{path}\"\nname = \"a\"\n");
+    let store = |path: &str| format!("[[stores]]\npath = \"{path}\"\n");
+    let (notes, folder) = (source("packages/a/.qipu/notes"), store("packages/a"));
+    for (config, user) in [
+        (format!("{notes}{folder}"), String::new()),
+        (format!("{folder}{notes}"), String::new()),
+        (notes.clone(), "[[stores]]\npath = \"$REPO/packages/a\"\n".to_owned()),
+        (format!("{}{}", source("packages/a/plain/notes"), store("packages/a/plain")), String::new()),
+    ] {
+        let is_plain = config.contains("plain");
+        let place = if is_plain { "packages/a/plain" } else { "packages/a/.qipu" };
+        let world = World::new(&[
+            ("repo/.qipu/config.toml", &config),
+            (&format!("repo/{place}/config.toml"), ""),
+            (&format!("repo/{place}/notes/qp-one.md"), &note("qp-one", "One", "")),
+        ]);
+        let repository = world.at("repo");
+        fs::write(world.at("settings/qipu/config.toml"), user.replace("$REPO", repository.to_str().unwrap())).unwrap();
+        let name = if is_plain { "plain" } else { "a" };
+        assert_eq!(world.collections("repo"), ["project 0".to_owned(), format!("{name} 1")], "{config}");
+        assert_eq!(world.codes(&["where"]), ["source-in-store"], "{config}");
+        assert_eq!(world.rows("repo", &["list"], "notes", &["id", "store"]), [format!("qp-one {name}")], "{config}");
+    }
+}
+
+#[test]
+fn a_folder_named_project_is_not_taken_for_the_project() {
+    let world = World::new(&[
+        ("home/team/project/.qipu/notes/qp-team.md", &note("qp-team", "Team", "Text.")),
+        ("home/docs/page.md", "# Page\n"),
+        ("data/qipu/notes/qp-user.md", &note("qp-user", "User", "")),
+        (
+            "settings/qipu/config.toml",
+            "[[sources]]\npath = \"~/docs\"\nname = \"project\"\n[[stores]]\npath = \"~/team/project\"\n",
+        ),
+    ]);
+    assert_eq!(world.collections("repo"), ["user 1", "project-2 1", "project-3 1"]);
+    let paths = world.rows("repo", &["list"], "notes", &["path"]);
+    for path in &paths {
+        assert!(world.at("repo").join(path).is_file(), "{path}");
+    }
+    assert_eq!(paths.len(), 3);
+    assert!(world.ok(&["show", "qp-team"]).contains("Text."));
+    world.ok(&["update", "qp-team", "--tag", "x", "--to", "project-3"]);
+    assert_eq!(world.call(&["capture", "A text", "--to", "project"]).code(), 3, "there is no store of a project");
+}
