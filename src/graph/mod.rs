@@ -119,7 +119,7 @@ impl Follow {
 }
 
 /// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 5";
+pub const CACHE_KEY: &str = "links 6";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]

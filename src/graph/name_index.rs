@@ -181,13 +181,13 @@ impl<'a> CollectionNames<'a> {
         let texts =
             self.by_text.get_or_init(|| [false, true].map(|is_draft| TextNames::new(self.own_notes(), is_draft)));
         let by_text = texts.iter().find_map(|texts| texts.find(name));
-        by_text.or_else(|| self.find_by_path_in_vault(name))
+        by_text.or_else(|| self.find_by_path_in_source(name))
     }
 
-    /// Finds a note by its path from the folder of a vault, as `[[folder/note]]` has it.
-    fn find_by_path_in_vault(&self, name: &str) -> Option<NoteIdx> {
-        let is_vault = matches!(self.dialect, Dialect::Obsidian | Dialect::Markdown);
-        let inside = join_path("", name).filter(|_| is_vault && name.contains('/'))?;
+    /// Finds a note by its path from the folder of a source, as `[[folder/note]]` has it.
+    fn find_by_path_in_source(&self, name: &str) -> Option<NoteIdx> {
+        let is_source = self.dialect != Dialect::Qipu;
+        let inside = join_path("", name).filter(|_| is_source && name.contains('/'))?;
         document_paths(inside).find_map(|path| self.find_by_path(&path))
     }
 

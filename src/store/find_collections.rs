@@ -31,7 +31,7 @@ const MAX_EXPANDED: usize = 10_000;
 const MAX_PATH: usize = 4_096;
 
 /// A collection that counts.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct FoundCollection {
     pub(super) name: String,
     pub(super) root: PathBuf,
@@ -47,6 +47,14 @@ pub(super) struct FoundCollection {
     pub(super) rules: Option<Arc<SourceRules>>,
 }
 
+impl FoundCollection {
+    /// Whether it is a source that a setting names, inside one of some stores.
+    fn is_inside(&self, stores: &[PathBuf]) -> bool {
+        let is_named = self.reason == CollectionReason::Option;
+        self.rules.is_some() && !is_named && stores.iter().any(|store| self.root.starts_with(store))
+    }
+}
+
 /// A setting that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingFinding {
@@ -59,7 +67,7 @@ pub struct SettingFinding {
 }
 
 /// The collections that count, the first one that of the project, and the settings without effect.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Clone)]
 pub(super) struct FoundCollections {
     pub(super) all: Vec<FoundCollection>,
     pub(super) findings: Vec<SettingFinding>,
@@ -100,20 +108,17 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
     };
     let file = user_settings::FILE.to_owned();
     let findings = invalid.map(|message| SettingFinding { file, code: "settings-invalid", message });
-    // No other collection may pass for the user's own store.
-    let names = HashSet::from([USER.to_owned()]);
     let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
-    let mut finder =
-        CollectionFinder { location, current_dir, user: &user, found, names, patterns: KnownPatterns::new() };
-    let missing = finder.add_all()?;
-    let mut found = finder.found;
+    let finder = CollectionFinder::new(location, current_dir, &user, found);
+    let (mut found, missing) = finder.add_all_outside_stores()?;
     if found.all.is_empty() {
         let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
         return Err(missing.unwrap_or_else(nothing));
     }
     set_authorities(&mut found.all);
-    keep_only(&mut found, &location.only)?;
+    // Whose file one is does not depend on which collections are asked for.
     divide_files(&mut found.all);
+    keep_only(&mut found, &location.only)?;
     Ok(found)
 }
 
@@ -216,9 +221,36 @@ struct CollectionFinder<'a> {
     found: FoundCollections,
     names: HashSet<String>,
     patterns: KnownPatterns,
+    /// The folders of all stores, if they are known before the collections are added.
+    stores: Vec<PathBuf>,
 }
 
-impl CollectionFinder<'_> {
+impl<'a> CollectionFinder<'a> {
+    fn new(location: &'a Location, current_dir: &'a Path, user: &'a UserSettings, found: FoundCollections) -> Self {
+        // No other collection may pass for the project's store or the user's own.
+        let names = HashSet::from([PROJECT, USER].map(str::to_owned));
+        Self { location, current_dir, user, found, names, patterns: KnownPatterns::new(), stores: Vec::new() }
+    }
+
+    /// Adds all collections, without the sources that are inside a store. Returns them and the error of a missing store.
+    fn add_all_outside_stores(mut self) -> Result<(FoundCollections, Option<Error>), Error> {
+        let before = self.found.clone();
+        let missing = self.add_all()?;
+        let stores = self.found.all.iter().filter(|one| one.rules.is_none()).map(|one| one.root.clone());
+        let stores: Vec<PathBuf> = stores.collect();
+        let is_outside = |one: &FoundCollection| !one.is_inside(&stores);
+        if self.found.all.iter().all(is_outside) {
+            return Ok((self.found, missing));
+        }
+        // A store that was found later contains a source: all are added again, so that the source takes no name.
+        let mut again =
+            Self { stores: stores.clone(), ..Self::new(self.location, self.current_dir, self.user, before) };
+        let missing = again.add_all()?;
+        // In place of such a source, another store may count where only some are read.
+        again.found.all.retain(is_outside);
+        Ok((again.found, missing))
+    }
+
     /// Adds all collections. Returns the error of a missing store, which counts if there is nothing else.
     fn add_all(&mut self) -> Result<Option<Error>, Error> {
         let location = self.location;
@@ -256,10 +288,9 @@ impl CollectionFinder<'_> {
             (false, false) if is_elsewhere() => CollectionReason::MainWorktree,
             _ => CollectionReason::Nearest,
         };
-        let name = self.unique(PROJECT);
-        self.push_store(name.clone(), root.to_path_buf(), dir, Arc::clone(&config), reason);
+        self.push_store(PROJECT.to_owned(), root.to_path_buf(), dir, Arc::clone(&config), reason);
         self.find_ignored_trust(root, &config);
-        self.add_configured(root, &name, &config);
+        self.add_configured(root, PROJECT, &config);
         Ok(())
     }
 
@@ -447,7 +478,8 @@ impl CollectionFinder<'_> {
     }
 
     fn is_in_store(&self, root: &Path) -> bool {
-        self.found.all.iter().any(|one| one.rules.is_none() && root.starts_with(&one.root))
+        let found = self.found.all.iter().filter(|one| one.rules.is_none()).map(|one| &one.root);
+        found.chain(&self.stores).any(|store| root.starts_with(store))
     }
 
     #[allow(clippy::too_many_arguments, reason = "the fields of the collection")]

@@ -73,13 +73,25 @@ struct ModelNote {
 struct Model<'a> {
     layout: &'a Layout,
     kinds: BTreeMap<String, Kind>,
+    /// The folders of all stores that count.
+    stores: BTreeSet<String>,
     collections: Vec<Collection>,
     findings: Vec<String>,
 }
 
+/// Returns the folders of the stores that count: those of the layout without its sources.
+fn stores_of(layout: &Layout) -> BTreeSet<String> {
+    let mut bare = layout.clone();
+    bare.sources.clear();
+    bare.configs.values_mut().chain(&mut bare.user_settings).for_each(|settings| settings.sources.clear());
+    let mut model = Model::new(&bare, BTreeSet::new());
+    model.collect();
+    model.collections.into_iter().map(|collection| collection.folder).collect()
+}
+
 /// Returns what the program has to say of a layout.
 pub(crate) fn outcome(layout: &Layout) -> Outcome {
-    let mut model = Model { layout, kinds: kinds(layout), collections: Vec::new(), findings: Vec::new() };
+    let mut model = Model::new(layout, stores_of(layout));
     if let Some(error) = model.collect() {
         return Outcome { error: Some(error), ..Outcome::default() };
     }
@@ -206,6 +218,12 @@ fn names(path: &str) -> Vec<&str> {
 
 fn is_wild(name: &str) -> bool {
     name.contains(['*', '?', '[', '{'])
+}
+
+impl<'a> Model<'a> {
+    fn new(layout: &'a Layout, stores: BTreeSet<String>) -> Self {
+        Model { layout, kinds: kinds(layout), stores, collections: Vec::new(), findings: Vec::new() }
+    }
 }
 
 /// The rules for stores, sources and their settings.
@@ -348,8 +366,13 @@ impl Model<'_> {
             return false;
         }
         let folder = if matches!(base(&store), ".qipu" | "qipu") { parent(&store) } else { &store };
-        let name = if is_project { "project" } else { name.unwrap_or(base(folder)) }.to_owned();
-        self.add(Collection { name, dialect: None, folder: store, pattern: None });
+        let name = name.unwrap_or(base(folder)).to_owned();
+        let collection = Collection { name, dialect: None, folder: store.clone(), pattern: None };
+        if is_project {
+            self.collections.push(Collection { name: "project".to_owned(), ..collection });
+        } else {
+            self.add(collection);
+        }
         true
     }
 
@@ -359,7 +382,8 @@ impl Model<'_> {
         let wanted: String = collection.name.trim_start_matches(['.', '-']).chars().map(valid).collect();
         let mut name = wanted.clone();
         let mut number = 1;
-        while self.collections.iter().any(|other| other.name == name) || (name == "user" && !is_users) {
+        let is_kept = |name: &str| name == "project" || (name == "user" && !is_users);
+        while self.collections.iter().any(|other| other.name == name) || is_kept(&name) {
             number += 1;
             name = format!("{wanted}-{number}");
         }
@@ -428,7 +452,7 @@ impl Model<'_> {
             return Err("missing");
         }
         let folder = if is_file { parent(&real).to_owned() } else { real.clone() };
-        if self.is_in_store(&folder) {
+        if self.stores.iter().any(|store| is_in(&folder, store)) {
             return Err("in-store");
         }
         let default = if Some(folder.as_str()) == store.map(parent) {
@@ -443,25 +467,21 @@ impl Model<'_> {
         Ok(())
     }
 
-    /// Tells whether a folder is a store or in one.
-    fn is_in_store(&self, folder: &str) -> bool {
-        let mut folder = folder;
-        while !folder.is_empty() {
-            if self.is_store_folder(folder) {
+    /// Tells whether a file is in a store below a folder.
+    fn is_in_store_below(&self, folder: &str, path: &str) -> bool {
+        let is_store = |above: &str| {
+            let has_parts =
+                self.is_folder(&join(above, "notes")) && self.kinds.contains_key(&join(above, "config.toml"));
+            self.stores.contains(above) || (base(above) == "qipu" && has_parts)
+        };
+        let mut above = parent(path);
+        while above != folder {
+            if is_store(above) {
                 return true;
             }
-            folder = parent(folder);
+            above = parent(above);
         }
         false
-    }
-
-    fn is_store_folder(&self, folder: &str) -> bool {
-        let is_named = match base(folder) {
-            ".qipu" => true,
-            "qipu" => self.is_folder(&join(folder, "notes")) && self.kinds.contains_key(&join(folder, "config.toml")),
-            _ => false,
-        };
-        is_named || self.collections.iter().any(|other| other.dialect.is_none() && other.folder == folder)
     }
 
     fn add_stores(&mut self, entry: &Entry, store: Option<&str>) -> Result<(), &'static str> {
@@ -521,7 +541,7 @@ impl Model<'_> {
             return Some(index);
         }
         let is_document = [".md", ".markdown", ".mdx"].iter().any(|ending| path.ends_with(ending));
-        if !is_document || self.is_in_store(path) || matches!(document.defect, Defect::Nul | Defect::TooLong) {
+        if !is_document || matches!(document.defect, Defect::Nul | Defect::TooLong) {
             return None;
         }
         let included = (0..self.collections.len()).filter(|index| self.includes(&self.collections[*index], path));
@@ -539,7 +559,10 @@ impl Model<'_> {
             .pattern
             .as_ref()
             .is_none_or(|pattern| (1..=all.len()).any(|length| matches_path(&names(pattern), &all[..length])));
-        !is_hidden && is_match && !self.is_ignored(path, &source.folder)
+        !is_hidden
+            && is_match
+            && !self.is_in_store_below(&source.folder, path)
+            && !self.is_ignored(path, &source.folder)
     }
 
     /// Tells whether git ignores a file or a folder between it and the source's folder.

@@ -85,12 +85,47 @@ const STORES: [&str; 6] = [
     "app/.qipu", "packages/one/.qipu", "packages/two/.qipu", "packages/two/qipu", "docs/guide/qipu",
     "packages/.x/.qipu",
 ];
-const SOURCES: [&str; 38] = [
-    "docs", "docs", "docs", "docs/guide", "docs/guide/", "./docs", "app/docs", "app", "vault", "vault", "adr",
-    "packages", "packages/one", ".", "docs/*.md", "docs/**/*.md", "docs/*", "docs/guide/**", "*/docs", "app/d*",
-    "**/a.md", "docs/?.md", "docs/a.md", "docs/index.md", "docs/guide/a.md", "missing", "docs/missing/*.md", "..",
-    "../outside", "$WORLD/outside", "$WORLD/repo/docs", "docs/../vault", "docs/*/../x", ".qipu/notes", "link", "loop",
-    "out-link", "docs/.draft",
+const SOURCES: [&str; 40] = [
+    "docs",
+    "docs",
+    "docs",
+    "docs/guide",
+    "docs/guide/",
+    "./docs",
+    "app/docs",
+    "app",
+    "vault",
+    "vault",
+    "adr",
+    "packages",
+    "packages/one",
+    ".",
+    "docs/*.md",
+    "docs/**/*.md",
+    "docs/*",
+    "docs/guide/**",
+    "*/docs",
+    "app/d*",
+    "**/a.md",
+    "docs/?.md",
+    "docs/a.md",
+    "docs/index.md",
+    "docs/guide/a.md",
+    "missing",
+    "docs/missing/*.md",
+    "..",
+    "../outside",
+    "$WORLD/outside",
+    "$WORLD/repo/docs",
+    "docs/../vault",
+    "docs/*/../x",
+    ".qipu/notes",
+    "link",
+    "loop",
+    "out-link",
+    "docs/.draft",
+    "packages/one/.qipu/notes",
+    "packages/two",
 ];
 const STORE_PATHS: [&str; 14] = [
     "packages/*", "packages/*", "packages/one", "packages/t*", "app", "*", "packages/.*", "packages/one/.qipu", ".",
@@ -315,7 +350,7 @@ impl Layout {
                 }
             }
         }
-        if random.chance(10) {
+        if random.chance(20) {
             self.only.push(random.choice(&NAMES).to_owned());
         }
         if random.chance(15) {
