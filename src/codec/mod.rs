@@ -3,6 +3,7 @@
 pub(crate) mod bits;
 pub mod blobs;
 pub(crate) mod columns;
+pub(crate) mod hex;
 pub(crate) mod index_type;
 pub(crate) mod lz4;
 pub(crate) mod offsets;

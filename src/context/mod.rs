@@ -181,7 +181,7 @@ impl<'a, 's> Selector<'a, 's> {
             let backlinks: Vec<NoteIdx> = self.session.graph().backlinks(note).collect();
             self.choose_passing(backlinks);
         }
-        // All of them are others.
+        // Each counts once.
         self.over_limit = beyond.into_iter().filter(|note| self.seen.insert(*note)).count();
         Ok(())
     }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::codec::hex::hex;
 use crate::error::{Error, ErrorKind};
 
 /// The bytes of SHA-256 that tell two versions of a note apart.
@@ -117,11 +118,6 @@ fn parse_line(line: &str) -> Option<(ExportedNote, &str)> {
     let mut parts = line.splitn(3, ' ');
     let (digest, passages) = (digest_of_hex(parts.next()?)?, parts.next()?.parse().ok()?);
     Some((ExportedNote { digest, passages }, parts.next()?))
-}
-
-/// Writes bytes as lower-case digits.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Reads what [`hex`] wrote.

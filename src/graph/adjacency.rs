@@ -184,7 +184,7 @@ impl SparseStrings {
 mod tests {
     use super::*;
 
-    /// Returns the links of notes, of which the first is `first`.
+    /// Returns the links of notes; `first` is the index of the first one in the whole.
     fn links(of: &[&[(u32, &str)]], first: u32) -> AdjacencyLists {
         let mut links = AdjacencyLists::default();
         for (note, of) in NoteIdx::all(of.len()).zip(of) {

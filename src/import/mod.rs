@@ -17,6 +17,7 @@ pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_w
 pub(crate) use names::{ResolvedName, Vault};
 pub(crate) use paths::{attachment_path, markdown_path, note_path, sanitized};
 
+use crate::codec::hex::hex;
 use crate::note::properties;
 use crate::note::{JOURNAL, Note, Value};
 use crate::request::ImportFrom;
@@ -231,8 +232,8 @@ fn texts(value: &Value) -> Vec<String> {
 /// Returns a digest of a text: 15 hex digits of its SHA-256 after an `s`, so that YAML never reads it as a number.
 fn digest(text: &str) -> String {
     let digest = Sha256::digest(text.as_bytes());
-    let hex: String = digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    format!("s{}", hex.get(1..).unwrap_or_default())
+    let digits = hex(digest.get(..8).unwrap_or_default());
+    format!("s{}", digits.get(1..).unwrap_or_default())
 }
 
 /// Returns the first 64 bits of the SHA-256 of app, folder name and path: the seed of the id of the note for that page.

@@ -5,6 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use super::{MAGIC, Pack, PackedFile, PackedLink, PackedNote};
+use crate::codec::hex::hex;
 use crate::escape::{json_string, quote_value};
 use crate::note::{ContentSource, NoteId};
 
@@ -83,8 +84,7 @@ pub(super) fn data_line(letter: char, chunk: &[u8]) -> String {
 
 /// Returns the last line of a pack, with the checksum of everything before it.
 pub(super) fn end_line(before: &[u8]) -> String {
-    let hex: String = Sha256::digest(before).iter().map(|byte| format!("{byte:02x}")).collect();
-    format!("END sha256={hex}")
+    format!("END sha256={}", hex(&Sha256::digest(before)))
 }
 
 /// Returns the media type of a file by its extension, for readers of the pack.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
+use crate::codec::hex::hex;
 use crate::note::edit::line_end;
 
 /// The syntax of the markers in one kind of file.
@@ -150,7 +151,7 @@ fn parse_settings(given: &str) -> Option<(String, PriorSettings)> {
 /// Returns the first 4 bytes of a text's SHA-256 as 8 hex digits. CRLF counts as LF.
 fn checksum(text: &str) -> String {
     let digest = Sha256::digest(text.replace("\r\n", "\n").as_bytes());
-    digest.iter().take(4).map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.get(..4).unwrap_or_default())
 }
 
 /// A section in a file, and the text around it.

@@ -443,7 +443,7 @@ impl Store {
         shown_in(&self.shown_path, path)
     }
 
-    /// Whether the path of a link of a note is in the project of the store. Does not access the disk.
+    /// Whether the path of a link of a note is in the project of the store, whether or not a file is there.
     pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
         let root = &self.first().root;
         let folder = if self.is_source() { root } else { root.parent().unwrap_or(root) };

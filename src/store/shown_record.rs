@@ -12,6 +12,7 @@ use sha2::{Digest, Sha256};
 
 use super::files;
 use super::walk::dir_handle::open_plain;
+use crate::codec::hex::hex;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/hooks";
@@ -128,7 +129,7 @@ pub(super) fn hash(texts: &[&str]) -> String {
         digest.update(text.as_bytes());
         digest.update([0]);
     }
-    digest.finalize().iter().take(DIGITS / 2).map(|byte| format!("{byte:02x}")).collect()
+    hex(digest.finalize().get(..DIGITS / 2).unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -8,9 +8,15 @@ use super::Store;
 /// A value that is freed at its end only if the process goes on.
 pub(crate) enum Unfreed<T> {
     /// The process ends soon.
-    Kept(ManuallyDrop<T>),
+    Leaked(ManuallyDrop<T>),
     /// The process goes on.
     Owned(T),
+}
+
+impl<T> Unfreed<T> {
+    fn new(is_only_call: bool, value: T) -> Self {
+        if is_only_call { Self::Leaked(ManuallyDrop::new(value)) } else { Self::Owned(value) }
+    }
 }
 
 impl<T> Deref for Unfreed<T> {
@@ -18,7 +24,7 @@ impl<T> Deref for Unfreed<T> {
 
     fn deref(&self) -> &T {
         match self {
-            Self::Kept(value) => value,
+            Self::Leaked(value) => value,
             Self::Owned(value) => value,
         }
     }
@@ -28,11 +34,11 @@ impl Store {
     /// Returns the store for the rest of a call. If the process ends with the call, the store is not freed: freeing ten
     /// thousand notes one by one would take a tenth of the time.
     pub(crate) fn unfreed(self) -> Unfreed<Self> {
-        if self.is_only_call { Unfreed::Kept(ManuallyDrop::new(self)) } else { Unfreed::Owned(self) }
+        Unfreed::new(self.is_only_call, self)
     }
 
     /// Returns a value of this call that is freed as the store is.
     pub(crate) fn unfreed_with<T>(&self, value: T) -> Unfreed<T> {
-        if self.is_only_call { Unfreed::Kept(ManuallyDrop::new(value)) } else { Unfreed::Owned(value) }
+        Unfreed::new(self.is_only_call, value)
     }
 }

@@ -19,6 +19,9 @@ use crate::store::{TextIndexBuilder, TextIndexWorker};
 
 /// The number of postings lists that one task copies.
 const LISTS_PER_CHUNK: usize = 64;
+/// The number of columns of the dictionary, and of those before the lengths of its texts: see specs/index-format.md.
+const TERM_COLUMNS: usize = 5;
+const NUMBER_COLUMNS: usize = 3;
 
 /// Builds a segment from notes, batch by batch.
 pub struct TextIndexer {
@@ -122,11 +125,10 @@ impl TextIndexer {
             suffixes.extend_from_slice(suffix);
         }
         let (numbers, lengths) = columns.split_at(NUMBER_COLUMNS);
-        numbers.iter().for_each(|column| columns::write(&mut parts[IndexPart::Terms as usize], column));
-        let mut texts = Vec::new();
-        lengths.iter().for_each(|column| columns::write(&mut texts, column));
-        texts.append(&mut suffixes);
-        parts[IndexPart::TermTexts as usize] = texts;
+        for (part, columns) in [(IndexPart::Terms, numbers), (IndexPart::TermTexts, lengths)] {
+            columns.iter().for_each(|column| columns::write(&mut parts[part as usize], column));
+        }
+        parts[IndexPart::TermTexts as usize].append(&mut suffixes);
         (ordinals, lists)
     }
 
@@ -146,10 +148,6 @@ impl TextIndexer {
         }
     }
 }
-
-/// The columns of the dictionary, and how many of them are not of texts: see specs/index-format.md.
-const TERM_COLUMNS: usize = 5;
-const NUMBER_COLUMNS: usize = 3;
 
 /// Removes an unused value from a pool; a new one if there is none.
 fn pop_or_default<T: Default>(pool: &Mutex<Vec<T>>) -> T {

@@ -79,7 +79,7 @@ impl Dictionary {
 
     /// Finds a term by its text. O(log terms).
     pub(crate) fn find(&self, text: &str) -> Option<TermOrd> {
-        let (mut low, mut high) = (0, self.doc_freqs.len() as u32);
+        let (mut low, mut high) = (0, self.term_count() as u32);
         while low < high {
             let middle = low + (high - low) / 2;
             match self.text(TermOrd(middle)).cmp(text) {

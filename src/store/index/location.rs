@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use crate::codec::hex::hex;
 use crate::note::Dialect;
 use crate::store::walk::dir_handle::DirHandle;
 use crate::store::walk::source_scan::SourceRules;
@@ -52,6 +53,5 @@ pub(crate) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = 
 /// Returns the path of the directory for a store in the user's cache folder.
 pub(crate) fn user_cache_dir(root: &Path, cache: &Path) -> PathBuf {
     let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
-    let name: String = name.iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    cache.join("qipu").join(name)
+    cache.join("qipu").join(hex(name.get(..8).unwrap_or_default()))
 }

@@ -176,7 +176,7 @@ fn stat(dir: &DirHandle, name: &OsStr, path: &str, unreadable: &Unreadable) -> O
 }
 
 /// Whether a path may differ from the real one, which may not be UTF-8.
-fn may_differ_from_real(path: &str) -> bool {
+pub(super) fn may_differ_from_real(path: &str) -> bool {
     !path.is_ascii() && path.contains(char::REPLACEMENT_CHARACTER)
 }
 

@@ -13,7 +13,7 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rayon::prelude::*;
 
 use super::dir_handle::{DirHandle, FileType, is_unreadable};
-use super::scan::{Scanned, sorted};
+use super::scan::{Scanned, may_differ_from_real, sorted};
 use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
@@ -236,15 +236,11 @@ impl SourceRules {
 /// Adds files of a folder, each by its path and its name, with their stats; those that are too long are listed as not read.
 fn add_files(handle: &DirHandle, files: Vec<(PathBuf, OsString)>, scanned: &mut Scanned) {
     let stat = |(path, name): (PathBuf, OsString)| {
-        let (shown, real_path) = match path.into_os_string().into_string() {
-            Ok(text) if std::path::MAIN_SEPARATOR == '/' => (text, None),
-            Ok(text) => (text.replace(std::path::MAIN_SEPARATOR, "/"), None),
-            Err(bytes) => (shown(bytes.as_ref()), Some(PathBuf::from(bytes))),
-        };
+        let shown = shown(&path);
         match handle.file_stat(&name) {
             Ok(Some(stat)) if stat.size > MAX_FILE => Some(Err((shown, FILE_HUGE))),
             Ok(Some(stat)) => {
-                let real_path = real_path.map(Into::into);
+                let real_path = may_differ_from_real(&shown).then(|| path.into());
                 Some(Ok(FileEntry { path: shown.into(), real_path, stat, slot: None }))
             }
             Err(error) if is_unreadable(&error) => Some(Err((shown, FILE_UNREADABLE))),
