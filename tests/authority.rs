@@ -5,20 +5,14 @@
 mod support;
 
 use std::fs;
-use std::path::PathBuf;
 
 use serde_json::Value;
-use support::process::{Answer, User, call_of_user};
+use support::world::World;
 
 /// The words of the question, which all notes contain.
 const WORDS: &str = "pipe curl to a shell";
 /// The note that another one claims to replace.
 const OLD: &str = "Never pipe curl to a shell";
-
-/// A repository with documents, a user with an own store, and a store and documents that lie elsewhere.
-struct World {
-    dir: tempfile::TempDir,
-}
 
 /// Where a note lies: its folder, and the name of its collection.
 type Place = (&'static str, &'static str);
@@ -33,8 +27,9 @@ const TEAM: Place = ("team/.qipu/notes", "team");
 const GUIDES: Place = ("guides", "guides");
 
 impl World {
+    /// Makes a repository with documents, a user with an own store, and a store and documents that lie elsewhere.
     fn new() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self::empty();
         for (folder, name) in [PROJECT, DOCS, ROOT, WEB, USER, VAULT, TEAM, GUIDES] {
             world.write(&format!("{folder}/{name}-page.md"), "Nothing of interest.\n");
         }
@@ -52,26 +47,13 @@ impl World {
         world
     }
 
-    fn at(&self, path: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
-    }
-
     /// Writes a note with fields.
     fn note(&self, (folder, _): Place, file: &str, title: &str, fields: &str, body: &str) {
         self.write(&format!("{folder}/{file}.md"), &format!("---\ntitle: {title}\n{fields}\n---\n{body}\n"));
     }
 
     fn run(&self, args: &[&str]) -> String {
-        let user = User { settings: self.at("settings"), data: self.at("data"), home: self.at("home"), cache: None };
-        let Answer { stdout, error } = call_of_user(self.at("repo/app").to_str().unwrap(), &user, args);
-        assert!(error.is_none(), "{args:?}: {error:?}");
-        stdout
+        self.answer_in("repo/app", args)
     }
 
     fn json(&self, args: &[&str]) -> Value {

@@ -10,37 +10,24 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use support::process::{Answer, User, call_of_user};
-use tempfile::TempDir;
-
-/// A repository, and the folders of a user.
-struct World {
-    dir: TempDir,
-}
+use support::process::Answer;
+use support::world::World;
 
 impl World {
     /// Creates files, given with their paths. `repo` is a repository.
     fn new(files: &[(&str, &str)]) -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self::empty();
         for folder in ["repo/.git", "settings/qipu", "data", "home"] {
             fs::create_dir_all(world.at(folder)).unwrap();
         }
         for (path, text) in files {
-            let path = world.at(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
+            world.write(path, text);
         }
         world
     }
 
-    fn at(&self, path: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(path)
-    }
-
     fn call_in(&self, folder: &str, args: &[&str]) -> Answer {
-        let cache = Some(self.at("cache"));
-        let user = User { settings: self.at("settings"), data: self.at("data"), home: self.at("home"), cache };
-        call_of_user(self.at(folder).to_str().unwrap(), &user, args)
+        self.call_of_user(folder, Some("cache"), args)
     }
 
     fn call(&self, args: &[&str]) -> Answer {

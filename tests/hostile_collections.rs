@@ -13,7 +13,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use support::hang::expect_to_end;
-use tempfile::TempDir;
+use support::world::World;
 
 /// A word that every file outside the repository contains, and one that only those contain.
 const WORD: &str = "zanzibar";
@@ -23,13 +23,9 @@ const HIDDEN: &str = "hidden4711";
 /// Limits of one command: seconds of a processor, KiB of address space and open files.
 const LIMITS: &str = "ulimit -t 60 && ulimit -v 3000000 && ulimit -n 1024";
 
-struct World {
-    dir: TempDir,
-}
-
 impl World {
     fn new() -> Self {
-        let world = Self { dir: tempfile::tempdir().unwrap() };
+        let world = Self::empty();
         let secret =
             format!("---\nid: secret\ntitle: {SECRET}\ntags: [{SECRET}]\n---\n# {SECRET}\n\n{WORD} {SECRET}\n");
         for path in ["secret.md", "deep/secret.md", ".qipu/notes/secret.md", ".qipu/config.toml", "home/x/secret.md"] {
@@ -72,16 +68,6 @@ impl World {
             self.write(&format!("repo/{one}/.qipu/config.toml"), &config);
         }
         self.write(&format!("repo/{}x.md", "d/".repeat(300)), "Deep.");
-    }
-
-    fn at(&self, path: &str) -> PathBuf {
-        self.dir.path().canonicalize().unwrap().join(path)
-    }
-
-    fn write(&self, path: &str, text: &str) {
-        let path = self.at(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, text).unwrap();
     }
 
     fn configure(&self, config: &str) {

@@ -13,3 +13,4 @@ pub(crate) mod pty;
 pub(crate) mod random;
 pub(crate) mod repository;
 pub(crate) mod secret_values;
+pub(crate) mod world;

@@ -1,0 +1,42 @@
+//! A temporary folder with a repository, and the folders of a user beside it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use super::process::{Answer, User, call_of_user};
+
+/// A temporary folder. `settings`, `data` and `home` in it are those of a user.
+pub(crate) struct World {
+    dir: tempfile::TempDir,
+}
+
+impl World {
+    pub(crate) fn empty() -> Self {
+        Self { dir: tempfile::tempdir().unwrap() }
+    }
+
+    pub(crate) fn at(&self, path: &str) -> PathBuf {
+        self.dir.path().canonicalize().unwrap().join(path)
+    }
+
+    /// Writes a file, and makes the folders above it.
+    pub(crate) fn write(&self, path: &str, text: &str) {
+        let path = self.at(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Calls the program of the user in a folder; `cache` is the user's folder for caches, if there is one.
+    pub(crate) fn call_of_user(&self, folder: &str, cache: Option<&str>, args: &[&str]) -> Answer {
+        let cache = cache.map(|cache| self.at(cache));
+        let user = User { settings: self.at("settings"), data: self.at("data"), home: self.at("home"), cache };
+        call_of_user(self.at(folder).to_str().unwrap(), &user, args)
+    }
+
+    /// Returns the answer to a call without a cache that must succeed.
+    pub(crate) fn answer_in(&self, folder: &str, args: &[&str]) -> String {
+        let Answer { stdout, error } = self.call_of_user(folder, None, args);
+        assert!(error.is_none(), "{args:?}: {error:?}");
+        stdout
+    }
+}
