@@ -152,9 +152,7 @@ impl Values {
                 let notes = notes().filter(|note| note.id.as_str().starts_with(text));
                 notes.map(|note| (note.id.to_string(), Some(one_line(note.title())))).collect()
             }
-            Self::Tags => {
-                notes().flat_map(|note| note.relations().tags).collect::<BTreeSet<_>>().into_iter().map(one).collect()
-            }
+            Self::Tags => notes().flat_map(|note| note.tags()).collect::<BTreeSet<_>>().into_iter().map(one).collect(),
             Self::Kinds => {
                 notes().map(|note| note.list_fields().kind).collect::<BTreeSet<_>>().into_iter().map(one).collect()
             }

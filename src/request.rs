@@ -66,6 +66,11 @@ impl Budget {
         tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
     }
 
+    /// Returns the most notes from which an answer is filled, one for each character; `None` for no limit.
+    pub fn max_entries(&self) -> Option<usize> {
+        self.most_chars().map(|chars| chars.max(MIN_CANDIDATES))
+    }
+
     /// Returns the approximate limit in characters, tokens counted as [`CHARS_PER_TOKEN`]; `None` without a limit.
     pub fn most_chars(&self) -> Option<usize> {
         let by_tokens = self.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
@@ -273,6 +278,8 @@ pub struct ContextRequest {
     pub assessment: Option<AssessmentOptions>,
     /// The most hits that are assessed for selection by purpose; `None` for no limit.
     pub max_candidates: Option<usize>,
+    /// The most notes from which the answer is filled; `None` for no limit.
+    pub max_entries: Option<usize>,
 }
 
 /// A call of `eval`.

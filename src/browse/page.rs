@@ -173,7 +173,7 @@ fn fields(note: &NoteHandle) -> Vec<LogicalLine> {
     if let Some(summary) = fields.summary {
         field(format!("summary: {}", one_line(summary)));
     }
-    let tags = note.relations().tags;
+    let tags = note.tags();
     if !tags.is_empty() {
         let tags: Vec<String> = tags.iter().map(|tag| format!("#{}", one_line(tag))).collect();
         lines.push(unstyled(LineKind::Tags, tags.join(" ")));

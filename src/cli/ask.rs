@@ -48,6 +48,7 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
         passages_within: budget.most_chars(),
         assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::default),
         max_candidates: budget.max_candidates(),
+        max_entries: budget.max_entries(),
         ..ContextRequest::default()
     }
 }

@@ -167,6 +167,7 @@ impl ContextArgs {
             blocks: requested_blocks(self.blocks, has_budget),
             assessment,
             max_candidates: budget.max_candidates(),
+            max_entries: budget.max_entries(),
         })
     }
 }

@@ -76,6 +76,13 @@ pub(super) struct LimitArgs {
     limit: Option<usize>,
 }
 
+impl LimitArgs {
+    /// Returns the most notes that are listed; `None` for no limit.
+    fn within(&self, invocation: &Invocation<'_>) -> Option<usize> {
+        self.limit.or(invocation.budget.max_entries())
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
     #[command(flatten)]
@@ -97,7 +104,7 @@ impl ListArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         Ok(Command::List(ListRequest {
             sort: self.sort,
-            limit: self.limit.limit,
+            limit: self.limit.within(invocation),
             only_orphans: self.orphans,
             only_broken: self.broken,
             ..self.only.into_list(invocation.location.today)?
@@ -106,11 +113,11 @@ impl ListArgs {
 }
 
 /// Returns the list of fleeting notes, the newest first.
-pub(super) fn inbox(limit: LimitArgs) -> ListRequest {
+pub(super) fn inbox(limit: LimitArgs, invocation: &Invocation<'_>) -> ListRequest {
     ListRequest {
         kinds: vec![DEFAULT_KIND.to_owned()],
         sort: Sort::Created,
-        limit: limit.limit,
+        limit: limit.within(invocation),
         ..ListRequest::default()
     }
 }

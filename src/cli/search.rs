@@ -33,7 +33,7 @@ pub(super) fn related(given: RelatedRequest, invocation: &Invocation<'_>) -> Com
     Command::Related(RelatedRequest { limit: limit(given.limit, invocation), ..given })
 }
 
-/// Returns the most notes that are found; `None` leaves it to the budget.
+/// Returns the most notes that are shown.
 fn limit(given: Option<usize>, invocation: &Invocation<'_>) -> Option<usize> {
-    given.or((!invocation.budget.is_limited()).then_some(DEFAULT_LIMIT))
+    given.or(invocation.budget.max_entries()).or(Some(DEFAULT_LIMIT))
 }

@@ -292,7 +292,7 @@ impl Subcommands {
             Self::Journal(args) => args.into_command(invocation)?,
             Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
             Self::List(args) => args.into_command(invocation)?,
-            Self::Inbox(limit) => Command::List(list::inbox(limit)),
+            Self::Inbox(limit) => Command::List(list::inbox(limit, invocation)),
             Self::Tags { action: None } => Command::Tags,
             Self::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
                 invocation.change(Action::RenameTag { from, to })

@@ -52,7 +52,7 @@ pub(super) fn passes(request: &ListRequest, note: &NoteHandle) -> bool {
     let day = dates.then(|| day_of(note)).flatten();
     let is_since = |since: Date| day.is_some_and(|day| day >= since);
     let is_until = |until: Date| day.is_some_and(|day| day <= until);
-    let has_tag = |tag: &String| note.relations().tags.contains(&tag.as_str());
+    let has_tag = |tag: &String| note.tags().contains(&tag.as_str());
     (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.list_fields().kind))
         && (request.tags.is_empty() || request.tags.iter().any(has_tag))
         && request.since.is_none_or(is_since)
@@ -81,7 +81,7 @@ fn newest<T: Ord>(note: &NoteHandle, date: Option<T>) -> (Reverse<Option<T>>, Op
 /// Reports the tags in use by descending count, then by name.
 pub(super) fn run_tags(store: &Store) -> Report {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for tag in store.notes().iter().flat_map(|note| note.relations().tags) {
+    for tag in store.notes().iter().flat_map(|note| note.tags()) {
         *counts.entry(tag).or_default() += 1;
     }
     let mut counts: Vec<_> = counts.into_iter().collect();

@@ -1,8 +1,9 @@
 //! `qipu prime`: reports what an agent should know when a session starts.
 
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BinaryHeap, HashMap, HashSet};
 
+use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use crate::context::{Journals, is_decision};
@@ -56,6 +57,9 @@ const MAX_DECISION_CHARS: usize = 240;
 /// The most journals that are read to find one with text.
 const MAX_EMPTY_JOURNALS: usize = 8;
 
+/// The fewest notes that one task reads.
+const MIN_NOTES_PER_TASK: usize = 1_024;
+
 /// The folders that contain all notes of a type, and so tell nothing about a note's subject.
 const STORE_FOLDERS: [&str; 3] = ["notes", "mocs", "journals"];
 
@@ -97,10 +101,14 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
 /// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     let notes = store.notes();
-    let mut tags: HashMap<&str, usize> = HashMap::new();
-    for tag in notes.iter().flat_map(|note| note.relations().tags) {
-        *tags.entry(tag).or_default() += 1;
-    }
+    let tags = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut tags, note| {
+        note.tags().into_iter().for_each(|tag| *tags.entry(tag).or_default() += 1);
+        tags
+    });
+    let tags: HashMap<&str, usize> = tags.reduce(HashMap::new, |mut all, tags| {
+        tags.into_iter().for_each(|(tag, count)| *all.entry(tag).or_default() += count);
+        all
+    });
     let mut folders: HashMap<&str, usize> = HashMap::new();
     if tags.is_empty() {
         notes.iter().filter_map(|note| folder_of(note)).for_each(|folder| *folders.entry(folder).or_default() += 1);
@@ -201,10 +209,8 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
         EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
-    let representatives = positions.into_iter().map(|position| stand_ins.representative(position));
-    let is_shown = |position: &NoteIdx| !seen.contains(position) && !store.is_withheld(*position);
-    let representatives: Vec<NoteIdx> = representatives.filter(is_shown).collect();
-    let unseen = representatives.into_iter().filter(|position| seen.insert(*position));
+    let representatives = positions.map(|position| stand_ins.representative(position));
+    let unseen = representatives.filter(|position| !store.is_withheld(*position) && seen.insert(*position));
     let entry = |position| {
         let entry = super::note_entry(store, &stand_ins.digests, position, role);
         if role != EntryRole::Decision {
@@ -219,32 +225,44 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
 
 /// Returns the decisions that hold, or whose stand-in holds, by their latest change, the newest first, then those without a
 /// date in descending order of id: decisions are often numbered.
-fn decisions(store: &Store, stand_ins: &StandIns) -> Vec<NoteIdx> {
+fn decisions<'a>(store: &'a Store, stand_ins: &StandIns) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
     let is_current = |position: NoteIdx| !store.is_retired(stand_ins.representative(position));
-    let notes = NoteIdx::enumerate(store.notes());
-    let found = notes.filter(|(position, note)| is_decision(note) && is_current(*position));
-    let mut found: Vec<_> = found.map(|(position, note)| (note.list_fields().changed(), position)).collect();
-    found.sort_unstable_by(|a, b| b.cmp(a));
-    found.into_iter().map(|(_, position)| position).collect()
+    let is_wanted = |position: NoteIdx, note: &NoteHandle| is_decision(note) && is_current(position);
+    sorted(store, is_wanted, |position, note| Reverse((note.list_fields().changed(), position)))
 }
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.
-fn key_maps(store: &Store) -> Vec<NoteIdx> {
-    sorted(store, NoteHandle::is_moc, |note| (Reverse(note.value_or_default()), Reverse(note.list_fields().changed())))
+fn key_maps(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
+    let key = |_, note: &NoteHandle| {
+        let (value, changed) = (note.value_or_default(), note.list_fields().changed());
+        (is_retired(store, note), Reverse(value), Reverse(changed))
+    };
+    sorted(store, |_, note| note.is_moc(), key)
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
-fn recent_notes(store: &Store) -> Vec<NoteIdx> {
-    let is_other = |note: &NoteHandle| !note.is_moc() && note.list_fields().changed().is_some();
-    sorted(store, is_other, |note| (Reverse(note.list_fields().changed()), Reverse(note.value_or_default())))
+fn recent_notes(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
+    let key = |_, note: &NoteHandle| {
+        let (value, changed) = (note.value_or_default(), note.list_fields().changed());
+        (is_retired(store, note), Reverse(changed), Reverse(value))
+    };
+    sorted(store, |_, note| !note.is_moc() && note.list_fields().changed().is_some(), key)
 }
 
-/// Returns the wanted notes by key; retired ones last.
-fn sorted<K: Ord>(store: &Store, is_wanted: fn(&NoteHandle) -> bool, key: fn(&NoteHandle) -> K) -> Vec<NoteIdx> {
-    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| is_wanted(note));
-    let is_retired = |note: &NoteHandle| note.retired(|| store.today.day()).is_some();
-    let mut found: Vec<(bool, K, NoteIdx)> =
-        notes.map(|(position, note)| (is_retired(note), key(note), position)).collect();
-    found.sort_unstable();
-    found.into_iter().map(|(_, _, position)| position).collect()
+fn is_retired(store: &Store, note: &NoteHandle) -> bool {
+    note.retired(|| store.today.day()).is_some()
+}
+
+/// Returns the wanted notes by key, the least first. O(notes), and O(log notes) for each that is taken.
+fn sorted<'a, K: Ord + Send + 'a>(
+    store: &Store,
+    is_wanted: impl Fn(NoteIdx, &NoteHandle) -> bool + Sync,
+    key: impl Fn(NoteIdx, &NoteHandle) -> K + Sync,
+) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
+    let notes = store.notes().par_iter().enumerate().with_min_len(MIN_NOTES_PER_TASK);
+    let notes = notes.map(|(index, note)| (NoteIdx::new(index), note));
+    let wanted = notes.filter(|(position, note)| is_wanted(*position, note));
+    let found: Vec<_> = wanted.map(|(position, note)| Reverse((key(position, note), position))).collect();
+    let mut found = BinaryHeap::from(found);
+    Box::new(std::iter::from_fn(move || found.pop().map(|Reverse((_, position))| position)))
 }

@@ -10,7 +10,7 @@ pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &
         return report;
     }
     let (tags, kinds) = names(command);
-    let has_tag = |tag: &str| store.notes().iter().any(|note| note.relations().tags.contains(&tag));
+    let has_tag = |tag: &str| store.notes().iter().any(|note| note.tags().contains(&tag));
     let has_kind = |kind: &str| store.notes().iter().any(|note| note.list_fields().kind == kind);
     let tags = tags.iter().filter(|tag| !has_tag(tag)).map(|tag| ("tag", tag, store.near_tags(tag)));
     let kinds = kinds.iter().filter(|kind| !has_kind(kind)).map(|kind| ("type", kind, store.near_kinds(kind)));

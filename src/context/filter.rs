@@ -141,7 +141,7 @@ fn field<'a>(note: &'a NoteHandle, key: &str) -> Option<Cow<'a, Value>> {
         "summary" => Value::text(note.list_fields().summary?),
         "value" => Value::text(note.value_or_default().to_string()),
         "verified" => Value::text(note.verified()?.to_string()),
-        "tags" => Value::List(texts(&note.relations().tags)?),
+        "tags" => Value::List(texts(&note.tags())?),
         "aliases" => Value::List(texts(&note.aliases())?),
         "compacts" => Value::List(texts(&note.relations().compacts)?),
         "sources" => Value::List(texts(&note.sources().iter().map(|source| source.url.as_str()).collect::<Vec<_>>())?),

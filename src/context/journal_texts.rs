@@ -29,7 +29,7 @@ pub(super) struct JournalText {
 impl JournalText {
     pub(super) fn of(note: &NoteHandle, stop_words: &StopWords) -> Self {
         let mut text = Self::default();
-        text.tags.extend(note.relations().tags.iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
+        text.tags.extend(note.tags().iter().map(|tag| tag.trim_start_matches('#').to_lowercase()));
         let fields = note.extra_fields();
         text.fields.extend(fields.custom.iter().chain(fields.unknown).map(|(key, _)| key.clone()));
         for block in note.parsed_or_empty().blocks() {

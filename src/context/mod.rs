@@ -281,7 +281,7 @@ impl<'a, 's> Selector<'a, 's> {
         }
         let notes = self.store.notes();
         let is_wanted = |note: &NoteIdx| {
-            let has_tag = |tag: &String| notes[*note].relations().tags.contains(&tag.as_str());
+            let has_tag = |tag: &String| notes[*note].tags().contains(&tag.as_str());
             only_filters || selectors.tags.iter().any(has_tag)
         };
         let mut wanted: Vec<NoteIdx> =

@@ -74,7 +74,7 @@ fn note_fields(store: &Store, graph: &Graph<'_>, position: NoteIdx, note: &NoteH
         "path": note.local_path(),
         "title": note.title(),
         "type": list_fields.kind,
-        "tags": note.relations().tags,
+        "tags": note.tags(),
         "value": note.value_or_default(),
         "created": list_fields.created_as_written().as_ref().map(|stamp| stamp.as_str()),
         "updated": list_fields.updated_as_written().as_ref().map(|stamp| stamp.as_str()),

@@ -14,7 +14,7 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
         "id": note.id,
         "title": note.title(),
         "type": note.list_fields().kind,
-        "tags": note.relations().tags,
+        "tags": note.tags(),
     });
     if let Some(name) = entry.collection() {
         object["store"] = json!(name);

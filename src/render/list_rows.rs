@@ -46,7 +46,7 @@ impl ColumnWidths {
 impl Screen {
     /// Returns the row of a note. The id comes first, so that a script can cut it off.
     pub(super) fn list_line(self, entry: &NoteEntry, widths: ColumnWidths) -> String {
-        let (head, tags) = (entry.note.list_fields(), entry.note.relations().tags);
+        let (head, tags) = (entry.note.list_fields(), entry.note.tags());
         let mut line = String::with_capacity(USUAL_LINE);
         let mut column = |role, text: &str, width| {
             self.add_column(&mut line, role, text, width);

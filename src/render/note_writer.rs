@@ -56,8 +56,7 @@ impl NoteWriter<'_> {
     }
 
     fn tags(self, entry: &NoteEntry) -> String {
-        let tags: Vec<_> =
-            entry.note.relations().tags.iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
+        let tags: Vec<_> = entry.note.tags().iter().map(|tag| self.screen.paint(As::Tag, &one_line(tag))).collect();
         tags.join(", ")
     }
 
@@ -225,7 +224,7 @@ impl NoteWriter<'_> {
         let (entry, note) = (view.entry, &view.entry.note);
         let mut head = format!("{}\n{}", self.name(entry), self.kind(entry));
         head.push_str(&format!(", value {}", note.value_or_default()));
-        if !note.relations().tags.is_empty() {
+        if !note.tags().is_empty() {
             head.push_str(&format!(", tags {}", self.tags(entry)));
         }
         let fields = note.list_fields();

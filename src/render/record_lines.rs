@@ -167,7 +167,7 @@ pub(super) fn edge_line(edge: &EdgeEntry) -> String {
 /// Returns the first record of a note: its id, type, title and tags.
 pub(super) fn name_line(entry: &NoteEntry) -> String {
     let note = &entry.note;
-    let (title, tags) = (json_string(note.title()), values(&note.relations().tags));
+    let (title, tags) = (json_string(note.title()), values(&note.tags()));
     let state = state_fields(entry);
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{state}\n", note.id),

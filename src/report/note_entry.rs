@@ -267,7 +267,7 @@ impl NoteEntry {
             _ => name.summary_chars.unwrap_or_default(),
         };
         let least = note.id.as_str().len() + shown_chars(name.title) + text;
-        let tags = || note.relations().tags.iter().map(|tag| shown_chars(tag)).sum::<usize>();
+        let tags = || note.tags().iter().map(|tag| shown_chars(tag)).sum::<usize>();
         least <= room && (!has_text || least + shown_chars(note.list_fields().kind) + tags() <= room)
     }
 }

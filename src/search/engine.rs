@@ -278,7 +278,7 @@ impl<'a> Engine<'a> {
 }
 
 fn has_tag(note: &NoteHandle, tag: &str) -> bool {
-    note.relations().tags.iter().any(|own| equals_folded(own, tag))
+    note.tags().iter().any(|own| equals_folded(own, tag))
 }
 
 fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {

@@ -165,7 +165,7 @@ impl Store {
 
     /// Returns tags in use that are similar to one that is not.
     pub fn near_tags(&self, tag: &str) -> Vec<String> {
-        near_names(self.notes.iter().flat_map(|note| note.relations().tags), tag)
+        near_names(self.notes.iter().flat_map(|note| note.tags()), tag)
     }
 
     /// Returns types in use that are similar to one that is not.
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(near_notes(&notes, "Deploy Window"), ["qp-9z9z (Deploy windows)"]);
         assert_eq!(near_notes(&notes, "until it"), ["qp-1a2b (Retry fsync until it succeeds)"]);
         assert!(near_notes(&notes, "qp-zzzz").is_empty() && near_notes(&notes, "").is_empty());
-        let tags = |name: &str| near_names(notes.iter().flat_map(|note| note.relations().tags), name);
+        let tags = |name: &str| near_names(notes.iter().flat_map(|note| note.tags()), name);
         assert_eq!(tags("eror"), Vec::<String>::new());
         assert_eq!(tags("error"), ["errors"]);
         assert_eq!(tags("deploy"), ["deployment"]);

@@ -219,6 +219,11 @@ impl NoteHandle {
         self.column(RecordRef::relations, RelationFields::of)
     }
 
+    /// Returns the tags of the note.
+    pub fn tags(&self) -> Vec<&str> {
+        self.column(RecordRef::tags, |note| RelationFields::of(note).tags)
+    }
+
     /// Returns the other titles of the note.
     pub fn aliases(&self) -> Vec<&str> {
         if !self.has_aliases() {

@@ -66,7 +66,7 @@ fn draw_note(
     }
     if cells >= MIN_WIDTH_WITH_TAGS {
         let tags: Vec<String> =
-            note.relations().tags.iter().take(cells).map(|tag| format!("#{}", one_line(truncated_name(tag)))).collect();
+            note.tags().iter().take(cells).map(|tag| format!("#{}", one_line(truncated_name(tag)))).collect();
         let tags = tags.join(" ");
         let tags = truncated(&tags, room / 3);
         let start = (KIND_WIDTH + 1 + room).saturating_sub(width(&tags));

@@ -12,7 +12,7 @@ pub(super) fn plan_rename(store: &Store, now: &str, from: &str, to: &str) -> Res
         return Err(Error::usage(format!("the new name of the tag `{from}` is empty or the same as the old one")));
     }
     let edits = [Edit::RenameItem { key: "tags", from: from.to_owned(), to: to.to_owned() }];
-    let tagged = store.notes().iter().filter(|note| note.relations().tags.contains(&from));
+    let tagged = store.notes().iter().filter(|note| note.tags().contains(&from));
     let planned = tagged.map(|note| plan_edits(store, note, &edits, now)).collect::<Result<Vec<_>, Error>>()?;
     if !planned.is_empty() {
         return Ok(planned);

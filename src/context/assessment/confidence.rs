@@ -240,7 +240,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the applicability: higher if a tag of the note is in the query.
     fn applicability(&self, index: NoteIdx) -> f64 {
         let is_in_query = |tag: &str| self.highlighter.is_some_and(|highlighter| highlighter.idf_weight(tag) > 0.0);
-        if self.note(index).relations().tags.into_iter().any(is_in_query) { 0.8 } else { 0.6 }
+        if self.note(index).tags().into_iter().any(is_in_query) { 0.8 } else { 0.6 }
     }
 }
 

@@ -67,7 +67,7 @@ impl<'a> Html<'a> {
             "id": note.id,
             "title": title(entry),
             "type": one_line(note.list_fields().kind),
-            "tags": note.relations().tags.iter().map(|tag| one_line(tag)).collect::<Vec<_>>(),
+            "tags": note.tags().iter().map(|tag| one_line(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
             "path": one_line(&self.report.head.path_from_current_dir(&note.path)),
             "changed": note.list_fields().changed_as_written().map(|stamp| one_line(stamp.as_str())),

@@ -45,7 +45,7 @@ fn title(entry: &NoteEntry) -> String {
 }
 
 fn tags(entry: &NoteEntry) -> String {
-    joined_lines(&entry.note.relations().tags, ", ")
+    joined_lines(&entry.note.tags(), ", ")
 }
 
 /// Returns the node of a note and its edges to included notes.

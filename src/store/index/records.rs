@@ -80,6 +80,12 @@ impl RecordRef {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::RelationFields)).ok())
     }
 
+    /// Decodes the tags alone, which are first.
+    pub(crate) fn tags(&self) -> Option<Vec<&str>> {
+        let fields: Option<(Vec<&str>, _)> = postcard::take_from_bytes(self.row(ColumnGroup::RelationFields)).ok();
+        self.checked(fields).map(|(tags, _rest)| tags)
+    }
+
     /// Decodes the aliases alone, which are behind the tags.
     pub(crate) fn aliases(&self) -> Option<Vec<&str>> {
         let fields: Option<((Vec<&str>, Vec<&str>), _)> =
