@@ -52,9 +52,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
     let (mut notes, candidates, following) = match assessed.transpose()? {
         Some(assessed) => (assessed.entries, Some(assessed.candidates), assessed.following),
-        None => {
-            (selection.notes.iter().take(most_entries(request)).map(|position| entry(*position)).collect(), None, 0)
-        }
+        None => (notes_with_room(request, &selection).map(entry).collect(), None, 0),
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
     let content = Arc::new(QueryContent {
@@ -101,10 +99,11 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     Ok(Report { candidates, ..Report::new(head, entries) })
 }
 
-/// Returns the most notes from which an answer without an assessment is filled. A query may select a million; those
-/// without a matching block take no room.
-fn most_entries(request: &ContextRequest) -> usize {
-    request.max_entries.filter(|_| request.blocks.is_none()).unwrap_or(usize::MAX)
+/// Returns the notes from which an answer without an assessment is filled. A query may select a million; those without a
+/// matching block take no room.
+fn notes_with_room(request: &ContextRequest, selection: &Selection) -> impl Iterator<Item = NoteIdx> {
+    let most = request.max_entries.filter(|_| request.blocks.is_none()).unwrap_or(usize::MAX);
+    selection.notes.iter().take(most).copied()
 }
 
 /// Whether a hook answers what nobody asked.
