@@ -269,7 +269,7 @@ fn add_blocks(
     let all = std::mem::take(entries).into_iter().zip(chosen);
     for (entry, chosen) in all {
         if chosen.is_shown || keeps_all || named.contains(&entry.note.id) {
-            entries.push(NoteEntry { shown_blocks: Some(chosen.blocks), ..entry });
+            entries.push(NoteEntry { shown_blocks: Some(Box::new(chosen.blocks)), ..entry });
         } else {
             added.without += usize::from(!chosen.has_any);
             added.is_limited |= chosen.has_any;

@@ -36,6 +36,7 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, StandIns};
+use crate::note::NoteId;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
@@ -289,9 +290,12 @@ fn mark_state(report: &mut Report, store: &Store) {
     let id = |note: NoteIdx| store.notes()[note].id.clone();
     for entry in report.note_entries_mut() {
         let Some(note) = store.position(&entry.note.id) else { continue };
-        entry.superseded_by = successions.is_superseded(note).then(|| id(successions.current(note)));
-        let superseded = successions.all_replaced(note, MAX_SUPERSEDED);
-        entry.supersedes = superseded.into_iter().map(id).collect();
+        let superseded_by = successions.is_superseded(note).then(|| id(successions.current(note)));
+        let supersedes: Vec<NoteId> = successions.all_replaced(note, MAX_SUPERSEDED).into_iter().map(id).collect();
+        if superseded_by.is_some() || !supersedes.is_empty() {
+            let state = entry.state_mut();
+            (state.superseded_by, state.supersedes) = (superseded_by, supersedes);
+        }
     }
 }
 

@@ -197,7 +197,7 @@ fn truncated_at_word(text: &str, limit: usize) -> String {
 }
 
 fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
-    NoteEntry { summary: EntrySummary::Text(text), ..entry }
+    NoteEntry { summary: EntrySummary::Text(text.into()), ..entry }
 }
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A

@@ -215,6 +215,8 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
     for entry in entries.take(MAX_MARKED_NOTES) {
         let references = entry.note.code_refs();
         let mut anchors = references.iter().take(MAX_MARKED_ANCHORS);
-        entry.has_changed_code = anchors.any(|anchor| !anchors::is_in_its_file(&files, anchor));
+        if anchors.any(|anchor| !anchors::is_in_its_file(&files, anchor)) {
+            entry.state_mut().has_changed_code = true;
+        }
     }
 }

@@ -237,17 +237,17 @@ impl Json<'_> {
         if let Some(status) = entry.status() {
             object["status"] = json!(status);
         }
-        if let Some(day) = entry.retired.and_then(|retired| retired.expired) {
+        if let Some(day) = entry.state().retired.and_then(|retired| retired.expired) {
             object["expired"] = day.to_string().into();
         }
         if let Some(mark) = entry.stale_mark() {
             object["stale"] = mark.into();
         }
-        if let Some(id) = &entry.superseded_by {
+        if let Some(id) = &entry.state().superseded_by {
             object["superseded_by"] = json!(id);
         }
-        if !entry.supersedes.is_empty() {
-            object["supersedes"] = json!(entry.supersedes);
+        if !entry.state().supersedes.is_empty() {
+            object["supersedes"] = json!(entry.state().supersedes);
         }
         add_compacted(entry, object);
     }

@@ -148,6 +148,7 @@ impl EntryText {
                 }
             }
         }
+        all.items.iter_mut().for_each(|item| item.text.shrink_to_fit());
         all
     }
 

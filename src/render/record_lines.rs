@@ -177,15 +177,15 @@ pub(super) fn name_line(entry: &NoteEntry) -> String {
 
 /// Returns whether a note holds, and which notes it replaces.
 fn state_fields(entry: &NoteEntry) -> String {
-    let retired = entry.retired.unwrap_or_default();
+    let retired = entry.state().retired.unwrap_or_default();
     let mut fields = String::new();
     fields.extend(entry.collection().map(|name| format!(" store={name}")));
     fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));
-    fields.extend(entry.superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));
-    if !entry.supersedes.is_empty() {
-        let ids: Vec<&str> = entry.supersedes.iter().map(NoteId::as_str).collect();
+    fields.extend(entry.state().superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));
+    if !entry.state().supersedes.is_empty() {
+        let ids: Vec<&str> = entry.state().supersedes.iter().map(NoteId::as_str).collect();
         fields.push_str(&format!(" supersedes={}", ids.join(",")));
     }
     fields

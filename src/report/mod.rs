@@ -67,9 +67,12 @@ impl Report {
     /// drafts if `marks_drafts`.
     pub fn mark_retired(&mut self, today: Today, marks_drafts: bool) {
         for entry in self.note_entries_mut() {
-            entry.retired = entry.note.retired(|| today.day());
-            entry.stale = entry.note.stale(|| today.day());
-            entry.is_draft = marks_drafts && entry.note.is_draft();
+            let (retired, stale) = (entry.note.retired(|| today.day()), entry.note.stale(|| today.day()));
+            let is_draft = marks_drafts && entry.note.is_draft();
+            if retired.is_some() || stale.is_some() || is_draft {
+                let state = entry.state_mut();
+                (state.retired, state.stale, state.is_draft) = (retired, stale, is_draft);
+            }
         }
     }
 

@@ -43,11 +43,24 @@ pub struct NoteEntry {
     /// What is shown as its summary.
     pub summary: EntrySummary,
     /// The blocks shown in place of the body; `None` if the body is shown.
-    pub shown_blocks: Option<ShownBlocks>,
+    pub shown_blocks: Option<Box<ShownBlocks>>,
     /// The fragments from which passages are chosen if not all notes fit.
     pub passages: Option<Arc<Passages>>,
     /// The assessment, with which the note is shown at a level of detail.
     pub assessment: Option<Box<Assessment>>,
+    /// Whether it holds; `None` for a note like any other. Apart, since there may be a million entries.
+    pub state: Option<Box<NoteState>>,
+    /// Whether the collection of the note is shown.
+    pub names_collection: bool,
+    /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
+    pub content: Option<Arc<dyn NoteContent>>,
+    /// The cache of [`NoteEntry::blocks`].
+    pub blocks: OnceLock<Box<[BlockEntry]>>,
+}
+
+/// Whether a note holds, and which notes replace which.
+#[derive(Debug, Clone, Default)]
+pub struct NoteState {
     /// Why the note is no longer valid.
     pub retired: Option<Retired>,
     /// The day since which the note is stale.
@@ -60,13 +73,17 @@ pub struct NoteEntry {
     pub superseded_by: Option<NoteId>,
     /// The notes that the note replaces.
     pub supersedes: Vec<NoteId>,
-    /// Whether the collection of the note is shown.
-    pub names_collection: bool,
-    /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
-    pub content: Option<Arc<dyn NoteContent>>,
-    /// The cache of [`NoteEntry::blocks`].
-    pub blocks: OnceLock<Vec<BlockEntry>>,
 }
+
+/// The state of a note like any other.
+static USUAL_STATE: NoteState = NoteState {
+    retired: None,
+    stale: None,
+    is_draft: false,
+    has_changed_code: false,
+    superseded_by: None,
+    supersedes: Vec::new(),
+};
 
 /// What is shown as the summary of a note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,7 +94,7 @@ pub enum EntrySummary {
     /// The first paragraph of the note; of a note that begins with a list, [`NoteContent::excerpt`].
     Excerpt,
     /// This text.
-    Text(String),
+    Text(Box<str>),
 }
 
 /// The blocks of a note that are shown in place of its body.
@@ -167,22 +184,27 @@ impl NoteEntry {
             shown_blocks: None,
             passages: None,
             assessment: None,
-            retired: None,
-            stale: None,
-            is_draft: false,
-            has_changed_code: false,
-            superseded_by: None,
-            supersedes: Vec::new(),
+            state: None,
             names_collection: false,
             content: None,
             blocks: OnceLock::new(),
         }
     }
 
+    /// Returns whether the note holds.
+    pub fn state(&self) -> &NoteState {
+        self.state.as_deref().unwrap_or(&USUAL_STATE)
+    }
+
+    /// Returns the state for a change.
+    pub fn state_mut(&mut self) -> &mut NoteState {
+        self.state.get_or_insert_default()
+    }
+
     /// Returns the status, if it has an effect.
     pub fn status(&self) -> Option<&'static str> {
-        let retired = self.retired.and_then(|retired| retired.status);
-        retired.or_else(|| self.is_draft.then(|| Status::Draft.name()))
+        let retired = self.state().retired.and_then(|retired| retired.status);
+        retired.or_else(|| self.state().is_draft.then(|| Status::Draft.name()))
     }
 
     /// Returns the name of the note's collection, if it is shown.
@@ -193,21 +215,22 @@ impl NoteEntry {
     /// Returns in words where the note lies, whether it holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
     /// `supersedes qp-2, qp-3`. `None` for a note like any other.
     pub fn state_in_words(&self) -> Option<String> {
+        let state = self.state();
         let mut words: Vec<String> = Vec::new();
         words.extend(self.collection().map(|name| format!("in {name}")));
-        words.extend(self.is_draft.then(|| Status::Draft.name().to_owned()));
-        let is_superseded = self.superseded_by.is_some();
-        let retired = self.retired.map(|retired| Retired {
+        words.extend(state.is_draft.then(|| Status::Draft.name().to_owned()));
+        let is_superseded = state.superseded_by.is_some();
+        let retired = state.retired.map(|retired| Retired {
             status: retired.status.filter(|status| !is_superseded || *status != Status::Superseded.name()),
             ..retired
         });
         words.extend(retired.map(Retired::words).filter(|words| !words.is_empty()));
-        words.extend(self.superseded_by.as_ref().map(|id| format!("superseded by {id}")));
-        let has_expired = self.retired.is_some_and(|retired| retired.expired.is_some());
-        words.extend(self.stale.filter(|_| !has_expired).map(|day| format!("stale since {day}")));
-        words.extend(self.has_changed_code.then(|| "code changed".to_owned()));
-        if !self.supersedes.is_empty() {
-            let ids: Vec<&str> = self.supersedes.iter().map(NoteId::as_str).collect();
+        words.extend(state.superseded_by.as_ref().map(|id| format!("superseded by {id}")));
+        let has_expired = state.retired.is_some_and(|retired| retired.expired.is_some());
+        words.extend(state.stale.filter(|_| !has_expired).map(|day| format!("stale since {day}")));
+        words.extend(state.has_changed_code.then(|| "code changed".to_owned()));
+        if !state.supersedes.is_empty() {
+            let ids: Vec<&str> = state.supersedes.iter().map(NoteId::as_str).collect();
             words.push(format!("supersedes {}", ids.join(", ")));
         }
         (!words.is_empty()).then(|| words.join(", "))
@@ -216,8 +239,8 @@ impl NoteEntry {
     /// Returns why the note is due to be checked: `code` if code that it refers to changed, the day since which it is
     /// stale, or both, separated by a comma.
     pub fn stale_mark(&self) -> Option<String> {
-        let code = self.has_changed_code.then(|| "code".to_owned());
-        let marks: Vec<String> = code.into_iter().chain(self.stale.map(|day| day.to_string())).collect();
+        let code = self.state().has_changed_code.then(|| "code".to_owned());
+        let marks: Vec<String> = code.into_iter().chain(self.state().stale.map(|day| day.to_string())).collect();
         (!marks.is_empty()).then(|| marks.join(","))
     }
 
@@ -241,12 +264,13 @@ impl NoteEntry {
 
     /// Returns all blocks of the body, with their scores; none without [`NoteEntry::content`].
     pub fn blocks(&self) -> &[BlockEntry] {
-        self.blocks.get_or_init(|| self.content.as_ref().map(|content| content.blocks(&self.note)).unwrap_or_default())
+        let blocks = || self.content.as_ref().map(|content| content.blocks(&self.note).into()).unwrap_or_default();
+        self.blocks.get_or_init(blocks)
     }
 
     /// Returns the blocks shown in place of the body; none if the body is shown.
     pub fn shown_blocks(&self) -> &[BlockEntry] {
-        match &self.shown_blocks {
+        match self.shown_blocks.as_deref() {
             None => &[],
             Some(ShownBlocks::All) => self.blocks(),
             Some(ShownBlocks::Some(blocks)) => blocks,
