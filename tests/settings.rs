@@ -49,3 +49,70 @@ fn a_store_inside_a_project_counts_before_the_files_beside_it() {
         assert!(world.answer_in("", &["list"]).contains("In the store"), "{beside}");
     }
 }
+
+#[test]
+fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
+    let world = World::empty();
+    world.write("home/app/.git/HEAD", "");
+    world.write("home/app/.qipu/config.toml", "[[sources]]\npath = \"../notes\"\n");
+    world.write("home/notes/page.md", "# Page\n");
+    let listed = |settings: &str| {
+        world.write("settings/qipu/config.toml", settings);
+        world.answer_in("home/app", &["where", "--json"])
+    };
+    for (allowed, is_read) in [("~/app", true), ("~/app/", true), ("~/other", false), ("~app", false), ("app", false)] {
+        let answer = listed(&format!("allowed-repositories = [\"{allowed}\"]\n"));
+        assert_eq!(answer.contains("\"name\":\"notes\""), is_read, "{allowed}: {answer}");
+        assert_eq!(answer.contains("source-outside"), !is_read, "{allowed}: {answer}");
+    }
+    for table in ["sources", "stores"] {
+        for (path, reason) in
+            [("docs", "is relative; in your settings, a path begins with `/` or `~/`"), ("", "is not a path")]
+        {
+            let answer = listed(&format!("[[{table}]]\npath = \"{path}\"\n"));
+            assert!(answer.contains(&format!("under [[{table}]] {reason}\"")), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() {
+    let world = World::empty();
+    world.write(".qipu/notes/a.md", "Text.\n");
+    let hint = |args: &[&str]| world.call_of_user("", None, args).error.unwrap().hint.unwrap();
+    for args in [&["list", "--only", "user"][..], &["capture", "--to", "user", "A thought"]] {
+        assert!(hint(args).contains("`qipu init --user`"), "{args:?}: {}", hint(args));
+    }
+    assert!(hint(&["list", "--only", "nosuch"]).contains("qipu where"));
+}
+
+#[test]
+fn a_linked_note_shows_its_collection_in_every_format() {
+    let world = World::empty();
+    world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");
+    world.write(".qipu/notes/b.md", "---\nid: b\n---\nText.\n");
+    let shown = |format: &[&str]| world.answer_in("", &[&["show", "a", "--links"], format].concat());
+    assert!(!shown(&[]).contains("[in "), "one collection");
+    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    world.write("docs/page.md", "# Page\n");
+    assert!(shown(&[]).contains("related → Page (page) [in docs]\n"), "{}", shown(&[]));
+    assert!(shown(&["--records"]).contains("\nE a related page inline store=docs\n"), "{}", shown(&["--records"]));
+    assert!(shown(&["--records"]).contains("\nE a related b inline store=project\n"), "{}", shown(&["--records"]));
+    let answer: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
+    let links: Vec<&str> =
+        answer["links"].as_array().unwrap().iter().map(|link| link["store"].as_str().unwrap()).collect();
+    assert_eq!(links.len(), 2);
+    assert!(links.contains(&"docs") && links.contains(&"project"), "{answer}");
+}
+
+#[test]
+fn a_path_in_double_brackets_leads_from_the_folder_of_every_source() {
+    for dialect in ["markdown", "obsidian", "logseq", "adr"] {
+        let world = World::empty();
+        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n"));
+        world.write("docs/0002-b.md", "# Second\n\nSee [[sub/0001-x]].\n");
+        world.write("docs/sub/0001-x.md", "# First\n");
+        let graph: serde_json::Value = serde_json::from_str(&world.answer_in("", &["graph", "--json"])).unwrap();
+        assert_eq!(graph["links"].as_array().unwrap().len(), 1, "{dialect}: {graph}");
+    }
+}

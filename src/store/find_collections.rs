@@ -159,7 +159,11 @@ pub fn user_store(location: &Location) -> Result<PathBuf, Error> {
 fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error> {
     let names = || found.all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
     if let Some(unknown) = only.iter().find(|name| !names().contains(&name.as_str())) {
-        let hint = format!("collections: {}; `qipu where` says more", names().join(", "));
+        let hint = if unknown == USER {
+            "`qipu init --user` creates your own store".to_owned()
+        } else {
+            format!("collections: {}; `qipu where` says more", names().join(", "))
+        };
         return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
     }
     if !only.is_empty() {
@@ -301,7 +305,7 @@ impl<'a> CollectionFinder<'a> {
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
         let repository = repository_root(&base).unwrap_or(&base).to_path_buf();
-        let boundary = (!self.user.allows(&repository)).then_some(repository);
+        let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
         config.sources.iter().for_each(|source| self.add_source(source, &namer));
@@ -439,7 +443,11 @@ impl<'a> CollectionFinder<'a> {
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
         let Some(split) = split_path(&source.path, namer) else {
-            return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a path"));
+            return self.add_finding(
+                &namer.file,
+                "source-invalid",
+                format!("{named} {}", why_invalid(&source.path, namer)),
+            );
         };
         let glob = match split.pattern.as_deref().map(compile) {
             None => None,
@@ -517,7 +525,11 @@ impl<'a> CollectionFinder<'a> {
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
         let Some(split) = split_path(&store.path, namer) else {
-            return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a path"));
+            return self.add_finding(
+                &namer.file,
+                "store-invalid",
+                format!("{named} {}", why_invalid(&store.path, namer)),
+            );
         };
         let (root, dir) = match open_folder(&split.literal, namer) {
             Opened::Folder(root, dir) => (root, dir),
@@ -626,6 +638,16 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
     Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+}
+
+/// Returns why [`split_path`] rejects a path, as the end of a sentence.
+fn why_invalid(path: &str, namer: &Namer) -> &'static str {
+    let is_plain = !path.is_empty() && !path.contains('\0') && path.len() <= MAX_PATH;
+    let is_relative = !path.starts_with('/') && !(namer.home.is_some() && path.starts_with("~/"));
+    if is_plain && is_relative && namer.reason == CollectionReason::UserSettings {
+        return "is relative; in your settings, a path begins with `/` or `~/`";
+    }
+    "is not a path"
 }
 
 fn compile(pattern: &str) -> Option<GlobMatcher> {
