@@ -116,3 +116,82 @@ fn a_path_in_double_brackets_leads_from_the_folder_of_every_source() {
         assert_eq!(graph["links"].as_array().unwrap().len(), 1, "{dialect}: {graph}");
     }
 }
+
+/// A repository with a store at its root and one in each of two packages.
+fn packages() -> World {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    world.write(
+        ".qipu/config.toml",
+        "[[stores]]\npath = \"packages/one\"\nname = \"first\"\n\n[[stores]]\npath = \"packages/*\"\n",
+    );
+    for (folder, id) in [("", "r"), ("packages/one/", "o"), ("packages/two/", "t")] {
+        let links = "[[root:r]] [[first:o]] [[one:o]] [[two:t]]";
+        world.write(&format!("{folder}.qipu/notes/{id}.md"), &format!("---\nid: {id}\n---\nSee {links}.\n"));
+    }
+    world
+}
+
+#[test]
+fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
+    let world = packages();
+    for folder in ["", "packages/one", "packages/two"] {
+        for args in [&["graph", "--json"][..], &["graph", "--json", "--no-index"]] {
+            let graph: serde_json::Value = serde_json::from_str(&world.answer_in(folder, args)).unwrap();
+            let mut links: Vec<String> = graph["links"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|link| format!("{}{}", link["from"], link["to"]))
+                .collect();
+            links.sort();
+            assert_eq!(links.join(" ").replace('"', ""), "or ot ro rt to tr", "{folder}");
+        }
+        assert!(!world.answer_in(folder, &["doctor"]).contains("broken-link"), "{folder}");
+        for (name, id) in [("root", "r"), ("first", "o"), ("one", "o"), ("two", "t")] {
+            let listed = world.answer_in(folder, &["list", "--only", name, "--json"]);
+            assert!(listed.contains(&format!("\"id\":\"{id}\"")), "{folder}: {listed}");
+            assert_eq!(listed.matches("\"id\":").count(), 1, "{folder}: {listed}");
+            let shown = world.answer_in(folder, &["show", &format!("{name}:{id}"), "--json"]);
+            assert!(shown.contains(&format!("\"id\":\"{id}\"")), "{folder}: {shown}");
+        }
+    }
+    // The name that a collection has in the answer is not another's.
+    world.write("packages/two/.qipu/config.toml", "[[sources]]\npath = \"docs\"\nname = \"one\"\n");
+    world.write("packages/two/docs/o.md", "# Page\n");
+    let shown = world.answer_in("packages/two", &["show", "one:o", "--json"]);
+    assert!(shown.contains("\"path\":\"docs/o.md\""), "{shown}");
+}
+
+#[test]
+fn a_store_without_a_repository_has_no_other_names() {
+    let world = World::empty();
+    world.write("app/.qipu/notes/a.md", "---\nid: a\n---\nText.\n");
+    let answer = world.call_of_user("app", None, &["list", "--only", "app"]);
+    assert_eq!(answer.code(), 2, "{}", answer.stdout);
+}
+
+#[test]
+fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
+    let world = packages();
+    for (folder, to, from, note, name) in [
+        ("", "first", "o", "r", "root:r"),
+        ("packages/two", "root", "r", "t", "two:t"),
+        ("packages/two", "root", "r", "first:o", "first:o"),
+    ] {
+        world.answer_in(folder, &["link", "add", from, note, "--to", to]);
+        let file = if from == "o" { "packages/one/.qipu/notes/o.md" } else { ".qipu/notes/r.md" };
+        let text = std::fs::read_to_string(world.at(file)).unwrap();
+        assert!(text.contains(&format!("id: \"{name}\"")), "{text}");
+    }
+    for (folder, name, note) in [("", "root:r", "r"), ("packages/one", "first:o", "o"), ("packages/one", "one:O", "o")]
+    {
+        let changed = world.answer_in(folder, &["update", name, "--title", "O", "--dry-run", "-q"]);
+        assert_eq!(changed.trim(), note, "{name}");
+    }
+    // Any of the names removes the link.
+    world.answer_in("", &["link", "remove", "r", "one:o"]);
+    world.answer_in("packages/one", &["link", "remove", "r", "two:t", "--to", "root"]);
+    let text = std::fs::read_to_string(world.at(".qipu/notes/r.md")).unwrap();
+    assert!(!text.contains("first:o\"") && !text.contains("two:t\""), "{text}");
+}

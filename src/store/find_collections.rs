@@ -2,13 +2,13 @@
 //!
 //! A repository is untrusted: its config names only folders inside it, without symbolic links, unless the user allows it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::collection::{Authority, CollectionReason, PROJECT, USER};
+use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, relative_to};
 use super::suggest_sources::guessed_dialect;
@@ -71,6 +71,8 @@ pub struct SettingFinding {
 pub(super) struct FoundCollections {
     pub(super) all: Vec<FoundCollection>,
     pub(super) findings: Vec<SettingFinding>,
+    /// The other names of all collections, of those that `--only` leaves out too.
+    pub(super) other_names: Arc<OtherNames>,
 }
 
 /// Who names a collection.
@@ -158,8 +160,10 @@ pub fn user_store(location: &Location) -> Result<PathBuf, Error> {
 /// Keeps the collections that are named, if any are.
 fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error> {
     let names = || found.all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
+    let others = &found.other_names.names;
+    let only: Vec<&String> = only.iter().map(|name| others.get(name).unwrap_or(name)).collect();
     if let Some(unknown) = only.iter().find(|name| !names().contains(&name.as_str())) {
-        let hint = if unknown == USER {
+        let hint = if *unknown == USER {
             "`qipu init --user` creates your own store".to_owned()
         } else {
             format!("collections: {}; `qipu where` says more", names().join(", "))
@@ -167,7 +171,7 @@ fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error>
         return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
     }
     if !only.is_empty() {
-        found.all.retain(|one| only.contains(&one.name));
+        found.all.retain(|one| only.contains(&&one.name));
     }
     Ok(())
 }
@@ -227,13 +231,16 @@ struct CollectionFinder<'a> {
     patterns: KnownPatterns,
     /// The folders of all stores, if they are known before the collections are added.
     stores: Vec<PathBuf>,
+    /// The folder of a store with each name that a config or its place gives it, in this order.
+    given_names: Vec<(PathBuf, String)>,
 }
 
 impl<'a> CollectionFinder<'a> {
     fn new(location: &'a Location, current_dir: &'a Path, user: &'a UserSettings, found: FoundCollections) -> Self {
         // No other collection may pass for the project's store or the user's own.
         let names = HashSet::from([PROJECT, USER].map(str::to_owned));
-        Self { location, current_dir, user, found, names, patterns: KnownPatterns::new(), stores: Vec::new() }
+        let (patterns, stores, given_names) = (KnownPatterns::new(), Vec::new(), Vec::new());
+        Self { location, current_dir, user, found, names, patterns, stores, given_names }
     }
 
     /// Adds all collections, without the sources that are inside a store. Returns them and the error of a missing store.
@@ -278,7 +285,29 @@ impl<'a> CollectionFinder<'a> {
         for path in &location.sources {
             self.add_named_source(path)?;
         }
+        if let Some(root) = &root {
+            self.found.other_names = Arc::new(self.other_names(root));
+        }
         Ok(missing)
+    }
+
+    /// Returns the names of the stores in the repository of the first one that do not depend on which store is the first:
+    /// those that configs give them, and those of their folders. A name that a collection has in this answer is none.
+    fn other_names(&self, first: &Path) -> OtherNames {
+        let Some(repository) = repository_root(discover::project_folder(first)) else { return OtherNames::default() };
+        let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
+        let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
+        let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root)));
+        let mut names = BTreeMap::new();
+        for (root, name) in self.given_names.iter().cloned().chain(of_folders) {
+            let (name, store) = (valid_name(&name), stores().find(|one| one.root == root));
+            if let Some(store) = store.filter(|_| !self.names.contains(&name)) {
+                names.entry(name).or_insert_with(|| store.name.clone());
+            }
+        }
+        let of_project = valid_name(&folder_name(first));
+        let is_projects = names.get(&of_project).is_some_and(|name| name == PROJECT);
+        OtherNames { names, of_project: is_projects.then_some(of_project) }
     }
 
     /// Adds the store of the project, and what its config names.
@@ -339,9 +368,8 @@ impl<'a> CollectionFinder<'a> {
                 return;
             }
             let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
-            let own = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let name = if dir == repository { "root" } else { &own };
-            if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, None) {
+            let name = name_from_below(dir, repository);
+            if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);
                 self.add_configured(&root, &name, &config);
             }
@@ -399,6 +427,7 @@ impl<'a> CollectionFinder<'a> {
         reason: CollectionReason,
         file: Option<&str>,
     ) -> Option<(String, Arc<Config>)> {
+        self.given_names.push((root.clone(), name.to_owned()));
         if self.found.all.iter().any(|one| one.root == root) {
             return None;
         }
@@ -687,6 +716,14 @@ fn own_name(folder: &Path, base: &Path) -> String {
         Some(Component::Normal(name)) => name.to_string_lossy().into_owned(),
         _ => "files".to_owned(),
     }
+}
+
+/// Returns the name that the store of a folder has in the folders below it.
+fn name_from_below(folder: &Path, repository: &Path) -> String {
+    if folder == repository {
+        return "root".to_owned();
+    }
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Replaces what a name can't contain.

@@ -135,8 +135,8 @@ const IGNORED: [&str; 18] = [
     "a.md", "b.md", "/docs/b.md", "build/", "guide", "docs/guide/", "**/deep", "docs/**", "*.markdown", "!a.md",
     "!docs/guide/a.md", "/a.md", "docs/*/b.md", "# comment", "deep/**", "!deep/", "?.md", "**/api/*.md",
 ];
-const NAMES: [&str; 8] = ["docs", "docs", "user", "root", "project", "team", "wiki", "docs-2"];
-const LINKS: [&str; 50] = [
+const NAMES: [&str; 9] = ["docs", "docs", "user", "root", "project", "team", "wiki", "docs-2", "one"];
+const LINKS: [&str; 53] = [
     "[x](a.md)",
     "[x](b.md)",
     "[x](../a.md)",
@@ -181,6 +181,9 @@ const LINKS: [&str; 50] = [
     "[[docs:guide--a]]",
     "[[user:a]]",
     "[[root:a]]",
+    "[[app:a]]",
+    "[[one:a]]",
+    "[[one:b]]",
     "[[project:a]]",
     "[[docs:Alpha]]",
     "[[docs-2:b]]",
