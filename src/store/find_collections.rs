@@ -132,7 +132,8 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
         let root = discover::find_root(location, current_dir)?;
         let dir = open_root(&root)?;
-        let (config, reason) = (Arc::new(Config::load(&dir)?), CollectionReason::Nearest);
+        let config = Arc::new(Config::load(&dir)?);
+        let reason = reason_of_first(location, &root, current_dir);
         let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
         let authority = Authority::default();
         let (is_writable, rules) = (true, None);
@@ -146,6 +147,15 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
         return Err(Error::usage(message).hint("add `writable = true` to it in the config that names it"));
     }
     Ok(target)
+}
+
+/// Returns why the project's store counts.
+fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
+    match (location.store.is_some(), location.root.is_some()) {
+        (true, _) => CollectionReason::Option,
+        (false, false) if discover::is_in_main_worktree(root, current_dir) => CollectionReason::MainWorktree,
+        _ => CollectionReason::Nearest,
+    }
 }
 
 /// Returns the folder of the user's own store, which may not exist.
@@ -314,13 +324,7 @@ impl<'a> CollectionFinder<'a> {
     fn add_first(&mut self, root: &Path) -> Result<(), Error> {
         let dir = open_root(root)?;
         let config = Arc::new(Config::load(&dir)?);
-        let is_named = self.location.store.is_some();
-        let is_elsewhere = || discover::is_in_main_worktree(root, self.current_dir);
-        let reason = match (is_named, self.location.root.is_some()) {
-            (true, _) => CollectionReason::Option,
-            (false, false) if is_elsewhere() => CollectionReason::MainWorktree,
-            _ => CollectionReason::Nearest,
-        };
+        let reason = reason_of_first(self.location, root, self.current_dir);
         self.push_store(PROJECT.to_owned(), root.to_path_buf(), dir, Arc::clone(&config), reason);
         self.find_ignored_trust(root, &config);
         self.add_configured(root, PROJECT, &config);
