@@ -211,3 +211,31 @@ fn no_note_of_a_repository_makes_one_of_the_user_redundant_or_uncertain() {
         assert!(old != PROJECT || count == 1, "{case}: one of two of the repository is left out");
     }
 }
+
+#[test]
+fn a_note_of_a_repository_inherits_no_trust_from_one_of_the_user() {
+    for (from, origin, inherits) in [
+        (PROJECT, USER, false),
+        (DOCS, USER, false),
+        (ROOT, TEAM, false),
+        (USER, PROJECT, true),
+        (USER, TEAM, true),
+        (DOCS, PROJECT, true),
+    ] {
+        let world = World::new();
+        let settings = fs::read_to_string(world.at("settings/qipu/config.toml")).unwrap();
+        world.write("settings/qipu/config.toml", &format!("{settings}\n[trust.authors]\nAnn = 1.0\n"));
+        let stores = ["repo/app/.qipu", "repo/.qipu", "data/qipu", "team/.qipu"].map(|store| world.at(store));
+        support::process::trust(&world.at("settings"), &stores);
+        world.note(origin, "old", OLD, "author: Ann", "Nothing.");
+        let link = format!("links: [{{type: derived-from, id: \"{}:{OLD}\"}}]", origin.1);
+        world.note(from, "new", "Copied", &link, &format!("We {WORDS}."));
+        let answer =
+            world.json(&["context", "--query", WORDS, "--purpose", "answer", "--max-chars", "8000", "--explain"]);
+        let notes = answer["notes"].as_array().unwrap();
+        let case = format!("{} from {}: {answer}", from.1, origin.1);
+        let note = notes.iter().find(|note| note["path"].as_str().unwrap().ends_with("new.md"));
+        let note = note.unwrap_or_else(|| panic!("{case}"));
+        assert_eq!(note["trust_basis"] == "origin", inherits, "{case}");
+    }
+}
