@@ -239,3 +239,30 @@ fn a_note_of_a_repository_inherits_no_trust_from_one_of_the_user() {
         assert_eq!(note["trust_basis"] == "origin", inherits, "{case}");
     }
 }
+
+#[test]
+fn each_side_decides_whether_its_own_drafts_are_hidden() {
+    for (project, user, hidden) in [("hide", "mark", "project"), ("mark", "hide", "user"), ("hide", "", "project")] {
+        let world = World::new();
+        let setting =
+            |drafts: &str| if drafts.is_empty() { String::new() } else { format!("[review]\ndrafts = \"{drafts}\"\n") };
+        let config = fs::read_to_string(world.at("repo/app/.qipu/config.toml")).unwrap();
+        world.write("repo/app/.qipu/config.toml", &format!("{}{config}", setting(project)));
+        world.write("data/qipu/config.toml", &setting(user));
+        for place in [PROJECT, DOCS, ROOT, USER, VAULT, TEAM] {
+            world.note(place, "draft", &format!("Draft of {}", place.1), "status: draft", &format!("We {WORDS}."));
+        }
+        let hides = |name: &str| match name {
+            "project" | "docs" | "root" => hidden == "project",
+            "user" => hidden == "user",
+            _ => false,
+        };
+        for args in [&["context", "--query", WORDS][..], &["ask", WORDS]] {
+            let answer = world.run(args);
+            for (_, name) in [PROJECT, ROOT, USER, TEAM] {
+                let is_shown = answer.contains(&format!("Draft of {name}"));
+                assert_eq!(is_shown, !hides(name), "{project} {user} {name} {args:?}: {answer}");
+            }
+        }
+    }
+}

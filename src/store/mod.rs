@@ -427,9 +427,11 @@ impl Store {
         self.notes()[position].is_turned_down() || self.is_hidden_draft(position)
     }
 
-    /// Whether a note is a draft and the store hides those.
+    /// Whether a note is a draft, and its store or, in collections with the same authority, the first store hides those.
     pub fn is_hidden_draft(&self, position: NoteIdx) -> bool {
-        let hides = self.config.review.hides_drafts() || self.collection_of(position).hides_drafts;
+        let collection = self.collection_of(position);
+        let is_of_first = collection.authority == self.first().about.authority;
+        let hides = collection.hides_drafts || (is_of_first && self.config.review.hides_drafts());
         hides && self.notes()[position].is_draft()
     }
 
