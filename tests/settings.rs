@@ -195,3 +195,27 @@ fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
     let text = std::fs::read_to_string(world.at(".qipu/notes/r.md")).unwrap();
     assert!(!text.contains("first:o\"") && !text.contains("two:t\""), "{text}");
 }
+
+#[test]
+fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
+    let world = World::empty();
+    world.write("docs/guide/page.md", "# Page\n");
+    world.write("docs/plain.txt", "Text\n");
+    world.write("docs/sub/.hidden/x.md", "# Hidden\n");
+    let config = |glob: &str, more: &str| {
+        format!("[[sources]]\npath = \"{glob}\"\n{more}\n[[sources]]\npath = \"docs/guide\"\nname = \"docs\"\n")
+    };
+    for glob in ["docs/*.md", "docs/gide/*", "docs/*.txt", "docs/nosuch*/**", "docs/**/x.md"] {
+        world.write(".qipu/config.toml", &config(glob, ""));
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        assert_eq!(answer["collections"].as_array().unwrap().len(), 2, "{glob}: {answer}");
+        assert_eq!(answer["collections"][1]["name"], "docs", "{glob}: {answer}");
+        let finding = &answer["findings"][0];
+        assert_eq!(finding["code"], if glob.contains("gide") { "source-missing" } else { "source-empty" }, "{answer}");
+    }
+    // The first document of a source that may be changed is written by a command.
+    world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
+    world.answer_in("", &["create", "New", "--to", "docs"]);
+    world.write(".qipu/config.toml", &config("docs/*.md", ""));
+    assert!(!world.answer_in("", &["where"]).contains("source-empty"));
+}

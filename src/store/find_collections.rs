@@ -243,6 +243,8 @@ struct CollectionFinder<'a> {
     stores: Vec<PathBuf>,
     /// The folder of a store with each name that a config or its place gives it, in this order.
     given_names: Vec<(PathBuf, String)>,
+    /// The number of sources without documents, which were searched in vain.
+    empty_sources: usize,
 }
 
 impl<'a> CollectionFinder<'a> {
@@ -250,7 +252,7 @@ impl<'a> CollectionFinder<'a> {
         // No other collection may pass for the project's store or the user's own.
         let names = HashSet::from([PROJECT, USER].map(str::to_owned));
         let (patterns, stores, given_names) = (KnownPatterns::new(), Vec::new(), Vec::new());
-        Self { location, current_dir, user, found, names, patterns, stores, given_names }
+        Self { location, current_dir, user, found, names, patterns, stores, given_names, empty_sources: 0 }
     }
 
     /// Adds all collections, without the sources that are inside a store. Returns them and the error of a missing store.
@@ -418,7 +420,8 @@ impl<'a> CollectionFinder<'a> {
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = SourceConfig { dialect, ..SourceConfig::default() };
-        self.push_source(&name, folder, dir, None, &source, &CollectionReason::Option, Arc::default());
+        let rules = self.rules(folder, None);
+        self.push_source(&name, dir, rules, &source, &CollectionReason::Option, Arc::default());
         Ok(())
     }
 
@@ -495,10 +498,19 @@ impl<'a> CollectionFinder<'a> {
                 let glob = glob.map(|(_, glob)| (root.clone(), glob));
                 let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
                 if self.is_in_store(&root) {
-                    self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
-                } else if !self.is_full(&namer.file) {
-                    self.push_source(&name, root, dir, glob, source, &namer.reason, Arc::clone(&namer.config));
+                    return self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
                 }
+                if self.is_full(&namer.file) {
+                    return;
+                }
+                let rules = self.rules(root, glob);
+                // A command may write the first document of a source.
+                if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
+                    self.empty_sources += 1;
+                    let message = format!("{named} is not read: no document matches it");
+                    return self.add_finding(&namer.file, "source-empty", message);
+                }
+                self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
             }
             Opened::Outside => self.add_finding(&namer.file, "source-outside", format!("{named} {OUTSIDE}")),
             Opened::Missing(reason) => {
@@ -510,7 +522,7 @@ impl<'a> CollectionFinder<'a> {
     /// Whether there are as many collections as are read; the first time, adds a finding to the file that names another.
     fn is_full(&mut self, file: &str) -> bool {
         const CODE: &str = "too-many-collections";
-        let is_full = self.found.all.len() >= MAX_COLLECTIONS;
+        let is_full = self.found.all.len() + self.empty_sources >= MAX_COLLECTIONS;
         if is_full && !self.found.findings.iter().any(|finding| finding.code == CODE) {
             let message = format!("only the first {MAX_COLLECTIONS} collections are read");
             self.add_finding(file, CODE, message);
@@ -523,22 +535,23 @@ impl<'a> CollectionFinder<'a> {
         found.chain(&self.stores).any(|store| root.starts_with(store))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of the collection")]
+    /// Returns the rules of a source alone, without those of other collections.
+    fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>) -> SourceRules {
+        let known = &mut self.patterns;
+        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
+        SourceRules { glob, above: above.unwrap_or_default(), root, ..SourceRules::default() }
+    }
+
     fn push_source(
         &mut self,
         name: &str,
-        root: PathBuf,
         dir: Arc<DirHandle>,
-        glob: Option<(PathBuf, GlobMatcher)>,
+        rules: SourceRules,
         source: &SourceConfig,
         reason: &CollectionReason,
         config: Arc<Config>,
     ) {
-        let known = &mut self.patterns;
-        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
-        let above = above.unwrap_or_default();
-        let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
-        let (name, reason) = (self.unique(name), reason.clone());
+        let (name, reason, root) = (self.unique(name), reason.clone(), rules.root.clone());
         let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));
         let authority = Authority::default();
         self.found.all.push(FoundCollection {

@@ -501,7 +501,11 @@ impl Model<'_> {
         .to_owned();
         let pattern = if whole == fixed { is_file.then_some(real) } else { Some(whole.replacen(&fixed, &folder, 1)) };
         let dialect = Some(entry.dialect.clone().unwrap_or_else(|| "markdown".into()));
-        self.add(Collection { name: entry.name.clone().unwrap_or(default), dialect, folder, pattern });
+        let source = Collection { name: entry.name.clone().unwrap_or(default), dialect, folder, pattern };
+        if source.pattern.is_some() && !self.layout.nodes.keys().any(|path| self.may_include(&source, path)) {
+            return Err("empty");
+        }
+        self.add(source);
         Ok(())
     }
 
@@ -584,6 +588,14 @@ impl Model<'_> {
         }
         let included = (0..self.collections.len()).filter(|index| self.includes(&self.collections[*index], path));
         included.min_by_key(|index| (std::cmp::Reverse(names(&self.collections[*index].folder).len()), *index))
+    }
+
+    /// Whether a source without other collections would have a file.
+    fn may_include(&self, source: &Collection, path: &str) -> bool {
+        let is_document = matches!(self.layout.nodes.get(path), Some(Node::Document(_)))
+            && [".md", ".markdown", ".mdx"].iter().any(|ending| path.ends_with(ending));
+        let alone = Model::new(self.layout, BTreeSet::new());
+        is_document && alone.includes(source, path)
     }
 
     fn includes(&self, source: &Collection, path: &str) -> bool {
