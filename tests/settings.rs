@@ -24,15 +24,11 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
         let lines = printed.lines().skip_while(|line| line.trim() != "[[sources]]");
         let lines: Vec<&str> = lines.take_while(|line| line.starts_with(' ')).collect();
         assert_eq!(lines.len(), 3, "{folder}: {printed}");
-        // A path with a wildcard is read as a glob: what is printed is the name.
         let parsed: toml::Value = toml::from_str(&lines.join("\n")).unwrap();
         assert_eq!(parsed["sources"][0]["path"].as_str(), Some(folder), "{printed}");
         world.write(".qipu/config.toml", &lines.join("\n"));
         let listed = world.answer_in("", &["where"]);
-        assert!(
-            folder.contains('[') || listed.lines().any(|line| line.trim_start().starts_with("1  ")),
-            "{folder}: {listed}"
-        );
+        assert!(listed.lines().any(|line| line.trim_start().starts_with("1  ")), "{folder}: {listed}");
     }
 }
 
@@ -218,4 +214,27 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     world.answer_in("", &["create", "New", "--to", "docs"]);
     world.write(".qipu/config.toml", &config("docs/*.md", ""));
     assert!(!world.answer_in("", &["where"]).contains("source-empty"));
+}
+
+#[test]
+fn a_folder_with_brackets_in_its_name_is_no_glob() {
+    for folder in ["Notes [work]", "{a,b}", "docs/[x]/deep", "[ab]"] {
+        let world = World::empty();
+        world.write(&format!("{folder}/page.md"), "# Page\n");
+        world.write("a/other.md", "# Other\n");
+        for path in [folder.to_owned(), format!("./{folder}/"), format!("{folder}/*.md"), format!("{folder}/page.md")] {
+            world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+            let listed = world.answer_in("", &["list"]);
+            assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
+        }
+    }
+    // Without such a folder, it is a glob, and so is a name with another wildcard.
+    let world = World::empty();
+    world.write("a/page.md", "# Page\n");
+    world.write("[a]*/other.md", "# Other\n");
+    for path in ["[ab]", "[a]*"] {
+        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+        let listed = world.answer_in("", &["list"]);
+        assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
+    }
 }

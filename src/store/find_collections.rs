@@ -669,13 +669,12 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
         return None;
     }
-    let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{']);
     let names: Vec<&str> = path.split('/').collect();
-    if names.iter().skip_while(|name| !has_wildcard(name)).any(|name| *name == "..") {
+    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
+    let mut first = first_wildcard(&names, &base);
+    if names.iter().skip(first).any(|name| *name == "..") {
         return None;
     }
-    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
-    let mut first = names.iter().position(|name| has_wildcard(name)).unwrap_or(names.len());
     let whole = discover::normalize_lexically(&base.join(path));
     if first == names.len() && is_file(&whole) {
         first -= 1;
@@ -684,6 +683,15 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
     Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+}
+
+/// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
+/// in the name of a folder that exists are none.
+fn first_wildcard(names: &[&str], base: &Path) -> usize {
+    let is_folder = |index: usize| names.get(..=index).is_some_and(|above| base.join(above.join("/")).is_dir());
+    let is_wildcard =
+        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_folder(index));
+    names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
 }
 
 /// Returns why [`split_path`] rejects a path, as the end of a sentence.
