@@ -238,3 +238,20 @@ fn a_folder_with_brackets_in_its_name_is_no_glob() {
         assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
     }
 }
+
+#[test]
+fn a_source_of_an_option_has_no_notes_of_a_store() {
+    let world = World::empty();
+    world.write(".qipu/notes/sub/a.md", "---\nid: a\ntitle: In the store\n---\nText.\n");
+    world.write(".qipu/README.md", "# Beside the notes\n");
+    for (source, notes) in [(".qipu/notes", 1), (".qipu/notes/sub", 1), (".qipu", 2), (".", 1), (".qipu/mocs", 1)] {
+        std::fs::create_dir_all(world.at(".qipu/mocs")).unwrap();
+        let listed = world.answer_in("", &["list", "--source", source]);
+        assert_eq!(listed.matches("In the store").count(), 1, "{source}: {listed}");
+        assert_eq!(listed.lines().count(), notes, "{source}: {listed}");
+    }
+    // A store that does not count has no notes that could be read twice.
+    world.write("other/notes/b.md", "---\nid: b\ntitle: Elsewhere\n---\nText.\n");
+    let listed = world.answer_in("", &["list", "--source", "other/notes"]);
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+}

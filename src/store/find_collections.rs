@@ -16,7 +16,7 @@ use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
-use super::{Config, Location, claim_trust, config, open_root};
+use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::Dialect;
@@ -186,13 +186,19 @@ fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error>
     Ok(())
 }
 
-/// Gives each file to one source: that with the deepest folder, then the first one.
+/// Gives each file to one collection: to the store whose note it is, else to the source with the deepest folder, then the
+/// first one.
 fn divide_files(all: &mut [FoundCollection]) {
     let roots: Vec<(PathBuf, Option<Arc<SourceRules>>)> =
         all.iter().map(|one| (one.root.clone(), one.rules.clone())).collect();
     for (index, one) in all.iter_mut().enumerate() {
         let Some(own) = &one.rules else { continue };
         let mut rules = SourceRules::clone(own);
+        let stores = roots.iter().filter(|(root, rules)| rules.is_none() && own.root.starts_with(root));
+        for folder in stores.flat_map(|(root, _)| NOTE_FOLDERS.map(|folder| root.join(folder))) {
+            rules.is_in_notes |= rules.root.starts_with(&folder);
+            rules.excluded.push(folder);
+        }
         for (other, (root, other_rules)) in roots.iter().enumerate().filter(|(other, _)| *other != index) {
             let is_deeper = root.starts_with(&rules.root) && *root != rules.root;
             match other_rules {

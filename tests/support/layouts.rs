@@ -338,8 +338,15 @@ impl Layout {
         self.current_dir = random.choice(&places).to_owned();
         self.nodes.entry(self.current_dir.clone()).or_insert(Node::Folder);
         if random.chance(15) {
-            let sources =
-                ["$WORLD/repo/docs", "$WORLD/repo", "$WORLD/repo/vault", "$WORLD/outside", "$WORLD/repo/docs/guide"];
+            let sources = [
+                "$WORLD/repo/docs",
+                "$WORLD/repo",
+                "$WORLD/repo/vault",
+                "$WORLD/outside",
+                "$WORLD/repo/docs/guide",
+                "$WORLD/repo/.qipu",
+                "$WORLD/repo/.qipu/notes",
+            ];
             let count = random.between(1, 2);
             self.sources.extend((0..count).map(|_| random.choice(&sources).to_owned()));
             self.sources.retain(|path| self.nodes.keys().any(|node| node.starts_with(&format!("{}/", &path[7..]))));

@@ -48,6 +48,8 @@ pub(crate) struct SourceRules {
     pub(crate) above: PatternsAbove,
     /// The folders of other collections in it, which are not entered.
     pub(crate) excluded: Vec<PathBuf>,
+    /// Whether the folder is among the notes of a store, which has all files in it.
+    pub(crate) is_in_notes: bool,
     /// The sources in it whose files they have before this one.
     pub(crate) before: Vec<Arc<SourceRules>>,
 }
@@ -157,6 +159,9 @@ impl SourceRules {
 
     /// Lists the files of the source, folder by folder, until `is_done`.
     fn scan_until(&self, dir: &DirHandle, is_done: impl Fn(&Scanned) -> bool) -> Result<Scanned, Error> {
+        if self.is_in_notes {
+            return Ok(Scanned::default());
+        }
         let is_matched = self.glob.is_none();
         let waiting = vec![Waiting { path: PathBuf::new(), depth: 0, is_matched, ignored: None }];
         let scanned = Scanned { unreadable: self.above.cut.clone(), ..Scanned::default() };
