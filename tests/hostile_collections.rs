@@ -383,7 +383,9 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
         ["repo", ".", "~/../repo", "/", world.at("").to_str().unwrap(), world.at("repo/docs").to_str().unwrap()]
     {
         allow(other);
-        assert_eq!(world.codes(&["where", "--json"]), ["source-outside", "source-outside", "store-outside"], "{other}");
+        let mut codes = vec!["repository-invalid"; usize::from(!other.starts_with(['/', '~']))];
+        codes.extend(["source-outside", "source-outside", "store-outside"]);
+        assert_eq!(world.codes(&["where", "--json"]), codes, "{other}");
         world.run(&["search", WORD]);
     }
     // A path with links leads to the same folder.

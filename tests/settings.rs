@@ -255,3 +255,24 @@ fn a_source_of_an_option_has_no_notes_of_a_store() {
     let listed = world.answer_in("", &["list", "--source", "other/notes"]);
     assert_eq!(listed.lines().count(), 2, "{listed}");
 }
+
+#[test]
+fn an_allowed_repository_by_a_relative_path_is_a_finding() {
+    let world = World::empty();
+    world.write("repo/.git/HEAD", "");
+    world.write("repo/.qipu/notes/a.md", "Text.\n");
+    for (path, is_invalid) in
+        [("repo", true), ("./repo", true), ("~repo", true), ("~", true), ("", true), ("~/repo", false), ("/x", false)]
+    {
+        world.write("settings/qipu/config.toml", &format!("allowed-repositories = [\"{path}\"]\n"));
+        for args in [&["where", "--json"][..], &["where", "--json", "--store", "."]] {
+            let answer = world.answer_in("repo", args);
+            let message = format!(
+                "`{path}` under allowed-repositories is relative; in your settings, a path begins with `/` or `~/`"
+            );
+            assert_eq!(answer.contains(&message), is_invalid, "{path}: {answer}");
+            assert_eq!(answer.contains("repository-invalid"), is_invalid, "{path}: {answer}");
+        }
+        world.answer_in("repo", &["list"]);
+    }
+}

@@ -109,8 +109,14 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         Err(error) => (UserSettings::default(), Some(error.message)),
     };
     let file = user_settings::FILE.to_owned();
-    let findings = invalid.map(|message| SettingFinding { file, code: "settings-invalid", message });
-    let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
+    let relative = user.relative_repositories().map(|path| SettingFinding {
+        file: file.clone(),
+        code: "repository-invalid",
+        message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
+    });
+    let mut findings: Vec<SettingFinding> = relative.collect();
+    findings.extend(invalid.map(|message| SettingFinding { file, code: "settings-invalid", message }));
+    let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
     if found.all.is_empty() {
@@ -631,6 +637,9 @@ impl<'a> CollectionFinder<'a> {
 const OUTSIDE: &str = "leads out of the repository, and has no effect unless your own settings list the repository under \
                        `allowed-repositories`";
 
+/// Why a relative path in the user's settings has no effect, as the end of a sentence.
+const RELATIVE: &str = "is relative; in your settings, a path begins with `/` or `~/`";
+
 /// The result of opening a folder that a setting names.
 enum Opened {
     Folder(PathBuf, Arc<DirHandle>),
@@ -703,9 +712,9 @@ fn first_wildcard(names: &[&str], base: &Path) -> usize {
 /// Returns why [`split_path`] rejects a path, as the end of a sentence.
 fn why_invalid(path: &str, namer: &Namer) -> &'static str {
     let is_plain = !path.is_empty() && !path.contains('\0') && path.len() <= MAX_PATH;
-    let is_relative = !path.starts_with('/') && !(namer.home.is_some() && path.starts_with("~/"));
-    if is_plain && is_relative && namer.reason == CollectionReason::UserSettings {
-        return "is relative; in your settings, a path begins with `/` or `~/`";
+    let is_whole = path.starts_with('/') || (namer.home.is_some() && path.starts_with("~/"));
+    if is_plain && !is_whole && namer.reason == CollectionReason::UserSettings {
+        return RELATIVE;
     }
     "is not a path"
 }

@@ -74,6 +74,13 @@ impl UserSettings {
         }
     }
 
+    /// Returns the paths of allowed repositories that are relative, which allow none.
+    pub(super) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
+        let is_relative =
+            |path: &&Path| !path.is_absolute() && !path.to_str().is_some_and(|path| path.starts_with("~/"));
+        self.allowed_repositories.iter().map(PathBuf::as_path).filter(is_relative)
+    }
+
     /// Whether the user, whose home is given, allows a repository to name folders outside it; `root` without symbolic links.
     pub(super) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
         let is_root = |allowed: PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);

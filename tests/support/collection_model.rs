@@ -308,6 +308,9 @@ impl Model<'_> {
     fn collect(&mut self) -> Option<String> {
         let layout = self.layout;
         let at = |path: &str| path.strip_prefix(WORLD).unwrap().trim_start_matches('/').to_owned();
+        let allowed = layout.user_settings.iter().flat_map(|settings| &settings.allowed);
+        let relative = allowed.filter(|path| !path.starts_with(WORLD) && !path.starts_with("~/"));
+        self.findings.extend(relative.map(|_| "repository-invalid".to_owned()));
         if layout.stores.is_empty() {
             self.collect_found();
         }
