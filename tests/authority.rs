@@ -211,3 +211,58 @@ fn no_note_of_a_repository_makes_one_of_the_user_redundant_or_uncertain() {
         assert!(old != PROJECT || count == 1, "{case}: one of two of the repository is left out");
     }
 }
+
+#[test]
+fn a_note_of_a_repository_inherits_no_trust_from_one_of_the_user() {
+    for (from, origin, inherits) in [
+        (PROJECT, USER, false),
+        (DOCS, USER, false),
+        (ROOT, TEAM, false),
+        (USER, PROJECT, true),
+        (USER, TEAM, true),
+        (DOCS, PROJECT, true),
+    ] {
+        let world = World::new();
+        let settings = fs::read_to_string(world.at("settings/qipu/config.toml")).unwrap();
+        world.write("settings/qipu/config.toml", &format!("{settings}\n[trust.authors]\nAnn = 1.0\n"));
+        let stores = ["repo/app/.qipu", "repo/.qipu", "data/qipu", "team/.qipu"].map(|store| world.at(store));
+        support::process::trust(&world.at("settings"), &stores);
+        world.note(origin, "old", OLD, "author: Ann", "Nothing.");
+        let link = format!("links: [{{type: derived-from, id: \"{}:{OLD}\"}}]", origin.1);
+        world.note(from, "new", "Copied", &link, &format!("We {WORDS}."));
+        let answer =
+            world.json(&["context", "--query", WORDS, "--purpose", "answer", "--max-chars", "8000", "--explain"]);
+        let notes = answer["notes"].as_array().unwrap();
+        let case = format!("{} from {}: {answer}", from.1, origin.1);
+        let note = notes.iter().find(|note| note["path"].as_str().unwrap().ends_with("new.md"));
+        let note = note.unwrap_or_else(|| panic!("{case}"));
+        assert_eq!(note["trust_basis"] == "origin", inherits, "{case}");
+    }
+}
+
+#[test]
+fn each_side_decides_whether_its_own_drafts_are_hidden() {
+    for (project, user, hidden) in [("hide", "mark", "project"), ("mark", "hide", "user"), ("hide", "", "project")] {
+        let world = World::new();
+        let setting =
+            |drafts: &str| if drafts.is_empty() { String::new() } else { format!("[review]\ndrafts = \"{drafts}\"\n") };
+        let config = fs::read_to_string(world.at("repo/app/.qipu/config.toml")).unwrap();
+        world.write("repo/app/.qipu/config.toml", &format!("{}{config}", setting(project)));
+        world.write("data/qipu/config.toml", &setting(user));
+        for place in [PROJECT, DOCS, ROOT, USER, VAULT, TEAM] {
+            world.note(place, "draft", &format!("Draft of {}", place.1), "status: draft", &format!("We {WORDS}."));
+        }
+        let hides = |name: &str| match name {
+            "project" | "docs" | "root" => hidden == "project",
+            "user" => hidden == "user",
+            _ => false,
+        };
+        for args in [&["context", "--query", WORDS][..], &["ask", WORDS]] {
+            let answer = world.run(args);
+            for (_, name) in [PROJECT, ROOT, USER, TEAM] {
+                let is_shown = answer.contains(&format!("Draft of {name}"));
+                assert_eq!(is_shown, !hides(name), "{project} {user} {name} {args:?}: {answer}");
+            }
+        }
+    }
+}

@@ -294,16 +294,23 @@ fn globs_and_numbers_of_sources_stay_within_limits() {
     let world = World::new();
     let repeated = |part: &str, length: usize| format!("docs/{}", part.repeat(length / part.len()));
     for part in ["*", "?", "**/", "{a,b}", "{*,?}", "*a", "[a-z]", "[!a]", "*d*", "{a,{b,c}}", "?é"] {
-        world.expect_finding(&source(&repeated(part, 4_000)), "");
+        let code = if ["*", "**/", "{*,?}"].contains(&part) { "" } else { "source-empty" };
+        world.expect_finding(&source(&repeated(part, 4_000)), code);
         world.expect_finding(&source(&repeated(part, 10_000)), "source-invalid");
         world.expect_finding(&store(&repeated(part, 200_000)), "store-invalid");
         let many: String = (0..60).map(|_| source(&repeated(part, 4_000))).collect();
-        world.expect_finding(&many, "");
+        world.configure(&many);
+        let codes = world.codes(&["where", "--json"]);
+        assert_eq!(codes, vec![code; if code.is_empty() { 0 } else { 60 }], "{part}");
     }
     world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "source-invalid");
     world.expect_finding(&store(&"*/".repeat(1_500)), "store-missing");
     world.expect_finding(&source("docs").repeat(200), "");
     world.expect_finding(&source("docs").repeat(10_000), "too-many-collections");
+    world.configure(&source("docs/**/no*such").repeat(4_000));
+    let codes = world.codes(&["where", "--json"]);
+    assert_eq!(codes.iter().filter(|code| *code == "source-empty").count(), 249, "a search for each");
+    assert_eq!(codes.len(), 250, "and too-many-collections");
     let types: String = (0..4_000).map(|n| format!("a{n} = \"b{n}\"\n")).collect();
     world.expect_finding(&format!("{}[link-types]\n{types}", source("docs").repeat(4_000)), "too-many-collections");
     for number in 0..400 {
@@ -376,7 +383,9 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
         ["repo", ".", "~/../repo", "/", world.at("").to_str().unwrap(), world.at("repo/docs").to_str().unwrap()]
     {
         allow(other);
-        assert_eq!(world.codes(&["where", "--json"]), ["source-outside", "source-outside", "store-outside"], "{other}");
+        let mut codes = vec!["repository-invalid"; usize::from(!other.starts_with(['/', '~']))];
+        codes.extend(["source-outside", "source-outside", "store-outside"]);
+        assert_eq!(world.codes(&["where", "--json"]), codes, "{other}");
         world.run(&["search", WORD]);
     }
     // A path with links leads to the same folder.

@@ -100,6 +100,24 @@ fn a_waiting_change_does_not_block_reads() {
     });
 }
 
+/// Tools have no argument for another collection, so that no error advises one.
+#[test]
+fn a_refused_change_of_a_document_names_no_option_as_an_argument() {
+    let project = project();
+    let config = "[[sources]]\npath = \"docs\"\nwritable = true\n";
+    fs::write(project.path().join(".qipu/config.toml"), config).unwrap();
+    fs::create_dir(project.path().join("docs")).unwrap();
+    fs::write(project.path().join("docs/page.md"), "# Page\n\nText.\n").unwrap();
+    run(async {
+        let client = client(project.path()).await;
+        let refused = call(&client, "update", json!({"id": "page", "append": "More."})).await;
+        let said = text(&refused);
+        assert_eq!(refused.is_error, Some(true), "{said}");
+        assert!(said.contains("tools change only the project's store; on the command line, `--to docs`"), "{said}");
+        assert!(!said.contains("add `--to"), "{said}");
+    });
+}
+
 #[test]
 fn every_tool_answers_with_text_alone() {
     let project = project();

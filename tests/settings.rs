@@ -24,15 +24,11 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
         let lines = printed.lines().skip_while(|line| line.trim() != "[[sources]]");
         let lines: Vec<&str> = lines.take_while(|line| line.starts_with(' ')).collect();
         assert_eq!(lines.len(), 3, "{folder}: {printed}");
-        // A path with a wildcard is read as a glob: what is printed is the name.
         let parsed: toml::Value = toml::from_str(&lines.join("\n")).unwrap();
         assert_eq!(parsed["sources"][0]["path"].as_str(), Some(folder), "{printed}");
         world.write(".qipu/config.toml", &lines.join("\n"));
         let listed = world.answer_in("", &["where"]);
-        assert!(
-            folder.contains('[') || listed.lines().any(|line| line.trim_start().starts_with("1  ")),
-            "{folder}: {listed}"
-        );
+        assert!(listed.lines().any(|line| line.trim_start().starts_with("1  ")), "{folder}: {listed}");
     }
 }
 
@@ -47,5 +43,236 @@ fn a_store_inside_a_project_counts_before_the_files_beside_it() {
         assert!(listed.contains("In the store") && !listed.contains("of the site"), "{listed}");
         world.write(".qipu/config.toml", &format!("[[stores]]\npath = \"site-{name}\"\n"));
         assert!(world.answer_in("", &["list"]).contains("In the store"), "{beside}");
+    }
+}
+
+#[test]
+fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
+    let world = World::empty();
+    world.write("home/app/.git/HEAD", "");
+    world.write("home/app/.qipu/config.toml", "[[sources]]\npath = \"../notes\"\n");
+    world.write("home/notes/page.md", "# Page\n");
+    let listed = |settings: &str| {
+        world.write("settings/qipu/config.toml", settings);
+        world.answer_in("home/app", &["where", "--json"])
+    };
+    for (allowed, is_read) in [("~/app", true), ("~/app/", true), ("~/other", false), ("~app", false), ("app", false)] {
+        let answer = listed(&format!("allowed-repositories = [\"{allowed}\"]\n"));
+        assert_eq!(answer.contains("\"name\":\"notes\""), is_read, "{allowed}: {answer}");
+        assert_eq!(answer.contains("source-outside"), !is_read, "{allowed}: {answer}");
+    }
+    for table in ["sources", "stores"] {
+        for (path, reason) in
+            [("docs", "is relative; in your settings, a path begins with `/` or `~/`"), ("", "is not a path")]
+        {
+            let answer = listed(&format!("[[{table}]]\npath = \"{path}\"\n"));
+            assert!(answer.contains(&format!("under [[{table}]] {reason}\"")), "{answer}");
+        }
+    }
+}
+
+#[test]
+fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() {
+    let world = World::empty();
+    world.write(".qipu/notes/a.md", "Text.\n");
+    let hint = |args: &[&str]| world.call_of_user("", None, args).error.unwrap().hint.unwrap();
+    for args in [&["list", "--only", "user"][..], &["capture", "--to", "user", "A thought"]] {
+        assert!(hint(args).contains("`qipu init --user`"), "{args:?}: {}", hint(args));
+    }
+    assert!(hint(&["list", "--only", "nosuch"]).contains("qipu where"));
+}
+
+#[test]
+fn a_linked_note_shows_its_collection_in_every_format() {
+    let world = World::empty();
+    world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");
+    world.write(".qipu/notes/b.md", "---\nid: b\n---\nText.\n");
+    let shown = |format: &[&str]| world.answer_in("", &[&["show", "a", "--links"], format].concat());
+    assert!(!shown(&[]).contains("[in "), "one collection");
+    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    world.write("docs/page.md", "# Page\n");
+    assert!(shown(&[]).contains("related → Page (page) [in docs]\n"), "{}", shown(&[]));
+    assert!(shown(&["--records"]).contains("\nE a related page inline store=docs\n"), "{}", shown(&["--records"]));
+    assert!(shown(&["--records"]).contains("\nE a related b inline store=project\n"), "{}", shown(&["--records"]));
+    let answer: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
+    let links: Vec<&str> =
+        answer["links"].as_array().unwrap().iter().map(|link| link["store"].as_str().unwrap()).collect();
+    assert_eq!(links.len(), 2);
+    assert!(links.contains(&"docs") && links.contains(&"project"), "{answer}");
+}
+
+#[test]
+fn a_path_in_double_brackets_leads_from_the_folder_of_every_source() {
+    for dialect in ["markdown", "obsidian", "logseq", "adr"] {
+        let world = World::empty();
+        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n"));
+        world.write("docs/0002-b.md", "# Second\n\nSee [[sub/0001-x]].\n");
+        world.write("docs/sub/0001-x.md", "# First\n");
+        let graph: serde_json::Value = serde_json::from_str(&world.answer_in("", &["graph", "--json"])).unwrap();
+        assert_eq!(graph["links"].as_array().unwrap().len(), 1, "{dialect}: {graph}");
+    }
+}
+
+/// A repository with a store at its root and one in each of two packages.
+fn packages() -> World {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    world.write(
+        ".qipu/config.toml",
+        "[[stores]]\npath = \"packages/one\"\nname = \"first\"\n\n[[stores]]\npath = \"packages/*\"\n",
+    );
+    for (folder, id) in [("", "r"), ("packages/one/", "o"), ("packages/two/", "t")] {
+        let links = "[[root:r]] [[first:o]] [[one:o]] [[two:t]]";
+        world.write(&format!("{folder}.qipu/notes/{id}.md"), &format!("---\nid: {id}\n---\nSee {links}.\n"));
+    }
+    world
+}
+
+#[test]
+fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
+    let world = packages();
+    for folder in ["", "packages/one", "packages/two"] {
+        for args in [&["graph", "--json"][..], &["graph", "--json", "--no-index"]] {
+            let graph: serde_json::Value = serde_json::from_str(&world.answer_in(folder, args)).unwrap();
+            let mut links: Vec<String> = graph["links"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|link| format!("{}{}", link["from"], link["to"]))
+                .collect();
+            links.sort();
+            assert_eq!(links.join(" ").replace('"', ""), "or ot ro rt to tr", "{folder}");
+        }
+        assert!(!world.answer_in(folder, &["doctor"]).contains("broken-link"), "{folder}");
+        for (name, id) in [("root", "r"), ("first", "o"), ("one", "o"), ("two", "t")] {
+            let listed = world.answer_in(folder, &["list", "--only", name, "--json"]);
+            assert!(listed.contains(&format!("\"id\":\"{id}\"")), "{folder}: {listed}");
+            assert_eq!(listed.matches("\"id\":").count(), 1, "{folder}: {listed}");
+            let shown = world.answer_in(folder, &["show", &format!("{name}:{id}"), "--json"]);
+            assert!(shown.contains(&format!("\"id\":\"{id}\"")), "{folder}: {shown}");
+        }
+    }
+    // The name that a collection has in the answer is not another's.
+    world.write("packages/two/.qipu/config.toml", "[[sources]]\npath = \"docs\"\nname = \"one\"\n");
+    world.write("packages/two/docs/o.md", "# Page\n");
+    let shown = world.answer_in("packages/two", &["show", "one:o", "--json"]);
+    assert!(shown.contains("\"path\":\"docs/o.md\""), "{shown}");
+}
+
+#[test]
+fn a_store_without_a_repository_has_no_other_names() {
+    let world = World::empty();
+    world.write("app/.qipu/notes/a.md", "---\nid: a\n---\nText.\n");
+    let answer = world.call_of_user("app", None, &["list", "--only", "app"]);
+    assert_eq!(answer.code(), 2, "{}", answer.stdout);
+}
+
+#[test]
+fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
+    let world = packages();
+    for (folder, to, from, note, name) in [
+        ("", "first", "o", "r", "root:r"),
+        ("packages/two", "root", "r", "t", "two:t"),
+        ("packages/two", "root", "r", "first:o", "first:o"),
+    ] {
+        world.answer_in(folder, &["link", "add", from, note, "--to", to]);
+        let file = if from == "o" { "packages/one/.qipu/notes/o.md" } else { ".qipu/notes/r.md" };
+        let text = std::fs::read_to_string(world.at(file)).unwrap();
+        assert!(text.contains(&format!("id: \"{name}\"")), "{text}");
+    }
+    for (folder, name, note) in [("", "root:r", "r"), ("packages/one", "first:o", "o"), ("packages/one", "one:O", "o")]
+    {
+        let changed = world.answer_in(folder, &["update", name, "--title", "O", "--dry-run", "-q"]);
+        assert_eq!(changed.trim(), note, "{name}");
+    }
+    // Any of the names removes the link.
+    world.answer_in("", &["link", "remove", "r", "one:o"]);
+    world.answer_in("packages/one", &["link", "remove", "r", "two:t", "--to", "root"]);
+    let text = std::fs::read_to_string(world.at(".qipu/notes/r.md")).unwrap();
+    assert!(!text.contains("first:o\"") && !text.contains("two:t\""), "{text}");
+}
+
+#[test]
+fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
+    let world = World::empty();
+    world.write("docs/guide/page.md", "# Page\n");
+    world.write("docs/plain.txt", "Text\n");
+    world.write("docs/sub/.hidden/x.md", "# Hidden\n");
+    let config = |glob: &str, more: &str| {
+        format!("[[sources]]\npath = \"{glob}\"\n{more}\n[[sources]]\npath = \"docs/guide\"\nname = \"docs\"\n")
+    };
+    for glob in ["docs/*.md", "docs/gide/*", "docs/*.txt", "docs/nosuch*/**", "docs/**/x.md"] {
+        world.write(".qipu/config.toml", &config(glob, ""));
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        assert_eq!(answer["collections"].as_array().unwrap().len(), 2, "{glob}: {answer}");
+        assert_eq!(answer["collections"][1]["name"], "docs", "{glob}: {answer}");
+        let finding = &answer["findings"][0];
+        assert_eq!(finding["code"], if glob.contains("gide") { "source-missing" } else { "source-empty" }, "{answer}");
+    }
+    // The first document of a source that may be changed is written by a command.
+    world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
+    world.answer_in("", &["create", "New", "--to", "docs"]);
+    world.write(".qipu/config.toml", &config("docs/*.md", ""));
+    assert!(!world.answer_in("", &["where"]).contains("source-empty"));
+}
+
+#[test]
+fn a_folder_with_brackets_in_its_name_is_no_glob() {
+    for folder in ["Notes [work]", "{a,b}", "docs/[x]/deep", "[ab]"] {
+        let world = World::empty();
+        world.write(&format!("{folder}/page.md"), "# Page\n");
+        world.write("a/other.md", "# Other\n");
+        for path in [folder.to_owned(), format!("./{folder}/"), format!("{folder}/*.md"), format!("{folder}/page.md")] {
+            world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+            let listed = world.answer_in("", &["list"]);
+            assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
+        }
+    }
+    // Without such a folder, it is a glob, and so is a name with another wildcard.
+    let world = World::empty();
+    world.write("a/page.md", "# Page\n");
+    world.write("[a]*/other.md", "# Other\n");
+    for path in ["[ab]", "[a]*"] {
+        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+        let listed = world.answer_in("", &["list"]);
+        assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
+    }
+}
+
+#[test]
+fn a_source_of_an_option_has_no_notes_of_a_store() {
+    let world = World::empty();
+    world.write(".qipu/notes/sub/a.md", "---\nid: a\ntitle: In the store\n---\nText.\n");
+    world.write(".qipu/README.md", "# Beside the notes\n");
+    for (source, notes) in [(".qipu/notes", 1), (".qipu/notes/sub", 1), (".qipu", 2), (".", 1), (".qipu/mocs", 1)] {
+        std::fs::create_dir_all(world.at(".qipu/mocs")).unwrap();
+        let listed = world.answer_in("", &["list", "--source", source]);
+        assert_eq!(listed.matches("In the store").count(), 1, "{source}: {listed}");
+        assert_eq!(listed.lines().count(), notes, "{source}: {listed}");
+    }
+    // A store that does not count has no notes that could be read twice.
+    world.write("other/notes/b.md", "---\nid: b\ntitle: Elsewhere\n---\nText.\n");
+    let listed = world.answer_in("", &["list", "--source", "other/notes"]);
+    assert_eq!(listed.lines().count(), 2, "{listed}");
+}
+
+#[test]
+fn an_allowed_repository_by_a_relative_path_is_a_finding() {
+    let world = World::empty();
+    world.write("repo/.git/HEAD", "");
+    world.write("repo/.qipu/notes/a.md", "Text.\n");
+    for (path, is_invalid) in
+        [("repo", true), ("./repo", true), ("~repo", true), ("~", true), ("", true), ("~/repo", false), ("/x", false)]
+    {
+        world.write("settings/qipu/config.toml", &format!("allowed-repositories = [\"{path}\"]\n"));
+        for args in [&["where", "--json"][..], &["where", "--json", "--store", "."]] {
+            let answer = world.answer_in("repo", args);
+            let message = format!(
+                "`{path}` under allowed-repositories is relative; in your settings, a path begins with `/` or `~/`"
+            );
+            assert_eq!(answer.contains(&message), is_invalid, "{path}: {answer}");
+            assert_eq!(answer.contains("repository-invalid"), is_invalid, "{path}: {answer}");
+        }
+        world.answer_in("repo", &["list"]);
     }
 }

@@ -573,3 +573,29 @@ fn commands_in_two_worktrees_change_one_store_at_once() {
     assert!(facts.to_string().contains(&(NOTES + 2 * CAPTURES).to_string()), "{facts}");
     assert!(!trees.ok(&first, &["doctor"]).contains("error:"));
 }
+
+#[test]
+#[ignore = "git"]
+fn a_change_of_the_store_of_the_main_worktree_says_so() {
+    let (trees, linked) = Worktrees::with_untracked_store();
+    let stderr = |dir: &Path, args: &[&str]| {
+        let output = trees.main.qipu_in(dir, args);
+        assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let store = trees.main.path(".qipu").canonicalize().unwrap();
+    for args in [&["capture", "A thought"][..], &["capture", "Another", "-q"], &["update", "n", "--tag", "x", "--json"]]
+    {
+        let note = stderr(&linked, args);
+        assert!(note.starts_with("note: this changed the store of the main worktree, "), "{args:?}: {note}");
+        assert_eq!(note.lines().count(), 1, "{note}");
+        let shown = note.trim_end().rsplit(' ').next().unwrap();
+        assert_eq!(linked.join(shown).canonicalize().unwrap(), store);
+        assert!(!stderr(&trees.main.path("src"), args).contains("note: "), "{args:?}");
+    }
+    for args in [&["list"][..], &["capture", "A thought", "--dry-run"], &["update", "n", "--tag", "x"]] {
+        assert_eq!(stderr(&linked, args), "", "{args:?}");
+    }
+    let named = trees.main.path("");
+    assert_eq!(stderr(&linked, &["capture", "Named", "--store", named.to_str().unwrap()]), "");
+}

@@ -438,3 +438,27 @@ fn what_a_person_edits_is_kept_to_the_byte() {
         assert_eq!(project.tree().len(), 1);
     }
 }
+
+/// A link in Obsidian names a file, whose name a new title does not change.
+#[test]
+fn a_rename_leaves_the_links_of_a_vault_that_name_the_file() {
+    let linking = "See ![[Beta Note#Part]], [[beta note|it]], [[Beta Note]] and [[Old title]].\n";
+    let text = "Text.\n\n## Part\n";
+    for (note, expected) in [
+        (text.to_owned(), linking.replace(" and [[Old title]]", "")),
+        (format!("---\ntitle: Old title\n---\n{text}"), linking.replace("[[Old title]]", "[[Beta Note]]")),
+    ] {
+        let before = if expected.contains(" and ") { linking } else { &expected };
+        let project = Project::new("obsidian", "writable = true", &[("Beta Note.md", &note), ("a.md", before)]);
+        let answer = project.change(&["rename", "Beta Note", "Gamma"]);
+        assert!(answer.error.is_none(), "{:?}", answer.error);
+        assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), expected);
+        let links = project.call(&["show", "a", "--links", "--json"]).stdout;
+        assert!(links.contains("Gamma") && !links.contains("\"target\""), "{links}");
+    }
+    // A page of Logseq has the name of its title.
+    let project =
+        Project::new("logseq", "writable = true", &[("Beta Note.md", "Text.\n"), ("a.md", "See [[Beta Note]].\n")]);
+    project.change(&["rename", "Beta Note", "Gamma"]);
+    assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), "See [[Gamma]].\n");
+}

@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 65] = [
+const WRONG: [(&str, &str, &str); 69] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -87,6 +87,14 @@ const WRONG: [(&str, &str, &str); 65] = [
         ".qipu/config.toml belongs to the store",
         "name a file outside the store",
     ),
+    (
+        "capture|x|--only|user",
+        "--only works only with commands that read",
+        "`--to NAME` names the collection to change",
+    ),
+    ("tags|rename|a|b|--only|x", "--only works only with commands that read", "`--to NAME`"),
+    ("edit|qp-h2v6|--only|project", "--only works only with commands that read", "`--to NAME`"),
+    ("doctor|--fix|--only|project", "--only works only with commands that read", "--fix changes the project's store"),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
     ("link|add|qp-h2v6|qp-9f2t|--type|suports", "unknown link type `suports`", "did you mean `supports`? types: "),
     (

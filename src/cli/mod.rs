@@ -92,6 +92,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     if invocation.is_secret_allowed && !properties.contains(&CommandProperty::Secret) {
         return Err(Error::usage("--allow-secret works only with commands that save or pack texts"));
     }
+    check_only(&command, !invocation.location.only.is_empty())?;
     check_format(&command, invocation.format, invocation.is_format_named)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
@@ -151,6 +152,16 @@ fn check_budget_and_dry_run(
         return Err(Error::usage("--dry-run works only with commands that change files"));
     }
     Ok(())
+}
+
+/// Refuses `--only` for a command that changes notes, which it would not lead to another collection.
+fn check_only(command: &Command, has_only: bool) -> Result<(), Error> {
+    let is_fix = matches!(command, Command::Doctor(_) | Command::Stale(_)) && command.changes_files();
+    if !has_only || !(is_fix || command.changes_notes()) {
+        return Ok(());
+    }
+    let hint = if is_fix { "--fix changes the project's store" } else { "`--to NAME` names the collection to change" };
+    Err(Error::usage("--only works only with commands that read").hint(hint))
 }
 
 /// Refuses a format that a command does not write.

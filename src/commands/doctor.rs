@@ -171,7 +171,7 @@ fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 /// Returns diagnostics about links, and about digests and successors that contradict one another.
 fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let types = &store.config.link_types;
-    let graph = Graph::new(store.notes(), types);
+    let graph = Graph::of_store(store);
     let mut findings = Vec::new();
     for (place, note) in NoteIdx::enumerate(store.notes()) {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Edge, Follow, Graph, WalkLimits};
-use crate::report::{Entry, EntryRole, NoteEntry, Report, RowValue, layout};
+use crate::report::{Entry, EntryRole, LinkedNote, NoteEntry, Report, RowValue, layout};
 use crate::request::ShowRequest;
 use crate::store::{NoteIdx, Store};
 
@@ -35,7 +35,12 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
-    let entry = |edge: &Edge<'_>| Entry::Link(edge_entry(store, edge, entry_index), notes[edge.to].title().to_owned());
+    let has_several = store.has_several_collections();
+    let entry = |edge: &Edge<'_>| {
+        let note = &notes[edge.to];
+        let collection = has_several.then(|| note.collection_name().to_owned());
+        Entry::Link(edge_entry(store, edge, entry_index), LinkedNote { title: note.title().to_owned(), collection })
+    };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry);
     let unresolved = graph.unresolved(position).map(|target| Entry::Unresolved {
         from: notes[position].id.clone(),

@@ -33,8 +33,10 @@ impl<'a> Session<'a> {
     /// Returns the graph of all notes, from the sidecar if it is valid.
     pub fn graph(&self) -> &Graph<'a> {
         let store = self.store;
-        self.graph
-            .get_or_init(|| Graph::of_collections(store.notes(), &store.config.link_types, self.collection_links()))
+        self.graph.get_or_init(|| {
+            let first = Some(store.first_collection());
+            Graph::of_collections(store.notes(), &store.config.link_types, first, self.collection_links())
+        })
     }
 
     /// Returns the links inside each collection, from its sidecar if that is valid.

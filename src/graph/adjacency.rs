@@ -54,6 +54,8 @@ pub(super) struct AdjacencyLists {
     pub(super) outside: SparseStrings,
     /// The notes, ascending, with a link to nothing in their collection that may lead to a note of another one.
     pub(super) open: Vec<NoteIdx>,
+    /// Those of `open` with a name that may begin with the name of a collection, be it the note's own.
+    pub(super) qualified: Vec<NoteIdx>,
 }
 
 impl AdjacencyLists {
@@ -73,8 +75,9 @@ impl AdjacencyLists {
         self.ends.fits(notes, self.all.len())
             && self.all.iter().all(is_valid)
             && [&self.unresolved, &self.outside].iter().all(|strings| strings.is_in_bounds(notes))
-            && self.open.is_sorted()
-            && self.open.last().is_none_or(|last| last.index() < notes)
+            && [&self.open, &self.qualified]
+                .iter()
+                .all(|rows| rows.is_sorted() && rows.last().is_none_or(|last| last.index() < notes))
     }
 
     /// Appends the next note with its links.
@@ -111,7 +114,9 @@ impl AdjacencyLists {
         self.ends.append(&next.ends);
         self.unresolved.append(&next.unresolved, notes);
         self.outside.append(&next.outside, notes);
-        self.open.extend(next.open.into_iter().map(|note| NoteIdx::new(note.index() + notes)));
+        let shifted = |note: NoteIdx| NoteIdx::new(note.index() + notes);
+        self.open.extend(next.open.into_iter().map(shifted));
+        self.qualified.extend(next.qualified.into_iter().map(shifted));
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::adjacency::AdjacencyLists;
 use super::{Graph, NameIndex, link_resolution};
 use crate::note::LinkTypes;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{Collection, NoteHandle, NoteIdx};
 use crate::timings;
 
 /// The links inside one collection.
@@ -19,7 +19,8 @@ pub struct CollectionLinks {
 impl CollectionLinks {
     /// Resolves the links inside a collection, whose notes are sorted by id.
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
-        let names = NameIndex::new(notes);
+        // What the collection is called depends on the answer, and the links are cached.
+        let names = NameIndex::of_unnamed(notes);
         let links = link_resolution::links(&names, notes);
         let lists = super::lists_in_maps(&names, notes);
         timings::end("links resolved");
@@ -42,9 +43,16 @@ impl CollectionLinks {
 }
 
 impl<'a> Graph<'a> {
-    /// Returns the graph of all collections, from the links inside each of them in the order of their notes.
-    pub fn of_collections(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, mut parts: Vec<CollectionLinks>) -> Self {
+    /// Returns the graph of all collections, from the links inside each of them in the order of their notes. The first
+    /// collection, if it is given, knows the other names of all.
+    pub fn of_collections(
+        notes: &'a [Arc<NoteHandle>],
+        types: &'a LinkTypes,
+        first: Option<&'a Collection>,
+        mut parts: Vec<CollectionLinks>,
+    ) -> Self {
         if parts.len() == 1
+            && parts.iter().all(|part| part.links.qualified.is_empty())
             && let Some(CollectionLinks { links, lists }) = parts.pop()
         {
             return Self { lists: lists.into(), ..Self::of(notes, types, links) };
@@ -60,7 +68,7 @@ impl<'a> Graph<'a> {
         if links.open.is_empty() {
             return Self { lists: lists.into(), ..Self::of(notes, types, links) };
         }
-        let names = NameIndex::new(notes);
+        let names = NameIndex::new(notes).with_names_of(first);
         let mut resolved = AdjacencyLists::default();
         for note in NoteIdx::all(notes.len()) {
             if links.open.binary_search(&note).is_ok() {

@@ -41,7 +41,7 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
     let (kinds, unresolved, outside) = (&mut run.kinds, &mut run.unresolved, &mut run.outside);
     let mut is_first = |target: &str| seen_lost.insert(target.to_owned());
     let (dialect, links) = (notes[from].dialect(), notes[from].link_fields());
-    let mut is_open = false;
+    let (mut is_open, mut is_qualified) = (false, false);
     for (kind, target) in &links.typed {
         match names.resolve_from(from, target) {
             Some(to) if to == from => {}
@@ -52,7 +52,7 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
                 }
             }
             None => {
-                is_open |= target.contains(COLLECTION_MARK);
+                is_qualified |= target.contains(COLLECTION_MARK);
                 if is_first(target) {
                     unresolved.push(row, target);
                 }
@@ -65,7 +65,10 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
         let to = match names.resolve_link_in(from, link) {
             PathTarget::Note(to) => to,
             lost => {
-                is_open |= may_lead_on(link);
+                match link {
+                    EncodedTarget::Wiki(name) => is_qualified |= name.contains(COLLECTION_MARK),
+                    EncodedTarget::Path(path) => is_open |= !path.starts_with('/'),
+                }
                 match lost {
                     _ if !dialect.can_break(link) => {}
                     // Files outside the store are not checked for existence.
@@ -86,16 +89,9 @@ pub(super) fn add_note(run: &mut AdjacencyLists, names: &NameIndex<'_>, notes: &
         });
         own[position].add_origins(INLINE);
     }
-    run.open.extend(is_open.then_some(row));
+    run.open.extend((is_open || is_qualified).then_some(row));
+    run.qualified.extend(is_qualified.then_some(row));
     run.push(own);
-}
-
-/// Tells whether a link that leads to nothing in its own collection may lead to a note of another one.
-fn may_lead_on(link: EncodedTarget<'_>) -> bool {
-    match link {
-        EncodedTarget::Wiki(name) => name.contains(COLLECTION_MARK),
-        EncodedTarget::Path(path) => !path.starts_with('/'),
-    }
 }
 
 /// Finds the first of a note's links to each target: by linear search in a short list, by hash table in a long one.

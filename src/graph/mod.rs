@@ -26,7 +26,7 @@ pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};
 
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 use crate::timings;
 use adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 pub(crate) use name_index::NameIndex;
@@ -119,7 +119,7 @@ impl Follow {
 }
 
 /// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 6";
+pub const CACHE_KEY: &str = "links 7";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
@@ -144,6 +144,15 @@ impl<'a> Graph<'a> {
         let names = NameIndex::new(notes);
         let links = link_resolution::links(&names, notes);
         let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
+        timings::end("links resolved");
+        graph
+    }
+
+    /// Resolves the links of all notes of a store.
+    pub fn of_store(store: &'a Store) -> Self {
+        let names = NameIndex::of(store);
+        let links = link_resolution::links(&names, store.notes());
+        let graph = Self { names: OnceLock::from(names), ..Self::of(store.notes(), &store.config.link_types, links) };
         timings::end("links resolved");
         graph
     }
@@ -358,7 +367,7 @@ mod tests {
     /// Returns the graph of links from the cache.
     fn decoded<'a>(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, bytes: &[u8]) -> Option<Graph<'a>> {
         let links = CollectionLinks::from_bytes(bytes, notes.len())?;
-        Some(Graph::of_collections(notes, types, vec![links]))
+        Some(Graph::of_collections(notes, types, None, vec![links]))
     }
 
     #[test]

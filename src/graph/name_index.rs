@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::{COLLECTION_MARK, Dialect, EncodedTarget, MARKDOWN_ENDINGS, join_path, normalize_path};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{Collection, NoteHandle, NoteIdx, Store};
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths. A name means a note of the collection of the
 /// note that contains it, or, behind the name of a collection and a colon, one of that.
@@ -15,6 +15,10 @@ use crate::store::{NoteHandle, NoteIdx};
 pub(crate) struct NameIndex<'a> {
     notes: &'a [Arc<NoteHandle>],
     collections: Vec<CollectionNames<'a>>,
+    /// A collection that knows the other names of all.
+    about: Option<&'a Collection>,
+    /// Whether a name may begin with that of a collection.
+    has_names: bool,
     /// The notes of all collections by path; empty if there is one.
     by_path: OnceLock<HashMap<&'a str, NoteIdx, RandomState>>,
 }
@@ -64,7 +68,24 @@ impl<'a> NameIndex<'a> {
             collections.push(CollectionNames::new(notes, first..first + same.len()));
             first += same.len();
         }
-        Self { notes, collections, by_path: OnceLock::new() }
+        // The notes of the project's store do not know the other names.
+        let about = notes.last().and_then(|last| last.collection());
+        Self { notes, collections, about, has_names: true, by_path: OnceLock::new() }
+    }
+
+    /// Indexes the names of the notes of a store, whose first collection knows the other names of all.
+    pub(crate) fn of(store: &'a Store) -> Self {
+        Self::new(store.notes()).with_names_of(Some(store.first_collection()))
+    }
+
+    /// Indexes the names of the notes of one collection, in which no name begins with that of a collection.
+    pub(super) fn of_unnamed(notes: &'a [Arc<NoteHandle>]) -> Self {
+        Self { has_names: false, ..Self::new(notes) }
+    }
+
+    /// Returns the index with the other names of all collections, which one of them knows.
+    pub(super) fn with_names_of(self, about: Option<&'a Collection>) -> Self {
+        Self { about: about.or(self.about), ..self }
     }
 
     /// Finds a note by a name in a note of the first collection: see [`NameIndex::resolve_from`].
@@ -78,7 +99,8 @@ impl<'a> NameIndex<'a> {
     pub(crate) fn resolve_from(&self, from: NoteIdx, target: &str) -> Option<NoteIdx> {
         let target = target.trim();
         self.collection_of(from)?.resolve(target).or_else(|| {
-            let (name, rest) = target.split_once(COLLECTION_MARK)?;
+            let (name, rest) = target.split_once(COLLECTION_MARK).filter(|_| self.has_names)?;
+            let name = self.about.map_or(name, |about| about.current_name(name));
             self.collections.iter().find(|collection| collection.name == name)?.resolve(rest.trim())
         })
     }

@@ -148,6 +148,17 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
     Error { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
 }
 
+/// Replaces the advice to name another collection, for which tools have no argument.
+fn without_target_option(error: Error) -> Error {
+    let advised = |hint: &str| hint.strip_prefix("add `--to ")?.split_once('`').map(|(name, _)| name.to_owned());
+    match error.hint.as_deref().and_then(advised) {
+        Some(name) => {
+            error.hint(format!("tools change only the project's store; on the command line, `--to {name}` changes it"))
+        }
+        None => error,
+    }
+}
+
 /// Runs a task that only reads.
 fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Result<Value, Error> {
     let mut report = commands::run_at(&task.command, session)?;
@@ -158,7 +169,8 @@ fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Resul
 
 fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
     let no_report = || Error::failure("internal error: the command returned no report");
-    let mut report = commands::run(&task.command, location, env)?.ok_or_else(no_report)?;
+    let ran = commands::run(&task.command, location, env).map_err(without_target_option)?;
+    let mut report = ran.ok_or_else(no_report)?;
     // Findings name notes by their titles.
     report.head.banner = report.entries.iter().any(|entry| matches!(entry, Entry::Finding(_))).then_some(true);
     tool_result(task, report, false)

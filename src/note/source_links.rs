@@ -82,21 +82,50 @@ fn html_links(html: &str) -> Vec<InlineLink> {
             rest = comment.split_once("-->").map_or("", |(_, after)| after);
             continue;
         }
-        let (inside, after) = tag.split_once('>').unwrap_or((tag, ""));
-        let is_anchor = inside.strip_prefix(['a', 'A']).is_some_and(|rest| rest.starts_with(char::is_whitespace));
-        let path = if is_anchor { href(inside).and_then(document_path) } else { None };
-        links.extend(path.map(InlineLink::Path));
+        if !tag.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            rest = tag;
+            continue;
+        }
+        let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>');
+        let (name, attributes) = tag.split_at(tag.find(is_end).unwrap_or(tag.len()));
+        let (href, after) = href_and_rest(attributes);
+        links.extend(href.filter(|_| name.eq_ignore_ascii_case("a")).and_then(document_path).map(InlineLink::Path));
         rest = after;
     }
     links
 }
 
-/// Returns the value of the attribute `href` in quotes.
-fn href(tag: &str) -> Option<&str> {
-    let start = tag.to_ascii_lowercase().find("href")? + "href".len();
-    let value = tag.get(start..)?.trim_start().strip_prefix('=')?.trim_start();
-    let quote = value.chars().next().filter(|c| matches!(c, '"' | '\''))?;
-    value.get(1..)?.split_once(quote).map(|(value, _)| value)
+/// Returns the value of the attribute `href`, the first if there are several, and the text behind the tag. The attributes
+/// are read by the grammar of [HTML](https://html.spec.whatwg.org/multipage/syntax.html#attributes-2), so that the value of
+/// another attribute contains none.
+fn href_and_rest(mut tag: &str) -> (Option<&str>, &str) {
+    let mut href = None;
+    loop {
+        tag = tag.trim_start_matches(|c: char| c.is_ascii_whitespace() || c == '/');
+        if tag.is_empty() || tag.starts_with('>') {
+            return (href, tag.strip_prefix('>').unwrap_or(tag));
+        }
+        let is_end = |c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>' | '=');
+        // An `=` at the beginning is a part of the name.
+        let len = tag.char_indices().skip(1).find(|(_, c)| is_end(*c)).map_or(tag.len(), |(offset, _)| offset);
+        let (name, after) = tag.split_at(len);
+        let (value, after) = match after.trim_ascii_start().strip_prefix('=') {
+            Some(value) => attribute_value(value.trim_ascii_start()),
+            None => ("", after),
+        };
+        if name.eq_ignore_ascii_case("href") {
+            href = href.or(Some(value));
+        }
+        tag = after;
+    }
+}
+
+/// Splits a text that begins with the value of an attribute, in quotes or without, behind the value.
+fn attribute_value(text: &str) -> (&str, &str) {
+    match text.strip_prefix('"').map(|value| (value, '"')).or_else(|| Some((text.strip_prefix('\'')?, '\''))) {
+        Some((value, quote)) => value.split_once(quote).unwrap_or((value, "")),
+        None => text.split_at(text.find(|c: char| c.is_ascii_whitespace() || c == '>').unwrap_or(text.len())),
+    }
 }
 
 #[cfg(test)]
@@ -123,6 +152,21 @@ mod tests {
                 vec!["docs/a.md"],
             ),
             ("Text <a href='b.md#x'>b</a> <abbr href=\"no.md\"> <A HREF = \"c\">", vec!["b.md", "c"]),
+            (
+                "<a class=\"href\" href=\"a.md\"> <a data-href=\"no.md\" href=\"b.md\"> <a title='href=\"no.md\"' href=c.md>",
+                vec!["a.md", "b.md", "c.md"],
+            ),
+            (
+                "<a href=\"a.md\" href=\"no.md\"> <a title=\"x > y\" href=\"b.md\"/> <a hrefs=\"no.md\"> <a href>",
+                vec!["a.md", "b.md"],
+            ),
+            (
+                "Text <abbr title=\"<a href='no.md'>\">x</abbr> <a href=\"a.md\"> 1 < 2 <!-- <a href=\"no.md\"> -->",
+                vec!["a.md"],
+            ),
+            ("<p title=\"<a href='no.md'>\">\n< a href=\"no.md\"> <a href=\"a.md\">\n</p>\n", vec!["a.md"]),
+            ("<p>\n<a x/href=\"c.md\"> <a/href=d.md>\n</p>\n", vec!["c.md", "d.md"]),
+            ("<p>\n<a\nid=x\nhref = 'a.md'>A</a><a href=\"b.md\"\n</p>\n", vec!["a.md", "b.md"]),
             ("See [[1]](https://x.org) and [[2]](two.md) and [[Three]].", vec!["two.md", "[[Three]]"]),
             ("[![badge](badge.svg)](./ci.md) ![image](image.md)", vec!["./ci.md"]),
             (

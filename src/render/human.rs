@@ -79,10 +79,11 @@ impl Renderer for Human<'_> {
             }
             Entry::Overview(overview) => format!("\n{}\n", self.overview(overview)),
             Entry::Recipe(recipe) => self.screen.recipe_line(recipe),
-            Entry::Link(edge, title) => {
+            Entry::Link(edge, note) => {
                 let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
                 let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
-                format!("{kind} {} ({})\n", one_line(title), edge.to)
+                let place = note.collection.as_ref().map(|name| format!(" [in {name}]")).unwrap_or_default();
+                format!("{kind} {} ({}){place}\n", one_line(&note.title), edge.to)
             }
             Entry::Tag(tag, count) => format!("{count:>5}  {}\n", self.screen.paint(As::Tag, &one_line(tag))),
             Entry::Fact(name, count) => format!("{count:>5}  {}\n", one_line(name)),

@@ -85,9 +85,12 @@ impl Renderer for Json<'_> {
             Entry::Command { line, purpose } => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
             Entry::Recipe(recipe) => ("recipes", json!(recipe)),
-            Entry::Link(edge, title) => {
+            Entry::Link(edge, note) => {
                 let mut value = json!(edge);
-                value["title"] = json!(title);
+                value["title"] = json!(note.title);
+                if let Some(name) = &note.collection {
+                    value["store"] = json!(name);
+                }
                 (LINKS, value)
             }
             Entry::Tag(tag, count) => ("tags", json!({"tag": tag, "count": count})),

@@ -61,7 +61,13 @@ impl Renderer for Records<'_> {
             }
             Entry::Overview(overview) => overview_line(overview),
             Entry::Recipe(recipe) => recipe_line(recipe),
-            Entry::Link(edge, _) => edge_line(edge),
+            Entry::Link(edge, note) => {
+                let line = edge_line(edge);
+                match &note.collection {
+                    Some(name) => format!("{} store={name}\n", line.trim_end_matches('\n')),
+                    None => line,
+                }
+            }
             Entry::Tag(tag, count) => format!("D tag name={} count={count}\n", quote_value(tag)),
             Entry::Fact(name, count) => format!("D count name={} count={count}\n", quote_value(name)),
             Entry::Kind(kind, count) => format!("D type name={} count={count}\n", quote_value(kind)),

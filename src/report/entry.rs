@@ -34,8 +34,8 @@ pub enum Entry {
     Overview(Box<OverviewEntry>),
     /// A set-up recipe.
     Recipe(RecipeEntry),
-    /// A link of a note shown before, the entry at the `other` of the edge, and the title of the note at its other end.
-    Link(EdgeEntry, String),
+    /// A link of a note shown before, the entry at the `other` of the edge, and the note at its other end.
+    Link(EdgeEntry, LinkedNote),
     /// A tag in use, and the number of notes with it.
     Tag(String, usize),
     /// The name of a count of the store or the index, and the count.
@@ -127,6 +127,15 @@ pub struct EdgeEntry {
     /// Whether the link is written in `to` alone, under this very type.
     #[serde(skip)]
     pub(crate) is_backward: bool,
+}
+
+/// The note at the other end of a link.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkedNote {
+    /// Its title.
+    pub title: String,
+    /// The name of its collection; `None` if there is one collection.
+    pub collection: Option<String>,
 }
 
 impl EdgeEntry {

@@ -16,8 +16,8 @@ use serde::Serialize;
 pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, TrustBasis, UTILITY_PARTS, Utility};
 pub use candidates::{Candidate, Candidates};
 pub use entry::{
-    ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, OverviewEntry, PatternEntry,
-    RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
+    ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, LinkedNote, OverviewEntry,
+    PatternEntry, RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
 };
 pub use layout::{AnswerFooter, COMPARISON, Header, LINKS, Layout, NoteLayout, PATTERNS, SPANNING_TREE};
 pub use level::{DetailLevel, LimitedLevel};

@@ -1,6 +1,8 @@
 //! Collections: the stores and sources that one answer is made of.
 
+use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::note::Dialect;
 
@@ -8,6 +10,15 @@ use crate::note::Dialect;
 pub const PROJECT: &str = "project";
 /// The name of the user's store.
 pub(super) const USER: &str = "user";
+
+/// The other names of the stores of a repository, by which links name them from every folder of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OtherNames {
+    /// The name of the collection that has each in this answer. None is the name of another collection.
+    pub(super) names: BTreeMap<String, String>,
+    /// The one of the project's store that links to it are written with.
+    pub(super) of_project: Option<String>,
+}
 
 /// A store, or a source: a folder of markdown that is read where it lies.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,9 +46,21 @@ pub struct Collection {
     pub hides_drafts: bool,
     /// Whether it lies in the repository of the first collection, so that references to code lead to the same files.
     pub is_in_repository: bool,
+    /// The other names of all collections of the answer.
+    pub other_names: Arc<OtherNames>,
 }
 
 impl Collection {
+    /// Returns the name that a collection of the answer has there, by any of its names; another name as it is.
+    pub fn current_name<'n>(&'n self, name: &'n str) -> &'n str {
+        self.other_names.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// Returns the name that links to its notes are written with.
+    pub(super) fn name_in_links(&self) -> &str {
+        self.other_names.of_project.as_deref().filter(|_| self.is_project()).unwrap_or(&self.name)
+    }
+
     /// Whether it is a source.
     pub fn is_source(&self) -> bool {
         self.dialect != Dialect::Qipu

@@ -2,13 +2,13 @@
 //!
 //! A repository is untrusted: its config names only folders inside it, without symbolic links, unless the user allows it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
-use super::collection::{Authority, CollectionReason, PROJECT, USER};
+use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, relative_to};
 use super::suggest_sources::guessed_dialect;
@@ -16,7 +16,7 @@ use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
-use super::{Config, Location, claim_trust, config, open_root};
+use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::Dialect;
@@ -71,6 +71,8 @@ pub struct SettingFinding {
 pub(super) struct FoundCollections {
     pub(super) all: Vec<FoundCollection>,
     pub(super) findings: Vec<SettingFinding>,
+    /// The other names of all collections, of those that `--only` leaves out too.
+    pub(super) other_names: Arc<OtherNames>,
 }
 
 /// Who names a collection.
@@ -107,8 +109,14 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         Err(error) => (UserSettings::default(), Some(error.message)),
     };
     let file = user_settings::FILE.to_owned();
-    let findings = invalid.map(|message| SettingFinding { file, code: "settings-invalid", message });
-    let found = FoundCollections { findings: findings.into_iter().collect(), ..FoundCollections::default() };
+    let relative = user.relative_repositories().map(|path| SettingFinding {
+        file: file.clone(),
+        code: "repository-invalid",
+        message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
+    });
+    let mut findings: Vec<SettingFinding> = relative.collect();
+    findings.extend(invalid.map(|message| SettingFinding { file, code: "settings-invalid", message }));
+    let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
     if found.all.is_empty() {
@@ -130,7 +138,8 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
         let root = discover::find_root(location, current_dir)?;
         let dir = open_root(&root)?;
-        let (config, reason) = (Arc::new(Config::load(&dir)?), CollectionReason::Nearest);
+        let config = Arc::new(Config::load(&dir)?);
+        let reason = reason_of_first(location, &root, current_dir);
         let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
         let authority = Authority::default();
         let (is_writable, rules) = (true, None);
@@ -146,6 +155,15 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
     Ok(target)
 }
 
+/// Returns why the project's store counts.
+fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
+    match (location.store.is_some(), location.root.is_some()) {
+        (true, _) => CollectionReason::Option,
+        (false, false) if discover::is_in_main_worktree(root, current_dir) => CollectionReason::MainWorktree,
+        _ => CollectionReason::Nearest,
+    }
+}
+
 /// Returns the folder of the user's own store, which may not exist.
 ///
 /// # Errors
@@ -158,23 +176,35 @@ pub fn user_store(location: &Location) -> Result<PathBuf, Error> {
 /// Keeps the collections that are named, if any are.
 fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error> {
     let names = || found.all.iter().map(|one| one.name.as_str()).collect::<Vec<_>>();
+    let others = &found.other_names.names;
+    let only: Vec<&String> = only.iter().map(|name| others.get(name).unwrap_or(name)).collect();
     if let Some(unknown) = only.iter().find(|name| !names().contains(&name.as_str())) {
-        let hint = format!("collections: {}; `qipu where` says more", names().join(", "));
+        let hint = if *unknown == USER {
+            "`qipu init --user` creates your own store".to_owned()
+        } else {
+            format!("collections: {}; `qipu where` says more", names().join(", "))
+        };
         return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
     }
     if !only.is_empty() {
-        found.all.retain(|one| only.contains(&one.name));
+        found.all.retain(|one| only.contains(&&one.name));
     }
     Ok(())
 }
 
-/// Gives each file to one source: that with the deepest folder, then the first one.
+/// Gives each file to one collection: to the store whose note it is, else to the source with the deepest folder, then the
+/// first one.
 fn divide_files(all: &mut [FoundCollection]) {
     let roots: Vec<(PathBuf, Option<Arc<SourceRules>>)> =
         all.iter().map(|one| (one.root.clone(), one.rules.clone())).collect();
     for (index, one) in all.iter_mut().enumerate() {
         let Some(own) = &one.rules else { continue };
         let mut rules = SourceRules::clone(own);
+        let stores = roots.iter().filter(|(root, rules)| rules.is_none() && own.root.starts_with(root));
+        for folder in stores.flat_map(|(root, _)| NOTE_FOLDERS.map(|folder| root.join(folder))) {
+            rules.is_in_notes |= rules.root.starts_with(&folder);
+            rules.excluded.push(folder);
+        }
         for (other, (root, other_rules)) in roots.iter().enumerate().filter(|(other, _)| *other != index) {
             let is_deeper = root.starts_with(&rules.root) && *root != rules.root;
             match other_rules {
@@ -223,13 +253,18 @@ struct CollectionFinder<'a> {
     patterns: KnownPatterns,
     /// The folders of all stores, if they are known before the collections are added.
     stores: Vec<PathBuf>,
+    /// The folder of a store with each name that a config or its place gives it, in this order.
+    given_names: Vec<(PathBuf, String)>,
+    /// The number of sources without documents, which were searched in vain.
+    empty_sources: usize,
 }
 
 impl<'a> CollectionFinder<'a> {
     fn new(location: &'a Location, current_dir: &'a Path, user: &'a UserSettings, found: FoundCollections) -> Self {
         // No other collection may pass for the project's store or the user's own.
         let names = HashSet::from([PROJECT, USER].map(str::to_owned));
-        Self { location, current_dir, user, found, names, patterns: KnownPatterns::new(), stores: Vec::new() }
+        let (patterns, stores, given_names) = (KnownPatterns::new(), Vec::new(), Vec::new());
+        Self { location, current_dir, user, found, names, patterns, stores, given_names, empty_sources: 0 }
     }
 
     /// Adds all collections, without the sources that are inside a store. Returns them and the error of a missing store.
@@ -274,20 +309,36 @@ impl<'a> CollectionFinder<'a> {
         for path in &location.sources {
             self.add_named_source(path)?;
         }
+        if let Some(root) = &root {
+            self.found.other_names = Arc::new(self.other_names(root));
+        }
         Ok(missing)
+    }
+
+    /// Returns the names of the stores in the repository of the first one that do not depend on which store is the first:
+    /// those that configs give them, and those of their folders. A name that a collection has in this answer is none.
+    fn other_names(&self, first: &Path) -> OtherNames {
+        let Some(repository) = repository_root(discover::project_folder(first)) else { return OtherNames::default() };
+        let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
+        let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
+        let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root)));
+        let mut names = BTreeMap::new();
+        for (root, name) in self.given_names.iter().cloned().chain(of_folders) {
+            let (name, store) = (valid_name(&name), stores().find(|one| one.root == root));
+            if let Some(store) = store.filter(|_| !self.names.contains(&name)) {
+                names.entry(name).or_insert_with(|| store.name.clone());
+            }
+        }
+        let of_project = valid_name(&folder_name(first));
+        let is_projects = names.get(&of_project).is_some_and(|name| name == PROJECT);
+        OtherNames { names, of_project: is_projects.then_some(of_project) }
     }
 
     /// Adds the store of the project, and what its config names.
     fn add_first(&mut self, root: &Path) -> Result<(), Error> {
         let dir = open_root(root)?;
         let config = Arc::new(Config::load(&dir)?);
-        let is_named = self.location.store.is_some();
-        let is_elsewhere = || discover::is_in_main_worktree(root, self.current_dir);
-        let reason = match (is_named, self.location.root.is_some()) {
-            (true, _) => CollectionReason::Option,
-            (false, false) if is_elsewhere() => CollectionReason::MainWorktree,
-            _ => CollectionReason::Nearest,
-        };
+        let reason = reason_of_first(self.location, root, self.current_dir);
         self.push_store(PROJECT.to_owned(), root.to_path_buf(), dir, Arc::clone(&config), reason);
         self.find_ignored_trust(root, &config);
         self.add_configured(root, PROJECT, &config);
@@ -301,7 +352,7 @@ impl<'a> CollectionFinder<'a> {
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
         let repository = repository_root(&base).unwrap_or(&base).to_path_buf();
-        let boundary = (!self.user.allows(&repository)).then_some(repository);
+        let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
         config.sources.iter().for_each(|source| self.add_source(source, &namer));
@@ -335,9 +386,8 @@ impl<'a> CollectionFinder<'a> {
                 return;
             }
             let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
-            let own = dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let name = if dir == repository { "root" } else { &own };
-            if let Some((name, config)) = self.add_store(root.clone(), name, CollectionReason::Parent, None) {
+            let name = name_from_below(dir, repository);
+            if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);
                 self.add_configured(&root, &name, &config);
             }
@@ -382,7 +432,8 @@ impl<'a> CollectionFinder<'a> {
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = SourceConfig { dialect, ..SourceConfig::default() };
-        self.push_source(&name, folder, dir, None, &source, &CollectionReason::Option, Arc::default());
+        let rules = self.rules(folder, None);
+        self.push_source(&name, dir, rules, &source, &CollectionReason::Option, Arc::default());
         Ok(())
     }
 
@@ -395,6 +446,7 @@ impl<'a> CollectionFinder<'a> {
         reason: CollectionReason,
         file: Option<&str>,
     ) -> Option<(String, Arc<Config>)> {
+        self.given_names.push((root.clone(), name.to_owned()));
         if self.found.all.iter().any(|one| one.root == root) {
             return None;
         }
@@ -439,7 +491,11 @@ impl<'a> CollectionFinder<'a> {
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
         let Some(split) = split_path(&source.path, namer) else {
-            return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a path"));
+            return self.add_finding(
+                &namer.file,
+                "source-invalid",
+                format!("{named} {}", why_invalid(&source.path, namer)),
+            );
         };
         let glob = match split.pattern.as_deref().map(compile) {
             None => None,
@@ -454,10 +510,19 @@ impl<'a> CollectionFinder<'a> {
                 let glob = glob.map(|(_, glob)| (root.clone(), glob));
                 let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
                 if self.is_in_store(&root) {
-                    self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
-                } else if !self.is_full(&namer.file) {
-                    self.push_source(&name, root, dir, glob, source, &namer.reason, Arc::clone(&namer.config));
+                    return self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
                 }
+                if self.is_full(&namer.file) {
+                    return;
+                }
+                let rules = self.rules(root, glob);
+                // A command may write the first document of a source.
+                if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
+                    self.empty_sources += 1;
+                    let message = format!("{named} is not read: no document matches it");
+                    return self.add_finding(&namer.file, "source-empty", message);
+                }
+                self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
             }
             Opened::Outside => self.add_finding(&namer.file, "source-outside", format!("{named} {OUTSIDE}")),
             Opened::Missing(reason) => {
@@ -469,7 +534,7 @@ impl<'a> CollectionFinder<'a> {
     /// Whether there are as many collections as are read; the first time, adds a finding to the file that names another.
     fn is_full(&mut self, file: &str) -> bool {
         const CODE: &str = "too-many-collections";
-        let is_full = self.found.all.len() >= MAX_COLLECTIONS;
+        let is_full = self.found.all.len() + self.empty_sources >= MAX_COLLECTIONS;
         if is_full && !self.found.findings.iter().any(|finding| finding.code == CODE) {
             let message = format!("only the first {MAX_COLLECTIONS} collections are read");
             self.add_finding(file, CODE, message);
@@ -482,22 +547,23 @@ impl<'a> CollectionFinder<'a> {
         found.chain(&self.stores).any(|store| root.starts_with(store))
     }
 
-    #[allow(clippy::too_many_arguments, reason = "the fields of the collection")]
+    /// Returns the rules of a source alone, without those of other collections.
+    fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>) -> SourceRules {
+        let known = &mut self.patterns;
+        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
+        SourceRules { glob, above: above.unwrap_or_default(), root, ..SourceRules::default() }
+    }
+
     fn push_source(
         &mut self,
         name: &str,
-        root: PathBuf,
         dir: Arc<DirHandle>,
-        glob: Option<(PathBuf, GlobMatcher)>,
+        rules: SourceRules,
         source: &SourceConfig,
         reason: &CollectionReason,
         config: Arc<Config>,
     ) {
-        let known = &mut self.patterns;
-        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
-        let above = above.unwrap_or_default();
-        let rules = SourceRules { root: root.clone(), glob, above, ..SourceRules::default() };
-        let (name, reason) = (self.unique(name), reason.clone());
+        let (name, reason, root) = (self.unique(name), reason.clone(), rules.root.clone());
         let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));
         let authority = Authority::default();
         self.found.all.push(FoundCollection {
@@ -517,7 +583,11 @@ impl<'a> CollectionFinder<'a> {
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
         let Some(split) = split_path(&store.path, namer) else {
-            return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a path"));
+            return self.add_finding(
+                &namer.file,
+                "store-invalid",
+                format!("{named} {}", why_invalid(&store.path, namer)),
+            );
         };
         let (root, dir) = match open_folder(&split.literal, namer) {
             Opened::Folder(root, dir) => (root, dir),
@@ -567,6 +637,9 @@ impl<'a> CollectionFinder<'a> {
 const OUTSIDE: &str = "leads out of the repository, and has no effect unless your own settings list the repository under \
                        `allowed-repositories`";
 
+/// Why a relative path in the user's settings has no effect, as the end of a sentence.
+const RELATIVE: &str = "is relative; in your settings, a path begins with `/` or `~/`";
+
 /// The result of opening a folder that a setting names.
 enum Opened {
     Folder(PathBuf, Arc<DirHandle>),
@@ -611,13 +684,12 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
         return None;
     }
-    let has_wildcard = |part: &str| part.contains(['*', '?', '[', '{']);
     let names: Vec<&str> = path.split('/').collect();
-    if names.iter().skip_while(|name| !has_wildcard(name)).any(|name| *name == "..") {
+    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
+    let mut first = first_wildcard(&names, &base);
+    if names.iter().skip(first).any(|name| *name == "..") {
         return None;
     }
-    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
-    let mut first = names.iter().position(|name| has_wildcard(name)).unwrap_or(names.len());
     let whole = discover::normalize_lexically(&base.join(path));
     if first == names.len() && is_file(&whole) {
         first -= 1;
@@ -626,6 +698,25 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
     Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+}
+
+/// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
+/// in the name of a folder that exists are none.
+fn first_wildcard(names: &[&str], base: &Path) -> usize {
+    let is_folder = |index: usize| names.get(..=index).is_some_and(|above| base.join(above.join("/")).is_dir());
+    let is_wildcard =
+        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_folder(index));
+    names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
+}
+
+/// Returns why [`split_path`] rejects a path, as the end of a sentence.
+fn why_invalid(path: &str, namer: &Namer) -> &'static str {
+    let is_plain = !path.is_empty() && !path.contains('\0') && path.len() <= MAX_PATH;
+    let is_whole = path.starts_with('/') || (namer.home.is_some() && path.starts_with("~/"));
+    if is_plain && !is_whole && namer.reason == CollectionReason::UserSettings {
+        return RELATIVE;
+    }
+    "is not a path"
 }
 
 fn compile(pattern: &str) -> Option<GlobMatcher> {
@@ -665,6 +756,14 @@ fn own_name(folder: &Path, base: &Path) -> String {
         Some(Component::Normal(name)) => name.to_string_lossy().into_owned(),
         _ => "files".to_owned(),
     }
+}
+
+/// Returns the name that the store of a folder has in the folders below it.
+fn name_from_below(folder: &Path, repository: &Path) -> String {
+    if folder == repository {
+        return "root".to_owned();
+    }
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
 /// Replaces what a name can't contain.

@@ -220,7 +220,7 @@ impl Store {
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
         let target = find_collections::find_target(location, current_dir)?;
-        let found = FoundCollections { all: vec![target], findings: Vec::new() };
+        let found = FoundCollections { all: vec![target], ..FoundCollections::default() };
         let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
         Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
     }
@@ -242,9 +242,9 @@ impl Store {
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
-        let FoundCollections { all: found, findings: setting_findings } = found;
-        let mut config = found.first().map(|first| Config::clone(&first.config)).unwrap_or_default();
-        found.iter().skip(1).for_each(|other| config.link_types.add_missing(&other.config.link_types));
+        let setting_findings = found.findings.clone();
+        let mut config = found.all.first().map(|first| Config::clone(&first.config)).unwrap_or_default();
+        found.all.iter().skip(1).for_each(|other| config.link_types.add_missing(&other.config.link_types));
         let opened = open_collection::open(found, location, current_dir, builder, since)?;
         timings::end("notes sorted");
         Self::failed_warnings(&opened.failed).for_each(warnings::add);
@@ -427,9 +427,11 @@ impl Store {
         self.notes()[position].is_turned_down() || self.is_hidden_draft(position)
     }
 
-    /// Whether a note is a draft and the store hides those.
+    /// Whether a note is a draft, and its store or, in collections with the same authority, the first store hides those.
     pub fn is_hidden_draft(&self, position: NoteIdx) -> bool {
-        let hides = self.config.review.hides_drafts() || self.collection_of(position).hides_drafts;
+        let collection = self.collection_of(position);
+        let is_of_first = collection.authority == self.first().about.authority;
+        let hides = collection.hides_drafts || (is_of_first && self.config.review.hides_drafts());
         hides && self.notes()[position].is_draft()
     }
 

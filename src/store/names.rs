@@ -27,12 +27,14 @@ const MIN_PART: usize = 4;
 impl Store {
     /// Returns the position in [`Store::notes`] of the note with an id.
     pub fn position(&self, id: &NoteId) -> Option<NoteIdx> {
-        position_of(&self.notes, id)
+        let current = id.collection().map(|name| id.qualified(self.first().about.current_name(name)));
+        position_of(&self.notes, current.as_ref().unwrap_or(id))
     }
 
     /// Returns the position behind the note with an id, whether it still exists or not.
     pub fn position_behind(&self, id: &NoteId) -> NoteIdx {
-        let named = self.collections.iter().find(|one| id.collection().is_some_and(|name| name == one.about.name));
+        let name = id.collection().map(|name| self.first().about.current_name(name));
+        let named = self.collections.iter().find(|one| name.is_some_and(|name| name == one.about.name));
         let found = self.position(id);
         let collection = named.unwrap_or_else(|| self.first());
         let notes = self.notes.get(collection.notes.clone()).unwrap_or_default();
@@ -93,7 +95,7 @@ impl Store {
         };
         let found = named.chain(prefixes).map(in_collections).find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
-            None => Err(self.unknown(&[format!("`{name}`")])),
+            None => self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")])),
             Some((_, [position])) => Ok(*position),
             Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
         }
@@ -103,6 +105,7 @@ impl Store {
     /// collection has as its name belongs to the name.
     fn split_name<'n>(&self, name: &'n str) -> (&'n str, Range<usize>) {
         let named = name.split_once(COLLECTION_MARK).and_then(|(collection, local)| {
+            let collection = self.first().about.current_name(collection);
             let ordinal = self.collections.iter().position(|one| one.about.name == collection)?;
             Some((local, ordinal..ordinal + 1))
         });
@@ -211,6 +214,9 @@ impl Store {
 /// Returns the position of the note with an id, of the first collection that has it unless the id names one. The notes are
 /// sorted by collection and id.
 pub(crate) fn position_of(notes: &[Arc<NoteHandle>], id: &NoteId) -> Option<NoteIdx> {
+    // The notes of the project's store do not know the other names.
+    let about = notes.last().and_then(|last| last.collection());
+    let collection = id.collection().map(|name| about.map_or(name, |about| about.current_name(name)));
     let mut first = 0;
     while let Some(note) = notes.get(first) {
         let ordinal = note.collection_ordinal();
@@ -220,7 +226,7 @@ pub(crate) fn position_of(notes: &[Arc<NoteHandle>], id: &NoteId) -> Option<Note
         let count =
             if is_last { rest.len() } else { rest.partition_point(|note| note.collection_ordinal() <= ordinal) };
         let own = rest.get(..count).unwrap_or_default();
-        if id.collection().is_none_or(|name| name == note.collection_name())
+        if collection.is_none_or(|name| name == note.collection_name())
             && let Ok(found) = own.binary_search_by(|note| note.id.local().cmp(id.local()))
         {
             return Some(NoteIdx::new(first + found));

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 
 use super::collection::{Authority, Collection, CollectionReason, PROJECT};
 use super::discover::relative_to;
-use super::find_collections::FoundCollection;
+use super::find_collections::{FoundCollection, FoundCollections};
 use super::index::location::IndexLocation;
 use super::index::sidecar::SidecarFile;
 use super::load::{self, Loaded, RecentFiles};
@@ -63,6 +63,7 @@ impl Default for CollectionReader {
             authority: Authority::Repository,
             hides_drafts: false,
             is_in_repository: true,
+            other_names: Arc::default(),
         };
         Self {
             about: Arc::new(about),
@@ -106,19 +107,21 @@ struct OpenedNotes {
 /// # Errors
 /// As [`load::notes`] for the first collection; others that can't be read are listed.
 pub(super) fn open(
-    found: Vec<FoundCollection>,
+    found: FoundCollections,
     location: &Location,
     current_dir: &Path,
     builder: Option<IndexBuilderFactory>,
     since: Option<i64>,
 ) -> Result<OpenCollections, Error> {
+    let FoundCollections { all: found, other_names, .. } = found;
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
     let repository = repository_root(&first);
     let hasher = RandomState::default();
     let hash = |note: &Arc<NoteHandle>| hasher.hash_one(note.id.as_str());
     let has_several = found.len() > 1;
     let open = |(ordinal, found): (usize, FoundCollection)| {
-        let about = Arc::new(about(&found, ordinal, &first, repository, current_dir));
+        let about = about(&found, ordinal, &first, repository, current_dir);
+        let about = Arc::new(Collection { other_names: Arc::clone(&other_names), ..about });
         let opened = open_one(found, &about, location, builder, since).map_err(|error| (about, error))?;
         let id_hashes = if has_several { opened.notes.iter().map(hash).collect() } else { Vec::new() };
         Ok(OpenedNotes { id_hashes, ..opened })
@@ -201,6 +204,7 @@ fn about(
         authority: found.authority,
         hides_drafts: found.rules.is_none() && found.config.review.hides_drafts(),
         is_in_repository: ordinal == 0 || repository.is_some_and(|repository| found.root.starts_with(repository)),
+        other_names: Arc::default(),
     }
 }
 
@@ -289,6 +293,11 @@ impl super::Store {
     /// Whether the first collection is a source.
     pub fn is_source(&self) -> bool {
         self.first().about.is_source()
+    }
+
+    /// Returns the first collection.
+    pub fn first_collection(&self) -> &Collection {
+        &self.first().about
     }
 
     /// Returns the collection of the note at a position.

@@ -8,13 +8,16 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
+use super::collection::CollectionReason;
 use super::find_collections::find_target;
 use super::lock::{self, Lock};
 use super::note_handle::NoteHandle;
 use super::redo_log;
 use super::{IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to};
 use crate::error::{Error, ErrorKind};
+use crate::escape::one_line;
 use crate::note::{MAX_BYTES, Note};
+use crate::warnings;
 
 /// The most times that a store is read until no other program seems to be saving a note. A file that is written all the
 /// time is read, and refused when it is to be changed.
@@ -163,7 +166,12 @@ impl Store {
     /// `Failure`, naming a file that could not be written; `Store`, naming a note that could not be read for the plan.
     pub fn apply(&self, changes: &[Change], lock: &Lock) -> Result<(), Error> {
         self.expect_read_notes()?;
-        Ok(redo_log::apply(self.changed_folder(), changes, lock)?)
+        redo_log::apply(self.changed_folder(), changes, lock)?;
+        if !changes.is_empty() && self.first().about.reason == CollectionReason::MainWorktree {
+            let note = format!("note: this changed the store of the main worktree, {}", self.shown_path);
+            warnings::add_line(one_line(&note));
+        }
+        Ok(())
     }
 
     /// Returns the folder of the first collection, which commands change.

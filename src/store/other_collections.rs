@@ -3,20 +3,29 @@
 use std::sync::Arc;
 
 use super::collection::Collection;
-use super::{Location, Store};
+use super::{Location, NoteIdx, Store};
 use crate::error::{Error, ErrorKind};
-use crate::note::NoteId;
+use crate::note::{COLLECTION_MARK, NoteId};
 
 impl Store {
     /// Finds the note of another collection with a name, for a command that changes this one. Returns its id behind the name
     /// of the collection. Reads all collections.
     pub fn resolve_elsewhere(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
+        self.resolve_in_all(name).filter(|(_, collection)| collection.name != self.first().about.name)
+    }
+
+    /// Finds a note of this collection behind another name of the collection, for a command that changes it.
+    pub(super) fn resolve_by_other_name(&self, name: &str) -> Option<NoteIdx> {
+        let (id, collection) = self.resolve_in_all(name).filter(|_| name.contains(COLLECTION_MARK))?;
+        self.position(&id).filter(|_| collection.name == self.first().about.name)
+    }
+
+    fn resolve_in_all(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
         let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
         let all = Self::open(&location, &self.current_dir).ok()?;
         let note = Arc::clone(&all.notes()[all.resolve(name).ok()?]);
         let collection = all.collections().nth(note.collection_ordinal())?;
-        let is_other = collection.name != self.first().about.name;
-        is_other.then(|| (note.id.qualified(&collection.name), Arc::clone(collection)))
+        Some((note.id.qualified(&collection.name), Arc::clone(collection)))
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
@@ -26,12 +35,20 @@ impl Store {
     pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
         let position = match self.resolve(name) {
             Err(error) if error.kind == ErrorKind::Usage || error.kind == ErrorKind::NoNote => {
-                return self.resolve_elsewhere(name).map(|(id, _)| id).ok_or(error);
+                let (id, collection) = self.resolve_elsewhere(name).ok_or(error)?;
+                return Ok(id.qualified(collection.name_in_links()));
             }
             position => position?,
         };
         self.expect_own_id(position)?;
         Ok(self.notes()[position].id.clone())
+    }
+
+    /// Whether a name in a note means the note of another collection that has an id, as [`Store::link_target`] returns it.
+    pub fn is_id_elsewhere(&self, name: &str, id: &NoteId) -> bool {
+        let name = name.trim();
+        let may_be = NoteId::parse_qualified(name).is_some_and(|named| named.local() == id.local());
+        name == id.as_str() || (may_be && self.link_target(name).is_ok_and(|target| target == *id))
     }
 
     /// Returns the error for a name that only a note of another collection has; `None` if none has it.

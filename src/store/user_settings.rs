@@ -74,11 +74,21 @@ impl UserSettings {
         }
     }
 
-    /// Whether the user allows a repository to name folders outside it; `root` without symbolic links.
-    pub(super) fn allows(&self, root: &Path) -> bool {
-        let is_root =
-            |allowed: &PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
-        self.allowed_repositories.iter().filter(|allowed| allowed.is_absolute()).any(is_root)
+    /// Returns the paths of allowed repositories that are relative, which allow none.
+    pub(super) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
+        let is_relative =
+            |path: &&Path| !path.is_absolute() && !path.to_str().is_some_and(|path| path.starts_with("~/"));
+        self.allowed_repositories.iter().map(PathBuf::as_path).filter(is_relative)
+    }
+
+    /// Whether the user, whose home is given, allows a repository to name folders outside it; `root` without symbolic links.
+    pub(super) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
+        let is_root = |allowed: PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
+        let path = |allowed: &PathBuf| match (allowed.to_str().and_then(|path| path.strip_prefix("~/")), home) {
+            (Some(below), Some(home)) => home.join(below),
+            _ => allowed.clone(),
+        };
+        self.allowed_repositories.iter().map(path).filter(|allowed| allowed.is_absolute()).any(is_root)
     }
 }
 

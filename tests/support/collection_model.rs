@@ -76,6 +76,8 @@ struct Model<'a> {
     /// The folders of all stores that count.
     stores: BTreeSet<String>,
     collections: Vec<Collection>,
+    /// The folder of a store with each name that a setting or its place gives it.
+    given_names: Vec<(String, String)>,
     findings: Vec<String>,
 }
 
@@ -97,10 +99,10 @@ pub(crate) fn outcome(layout: &Layout) -> Outcome {
     }
     let mut notes = model.notes();
     if !layout.only.is_empty() {
-        if layout.only.iter().any(|name| model.collections.iter().all(|collection| collection.name != *name)) {
+        if layout.only.iter().any(|name| model.collection_named(name).is_none()) {
             return Outcome { error: Some("usage".into()), ..Outcome::default() };
         }
-        notes.retain(|note| layout.only.contains(&model.collections[note.collection].name));
+        notes.retain(|note| model.counts(&model.collections[note.collection]));
     }
     show_ids(&mut notes, &model.collections);
     notes.sort_by_key(|note| (note.collection, note.id.clone()));
@@ -212,6 +214,17 @@ fn matches_path(pattern: &[&str], names: &[&str]) -> bool {
     }
 }
 
+/// Returns the folder that a store belongs to.
+fn project_of(store: &str) -> &str {
+    if matches!(base(store), ".qipu" | "qipu") { parent(store) } else { store }
+}
+
+/// Replaces what a name can't contain.
+fn valid(name: &str) -> String {
+    let valid = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
+    name.trim_start_matches(['.', '-']).chars().map(valid).collect()
+}
+
 fn names(path: &str) -> Vec<&str> {
     path.split('/').filter(|name| !name.is_empty()).collect()
 }
@@ -222,7 +235,8 @@ fn is_wild(name: &str) -> bool {
 
 impl<'a> Model<'a> {
     fn new(layout: &'a Layout, stores: BTreeSet<String>) -> Self {
-        Model { layout, kinds: kinds(layout), stores, collections: Vec::new(), findings: Vec::new() }
+        let (collections, given_names, findings) = (Vec::new(), Vec::new(), Vec::new());
+        Model { layout, kinds: kinds(layout), stores, collections, given_names, findings }
     }
 }
 
@@ -294,6 +308,9 @@ impl Model<'_> {
     fn collect(&mut self) -> Option<String> {
         let layout = self.layout;
         let at = |path: &str| path.strip_prefix(WORLD).unwrap().trim_start_matches('/').to_owned();
+        let allowed = layout.user_settings.iter().flat_map(|settings| &settings.allowed);
+        let relative = allowed.filter(|path| !path.starts_with(WORLD) && !path.starts_with("~/"));
+        self.findings.extend(relative.map(|_| "repository-invalid".to_owned()));
         if layout.stores.is_empty() {
             self.collect_found();
         }
@@ -362,11 +379,13 @@ impl Model<'_> {
     }
 
     fn add_store(&mut self, store: String, name: Option<&str>, is_project: bool) -> bool {
+        let name = name.unwrap_or(base(project_of(&store))).to_owned();
+        if !is_project {
+            self.given_names.push((store.clone(), name.clone()));
+        }
         if self.collections.iter().any(|other| other.dialect.is_none() && other.folder == store) {
             return false;
         }
-        let folder = if matches!(base(&store), ".qipu" | "qipu") { parent(&store) } else { &store };
-        let name = name.unwrap_or(base(folder)).to_owned();
         let collection = Collection { name, dialect: None, folder: store.clone(), pattern: None };
         if is_project {
             self.collections.push(Collection { name: "project".to_owned(), ..collection });
@@ -376,10 +395,32 @@ impl Model<'_> {
         true
     }
 
+    /// Finds a collection by its name, or a store of the repository by a name that it has from another folder.
+    fn collection_named(&self, name: &str) -> Option<usize> {
+        let index_of = |name: &str| self.collections.iter().position(|collection| collection.name == name);
+        let project = self.collections.iter().find(|one| one.name == "project" && one.dialect.is_none());
+        let others = || -> Option<usize> {
+            let repository = self.repository(project_of(&project?.folder))?;
+            if matches!(name, "project" | "user") {
+                return None;
+            }
+            let is_candidate = |one: &Collection| one.dialect.is_none() && is_in(&one.folder, &repository);
+            let by_setting = self.given_names.iter().find_map(|(folder, given)| {
+                let has_name = valid(given) == name;
+                self.collections.iter().position(|one| has_name && is_candidate(one) && one.folder == *folder)
+            });
+            let by_folder = |one: &Collection| {
+                let folder = project_of(&one.folder);
+                valid(if folder == repository { "root" } else { base(folder) }) == name
+            };
+            by_setting.or_else(|| self.collections.iter().position(|one| is_candidate(one) && by_folder(one)))
+        };
+        index_of(name).or_else(others)
+    }
+
     fn add(&mut self, mut collection: Collection) {
         let is_users = collection.folder == "data/qipu";
-        let valid = |c: char| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '-' };
-        let wanted: String = collection.name.trim_start_matches(['.', '-']).chars().map(valid).collect();
+        let wanted = valid(&collection.name);
         let mut name = wanted.clone();
         let mut number = 1;
         let is_kept = |name: &str| name == "project" || (name == "user" && !is_users);
@@ -463,7 +504,11 @@ impl Model<'_> {
         .to_owned();
         let pattern = if whole == fixed { is_file.then_some(real) } else { Some(whole.replacen(&fixed, &folder, 1)) };
         let dialect = Some(entry.dialect.clone().unwrap_or_else(|| "markdown".into()));
-        self.add(Collection { name: entry.name.clone().unwrap_or(default), dialect, folder, pattern });
+        let source = Collection { name: entry.name.clone().unwrap_or(default), dialect, folder, pattern };
+        if source.pattern.is_some() && !self.layout.nodes.keys().any(|path| self.may_include(&source, path)) {
+            return Err("empty");
+        }
+        self.add(source);
         Ok(())
     }
 
@@ -546,6 +591,14 @@ impl Model<'_> {
         }
         let included = (0..self.collections.len()).filter(|index| self.includes(&self.collections[*index], path));
         included.min_by_key(|index| (std::cmp::Reverse(names(&self.collections[*index].folder).len()), *index))
+    }
+
+    /// Whether a source without other collections would have a file.
+    fn may_include(&self, source: &Collection, path: &str) -> bool {
+        let is_document = matches!(self.layout.nodes.get(path), Some(Node::Document(_)))
+            && [".md", ".markdown", ".mdx"].iter().any(|ending| path.ends_with(ending));
+        let alone = Model::new(self.layout, BTreeSet::new());
+        is_document && alone.includes(source, path)
     }
 
     fn includes(&self, source: &Collection, path: &str) -> bool {
@@ -723,10 +776,7 @@ impl Model<'_> {
         if of == Some("okf") {
             return Target::NoLink;
         }
-        let prefixed = name.split_once(':').and_then(|(prefix, rest)| {
-            let index = self.collections.iter().position(|collection| collection.name == prefix)?;
-            Some((index, rest))
-        });
+        let prefixed = name.split_once(':').and_then(|(prefix, rest)| Some((self.collection_named(prefix)?, rest)));
         let (index, name) = prefixed.unwrap_or((from.collection, name));
         let inside: Vec<&ModelNote> = notes.iter().filter(|note| note.collection == index).collect();
         let lower = name.to_lowercase();
@@ -764,7 +814,8 @@ impl Model<'_> {
 
     /// Tells whether a collection is one of those that the call names, if it names any.
     fn counts(&self, collection: &Collection) -> bool {
-        self.layout.only.is_empty() || self.layout.only.contains(&collection.name)
+        let mut only = self.layout.only.iter().filter_map(|name| self.collection_named(name));
+        self.layout.only.is_empty() || only.any(|index| self.collections[index].name == collection.name)
     }
 
     /// Tells whether a path is in the project of the first collection: the nearest folder with a store or a repository.

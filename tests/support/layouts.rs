@@ -135,8 +135,8 @@ const IGNORED: [&str; 18] = [
     "a.md", "b.md", "/docs/b.md", "build/", "guide", "docs/guide/", "**/deep", "docs/**", "*.markdown", "!a.md",
     "!docs/guide/a.md", "/a.md", "docs/*/b.md", "# comment", "deep/**", "!deep/", "?.md", "**/api/*.md",
 ];
-const NAMES: [&str; 8] = ["docs", "docs", "user", "root", "project", "team", "wiki", "docs-2"];
-const LINKS: [&str; 50] = [
+const NAMES: [&str; 9] = ["docs", "docs", "user", "root", "project", "team", "wiki", "docs-2", "one"];
+const LINKS: [&str; 53] = [
     "[x](a.md)",
     "[x](b.md)",
     "[x](../a.md)",
@@ -181,6 +181,9 @@ const LINKS: [&str; 50] = [
     "[[docs:guide--a]]",
     "[[user:a]]",
     "[[root:a]]",
+    "[[app:a]]",
+    "[[one:a]]",
+    "[[one:b]]",
     "[[project:a]]",
     "[[docs:Alpha]]",
     "[[docs-2:b]]",
@@ -335,8 +338,15 @@ impl Layout {
         self.current_dir = random.choice(&places).to_owned();
         self.nodes.entry(self.current_dir.clone()).or_insert(Node::Folder);
         if random.chance(15) {
-            let sources =
-                ["$WORLD/repo/docs", "$WORLD/repo", "$WORLD/repo/vault", "$WORLD/outside", "$WORLD/repo/docs/guide"];
+            let sources = [
+                "$WORLD/repo/docs",
+                "$WORLD/repo",
+                "$WORLD/repo/vault",
+                "$WORLD/outside",
+                "$WORLD/repo/docs/guide",
+                "$WORLD/repo/.qipu",
+                "$WORLD/repo/.qipu/notes",
+            ];
             let count = random.between(1, 2);
             self.sources.extend((0..count).map(|_| random.choice(&sources).to_owned()));
             self.sources.retain(|path| self.nodes.keys().any(|node| node.starts_with(&format!("{}/", &path[7..]))));

@@ -41,7 +41,7 @@ pub(super) fn plan_remove(
     let note = &store.notes()[store.resolve(from)?];
     let to = match store.resolve(to) {
         Ok(to) => store.notes()[to].id.clone(),
-        Err(error) => store.resolve_elsewhere(to).map(|(id, _)| id).ok_or(error)?,
+        Err(_) => store.link_target(to)?,
     };
     let unwanted = links_to(store, note, &to).filter(|(link_kind, _)| kind.is_none_or(|kind| *link_kind == kind));
     let edit = |(kind, target): (&str, &str)| Edit::RemoveMap { key: "links", entries: link_entry(kind, target) };
@@ -58,7 +58,7 @@ pub(super) fn links_to<'a>(
     let (names, position) = (NameIndex::new(store.notes()), store.position(to));
     let leads_there = move |target: &str| match position {
         Some(position) => names.resolve(target) == Some(position),
-        None => target.trim() == to.as_str(),
+        None => store.is_id_elsewhere(target, to),
     };
     note.link_fields().typed.into_iter().filter(move |(_, target)| leads_there(target))
 }

@@ -8,8 +8,8 @@ use super::create::slug;
 use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, refuse_change, retargets};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
-use crate::note::InlineLink;
 use crate::note::edit::{Edit, relink};
+use crate::note::{Dialect, InlineLink};
 use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -139,12 +139,24 @@ impl RenamePlanner<'_> {
     fn is_old_name(&self, name: &str) -> bool {
         let (note, name) = (self.note(), name.trim());
         let stem = name.strip_suffix(".md").unwrap_or(name);
-        let is_title = self.title != note.title() && name.to_lowercase() == note.title().to_lowercase();
+        // Obsidian knows a note by its file, which keeps its name.
+        let is_file = self.is_named_by_file() && stem.to_lowercase() == note.stem().to_lowercase();
+        let is_title = !is_file && self.title != note.title() && name.to_lowercase() == note.title().to_lowercase();
         name != note.id.as_str() && (is_title || (self.path != note.path && stem == note.stem()))
     }
 
-    /// Returns the name for links: the new title, or the id if the title can't be part of a link or means another note.
+    /// Whether links of the application that the note is written for name its file, and not its title.
+    fn is_named_by_file(&self) -> bool {
+        self.store.dialect() == Dialect::Obsidian
+    }
+
+    /// Returns the name for links: in a vault of Obsidian that of the file, else the new title, or the id if the title can't
+    /// be part of a link or means another note.
     fn new_name(&self) -> &str {
+        let stem = self.note().stem();
+        if self.is_named_by_file() && self.names.resolve(stem) == Some(self.position) {
+            return stem;
+        }
         let is_linkable = !self.title.contains(['[', ']', '|', '#', '\\', '`', '<']);
         let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.position);
         if is_linkable && is_free { self.title } else { self.note().id.as_str() }

@@ -28,7 +28,7 @@ struct LinkChange {
 
 impl<'a> BundleLinker<'a> {
     pub(super) fn new(store: &'a Store, places: &'a Places) -> Self {
-        Self { store, names: NameIndex::new(store.notes()), places }
+        Self { store, names: NameIndex::of(store), places }
     }
 
     /// Returns a note's text with the links of the bundle; an error says why they stay as they are.

@@ -69,7 +69,7 @@ fn not_dumped(store: &Store, path: &str, target: &str, why: &str) -> Entry {
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
 fn pack_selection(store: &Store, selection: Option<&Selectors>) -> Result<(Pack, Vec<IgnoredEntry>), Error> {
     let positions = selected(store, selection)?;
-    let graph = Graph::new(store.notes(), &store.config.link_types);
+    let graph = Graph::of_store(store);
     let work = progress::begin("packing notes", positions.len());
     let notes: Result<Vec<PackedNote>, Error> =
         positions.iter().map(|position| pack_note(store, &graph, *position)).collect();

@@ -113,7 +113,10 @@ impl<'a, 's> Assessor<'a, 's> {
         if fields::trust(self.note(index)).is_some() {
             return own;
         }
-        let of_origins = self.origins(index).into_iter().map(|origin| self.evidence.own_trust(origin).value);
+        // Else a note of the repository would gain trust by naming a note of the user.
+        let counts = |origin: &NoteIdx| self.note(index).may_replace(self.note(*origin));
+        let of_origins = self.origins(index).into_iter().filter(counts);
+        let of_origins = of_origins.map(|origin| self.evidence.own_trust(origin).value);
         let inherited = INHERITED_SHARE * of_origins.fold(0.0, f64::max);
         if inherited > own.value { SourceTrust { value: inherited, basis: TrustBasis::Origin } } else { own }
     }

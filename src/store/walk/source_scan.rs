@@ -48,6 +48,8 @@ pub(crate) struct SourceRules {
     pub(crate) above: PatternsAbove,
     /// The folders of other collections in it, which are not entered.
     pub(crate) excluded: Vec<PathBuf>,
+    /// Whether the folder is among the notes of a store, which has all files in it.
+    pub(crate) is_in_notes: bool,
     /// The sources in it whose files they have before this one.
     pub(crate) before: Vec<Arc<SourceRules>>,
 }
@@ -141,6 +143,25 @@ impl SourceRules {
     /// # Errors
     /// `Store` if the folder can't be listed.
     pub(crate) fn scan(&self, dir: &DirHandle) -> Result<Scanned, Error> {
+        let mut scanned = self.scan_until(dir, |_| false)?;
+        scanned.files = sorted(vec![scanned.files]);
+        Ok(scanned)
+    }
+
+    /// Whether there is a file of the source, be it one that can't be read; also if the folder can't be listed.
+    pub(crate) fn has_files(&self, dir: &DirHandle) -> bool {
+        let has_file = |scanned: &Scanned| {
+            let is_file = |(_, reason): &IgnoredEntry| [FILE_HUGE, FILE_UNREADABLE].contains(reason);
+            !scanned.files.is_empty() || scanned.unreadable.iter().any(is_file)
+        };
+        self.scan_until(dir, has_file).map_or(true, |scanned| has_file(&scanned))
+    }
+
+    /// Lists the files of the source, folder by folder, until `is_done`.
+    fn scan_until(&self, dir: &DirHandle, is_done: impl Fn(&Scanned) -> bool) -> Result<Scanned, Error> {
+        if self.is_in_notes {
+            return Ok(Scanned::default());
+        }
         let is_matched = self.glob.is_none();
         let waiting = vec![Waiting { path: PathBuf::new(), depth: 0, is_matched, ignored: None }];
         let scanned = Scanned { unreadable: self.above.cut.clone(), ..Scanned::default() };
@@ -158,10 +179,11 @@ impl SourceRules {
                 }
                 Err(_) => {}
             }
+            if is_done(&state.scanned) {
+                break;
+            }
         }
-        let mut scanned = state.scanned;
-        scanned.files = sorted(vec![scanned.files]);
-        Ok(scanned)
+        Ok(state.scanned)
     }
 
     /// Lists one folder: adds its files, and the folders in it to those that wait.
