@@ -198,3 +198,53 @@ fn a_folder_named_project_is_not_taken_for_the_project() {
     world.ok(&["update", "qp-team", "--tag", "x", "--to", "project-3"]);
     assert_eq!(world.call(&["capture", "A text", "--to", "project"]).code(), 3, "there is no store of a project");
 }
+
+/// A store that names its own notes as it is named elsewhere, and two stores beside it.
+fn self_named() -> World {
+    let config = "parents = false\n[[stores]]\npath = \"packages/*\"\n";
+    World::new(&[
+        ("repo/.qipu/config.toml", config),
+        ("repo/.qipu/notes/t.md", "---\nid: t\ntitle: Target\n---\nx\n"),
+        (
+            "repo/.qipu/notes/s.md",
+            "---\nid: s\ntitle: Src\nlinks:\n  - type: supports\n    id: \"root:t\"\n---\nsee [[root:Target]]\n",
+        ),
+        ("repo/.qipu/notes/p.md", "---\nid: p\ntitle: Own\n---\nsee [[project:Target#Part]]\n"),
+        ("repo/packages/a/.qipu/config.toml", ""),
+        ("repo/packages/a/.qipu/notes/o.md", "---\nid: o\ntitle: Other\n---\nx\n"),
+    ])
+}
+
+#[test]
+fn a_note_that_its_own_store_names_by_another_name_is_not_deleted() {
+    let world = self_named();
+    for (folder, args) in [
+        ("repo", &["delete", "t"][..]),
+        ("repo/packages/a", &["delete", "root:t", "--to", "root"]),
+        ("repo/packages/a", &["delete", "root:t", "--to", "root", "--dry-run"]),
+    ] {
+        let error = world.call_in(folder, args).error.unwrap_or_else(|| panic!("{args:?} in {folder} deletes it"));
+        assert!(error.message.contains("2 notes link to"), "{args:?} in {folder}: {error}");
+    }
+}
+
+#[test]
+fn links_by_another_name_of_the_own_store_follow_a_note() {
+    for folder in ["repo", "repo/packages/a"] {
+        let world = self_named();
+        let to: &[&str] = if folder == "repo" { &[] } else { &["--to", "root"] };
+        let name = if folder == "repo" { "t" } else { "root:t" };
+        world.ok_in(folder, &[&["rename", name, "New Title"], to].concat());
+        let text = |id: &str| fs::read_to_string(world.at(&format!("repo/.qipu/notes/{id}.md"))).unwrap();
+        assert!(text("s").contains("see [[root:New Title]]") && text("s").contains("\"root:t\""), "{}", text("s"));
+        assert!(text("p").contains("see [[project:New Title#Part]]"), "{}", text("p"));
+        assert!(!world.ok(&["doctor"]).contains("broken link"), "{folder}");
+    }
+    let world = self_named();
+    assert!(world.ok(&["dump", "--walk", "s", "-"]).contains("notes=3"));
+    assert!(world.ok(&["link", "add", "s", "t", "--type", "supports"]).contains("unchanged"));
+    world.ok(&["link", "remove", "s", "t", "--type", "supports"]);
+    assert!(!fs::read_to_string(world.at("repo/.qipu/notes/s.md")).unwrap().contains("root:t\""));
+    world.ok(&["merge", "p", "t"]);
+    assert!(!world.ok(&["doctor"]).contains("broken link"));
+}

@@ -877,3 +877,13 @@ async fn a_replaced_text_loses_the_summary_of_the_former_one() {
     let file = fs::read_to_string(project.path().join(".qipu/notes/qp-s.md")).unwrap();
     assert!(file.contains("Never retry.") && !file.contains("three times"), "{file}");
 }
+
+/// What it writes could not be read back, and would lie elsewhere than the user thinks.
+#[tokio::test]
+async fn a_server_of_some_collections_changes_nothing() {
+    let project = project();
+    let client = client_with(project.path(), &["--only", "project"]).await;
+    let refused = call(&client, "capture", json!({"text": "By a server."})).await;
+    assert!(refused.is_error == Some(true) && text(&refused).contains("--only"), "{}", text(&refused));
+    client.cancel().await.unwrap();
+}

@@ -456,6 +456,11 @@ fn a_rename_leaves_the_links_of_a_vault_that_name_the_file() {
         let links = project.call(&["show", "a", "--links", "--json"]).stdout;
         assert!(links.contains("Gamma") && !links.contains("\"target\""), "{links}");
     }
+    // The name of this file is the id, which is no name in another case.
+    let documents = [("File1.md", "Text.\n"), ("a.md", "See [[file1]] and [[File1]].\n")];
+    let project = Project::new("obsidian", "writable = true", &documents);
+    project.change(&["rename", "File1", "Gamma"]);
+    assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), "See [[File1]] and [[File1]].\n");
     // A page of Logseq has the name of its title.
     let project =
         Project::new("logseq", "writable = true", &[("Beta Note.md", "Text.\n"), ("a.md", "See [[Beta Note]].\n")]);

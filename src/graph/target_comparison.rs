@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::{NameIndex, PathTarget};
 use crate::note::{EncodedTarget, join_path, rebase_path};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The target of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,15 +79,13 @@ pub(crate) struct TargetComparison<'a> {
 
 impl<'a> TargetComparison<'a> {
     /// Prepares a comparison; `new_path` maps the path of a note to its path after the change.
-    pub(crate) fn new(
-        before: &'a [Arc<NoteHandle>],
-        after: &'a [Arc<NoteHandle>],
-        new_path: impl Fn(&'a str) -> &'a str,
-    ) -> Self {
+    pub(crate) fn new(store: &'a Store, after: &'a [Arc<NoteHandle>], new_path: impl Fn(&'a str) -> &'a str) -> Self {
         let by_path: HashMap<&str, NoteIdx> =
             NoteIdx::enumerate(after).map(|(index, note)| (note.path.as_str(), index)).collect();
+        let before = store.notes();
+        let names_after = NameIndex::new(after).with_names_of(Some(store.first_collection()));
         let indices_after = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
-        Self { before: (before, NameIndex::new(before)), after: (after, NameIndex::new(after)), indices_after }
+        Self { before: (before, NameIndex::of(store)), after: (after, names_after), indices_after }
     }
 
     /// Returns the link targets of a note before the change, with note indices as of after it.

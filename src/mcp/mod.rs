@@ -168,6 +168,9 @@ fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Resul
 }
 
 fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
+    if !location.only.is_empty() {
+        return Err(Error::usage("this server was started with --only, so it changes no notes"));
+    }
     let no_report = || Error::failure("internal error: the command returned no report");
     let ran = commands::run(&task.command, location, env).map_err(without_target_option)?;
     let mut report = ran.ok_or_else(no_report)?;

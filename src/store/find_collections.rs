@@ -155,6 +155,20 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
     Ok(target)
 }
 
+/// Returns the other names of the collection that a command changes, which its notes may use for it. None are known if the
+/// collections can't be found.
+pub(super) fn names_of_target(target: &FoundCollection, location: &Location, current_dir: &Path) -> Arc<OtherNames> {
+    let location = Location { only: Vec::new(), to: None, ..location.clone() };
+    let Ok(found) = find_collections(&location, current_dir) else { return Arc::default() };
+    if target.name == PROJECT {
+        return found.other_names;
+    }
+    // In its own folder, the collection is that of the project.
+    let mut names = OtherNames::clone(&found.other_names);
+    names.names.insert(PROJECT.to_owned(), target.name.clone());
+    Arc::new(names)
+}
+
 /// Returns why the project's store counts.
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
     match (location.store.is_some(), location.root.is_some()) {

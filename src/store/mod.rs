@@ -220,7 +220,8 @@ impl Store {
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
         let target = find_collections::find_target(location, current_dir)?;
-        let found = FoundCollections { all: vec![target], ..FoundCollections::default() };
+        let other_names = find_collections::names_of_target(&target, location, current_dir);
+        let found = FoundCollections { all: vec![target], other_names, ..FoundCollections::default() };
         let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
         Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
     }

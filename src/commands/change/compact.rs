@@ -39,7 +39,7 @@ pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Re
 pub(super) fn plan_undo(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
     let note = &store.notes()[store.resolve(digest)?];
     let members = store.positions(ids)?;
-    let names = NameIndex::new(store.notes());
+    let names = NameIndex::of(store);
     let unwanted = note
         .relations()
         .compacts

@@ -16,7 +16,7 @@ const MAX_NAMED: usize = 10;
 pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<ChangePlan, Error> {
     let positions: BTreeSet<NoteIdx> = store.positions(ids)?.into_iter().collect();
     let notes = store.notes();
-    let graph = Graph::new(notes, &store.config.link_types);
+    let graph = Graph::of_store(store);
     let digests = Compactions::new(notes);
     let mut plan = ChangePlan { changes: Vec::new(), findings: Vec::new() };
     for position in &positions {

@@ -55,7 +55,7 @@ pub(super) fn links_to<'a>(
     note: &'a NoteHandle,
     to: &'a NoteId,
 ) -> impl Iterator<Item = (&'a str, &'a str)> {
-    let (names, position) = (NameIndex::new(store.notes()), store.position(to));
+    let (names, position) = (NameIndex::of(store), store.position(to));
     let leads_there = move |target: &str| match position {
         Some(position) => names.resolve(target) == Some(position),
         None => store.is_id_elsewhere(target, to),

@@ -20,7 +20,7 @@ pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<C
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
     }
-    let names = NameIndex::new(store.notes());
+    let names = NameIndex::of(store);
     let (into, from) = (MergeSide::read(store, into)?, MergeSide::read(store, from)?);
     if from.note.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
         let message =
@@ -75,7 +75,7 @@ impl MergePlanner<'_> {
     /// Plans all changes.
     fn plan(&self) -> Result<Vec<PlannedChange>, Error> {
         let (store, deleted) = (self.store, &self.from.note);
-        let graph = Graph::new(store.notes(), &store.config.link_types);
+        let graph = Graph::of_store(store);
         let section = self.section()?;
         let mut planned = vec![self.plan_into(section.as_ref())?];
         let mut linking: BTreeSet<NoteIdx> = graph.backlinks(self.from.position).collect();
@@ -240,7 +240,7 @@ impl MergePlanner<'_> {
         let merged = self.store.after(&changes_of(planned));
         let (into, from) = (self.into.note.path.as_str(), self.from.note.path.as_str());
         let new_path = |path| if path == from { into } else { path };
-        let comparison = TargetComparison::new(self.store.notes(), merged.notes(), new_path);
+        let comparison = TargetComparison::new(self.store, merged.notes(), new_path);
         let astray = comparison.first_changed(&[self.into.position, self.from.position]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from.position));
         let Some(astray) = astray else { return Ok(()) };

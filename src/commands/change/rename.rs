@@ -9,7 +9,7 @@ use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, ref
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::edit::{Edit, relink};
-use crate::note::{Dialect, InlineLink};
+use crate::note::{COLLECTION_MARK, Dialect, InlineLink};
 use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -20,10 +20,10 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
         return Err(Error::usage("the new title is empty"));
     }
     let note = &store.notes()[position];
-    let graph = Graph::new(store.notes(), &store.config.link_types);
+    let graph = Graph::of_store(store);
     let renaming = RenamePlanner {
         store,
-        names: NameIndex::new(store.notes()),
+        names: NameIndex::of(store),
         position,
         // The id of a document comes from its path.
         path: if store.is_source() { note.path.clone() } else { new_path(note, &title) },
@@ -128,6 +128,13 @@ impl RenamePlanner<'_> {
         if self.names.resolve(target) != Some(self.position) {
             return None;
         }
+        // Behind a name of the collection, the note has the same names.
+        if let Some((collection, local)) = target.split_once(COLLECTION_MARK)
+            && !self.is_old_name(target)
+            && self.names.resolve(local) == Some(self.position)
+        {
+            return self.renamed(local, new).map(|renamed| format!("{collection}{COLLECTION_MARK}{renamed}"));
+        }
         let (name, heading) = match target.split_once('#') {
             Some((name, heading)) if !self.is_old_name(target) => (name, format!("#{heading}")),
             _ => (target, String::new()),
@@ -139,8 +146,9 @@ impl RenamePlanner<'_> {
     fn is_old_name(&self, name: &str) -> bool {
         let (note, name) = (self.note(), name.trim());
         let stem = name.strip_suffix(".md").unwrap_or(name);
-        // Obsidian knows a note by its file, which keeps its name.
-        let is_file = self.is_named_by_file() && stem.to_lowercase() == note.stem().to_lowercase();
+        // Obsidian knows a note by its file, which keeps its name. That is an alias, in any case, unless it is the id.
+        let is_in_any_case = note.stem() != note.id.local() && stem.to_lowercase() == note.stem().to_lowercase();
+        let is_file = self.is_named_by_file() && (stem == note.stem() || is_in_any_case);
         let is_title = !is_file && self.title != note.title() && name.to_lowercase() == note.title().to_lowercase();
         name != note.id.as_str() && (is_title || (self.path != note.path && stem == note.stem()))
     }
@@ -167,7 +175,7 @@ impl RenamePlanner<'_> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(misled) = TargetComparison::new(store.notes(), renamed.notes(), new_path).first_changed(&[]) else {
+        let Some(misled) = TargetComparison::new(store, renamed.notes(), new_path).first_changed(&[]) else {
             return Ok(());
         };
         let message = format!("with this title, links of `{}` would lead to other notes", store.notes()[misled].id);

@@ -64,8 +64,7 @@ fn verified(is_verified: bool) -> Edit {
 /// Reports the links that new titles break.
 fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
     let after = store.after(&changes_of(planned));
-    let types = &store.config.link_types;
-    let (before, after) = (Graph::new(store.notes(), types), Graph::new(after.notes(), types));
+    let (before, after) = (Graph::of_store(store), Graph::of_store(&after));
     let lost = |(position, note): (NoteIdx, &std::sync::Arc<NoteHandle>)| {
         let new = after.unresolved(position).filter(|target| !before.unresolved(position).any(|old| old == *target));
         let finding = |target: &str| {
