@@ -248,3 +248,14 @@ fn links_by_another_name_of_the_own_store_follow_a_note() {
     world.ok(&["merge", "p", "t"]);
     assert!(!world.ok(&["doctor"]).contains("broken link"));
 }
+
+#[test]
+fn a_link_to_another_store_by_title_is_recognised() {
+    let world = self_named();
+    let path = "repo/packages/a/.qipu/notes/o.md";
+    world.write(path, "---\nid: o\ntitle: Other\nlinks:\n  - type: supports\n    id: \"root:Target\"\n---\nx\n");
+    let add = world.ok_in("repo/packages/a", &["link", "add", "o", "root:t", "--type", "supports"]);
+    assert!(add.contains("unchanged"), "{add}");
+    world.ok_in("repo/packages/a", &["link", "remove", "o", "root:t"]);
+    assert!(!fs::read_to_string(world.at(path)).unwrap().contains("supports"));
+}

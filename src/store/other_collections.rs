@@ -47,7 +47,9 @@ impl Store {
     /// Whether a name in a note means the note of another collection that has an id, as [`Store::link_target`] returns it.
     pub fn is_id_elsewhere(&self, name: &str, id: &NoteId) -> bool {
         let name = name.trim();
-        let may_be = NoteId::parse_qualified(name).is_some_and(|named| named.local() == id.local());
+        // Behind a collection's name, a title or an alias may stand too.
+        let may_be = name.contains(COLLECTION_MARK)
+            || NoteId::parse_qualified(name).is_some_and(|named| named.local() == id.local());
         name == id.as_str() || (may_be && self.link_target(name).is_ok_and(|target| target == *id))
     }
 
