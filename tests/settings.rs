@@ -240,6 +240,27 @@ fn a_folder_with_brackets_in_its_name_is_no_glob() {
 }
 
 #[test]
+fn a_file_with_brackets_in_its_name_is_no_glob() {
+    for file in ["docs/a[1].md", "docs/{a,b}.md", "[x]/a[1].md", "a[1].md", "docs/a\\[1].md"] {
+        let world = World::empty();
+        world.write(file, "# Page\n");
+        for other in ["docs/a1.md", "docs/a.md", "docs/b.md", "x/a1.md", "a1.md", "docs/a\\1.md", "docs/a[1.md"] {
+            world.write(other, "# Other\n");
+        }
+        for path in [file.to_owned(), format!("./{file}")] {
+            world.write(".qipu/config.toml", &format!("[[sources]]\npath = '{path}'\n"));
+            let listed = world.answer_in("", &["list"]);
+            assert_eq!((listed.matches("Page").count(), listed.contains("Other")), (1, false), "{path}: {listed}");
+        }
+    }
+    // Without such a file, it is a glob.
+    let world = World::empty();
+    world.write("docs/a1.md", "# Page\n");
+    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs/a[1].md\"\n");
+    assert!(world.answer_in("", &["list"]).contains("Page"));
+}
+
+#[test]
 fn a_source_of_an_option_has_no_notes_of_a_store() {
     let world = World::empty();
     world.write(".qipu/notes/sub/a.md", "---\nid: a\ntitle: In the store\n---\nText.\n");

@@ -691,21 +691,27 @@ fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
         return None;
     }
     let whole = discover::normalize_lexically(&base.join(path));
-    if first == names.len() && is_file(&whole) {
+    let is_whole_file = first == names.len() && is_file(&whole);
+    if is_whole_file {
         first -= 1;
     }
     let literal = names.get(..first)?.join("/");
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
+    // The name of a file that exists means this file alone.
+    let pattern = if is_whole_file { pattern.map(|name| literal_pattern(&name)) } else { pattern };
     Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
 }
 
 /// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
-/// in the name of a folder that exists are none.
+/// in the name of a folder or file that exists are none.
 fn first_wildcard(names: &[&str], base: &Path) -> usize {
-    let is_folder = |index: usize| names.get(..=index).is_some_and(|above| base.join(above.join("/")).is_dir());
+    let is_there = |index: usize| {
+        let path = names.get(..=index).map(|names| base.join(names.join("/")));
+        path.is_some_and(|path| if index + 1 == names.len() { path.exists() } else { path.is_dir() })
+    };
     let is_wildcard =
-        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_folder(index));
+        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_there(index));
     names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
 }
 
@@ -717,6 +723,11 @@ fn why_invalid(path: &str, namer: &Namer) -> &'static str {
         return RELATIVE;
     }
     "is not a path"
+}
+
+/// Returns the pattern that only a name itself matches.
+fn literal_pattern(name: &str) -> String {
+    globset::escape(name).replace('\\', "\\\\")
 }
 
 fn compile(pattern: &str) -> Option<GlobMatcher> {
