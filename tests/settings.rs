@@ -33,6 +33,42 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
 }
 
 #[test]
+fn init_proposes_only_folders_that_no_collection_reads() {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    for page in ["docs/a.md", "docs/adr/0001-x.md", "wiki/b.md", "wiki/c.md"] {
+        world.write(page, "# Page\n");
+    }
+    let proposed = || {
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["init", "--json"])).unwrap();
+        let sources = answer["sources"].as_array().cloned().unwrap_or_default();
+        let shown = |source: &serde_json::Value| format!("{} {}", source["path"].as_str().unwrap(), source["files"]);
+        sources.iter().map(shown).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(proposed(), "docs/adr 1, docs 2, wiki 2");
+    for (paths, expected) in [
+        (&["docs"][..], "wiki 2"),
+        (&["docs/adr"], "docs 1, wiki 2"),
+        (&["docs", "docs/adr", "wiki"], ""),
+        (&["."], ""),
+        (&["wiki/b.md"], "docs/adr 1, docs 2, wiki 1"),
+        (&["d*"], "wiki 2"),
+        (&["nosuch"], "docs/adr 1, docs 2, wiki 2"),
+    ] {
+        let lines: String = paths.iter().map(|path| format!("[[sources]]\npath = \"{path}\"\n")).collect();
+        world.write(".qipu/config.toml", &lines);
+        assert_eq!(proposed(), expected, "{paths:?}");
+    }
+    // Sources of the user count too.
+    world.write(".qipu/config.toml", "");
+    let wiki = world.at("wiki");
+    world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", wiki.display()));
+    assert_eq!(proposed(), "docs/adr 1, docs 2");
+    // The folder behind an option is not one that the store reads.
+    assert!(world.answer_in("", &["init", "--source", "docs"]).contains("docs has 2 files"));
+}
+
+#[test]
 fn a_store_inside_a_project_counts_before_the_files_beside_it() {
     let world = World::empty();
     for beside in ["config.toml", "notes/x.md", "mocs/x.md", "journals/x.md"] {

@@ -37,7 +37,8 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
-    let sources = if request.is_user { Vec::new() } else { store::suggested_sources(&made.root) };
+    let sources =
+        if request.is_user { Vec::new() } else { store::suggested_sources(&made.root, location, current_dir) };
     let config = made.files.first().map(|file| file.path.clone()).unwrap_or_default();
     let sources = sources.iter().map(|source| suggestion(source, &config));
     let layout = if request.is_dry_run { &layout::CHANGE } else { &layout::INIT };
