@@ -119,6 +119,39 @@ fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() 
 }
 
 #[test]
+fn a_user_with_an_own_store_alone_is_told_how_to_write_to_it() {
+    let world = World::empty();
+    world.write("app/x.txt", "");
+    let hint = |args: &[&str]| world.call_of_user("app", None, args).error.unwrap().hint.unwrap();
+    assert!(!hint(&["capture", "A thought"]).contains("--to user"));
+    let made = world.answer_in("app", &["init", "--user"]);
+    assert!(made.ends_with("Next: `qipu capture --to user` creates a note in it, from every folder.\n"), "{made}");
+    for args in [&["capture", "A thought"][..], &["journal", "Done"], &["update", "x", "--tag", "y"]] {
+        let hint = hint(args);
+        assert!(hint.contains("`--to user` changes your own store") && hint.contains("`qipu init`"), "{hint}");
+    }
+    assert!(!hint(&["capture", "A thought", "--store", "nosuch"]).contains("--to user"));
+    world.answer_in("app", &["capture", "A thought", "--to", "user"]);
+    assert!(world.answer_in("app", &["list"]).contains("A thought"));
+}
+
+#[test]
+fn init_below_a_store_tells_how_to_make_another() {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    world.write("packages/one/x.txt", "");
+    world.answer_in("", &["init"]);
+    let hint = "This store counts here too; `qipu init --root .` makes one in this folder.\n";
+    let found = world.answer_in("packages/one", &["init"]);
+    assert!(found.starts_with("unchanged ../../.qipu/config.toml\n") && found.ends_with(hint), "{found}");
+    assert!(!world.answer_in("", &["init"]).contains("--root"));
+    assert!(!world.answer_in("packages/one", &["init", "--root", "../.."]).contains("--root"));
+    let made = world.answer_in("packages/one", &["init", "--root", "."]);
+    assert!(made.contains("created .qipu/config.toml\n") && !made.contains("--root"), "{made}");
+    assert!(!world.answer_in("packages/one", &["init"]).contains("--root"));
+}
+
+#[test]
 fn a_linked_note_shows_its_collection_in_every_format() {
     let world = World::empty();
     world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");

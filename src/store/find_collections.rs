@@ -136,7 +136,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
 /// As [`find_collections`]; `Usage` for a name that no collection has, and for a source that is not writable.
 pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
-        let root = discover::find_root(location, current_dir)?;
+        let root = discover::find_root(location, current_dir).map_err(|error| or_to_user(error, location))?;
         let dir = open_root(&root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(location, &root, current_dir);
@@ -153,6 +153,17 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
         return Err(Error::usage(message).hint("add `writable = true` to it in the config that names it"));
     }
     Ok(target)
+}
+
+/// Adds to the error of a missing store that the user's own can be changed, if there is one.
+fn or_to_user(error: Error, location: &Location) -> Error {
+    let is_unnamed = location.store.is_none() && location.to.is_none();
+    let has_own = || user_store(location).is_ok_and(|own| own.is_dir());
+    if error.kind != ErrorKind::NoStore || !is_unnamed || !has_own() {
+        return error;
+    }
+    let hint = error.hint.clone().unwrap_or_default();
+    error.hint(format!("`--to user` changes your own store; else {hint}"))
 }
 
 /// Returns why the project's store counts.
