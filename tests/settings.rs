@@ -152,6 +152,27 @@ fn init_below_a_store_tells_how_to_make_another() {
 }
 
 #[test]
+fn an_option_for_a_source_that_is_no_folder_says_what_it_is() {
+    let world = World::empty();
+    world.write("docs/index.md", "# Page\n");
+    for (path, message, hint) in [
+        ("docs/index.md", "docs/index.md is a file", "--source takes a folder of markdown"),
+        (
+            "docs/*",
+            "there is no folder docs/*, and a glob is not expanded",
+            "under [[sources]] in a config may be a glob",
+        ),
+        ("nosuch", "there is no folder nosuch", "--source takes a folder of markdown"),
+    ] {
+        let error = world.call_of_user("", None, &["list", "--source", path]).error.unwrap();
+        assert_eq!((error.message.as_str(), error.kind.exit_code()), (message, 2));
+        assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
+    }
+    world.write("docs/[x]/page.md", "# Bracket\n");
+    assert!(world.answer_in("", &["list", "--source", "docs/[x]"]).contains("Bracket"));
+}
+
+#[test]
 fn a_linked_note_shows_its_collection_in_every_format() {
     let world = World::empty();
     world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");

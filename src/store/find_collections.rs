@@ -166,6 +166,19 @@ fn or_to_user(error: Error, location: &Location) -> Error {
     error.hint(format!("`--to user` changes your own store; else {hint}"))
 }
 
+/// Returns the error of a path behind `--source` that is not that of a folder.
+fn no_source_folder(path: &Path, is_there: bool) -> Error {
+    let (shown, hint) = (path.display(), "--source takes a folder of markdown");
+    if is_there {
+        return Error::usage(format!("{shown} is a file")).hint(hint);
+    }
+    if path.to_string_lossy().contains(['*', '?', '[', '{']) {
+        let hint = format!("{hint}; a `path` under [[sources]] in a config may be a glob");
+        return Error::usage(format!("there is no folder {shown}, and a glob is not expanded")).hint(hint);
+    }
+    Error::usage(format!("there is no folder {shown}")).hint(hint)
+}
+
 /// Returns why the project's store counts.
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
     match (location.store.is_some(), location.root.is_some()) {
@@ -432,11 +445,9 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
-        let folder = self.current_dir.join(path).canonicalize().ok().filter(|folder| folder.is_dir());
-        let Some(folder) = folder else {
-            return Err(
-                Error::usage(format!("there is no folder {}", path.display())).hint("name a folder of markdown")
-            );
+        let there = self.current_dir.join(path).canonicalize().ok();
+        let Some(folder) = there.clone().filter(|folder| folder.is_dir()) else {
+            return Err(no_source_folder(path, there.is_some()));
         };
         let dir = DirHandle::new(&folder).map(Arc::new);
         let dir = dir.map_err(|error| Error::failure(format!("can't read {}: {error}", path.display())))?;
