@@ -172,6 +172,48 @@ fn an_option_for_a_source_that_is_no_folder_says_what_it_is() {
     assert!(world.answer_in("", &["list", "--source", "docs/[x]"]).contains("Bracket"));
 }
 
+#[cfg(unix)]
+#[test]
+fn findings_of_paths_name_the_reason() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    world.write("docs/deep/page.md", "# Page\n");
+    for (to, link) in [("docs", "link"), ("docs/page.md", "page.md"), ("nosuch", "gone")] {
+        std::os::unix::fs::symlink(world.at(to), world.at(link)).unwrap();
+    }
+    let link = "it is a symbolic link, which is not followed";
+    let missing = "there is no such folder";
+    for (table, path, reason) in [
+        ("sources", "link", link),
+        ("sources", "page.md", link),
+        ("sources", "gone", link),
+        ("sources", "link/*.md", link),
+        ("sources", "link/deep", "a folder above it is a symbolic link, which is not followed"),
+        ("stores", "link", link),
+        ("sources", "nosuch", missing),
+        ("sources", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
+        ("stores", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
+        ("sources", "docs/**/../x", "has `..` behind a wildcard, which is not allowed"),
+        ("stores", "*/../x", "has `..` behind a wildcard, which is not allowed"),
+        ("stores", "**", "has `**`, which only [[sources]] may have; name each level with `*`"),
+        ("stores", "docs/[", "is not a valid glob"),
+        ("sources", "", "is not a path"),
+    ] {
+        world.write(".qipu/config.toml", &format!("[[{table}]]\npath = \"{path}\"\n"));
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        let message = answer["findings"][0]["message"].as_str().unwrap();
+        assert!(message.ends_with(reason), "{path}: {message}");
+    }
+    // Links in the user's settings are followed; those to a file or nothing lead to no folder.
+    world.write(".qipu/config.toml", "");
+    for (path, is_read) in [("link", true), ("page.md", false), ("gone", false)] {
+        let at = world.at(path);
+        world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", at.display()));
+        let answer = world.answer_in("", &["where", "--json"]);
+        assert_eq!(answer.contains("it is a symbolic link that leads to no folder"), !is_read, "{path}: {answer}");
+    }
+}
+
 #[test]
 fn a_linked_note_shows_its_collection_in_every_format() {
     let world = World::empty();

@@ -512,12 +512,9 @@ impl<'a> CollectionFinder<'a> {
     /// Adds a source that a config names, or a finding.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
-        let Some(split) = split_path(&source.path, namer) else {
-            return self.add_finding(
-                &namer.file,
-                "source-invalid",
-                format!("{named} {}", why_invalid(&source.path, namer)),
-            );
+        let split = match split_path(&source.path, namer) {
+            Ok(split) => split,
+            Err(reason) => return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}")),
         };
         let glob = match split.pattern.as_deref().map(compile) {
             None => None,
@@ -604,12 +601,9 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the stores of a path that may have wildcards, or a finding.
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
-        let Some(split) = split_path(&store.path, namer) else {
-            return self.add_finding(
-                &namer.file,
-                "store-invalid",
-                format!("{named} {}", why_invalid(&store.path, namer)),
-            );
+        let split = match split_path(&store.path, namer) {
+            Ok(split) => split,
+            Err(reason) => return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}")),
         };
         let (root, dir) = match open_folder(&split.literal, namer) {
             Opened::Folder(root, dir) => (root, dir),
@@ -625,7 +619,8 @@ impl<'a> CollectionFinder<'a> {
             Some(pattern) => match expand(&dir, pattern) {
                 Some(below) => below.into_iter().map(|path| root.join(path)).collect(),
                 None => {
-                    return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a valid glob"));
+                    let reason = if pattern.contains("**") { DEEP_STORES } else { "is not a valid glob" };
+                    return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}"));
                 }
             },
         };
@@ -662,6 +657,9 @@ const OUTSIDE: &str = "leads out of the repository, and has no effect unless you
 /// Why a relative path in the user's settings has no effect, as the end of a sentence.
 const RELATIVE: &str = "is relative; in your settings, a path begins with `/` or `~/`";
 
+/// Why a path of stores that matches at any depth has no effect, as the end of a sentence.
+const DEEP_STORES: &str = "has `**`, which only [[sources]] may have; name each level with `*`";
+
 /// The result of opening a folder that a setting names.
 enum Opened {
     Folder(PathBuf, Arc<DirHandle>),
@@ -671,10 +669,7 @@ enum Opened {
 
 /// Opens a folder. One that a repository names is opened from the repository's root without following links.
 fn open_folder(folder: &Path, namer: &Namer) -> Opened {
-    let missing = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => Opened::Missing("there is no such folder".to_owned()),
-        _ => Opened::Missing(format!("it can't be opened as a folder ({error})")),
-    };
+    let missing = |error: std::io::Error| Opened::Missing(why_missing(folder, namer, &error));
     let Some(boundary) = &namer.boundary else {
         let opened = folder.canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
         return match opened {
@@ -691,38 +686,61 @@ fn open_folder(folder: &Path, namer: &Namer) -> Opened {
     }
 }
 
-/// Divides a path of a setting; `None` for one that is empty, too long, or not in the form of a path, or whose wildcards are
-/// before a `..`. `~/` is the user's home, in the
-/// user's settings only.
-fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
-    let (base, path) = match path.strip_prefix("~/") {
-        Some(rest) if namer.home.is_some() => (namer.home.clone()?, rest),
-        _ => (namer.base.clone(), path),
-    };
-    // The settings of a user belong to no project that a path could begin in.
-    if namer.reason == CollectionReason::UserSettings && base == namer.base && !path.starts_with('/') {
-        return None;
+/// Returns why the folder of a setting can't be opened, as the end of a sentence.
+fn why_missing(folder: &Path, namer: &Namer, error: &std::io::Error) -> String {
+    let is_below = |path: &&Path| namer.boundary.as_ref().is_some_and(|boundary| path.starts_with(boundary));
+    // From the top, so that no link is followed.
+    let below: Vec<&Path> = folder.ancestors().take_while(is_below).collect();
+    match below.iter().rev().find(|path| path.is_symlink()) {
+        Some(link) if *link == folder => return "it is a symbolic link, which is not followed".to_owned(),
+        Some(_) => return "a folder above it is a symbolic link, which is not followed".to_owned(),
+        None if namer.boundary.is_none() && folder.is_symlink() => {
+            return "it is a symbolic link that leads to no folder".to_owned();
+        }
+        None => {}
     }
+    let is_in_home = namer.home.is_none() && folder.strip_prefix(&namer.base).is_ok_and(|path| path.starts_with("~"));
+    match error.kind() {
+        std::io::ErrorKind::NotFound if is_in_home => {
+            "there is no such folder; `~/` is your home only in your own settings".to_owned()
+        }
+        std::io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+        _ => format!("it can't be opened as a folder ({error})"),
+    }
+}
+
+/// Divides a path of a setting. `~/` is the user's home, in the user's settings only.
+///
+/// # Errors
+/// The end of a sentence for a path that is empty, too long, or not in the form of a path, and for one whose wildcards
+/// are before a `..`.
+fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'static str> {
+    let home = namer.home.as_ref().filter(|_| path.starts_with("~/"));
+    let (base, path) = home.map_or((&namer.base, path), |home| (home, path.get(2..).unwrap_or_default()));
     if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
-        return None;
+        return Err("is not a path");
+    }
+    // The settings of a user belong to no project that a path could begin in.
+    if namer.reason == CollectionReason::UserSettings && home.is_none() && !path.starts_with('/') {
+        return Err(RELATIVE);
     }
     let names: Vec<&str> = path.split('/').collect();
     let is_file = |path: &Path| path.is_file() && !path.is_symlink();
-    let mut first = first_wildcard(&names, &base);
+    let mut first = first_wildcard(&names, base);
     if names.iter().skip(first).any(|name| *name == "..") {
-        return None;
+        return Err("has `..` behind a wildcard, which is not allowed");
     }
     let whole = discover::normalize_lexically(&base.join(path));
     let is_whole_file = first == names.len() && is_file(&whole);
     if is_whole_file {
         first -= 1;
     }
-    let literal = names.get(..first)?.join("/");
+    let literal = names.get(..first).unwrap_or_default().join("/");
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
     // The name of a file that exists means this file alone.
     let pattern = if is_whole_file { pattern.map(|name| literal_pattern(&name)) } else { pattern };
-    Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+    Ok(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
 }
 
 /// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
@@ -735,16 +753,6 @@ fn first_wildcard(names: &[&str], base: &Path) -> usize {
     let is_wildcard =
         |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_there(index));
     names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
-}
-
-/// Returns why [`split_path`] rejects a path, as the end of a sentence.
-fn why_invalid(path: &str, namer: &Namer) -> &'static str {
-    let is_plain = !path.is_empty() && !path.contains('\0') && path.len() <= MAX_PATH;
-    let is_whole = path.starts_with('/') || (namer.home.is_some() && path.starts_with("~/"));
-    if is_plain && !is_whole && namer.reason == CollectionReason::UserSettings {
-        return RELATIVE;
-    }
-    "is not a path"
 }
 
 /// Returns the pattern that only a name itself matches.
