@@ -215,6 +215,27 @@ fn findings_of_paths_name_the_reason() {
 }
 
 #[test]
+fn the_error_of_a_collection_that_is_not_read_says_why() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    let config = "[[sources]]\npath = \"docs\"\n[[sources]]\npath = \"no docs\"\nwritable = true\n\
+                  [[sources]]\npath = \"gone\"\nname = \"wiki\"\n[[stores]]\npath = \"web\"\n";
+    world.write(".qipu/config.toml", config);
+    for (args, name, path) in [
+        (&["capture", "x", "--to", "no-docs"][..], "no-docs", "`path = \"no docs\"` under [[sources]]"),
+        (&["list", "--only", "wiki"], "wiki", "`path = \"gone\"` under [[sources]]"),
+        (&["capture", "x", "--to", "web", "--dry-run"], "web", "`path = \"web\"` under [[stores]]"),
+    ] {
+        let error = world.call_of_user("", None, args).error.unwrap();
+        let why = format!(": .qipu/config.toml: {path} is not read: there is no such folder");
+        assert_eq!(error.message, format!("no collection has the name `{name}`{why}"));
+        assert!(error.hint.unwrap().contains("collections: project, docs"));
+    }
+    let error = world.call_of_user("", None, &["list", "--only", "gone"]).error.unwrap();
+    assert_eq!(error.message, "no collection has the name `gone`");
+}
+
+#[test]
 fn a_linked_note_shows_its_collection_in_every_format() {
     let world = World::empty();
     world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");

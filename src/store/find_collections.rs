@@ -64,6 +64,8 @@ pub struct SettingFinding {
     pub code: &'static str,
     /// One sentence.
     pub message: String,
+    /// The name that the collection of the setting would have.
+    pub collection: Option<String>,
 }
 
 /// The collections that count, the first one that of the project, and the settings without effect.
@@ -113,9 +115,11 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         file: file.clone(),
         code: "repository-invalid",
         message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
+        collection: None,
     });
     let mut findings: Vec<SettingFinding> = relative.collect();
-    findings.extend(invalid.map(|message| SettingFinding { file, code: "settings-invalid", message }));
+    let of_settings = |message| SettingFinding { file, code: "settings-invalid", message, collection: None };
+    findings.extend(invalid.map(of_settings));
     let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
@@ -208,7 +212,10 @@ fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error>
         } else {
             format!("collections: {}; `qipu where` says more", names().join(", "))
         };
-        return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
+        let is_meant = |finding: &&SettingFinding| finding.collection.as_ref() == Some(unknown);
+        let why = found.findings.iter().find(is_meant);
+        let why = why.map(|finding| format!(": {}: {}", finding.file, finding.message)).unwrap_or_default();
+        return Err(Error::usage(format!("no collection has the name `{unknown}`{why}")).hint(hint));
     }
     if !only.is_empty() {
         found.all.retain(|one| only.contains(&&one.name));
@@ -379,8 +386,7 @@ impl<'a> CollectionFinder<'a> {
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
-        config.sources.iter().for_each(|source| self.add_source(source, &namer));
-        config.stores.iter().for_each(|store| self.add_stores(store, &namer));
+        self.add_all_of(&config.sources, &config.stores, &namer);
     }
 
     /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
@@ -430,8 +436,7 @@ impl<'a> CollectionFinder<'a> {
         let file = user_settings::FILE.to_owned();
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
         let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Arc::default(), home };
-        user.sources.iter().for_each(|source| self.add_source(source, &namer));
-        user.stores.iter().for_each(|store| self.add_stores(store, &namer));
+        self.add_all_of(&user.sources, &user.stores, &namer);
     }
 
     fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
@@ -506,7 +511,29 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_finding(&mut self, file: &str, code: &'static str, message: String) {
-        self.found.findings.push(SettingFinding { file: file.to_owned(), code, message });
+        self.found.findings.push(SettingFinding { file: file.to_owned(), code, message, collection: None });
+    }
+
+    /// Gives the findings of a setting from an index on the name that its collection would have.
+    fn name_findings(&mut self, from: usize, name: Option<&str>, path: &str, namer: &Namer) {
+        let own = || split_path(path, namer).ok().map(|split| own_name(&split.literal, &namer.base));
+        for finding in self.found.findings.iter_mut().skip(from) {
+            finding.collection = name.map(str::to_owned).or_else(own).map(|name| valid_name(&name));
+        }
+    }
+
+    /// Adds the sources and stores of settings, or findings.
+    fn add_all_of(&mut self, sources: &[SourceConfig], stores: &[StoreConfig], namer: &Namer) {
+        for source in sources {
+            let before = self.found.findings.len();
+            self.add_source(source, namer);
+            self.name_findings(before, source.name.as_deref(), &source.path, namer);
+        }
+        for store in stores {
+            let before = self.found.findings.len();
+            self.add_stores(store, namer);
+            self.name_findings(before, store.name.as_deref(), &store.path, namer);
+        }
     }
 
     /// Adds a source that a config names, or a finding.
