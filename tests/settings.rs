@@ -236,6 +236,22 @@ fn the_error_of_a_collection_that_is_not_read_says_why() {
 }
 
 #[test]
+fn a_link_to_a_collection_without_a_type_hints_at_one() {
+    let world = packages();
+    let error = |link: &str| {
+        let answer = world.call_of_user("packages/two", None, &["capture", "A thought", "--link", link]);
+        answer.error.unwrap()
+    };
+    for link in ["root:r", "first:o", "one:nosuch"] {
+        let (kind, hint) = (link.split(':').next().unwrap(), error(link).hint.unwrap());
+        assert_eq!(error(link).message, format!("unknown link type `{kind}`"));
+        assert_eq!(hint, format!("`{kind}` is a collection; with a type: `related:{link}`"));
+    }
+    assert!(error("nosuch:r").hint.unwrap().contains("types: "));
+    world.answer_in("packages/two", &["capture", "A thought", "--link", "related:root:r"]);
+}
+
+#[test]
 fn a_linked_note_shows_its_collection_in_every_format() {
     let world = World::empty();
     world.write(".qipu/notes/a.md", "---\nid: a\n---\n[[docs:page]] [[b]]\n");
