@@ -18,6 +18,11 @@ pub(crate) fn add_line(line: String) {
     WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).insert(line);
 }
 
+/// Removes a warning that the answer contains.
+pub(crate) fn remove(warning: &str) {
+    WARNINGS.lock().unwrap_or_else(PoisonError::into_inner).remove(&line(warning));
+}
+
 /// Replaces all lines by one warning.
 pub(crate) fn replace(warning: &str) {
     *WARNINGS.lock().unwrap_or_else(PoisonError::into_inner) = BTreeSet::from([line(warning)]);

@@ -40,6 +40,22 @@ fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
     command.args(args).stdin(stdin).output().unwrap()
 }
 
+#[test]
+fn findings_of_settings_are_on_stderr_only_where_the_answer_lacks_them() {
+    let dir = store(&[("config.toml", b"[[sources]]\npath = \"nosuch\"\n"), ("notes/a.md", b"# A\n")]);
+    for args in [&["where"][..], &["where", "--json"], &["doctor"], &["doctor", "--fix"], &["doctor", "--records"]] {
+        let output = run(dir.path(), args);
+        assert_eq!(stdout(&output).matches("there is no such folder").count(), 1, "{args:?}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(!told.contains("no such folder"), "{args:?}: {told}");
+    }
+    for args in [&["list"][..], &["status"], &["prime"]] {
+        let output = run(dir.path(), args);
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(told.matches("there is no such folder").count(), 1, "{args:?}: {told}");
+    }
+}
+
 /// The messages of an MCP client that searches once.
 const MCP_SEARCH: &str = concat!(
     r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","#,

@@ -33,6 +33,42 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
 }
 
 #[test]
+fn init_proposes_only_folders_that_no_collection_reads() {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    for page in ["docs/a.md", "docs/adr/0001-x.md", "wiki/b.md", "wiki/c.md"] {
+        world.write(page, "# Page\n");
+    }
+    let proposed = || {
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["init", "--json"])).unwrap();
+        let sources = answer["sources"].as_array().cloned().unwrap_or_default();
+        let shown = |source: &serde_json::Value| format!("{} {}", source["path"].as_str().unwrap(), source["files"]);
+        sources.iter().map(shown).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(proposed(), "docs/adr 1, docs 2, wiki 2");
+    for (paths, expected) in [
+        (&["docs"][..], "wiki 2"),
+        (&["docs/adr"], "docs 1, wiki 2"),
+        (&["docs", "docs/adr", "wiki"], ""),
+        (&["."], ""),
+        (&["wiki/b.md"], "docs/adr 1, docs 2, wiki 1"),
+        (&["d*"], "wiki 2"),
+        (&["nosuch"], "docs/adr 1, docs 2, wiki 2"),
+    ] {
+        let lines: String = paths.iter().map(|path| format!("[[sources]]\npath = \"{path}\"\n")).collect();
+        world.write(".qipu/config.toml", &lines);
+        assert_eq!(proposed(), expected, "{paths:?}");
+    }
+    // Sources of the user count too.
+    world.write(".qipu/config.toml", "");
+    let wiki = world.at("wiki");
+    world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", wiki.display()));
+    assert_eq!(proposed(), "docs/adr 1, docs 2");
+    // The folder behind an option is not one that the store reads.
+    assert!(world.answer_in("", &["init", "--source", "docs"]).contains("docs has 2 files"));
+}
+
+#[test]
 fn a_store_inside_a_project_counts_before_the_files_beside_it() {
     let world = World::empty();
     for beside in ["config.toml", "notes/x.md", "mocs/x.md", "journals/x.md"] {
@@ -80,6 +116,139 @@ fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() 
         assert!(hint(args).contains("`qipu init --user`"), "{args:?}: {}", hint(args));
     }
     assert!(hint(&["list", "--only", "nosuch"]).contains("qipu where"));
+}
+
+#[test]
+fn a_user_with_an_own_store_alone_is_told_how_to_write_to_it() {
+    let world = World::empty();
+    world.write("app/x.txt", "");
+    let hint = |args: &[&str]| world.call_of_user("app", None, args).error.unwrap().hint.unwrap();
+    assert!(!hint(&["capture", "A thought"]).contains("--to user"));
+    let made = world.answer_in("app", &["init", "--user"]);
+    assert!(made.ends_with("Next: `qipu capture --to user` creates a note in it, from every folder.\n"), "{made}");
+    for args in [&["capture", "A thought"][..], &["journal", "Done"], &["update", "x", "--tag", "y"]] {
+        let hint = hint(args);
+        assert!(hint.contains("`--to user` changes your own store") && hint.contains("`qipu init`"), "{hint}");
+    }
+    assert!(!hint(&["capture", "A thought", "--store", "nosuch"]).contains("--to user"));
+    world.answer_in("app", &["capture", "A thought", "--to", "user"]);
+    assert!(world.answer_in("app", &["list"]).contains("A thought"));
+}
+
+#[test]
+fn init_below_a_store_tells_how_to_make_another() {
+    let world = World::empty();
+    world.write(".git/HEAD", "");
+    world.write("packages/one/x.txt", "");
+    world.answer_in("", &["init"]);
+    let hint = "This store counts here too; `qipu init --root .` makes one in this folder.\n";
+    let found = world.answer_in("packages/one", &["init"]);
+    assert!(found.starts_with("unchanged ../../.qipu/config.toml\n") && found.ends_with(hint), "{found}");
+    assert!(!world.answer_in("", &["init"]).contains("--root"));
+    assert!(!world.answer_in("packages/one", &["init", "--root", "../.."]).contains("--root"));
+    let made = world.answer_in("packages/one", &["init", "--root", "."]);
+    assert!(made.contains("created .qipu/config.toml\n") && !made.contains("--root"), "{made}");
+    assert!(!world.answer_in("packages/one", &["init"]).contains("--root"));
+}
+
+#[test]
+fn an_option_for_a_source_that_is_no_folder_says_what_it_is() {
+    let world = World::empty();
+    world.write("docs/index.md", "# Page\n");
+    for (path, message, hint) in [
+        ("docs/index.md", "docs/index.md is a file", "--source takes a folder of markdown"),
+        (
+            "docs/*",
+            "there is no folder docs/*, and a glob is not expanded",
+            "under [[sources]] in a config may be a glob",
+        ),
+        ("nosuch", "there is no folder nosuch", "--source takes a folder of markdown"),
+    ] {
+        let error = world.call_of_user("", None, &["list", "--source", path]).error.unwrap();
+        assert_eq!((error.message.as_str(), error.kind.exit_code()), (message, 2));
+        assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
+    }
+    world.write("docs/[x]/page.md", "# Bracket\n");
+    assert!(world.answer_in("", &["list", "--source", "docs/[x]"]).contains("Bracket"));
+}
+
+#[cfg(unix)]
+#[test]
+fn findings_of_paths_name_the_reason() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    world.write("docs/deep/page.md", "# Page\n");
+    for (to, link) in [("docs", "link"), ("docs/page.md", "page.md"), ("nosuch", "gone")] {
+        std::os::unix::fs::symlink(world.at(to), world.at(link)).unwrap();
+    }
+    let link = "it is a symbolic link, which is not followed";
+    let missing = "there is no such folder";
+    for (table, path, reason) in [
+        ("sources", "link", link),
+        ("sources", "page.md", link),
+        ("sources", "gone", link),
+        ("sources", "link/*.md", link),
+        ("sources", "link/deep", "a folder above it is a symbolic link, which is not followed"),
+        ("stores", "link", link),
+        ("sources", "nosuch", missing),
+        ("sources", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
+        ("stores", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
+        ("sources", "docs/**/../x", "has `..` behind a wildcard, which is not allowed"),
+        ("stores", "*/../x", "has `..` behind a wildcard, which is not allowed"),
+        ("stores", "**", "has `**`, which only [[sources]] may have; name each level with `*`"),
+        ("stores", "docs/[", "is not a valid glob"),
+        ("sources", "", "is not a path"),
+    ] {
+        world.write(".qipu/config.toml", &format!("[[{table}]]\npath = \"{path}\"\n"));
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        let message = answer["findings"][0]["message"].as_str().unwrap();
+        assert!(message.ends_with(reason), "{path}: {message}");
+    }
+    // Links in the user's settings are followed; those to a file or nothing lead to no folder.
+    world.write(".qipu/config.toml", "");
+    for (path, is_read) in [("link", true), ("page.md", false), ("gone", false)] {
+        let at = world.at(path);
+        world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", at.display()));
+        let answer = world.answer_in("", &["where", "--json"]);
+        assert_eq!(answer.contains("it is a symbolic link that leads to no folder"), !is_read, "{path}: {answer}");
+    }
+}
+
+#[test]
+fn the_error_of_a_collection_that_is_not_read_says_why() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    let config = "[[sources]]\npath = \"docs\"\n[[sources]]\npath = \"no docs\"\nwritable = true\n\
+                  [[sources]]\npath = \"gone\"\nname = \"wiki\"\n[[stores]]\npath = \"web\"\n";
+    world.write(".qipu/config.toml", config);
+    for (args, name, path) in [
+        (&["capture", "x", "--to", "no-docs"][..], "no-docs", "`path = \"no docs\"` under [[sources]]"),
+        (&["list", "--only", "wiki"], "wiki", "`path = \"gone\"` under [[sources]]"),
+        (&["capture", "x", "--to", "web", "--dry-run"], "web", "`path = \"web\"` under [[stores]]"),
+    ] {
+        let error = world.call_of_user("", None, args).error.unwrap();
+        let why = format!(": .qipu/config.toml: {path} is not read: there is no such folder");
+        assert_eq!(error.message, format!("no collection has the name `{name}`{why}"));
+        assert!(error.hint.unwrap().contains("collections: project, docs"));
+    }
+    let error = world.call_of_user("", None, &["list", "--only", "gone"]).error.unwrap();
+    assert_eq!(error.message, "no collection has the name `gone`");
+}
+
+#[test]
+fn a_link_to_a_collection_without_a_type_hints_at_one() {
+    let world = packages();
+    let error = |link: &str| {
+        let answer = world.call_of_user("packages/two", None, &["capture", "A thought", "--link", link]);
+        answer.error.unwrap()
+    };
+    for link in ["root:r", "first:o", "one:nosuch"] {
+        let (kind, hint) = (link.split(':').next().unwrap(), error(link).hint.unwrap());
+        assert_eq!(error(link).message, format!("unknown link type `{kind}`"));
+        assert_eq!(hint, format!("`{kind}` is a collection; with a type: `related:{link}`"));
+    }
+    assert!(error("nosuch:r").hint.unwrap().contains("types: "));
+    world.answer_in("packages/two", &["capture", "A thought", "--link", "related:root:r"]);
 }
 
 #[test]
@@ -237,6 +406,27 @@ fn a_folder_with_brackets_in_its_name_is_no_glob() {
         let listed = world.answer_in("", &["list"]);
         assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
     }
+}
+
+#[test]
+fn a_file_with_brackets_in_its_name_is_no_glob() {
+    for file in ["docs/a[1].md", "docs/{a,b}.md", "[x]/a[1].md", "a[1].md", "docs/a\\[1].md"] {
+        let world = World::empty();
+        world.write(file, "# Page\n");
+        for other in ["docs/a1.md", "docs/a.md", "docs/b.md", "x/a1.md", "a1.md", "docs/a\\1.md", "docs/a[1.md"] {
+            world.write(other, "# Other\n");
+        }
+        for path in [file.to_owned(), format!("./{file}")] {
+            world.write(".qipu/config.toml", &format!("[[sources]]\npath = '{path}'\n"));
+            let listed = world.answer_in("", &["list"]);
+            assert_eq!((listed.matches("Page").count(), listed.contains("Other")), (1, false), "{path}: {listed}");
+        }
+    }
+    // Without such a file, it is a glob.
+    let world = World::empty();
+    world.write("docs/a1.md", "# Page\n");
+    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs/a[1].md\"\n");
+    assert!(world.answer_in("", &["list"]).contains("Page"));
 }
 
 #[test]

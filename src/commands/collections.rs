@@ -2,17 +2,22 @@
 
 use crate::report::{DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::store::{Collection, SettingFinding, Store};
+use crate::warnings;
 
 /// Reports each collection, then the settings without effect.
 pub(super) fn run(store: &Store) -> Report {
     let rows = store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes)));
-    let findings = store.setting_findings().iter().map(|finding| Entry::Finding(setting_finding(finding)));
+    let findings = setting_findings(store).map(Entry::Finding);
     Report::new(ReportHead::new(&layout::WHERE, Some(&store.shown_path)), rows.chain(findings).collect())
 }
 
-/// Returns the finding of a setting that has no effect.
-pub(super) fn setting_finding(finding: &SettingFinding) -> DiagnosticEntry {
-    DiagnosticEntry::warning(finding.code, finding.file.clone(), finding.message.clone())
+/// Returns the findings of settings that have no effect, for an answer that contains them in place of the warning.
+pub(super) fn setting_findings(store: &Store) -> impl Iterator<Item = DiagnosticEntry> {
+    store.settings_warning().into_iter().for_each(|warning| warnings::remove(&warning));
+    let finding = |finding: &SettingFinding| {
+        DiagnosticEntry::warning(finding.code, finding.file.clone(), finding.message.clone())
+    };
+    store.setting_findings().iter().map(finding)
 }
 
 fn row(collection: &Collection, notes: usize) -> RowEntry {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
-use super::collections::setting_finding;
+use super::collections::setting_findings;
 use super::{note_findings, note_warning, secrets, stale};
 use crate::context::invalid_fields;
 use crate::error::{Error, ErrorKind};
@@ -140,7 +140,7 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         let warning = DiagnosticEntry::warning("unknown-setting", store.shown("config.toml"), message);
         DiagnosticEntry { line: Some(key.line), ..warning }
     };
-    let without_effect = store.setting_findings().iter().map(setting_finding);
+    let without_effect = setting_findings(store);
     store.config.unknown_keys.iter().map(finding).chain(without_effect).collect()
 }
 

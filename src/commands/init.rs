@@ -21,6 +21,7 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         is_dry_run: request.is_dry_run,
     };
     let made = store::init(&plan, current_dir)?;
+    let is_unchanged = made.files.iter().all(|file| file.new.is_none());
     let hides_more = made.files.iter().find(|file| file.old.is_some() && file.new.is_some());
     let warning = hides_more.map(|file| Entry::Finding(still_tracked(&file.path, &made.shown_path)));
     let entry = |file: &MadeFile| {
@@ -37,10 +38,17 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
-    let sources = if request.is_user { Vec::new() } else { store::suggested_sources(&made.root) };
+    let sources =
+        if request.is_user { Vec::new() } else { store::suggested_sources(&made.root, location, current_dir) };
     let config = made.files.first().map(|file| file.path.clone()).unwrap_or_default();
     let sources = sources.iter().map(|source| suggestion(source, &config));
-    let layout = if request.is_dry_run { &layout::CHANGE } else { &layout::INIT };
+    let is_unnamed = location.store.is_none() && location.root.is_none();
+    let layout = match () {
+        () if request.is_dry_run => &layout::CHANGE,
+        () if request.is_user => &layout::INIT_OWN,
+        () if is_unnamed && is_unchanged && made.shown_path.starts_with("../") => &layout::INIT_ABOVE,
+        () => &layout::INIT,
+    };
     let head = ReportHead { layout, ..ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path)) };
     Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).chain(sources).collect()))
 }

@@ -15,13 +15,17 @@ const MAX_ADDRESS: usize = 2_000;
 pub(crate) fn links(body: &str, has_wiki: bool) -> Vec<InlineLink> {
     let has_html = body.contains("<a") || body.contains("<A");
     let text = if has_html { body } else { until_last_link(body) };
-    let (mut links, mut html) = (Vec::new(), None::<String>);
+    let (mut links, mut html, mut raw) = (Vec::new(), None::<String>, RawText::default());
     for (event, range) in parser(text).into_offset_iter() {
         match &event {
             Event::Start(Tag::HtmlBlock) => html = Some(String::new()),
             Event::Html(piece) => html.iter_mut().for_each(|html| html.push_str(piece)),
-            Event::End(TagEnd::HtmlBlock) => links.extend(html_links(&html.take().unwrap_or_default())),
-            Event::InlineHtml(tag) => links.extend(html_links(tag)),
+            Event::End(TagEnd::HtmlBlock) => {
+                links.extend(html_links(&html.take().unwrap_or_default(), &mut raw));
+                raw.end_html_block(text.get(range.end..).unwrap_or_default());
+            }
+            Event::InlineHtml(tag) => links.extend(html_links(tag, &mut raw)),
+            Event::End(TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::Item | TagEnd::TableCell) => raw.end_text(),
             Event::Start(Tag::Link { link_type: LinkType::WikiLink { .. }, .. })
                 if text.get(range.end..).is_some_and(|rest| rest.starts_with('(')) =>
             {
@@ -74,10 +78,55 @@ pub(super) fn document_path(address: &str) -> Option<String> {
     is_document.then(|| percent_decoded(path))
 }
 
-/// Returns the links `<a href="path">` of a piece of HTML, without those in comments.
-fn html_links(html: &str) -> Vec<InlineLink> {
+/// The elements of HTML whose body is no HTML.
+const RAW_ELEMENTS: [&str; 2] = ["script", "style"];
+
+/// Whether the text is in the body of one of [`RAW_ELEMENTS`].
+#[derive(Default)]
+struct RawText {
+    /// The element, while its body lasts.
+    element: Option<&'static str>,
+    /// Whether it began in an earlier block of HTML, which ends at an empty line; else it ends with the paragraph.
+    is_across_blocks: bool,
+    /// The elements that no later text closes.
+    unclosed: Vec<&'static str>,
+}
+
+impl RawText {
+    /// Ends a body with its block of HTML, unless the text behind the block closes it.
+    fn end_html_block(&mut self, after: &str) {
+        let Some(element) = self.element else { return };
+        if self.unclosed.contains(&element) || behind_end_tag(after, element).is_none() {
+            self.unclosed.push(element);
+            self.element = None;
+        }
+        self.is_across_blocks = self.element.is_some();
+    }
+
+    /// Ends a body that began in a text.
+    fn end_text(&mut self) {
+        self.element = self.element.filter(|_| self.is_across_blocks);
+    }
+}
+
+/// Returns the text behind the name of the first end tag of an element.
+fn behind_end_tag<'t>(text: &'t str, element: &str) -> Option<&'t str> {
+    text.match_indices("</").find_map(|(offset, mark)| {
+        let (name, after) = text.get(offset + mark.len()..)?.split_at_checked(element.len())?;
+        let is_end = after.is_empty() || after.starts_with(|c: char| c.is_ascii_whitespace() || matches!(c, '/' | '>'));
+        (name.eq_ignore_ascii_case(element) && is_end).then_some(after)
+    })
+}
+
+/// Returns the links `<a href="path">` of a piece of HTML, without those in comments, scripts and styles.
+fn html_links(html: &str, raw: &mut RawText) -> Vec<InlineLink> {
     let (mut links, mut rest) = (Vec::new(), html);
-    while let Some((_, tag)) = rest.split_once('<') {
+    loop {
+        if let Some(element) = raw.element {
+            let Some(after) = behind_end_tag(rest, element) else { return links };
+            (raw.element, raw.is_across_blocks, rest) = (None, false, after);
+        }
+        let Some((_, tag)) = rest.split_once('<') else { return links };
         if let Some(comment) = tag.strip_prefix("!--") {
             rest = comment.split_once("-->").map_or("", |(_, after)| after);
             continue;
@@ -90,9 +139,9 @@ fn html_links(html: &str) -> Vec<InlineLink> {
         let (name, attributes) = tag.split_at(tag.find(is_end).unwrap_or(tag.len()));
         let (href, after) = href_and_rest(attributes);
         links.extend(href.filter(|_| name.eq_ignore_ascii_case("a")).and_then(document_path).map(InlineLink::Path));
+        raw.element = RAW_ELEMENTS.into_iter().find(|element| name.eq_ignore_ascii_case(element));
         rest = after;
     }
-    links
 }
 
 /// Returns the value of the attribute `href`, the first if there are several, and the text behind the tag. The attributes
@@ -167,6 +216,23 @@ mod tests {
             ("<p title=\"<a href='no.md'>\">\n< a href=\"no.md\"> <a href=\"a.md\">\n</p>\n", vec!["a.md"]),
             ("<p>\n<a x/href=\"c.md\"> <a/href=d.md>\n</p>\n", vec!["c.md", "d.md"]),
             ("<p>\n<a\nid=x\nhref = 'a.md'>A</a><a href=\"b.md\"\n</p>\n", vec!["a.md", "b.md"]),
+            (
+                "<script>\nx = '<a href=\"no.md\">';\n\ny = '<a href=\"no.md\">';\n</script>\n\n<a href=\"a.md\">",
+                vec!["a.md"],
+            ),
+            ("<div>\n<STYLE media=x>\n<a href=\"no.md\"></styles>\n</Style ><a href=\"a.md\">\n</div>\n", vec!["a.md"]),
+            (
+                "<div>\n<script>\n\n'<a href=\"no.md\">'\n\n- <a href=\"no.md\">\n\n</script>\n</div>\n\n<a href=\"a.md\">",
+                vec!["a.md"],
+            ),
+            ("Text <script>'<a href=\"no.md\">'</script> <a href=\"a.md\">", vec!["a.md"]),
+            // Without an end, it lasts as long as its block.
+            ("The <script> tag <a href=\"no.md\">.\n\n<a href=\"a.md\">", vec!["a.md"]),
+            ("<div>\n<script>\n<a href=\"no.md\">\n\nText <a href=\"a.md\"> </style>", vec!["a.md"]),
+            (
+                "Text <!-- <script> --> <a href=\"a.md\"> `<script>` <a href=\"b.md\"> <scripts> <a href=c>",
+                vec!["a.md", "b.md", "c"],
+            ),
             ("See [[1]](https://x.org) and [[2]](two.md) and [[Three]].", vec!["two.md", "[[Three]]"]),
             ("[![badge](badge.svg)](./ci.md) ![image](image.md)", vec!["./ci.md"]),
             (

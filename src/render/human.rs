@@ -24,6 +24,9 @@ const CONFIG: &str = "config.toml";
 /// The commands to run in a new store.
 const NEXT_STEPS: &str =
     "Next: `qipu setup` lists the agent tools that qipu can set up; `qipu capture` creates a note.\n";
+const OWN_NEXT_STEPS: &str = "Next: `qipu capture --to user` creates a note in it, from every folder.\n";
+/// How to make another store than the one above.
+const STORE_ABOVE: &str = "This store counts here too; `qipu init --root .` makes one in this folder.\n";
 
 /// Writes a report for people.
 pub(super) struct Human<'a> {
@@ -182,6 +185,8 @@ impl Human<'_> {
             }
             AnswerFooter::EntriesLeftOut if shown.is_truncated => "(output truncated)\n".to_owned(),
             AnswerFooter::NextSteps if self.report.entries.iter().any(is_new) => NEXT_STEPS.to_owned(),
+            AnswerFooter::OwnNextSteps if self.report.entries.iter().any(is_new) => OWN_NEXT_STEPS.to_owned(),
+            AnswerFooter::StoreAbove => STORE_ABOVE.to_owned(),
             _ => String::new(),
         }
     }

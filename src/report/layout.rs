@@ -86,6 +86,10 @@ pub enum AnswerFooter {
     EntriesLeftOut,
     /// The commands to run in a new store, if the configuration was created.
     NextSteps,
+    /// The same for a store of the user's own.
+    OwnNextSteps,
+    /// That the store was found above the current directory, and how to make one there.
+    StoreAbove,
 }
 
 /// The default, which the others vary.
@@ -205,6 +209,8 @@ pub(crate) const CHANGE: Layout =
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
 pub(crate) const INIT: Layout =
     Layout { lists: &["changes", "findings", "sources"], footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
+pub(crate) const INIT_OWN: Layout = Layout { footer: AnswerFooter::OwnNextSteps, ..INIT };
+pub(crate) const INIT_ABOVE: Layout = Layout { footer: AnswerFooter::StoreAbove, ..INIT };
 
 impl Default for &Layout {
     fn default() -> Self {

@@ -64,6 +64,8 @@ pub struct SettingFinding {
     pub code: &'static str,
     /// One sentence.
     pub message: String,
+    /// The name that the collection of the setting would have.
+    pub collection: Option<String>,
 }
 
 /// The collections that count, the first one that of the project, and the settings without effect.
@@ -113,9 +115,11 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         file: file.clone(),
         code: "repository-invalid",
         message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
+        collection: None,
     });
     let mut findings: Vec<SettingFinding> = relative.collect();
-    findings.extend(invalid.map(|message| SettingFinding { file, code: "settings-invalid", message }));
+    let of_settings = |message| SettingFinding { file, code: "settings-invalid", message, collection: None };
+    findings.extend(invalid.map(of_settings));
     let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
@@ -136,7 +140,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
 /// As [`find_collections`]; `Usage` for a name that no collection has, and for a source that is not writable.
 pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
-        let root = discover::find_root(location, current_dir)?;
+        let root = discover::find_root(location, current_dir).map_err(|error| or_to_user(error, location))?;
         let dir = open_root(&root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(location, &root, current_dir);
@@ -169,6 +173,30 @@ pub(super) fn names_of_target(target: &FoundCollection, location: &Location, cur
     Arc::new(names)
 }
 
+/// Adds to the error of a missing store that the user's own can be changed, if there is one.
+fn or_to_user(error: Error, location: &Location) -> Error {
+    let is_unnamed = location.store.is_none() && location.to.is_none();
+    let has_own = || user_store(location).is_ok_and(|own| own.is_dir());
+    if error.kind != ErrorKind::NoStore || !is_unnamed || !has_own() {
+        return error;
+    }
+    let hint = error.hint.clone().unwrap_or_default();
+    error.hint(format!("`--to user` changes your own store; else {hint}"))
+}
+
+/// Returns the error of a path behind `--source` that is not that of a folder.
+fn no_source_folder(path: &Path, is_there: bool) -> Error {
+    let (shown, hint) = (path.display(), "--source takes a folder of markdown");
+    if is_there {
+        return Error::usage(format!("{shown} is a file")).hint(hint);
+    }
+    if path.to_string_lossy().contains(['*', '?', '[', '{']) {
+        let hint = format!("{hint}; a `path` under [[sources]] in a config may be a glob");
+        return Error::usage(format!("there is no folder {shown}, and a glob is not expanded")).hint(hint);
+    }
+    Error::usage(format!("there is no folder {shown}")).hint(hint)
+}
+
 /// Returns why the project's store counts.
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
     match (location.store.is_some(), location.root.is_some()) {
@@ -198,7 +226,10 @@ fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result<(), Error>
         } else {
             format!("collections: {}; `qipu where` says more", names().join(", "))
         };
-        return Err(Error::usage(format!("no collection has the name `{unknown}`")).hint(hint));
+        let is_meant = |finding: &&SettingFinding| finding.collection.as_ref() == Some(unknown);
+        let why = found.findings.iter().find(is_meant);
+        let why = why.map(|finding| format!(": {}: {}", finding.file, finding.message)).unwrap_or_default();
+        return Err(Error::usage(format!("no collection has the name `{unknown}`{why}")).hint(hint));
     }
     if !only.is_empty() {
         found.all.retain(|one| only.contains(&&one.name));
@@ -369,8 +400,7 @@ impl<'a> CollectionFinder<'a> {
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
-        config.sources.iter().for_each(|source| self.add_source(source, &namer));
-        config.stores.iter().for_each(|store| self.add_stores(store, &namer));
+        self.add_all_of(&config.sources, &config.stores, &namer);
     }
 
     /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
@@ -420,8 +450,7 @@ impl<'a> CollectionFinder<'a> {
         let file = user_settings::FILE.to_owned();
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
         let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Arc::default(), home };
-        user.sources.iter().for_each(|source| self.add_source(source, &namer));
-        user.stores.iter().for_each(|store| self.add_stores(store, &namer));
+        self.add_all_of(&user.sources, &user.stores, &namer);
     }
 
     fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
@@ -435,11 +464,9 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
-        let folder = self.current_dir.join(path).canonicalize().ok().filter(|folder| folder.is_dir());
-        let Some(folder) = folder else {
-            return Err(
-                Error::usage(format!("there is no folder {}", path.display())).hint("name a folder of markdown")
-            );
+        let there = self.current_dir.join(path).canonicalize().ok();
+        let Some(folder) = there.clone().filter(|folder| folder.is_dir()) else {
+            return Err(no_source_folder(path, there.is_some()));
         };
         let dir = DirHandle::new(&folder).map(Arc::new);
         let dir = dir.map_err(|error| Error::failure(format!("can't read {}: {error}", path.display())))?;
@@ -498,18 +525,37 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_finding(&mut self, file: &str, code: &'static str, message: String) {
-        self.found.findings.push(SettingFinding { file: file.to_owned(), code, message });
+        self.found.findings.push(SettingFinding { file: file.to_owned(), code, message, collection: None });
+    }
+
+    /// Gives the findings of a setting from an index on the name that its collection would have.
+    fn name_findings(&mut self, from: usize, name: Option<&str>, path: &str, namer: &Namer) {
+        let own = || split_path(path, namer).ok().map(|split| own_name(&split.literal, &namer.base));
+        for finding in self.found.findings.iter_mut().skip(from) {
+            finding.collection = name.map(str::to_owned).or_else(own).map(|name| valid_name(&name));
+        }
+    }
+
+    /// Adds the sources and stores of settings, or findings.
+    fn add_all_of(&mut self, sources: &[SourceConfig], stores: &[StoreConfig], namer: &Namer) {
+        for source in sources {
+            let before = self.found.findings.len();
+            self.add_source(source, namer);
+            self.name_findings(before, source.name.as_deref(), &source.path, namer);
+        }
+        for store in stores {
+            let before = self.found.findings.len();
+            self.add_stores(store, namer);
+            self.name_findings(before, store.name.as_deref(), &store.path, namer);
+        }
     }
 
     /// Adds a source that a config names, or a finding.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
-        let Some(split) = split_path(&source.path, namer) else {
-            return self.add_finding(
-                &namer.file,
-                "source-invalid",
-                format!("{named} {}", why_invalid(&source.path, namer)),
-            );
+        let split = match split_path(&source.path, namer) {
+            Ok(split) => split,
+            Err(reason) => return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}")),
         };
         let glob = match split.pattern.as_deref().map(compile) {
             None => None,
@@ -596,12 +642,9 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the stores of a path that may have wildcards, or a finding.
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
         let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
-        let Some(split) = split_path(&store.path, namer) else {
-            return self.add_finding(
-                &namer.file,
-                "store-invalid",
-                format!("{named} {}", why_invalid(&store.path, namer)),
-            );
+        let split = match split_path(&store.path, namer) {
+            Ok(split) => split,
+            Err(reason) => return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}")),
         };
         let (root, dir) = match open_folder(&split.literal, namer) {
             Opened::Folder(root, dir) => (root, dir),
@@ -617,7 +660,8 @@ impl<'a> CollectionFinder<'a> {
             Some(pattern) => match expand(&dir, pattern) {
                 Some(below) => below.into_iter().map(|path| root.join(path)).collect(),
                 None => {
-                    return self.add_finding(&namer.file, "store-invalid", format!("{named} is not a valid glob"));
+                    let reason = if pattern.contains("**") { DEEP_STORES } else { "is not a valid glob" };
+                    return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}"));
                 }
             },
         };
@@ -654,6 +698,9 @@ const OUTSIDE: &str = "leads out of the repository, and has no effect unless you
 /// Why a relative path in the user's settings has no effect, as the end of a sentence.
 const RELATIVE: &str = "is relative; in your settings, a path begins with `/` or `~/`";
 
+/// Why a path of stores that matches at any depth has no effect, as the end of a sentence.
+const DEEP_STORES: &str = "has `**`, which only [[sources]] may have; name each level with `*`";
+
 /// The result of opening a folder that a setting names.
 enum Opened {
     Folder(PathBuf, Arc<DirHandle>),
@@ -663,10 +710,7 @@ enum Opened {
 
 /// Opens a folder. One that a repository names is opened from the repository's root without following links.
 fn open_folder(folder: &Path, namer: &Namer) -> Opened {
-    let missing = |error: std::io::Error| match error.kind() {
-        std::io::ErrorKind::NotFound => Opened::Missing("there is no such folder".to_owned()),
-        _ => Opened::Missing(format!("it can't be opened as a folder ({error})")),
-    };
+    let missing = |error: std::io::Error| Opened::Missing(why_missing(folder, namer, &error));
     let Some(boundary) = &namer.boundary else {
         let opened = folder.canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
         return match opened {
@@ -683,54 +727,78 @@ fn open_folder(folder: &Path, namer: &Namer) -> Opened {
     }
 }
 
-/// Divides a path of a setting; `None` for one that is empty, too long, or not in the form of a path, or whose wildcards are
-/// before a `..`. `~/` is the user's home, in the
-/// user's settings only.
-fn split_path(path: &str, namer: &Namer) -> Option<SplitPath> {
-    let (base, path) = match path.strip_prefix("~/") {
-        Some(rest) if namer.home.is_some() => (namer.home.clone()?, rest),
-        _ => (namer.base.clone(), path),
-    };
-    // The settings of a user belong to no project that a path could begin in.
-    if namer.reason == CollectionReason::UserSettings && base == namer.base && !path.starts_with('/') {
-        return None;
+/// Returns why the folder of a setting can't be opened, as the end of a sentence.
+fn why_missing(folder: &Path, namer: &Namer, error: &std::io::Error) -> String {
+    let is_below = |path: &&Path| namer.boundary.as_ref().is_some_and(|boundary| path.starts_with(boundary));
+    // From the top, so that no link is followed.
+    let below: Vec<&Path> = folder.ancestors().take_while(is_below).collect();
+    match below.iter().rev().find(|path| path.is_symlink()) {
+        Some(link) if *link == folder => return "it is a symbolic link, which is not followed".to_owned(),
+        Some(_) => return "a folder above it is a symbolic link, which is not followed".to_owned(),
+        None if namer.boundary.is_none() && folder.is_symlink() => {
+            return "it is a symbolic link that leads to no folder".to_owned();
+        }
+        None => {}
     }
+    let is_in_home = namer.home.is_none() && folder.strip_prefix(&namer.base).is_ok_and(|path| path.starts_with("~"));
+    match error.kind() {
+        std::io::ErrorKind::NotFound if is_in_home => {
+            "there is no such folder; `~/` is your home only in your own settings".to_owned()
+        }
+        std::io::ErrorKind::NotFound => "there is no such folder".to_owned(),
+        _ => format!("it can't be opened as a folder ({error})"),
+    }
+}
+
+/// Divides a path of a setting. `~/` is the user's home, in the user's settings only.
+///
+/// # Errors
+/// The end of a sentence for a path that is empty, too long, or not in the form of a path, and for one whose wildcards
+/// are before a `..`.
+fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'static str> {
+    let home = namer.home.as_ref().filter(|_| path.starts_with("~/"));
+    let (base, path) = home.map_or((&namer.base, path), |home| (home, path.get(2..).unwrap_or_default()));
     if path.is_empty() || path.contains('\0') || path.len() > MAX_PATH {
-        return None;
+        return Err("is not a path");
+    }
+    // The settings of a user belong to no project that a path could begin in.
+    if namer.reason == CollectionReason::UserSettings && home.is_none() && !path.starts_with('/') {
+        return Err(RELATIVE);
     }
     let names: Vec<&str> = path.split('/').collect();
     let is_file = |path: &Path| path.is_file() && !path.is_symlink();
-    let mut first = first_wildcard(&names, &base);
+    let mut first = first_wildcard(&names, base);
     if names.iter().skip(first).any(|name| *name == "..") {
-        return None;
+        return Err("has `..` behind a wildcard, which is not allowed");
     }
     let whole = discover::normalize_lexically(&base.join(path));
-    if first == names.len() && is_file(&whole) {
+    let is_whole_file = first == names.len() && is_file(&whole);
+    if is_whole_file {
         first -= 1;
     }
-    let literal = names.get(..first)?.join("/");
+    let literal = names.get(..first).unwrap_or_default().join("/");
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
-    Some(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
+    // The name of a file that exists means this file alone.
+    let pattern = if is_whole_file { pattern.map(|name| literal_pattern(&name)) } else { pattern };
+    Ok(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
 }
 
 /// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
-/// in the name of a folder that exists are none.
+/// in the name of a folder or file that exists are none.
 fn first_wildcard(names: &[&str], base: &Path) -> usize {
-    let is_folder = |index: usize| names.get(..=index).is_some_and(|above| base.join(above.join("/")).is_dir());
+    let is_there = |index: usize| {
+        let path = names.get(..=index).map(|names| base.join(names.join("/")));
+        path.is_some_and(|path| if index + 1 == names.len() { path.exists() } else { path.is_dir() })
+    };
     let is_wildcard =
-        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_folder(index));
+        |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_there(index));
     names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
 }
 
-/// Returns why [`split_path`] rejects a path, as the end of a sentence.
-fn why_invalid(path: &str, namer: &Namer) -> &'static str {
-    let is_plain = !path.is_empty() && !path.contains('\0') && path.len() <= MAX_PATH;
-    let is_whole = path.starts_with('/') || (namer.home.is_some() && path.starts_with("~/"));
-    if is_plain && !is_whole && namer.reason == CollectionReason::UserSettings {
-        return RELATIVE;
-    }
-    "is not a path"
+/// Returns the pattern that only a name itself matches.
+fn literal_pattern(name: &str) -> String {
+    globset::escape(name).replace('\\', "\\\\")
 }
 
 fn compile(pattern: &str) -> Option<GlobMatcher> {

@@ -14,6 +14,12 @@ impl Store {
         self.resolve_in_all(name).filter(|(_, collection)| collection.name != self.first().about.name)
     }
 
+    /// Whether a collection has a name. Reads all collections.
+    pub fn is_collection(&self, name: &str) -> bool {
+        let all = self.open_all();
+        all.is_some_and(|all| all.collections().any(|collection| collection.name == collection.current_name(name)))
+    }
+
     /// Finds a note of this collection behind another name of the collection, for a command that changes it.
     pub(super) fn resolve_by_other_name(&self, name: &str) -> Option<NoteIdx> {
         let (id, collection) = self.resolve_in_all(name).filter(|_| name.contains(COLLECTION_MARK))?;
@@ -21,11 +27,16 @@ impl Store {
     }
 
     fn resolve_in_all(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
-        let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
-        let all = Self::open(&location, &self.current_dir).ok()?;
+        let all = self.open_all()?;
         let note = Arc::clone(&all.notes()[all.resolve(name).ok()?]);
         let collection = all.collections().nth(note.collection_ordinal())?;
         Some((note.id.qualified(&collection.name), Arc::clone(collection)))
+    }
+
+    /// Opens all collections, for a command that changes this one.
+    fn open_all(&self) -> Option<Self> {
+        let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
+        Self::open(&location, &self.current_dir).ok()
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.

@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use super::Location;
 use super::discover::project_root;
+use super::find_collections::find_collections;
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
@@ -31,14 +33,18 @@ pub struct SuggestedSource {
     pub path: String,
     /// For which application its files are written.
     pub dialect: Dialect,
-    /// The number of its files, those of other suggested folders in it included.
+    /// The number of its files that no collection reads, those of other suggested folders in it included.
     pub files: usize,
 }
 
-/// Lists the folders of markdown in the project of a store: those with usual names, and vaults.
-pub fn suggested_sources(store: &Path) -> Vec<SuggestedSource> {
+/// Lists the folders of markdown in the project of a store: those with usual names, and vaults, that have files which no
+/// source reads yet.
+pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) -> Vec<SuggestedSource> {
     let folder = store.parent().unwrap_or(store);
     let project = if folder.exists() { folder.to_path_buf() } else { project_root(folder) };
+    // Those of settings have canonical paths.
+    let project = project.canonicalize().unwrap_or(project);
+    let known = known_sources(location, current_dir);
     let Ok(dir) = DirHandle::new(&project) else { return Vec::new() };
     let vaults = dir.entries().into_iter().flatten().flatten().filter(|entry| entry.kind == FileType::Folder);
     let vaults = vaults.filter_map(|entry| {
@@ -58,7 +64,7 @@ pub fn suggested_sources(store: &Path) -> Vec<SuggestedSource> {
         }
     }
     let suggested = all.into_iter().filter_map(|(path, dialect)| {
-        let files = count(&project, &dir, &path)?;
+        let files = count(&project, &dir, &path, &known)?;
         (files > 0).then_some(SuggestedSource { path, dialect, files })
     });
     suggested.collect()
@@ -73,14 +79,21 @@ fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
     (has("logseq") && has("pages")).then_some(Dialect::Logseq)
 }
 
-/// Counts the files of a source; `None` without such a folder.
-fn count(project: &Path, dir: &DirHandle, path: &str) -> Option<usize> {
+/// Returns the sources that settings name; none if the store can't be read.
+fn known_sources(location: &Location, current_dir: &Path) -> Vec<Arc<SourceRules>> {
+    let location = Location { sources: Vec::new(), ..location.clone() };
+    let found = find_collections(&location, current_dir).unwrap_or_default();
+    found.all.into_iter().filter_map(|one| one.rules).collect()
+}
+
+/// Counts the files of a source that no known one has; `None` without such a folder.
+fn count(project: &Path, dir: &DirHandle, path: &str, sources: &[Arc<SourceRules>]) -> Option<usize> {
     let is_project = path == ".";
     let root = if is_project { project.to_path_buf() } else { project.join(path) };
     let below = if is_project { None } else { Some(dir.folder(Path::new(path)).ok()?) };
     let known = &mut KnownPatterns::new();
     let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known)).unwrap_or_default();
-    let rules = SourceRules { root, above, ..SourceRules::default() };
+    let rules = SourceRules { root, above, before: sources.to_vec(), ..SourceRules::default() };
     Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())
 }
 

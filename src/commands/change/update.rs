@@ -99,11 +99,19 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(text("summary", &fields.summary));
     edits.extend(fields.sources.iter().map(|url| Edit::AddMap { key: "sources", entries: vec![("url", url.clone())] }));
     for (kind, target) in &fields.links {
-        check_kind(store, kind)?;
+        check_kind(store, kind).map_err(|error| or_without_type(error, store, kind, target))?;
         let entries = link_entry(kind, store.link_target(target)?.as_str());
         edits.push(Edit::AddMap { key: "links", entries });
     }
     edits.extend(fields.custom.iter().map(|(key, text)| Edit::SetCustom { key: key.clone(), text: text.clone() }));
     edits.extend(fields.body.as_ref().map(|body| Edit::SetBody(format!("{}\n", body.trim_end()))));
     Ok(edits)
+}
+
+/// Adds to the error of an unknown link type that it is the name of a collection, before which a type is missing.
+fn or_without_type(error: Error, store: &Store, kind: &str, target: &str) -> Error {
+    if !store.is_collection(kind) {
+        return error;
+    }
+    error.hint(format!("`{kind}` is a collection; with a type: `related:{kind}:{target}`"))
 }
