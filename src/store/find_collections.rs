@@ -11,7 +11,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, relative_to};
-use super::suggest_sources::guessed_dialect;
+use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};

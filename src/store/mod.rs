@@ -16,6 +16,7 @@ mod find_collections;
 pub(crate) mod git;
 mod git_history;
 mod git_index;
+mod guessed_dialect;
 mod in_progress_writes;
 mod index;
 mod init;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::Location;
 use super::discover::project_root;
 use super::find_collections::find_collections;
+use super::guessed_dialect::vault_dialect;
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
@@ -70,15 +71,6 @@ pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) 
     suggested.collect()
 }
 
-/// Returns the application whose vault a folder is.
-fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
-    let has = |name: &str| dir.kind(name.as_ref()) == Some(FileType::Folder);
-    if has(".obsidian") {
-        return Some(Dialect::Obsidian);
-    }
-    (has("logseq") && has("pages")).then_some(Dialect::Logseq)
-}
-
 /// Returns the sources that settings name; none if the store can't be read.
 fn known_sources(location: &Location, current_dir: &Path) -> Vec<Arc<SourceRules>> {
     let location = Location { sources: Vec::new(), ..location.clone() };
@@ -95,9 +87,4 @@ fn count(project: &Path, dir: &DirHandle, path: &str, sources: &[Arc<SourceRules
     let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known)).unwrap_or_default();
     let rules = SourceRules { root, above, before: sources.to_vec(), ..SourceRules::default() };
     Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())
-}
-
-/// Returns the dialect of a folder that is named without one.
-pub(super) fn guessed_dialect(dir: &Arc<DirHandle>) -> Dialect {
-    vault_dialect(dir).unwrap_or(Dialect::Markdown)
 }
