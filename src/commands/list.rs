@@ -1,7 +1,7 @@
 //! `qipu list`, `qipu inbox`, `qipu tags` and `qipu status`: report the content of a store.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jiff::civil::Date;
@@ -14,6 +14,9 @@ use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, lay
 use crate::request::{ListRequest, Sort};
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
+
+/// The fewest notes that one task reads.
+pub(super) const MIN_NOTES_PER_TASK: usize = 1_024;
 
 /// Reports the notes that pass all filters, in the requested order.
 pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -80,14 +83,22 @@ fn newest<T: Ord>(note: &NoteHandle, date: Option<T>) -> (Reverse<Option<T>>, Op
 
 /// Reports the tags in use by descending count, then by name.
 pub(super) fn run_tags(store: &Store) -> Report {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    for tag in store.notes().iter().flat_map(|note| note.tags()) {
-        *counts.entry(tag).or_default() += 1;
-    }
-    let mut counts: Vec<_> = counts.into_iter().collect();
-    counts.sort_by_key(|(_, count)| Reverse(*count));
+    let mut counts: Vec<_> = tag_counts(store.notes()).into_iter().collect();
+    counts.sort_unstable_by_key(|(tag, count)| (Reverse(*count), *tag));
     let entries = counts.into_iter().map(|(tag, count)| Entry::Tag(tag.to_owned(), count));
     report(store, &layout::TAGS, entries.collect())
+}
+
+/// Counts the notes with each tag.
+pub(super) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
+    let counts = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut counts, note| {
+        note.tags().into_iter().for_each(|tag| *counts.entry(tag).or_default() += 1);
+        counts
+    });
+    counts.reduce(HashMap::new, |mut all, counts| {
+        counts.into_iter().for_each(|(tag, count)| *all.entry(tag).or_default() += count);
+        all
+    })
 }
 
 /// Reports the numbers of notes, of diagnostics, and of notes of each type.

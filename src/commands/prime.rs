@@ -6,6 +6,7 @@ use std::collections::{BinaryHeap, HashMap, HashSet};
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::list::{MIN_NOTES_PER_TASK, tag_counts};
 use crate::context::{Journals, is_decision};
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
@@ -57,9 +58,6 @@ const MAX_DECISION_CHARS: usize = 240;
 /// The most journals that are read to find one with text.
 const MAX_EMPTY_JOURNALS: usize = 8;
 
-/// The fewest notes that one task reads.
-const MIN_NOTES_PER_TASK: usize = 1_024;
-
 /// The folders that contain all notes of a type, and so tell nothing about a note's subject.
 const STORE_FOLDERS: [&str; 3] = ["notes", "mocs", "journals"];
 
@@ -101,14 +99,7 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
 /// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     let notes = store.notes();
-    let tags = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut tags, note| {
-        note.tags().into_iter().for_each(|tag| *tags.entry(tag).or_default() += 1);
-        tags
-    });
-    let tags: HashMap<&str, usize> = tags.reduce(HashMap::new, |mut all, tags| {
-        tags.into_iter().for_each(|(tag, count)| *all.entry(tag).or_default() += count);
-        all
-    });
+    let tags = tag_counts(notes);
     let mut folders: HashMap<&str, usize> = HashMap::new();
     if tags.is_empty() {
         notes.iter().filter_map(|note| folder_of(note)).for_each(|folder| *folders.entry(folder).or_default() += 1);
@@ -233,24 +224,20 @@ fn decisions<'a>(store: &'a Store, stand_ins: &StandIns) -> Box<dyn Iterator<Ite
 
 /// Returns the maps of content by value, then latest change, then id; retired ones last.
 fn key_maps(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
-    let key = |_, note: &NoteHandle| {
+    let key = |position, note: &NoteHandle| {
         let (value, changed) = (note.value_or_default(), note.list_fields().changed());
-        (is_retired(store, note), Reverse(value), Reverse(changed))
+        (store.is_retired(position), Reverse(value), Reverse(changed))
     };
     sorted(store, |_, note| note.is_moc(), key)
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
 fn recent_notes(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
-    let key = |_, note: &NoteHandle| {
+    let key = |position, note: &NoteHandle| {
         let (value, changed) = (note.value_or_default(), note.list_fields().changed());
-        (is_retired(store, note), Reverse(changed), Reverse(value))
+        (store.is_retired(position), Reverse(changed), Reverse(value))
     };
     sorted(store, |_, note| !note.is_moc() && note.list_fields().changed().is_some(), key)
-}
-
-fn is_retired(store: &Store, note: &NoteHandle) -> bool {
-    note.retired(|| store.today.day()).is_some()
 }
 
 /// Returns the wanted notes by key, the least first. O(notes), and O(log notes) for each that is taken.

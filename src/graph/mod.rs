@@ -141,18 +141,17 @@ pub struct Graph<'a> {
 impl<'a> Graph<'a> {
     /// Resolves the links of all notes, which must be sorted by id.
     pub fn new(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes) -> Self {
-        let names = NameIndex::new(notes);
-        let links = link_resolution::links(&names, notes);
-        let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
-        timings::end("links resolved");
-        graph
+        Self::resolved(notes, types, NameIndex::new(notes))
     }
 
-    /// Resolves the links of all notes of a store.
+    /// Resolves the links of all notes of a store, also those by its other names.
     pub fn of_store(store: &'a Store) -> Self {
-        let names = NameIndex::of(store);
-        let links = link_resolution::links(&names, store.notes());
-        let graph = Self { names: OnceLock::from(names), ..Self::of(store.notes(), &store.config.link_types, links) };
+        Self::resolved(store.notes(), &store.config.link_types, NameIndex::of(store))
+    }
+
+    fn resolved(notes: &'a [Arc<NoteHandle>], types: &'a LinkTypes, names: NameIndex<'a>) -> Self {
+        let links = link_resolution::links(&names, notes);
+        let graph = Self { names: OnceLock::from(names), ..Self::of(notes, types, links) };
         timings::end("links resolved");
         graph
     }

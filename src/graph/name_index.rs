@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::{COLLECTION_MARK, Dialect, EncodedTarget, MARKDOWN_ENDINGS, join_path, normalize_path};
-use crate::store::{Collection, NoteHandle, NoteIdx, Store};
+use crate::store::{Collection, NoteHandle, NoteIdx, Store, naming_collection};
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths. A name means a note of the collection of the
 /// note that contains it, or, behind the name of a collection and a colon, one of that.
@@ -68,9 +68,7 @@ impl<'a> NameIndex<'a> {
             collections.push(CollectionNames::new(notes, first..first + same.len()));
             first += same.len();
         }
-        // The notes of the project's store do not know the other names.
-        let about = notes.last().and_then(|last| last.collection());
-        Self { notes, collections, about, has_names: true, by_path: OnceLock::new() }
+        Self { notes, collections, about: naming_collection(notes), has_names: true, by_path: OnceLock::new() }
     }
 
     /// Indexes the names of the notes of a store, whose first collection knows the other names of all.

@@ -79,13 +79,12 @@ pub(crate) struct TargetComparison<'a> {
 
 impl<'a> TargetComparison<'a> {
     /// Prepares a comparison; `new_path` maps the path of a note to its path after the change.
-    pub(crate) fn new(store: &'a Store, after: &'a [Arc<NoteHandle>], new_path: impl Fn(&'a str) -> &'a str) -> Self {
-        let by_path: HashMap<&str, NoteIdx> =
-            NoteIdx::enumerate(after).map(|(index, note)| (note.path.as_str(), index)).collect();
-        let before = store.notes();
-        let names_after = NameIndex::new(after).with_names_of(Some(store.first_collection()));
-        let indices_after = before.iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
-        Self { before: (before, NameIndex::of(store)), after: (after, names_after), indices_after }
+    pub(crate) fn new(before: &'a Store, after: &'a Store, new_path: impl Fn(&'a str) -> &'a str) -> Self {
+        let by_path = NoteIdx::enumerate(after.notes()).map(|(index, note)| (note.path.as_str(), index));
+        let by_path: HashMap<&str, NoteIdx> = by_path.collect();
+        let indices_after = before.notes().iter().map(|note| by_path.get(new_path(&note.path)).copied()).collect();
+        let with_names = |store: &'a Store| (store.notes(), NameIndex::of(store));
+        Self { before: with_names(before), after: with_names(after), indices_after }
     }
 
     /// Returns the link targets of a note before the change, with note indices as of after it.

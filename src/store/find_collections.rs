@@ -149,28 +149,44 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
         let (is_writable, rules) = (true, None);
         return Ok(FoundCollection { name, root, dir, dialect, is_writable, reason, authority, config, rules });
     };
-    let location = Location { only: vec![name.clone()], ..location.clone() };
+    Ok(find_named(name, location, current_dir)?.0)
+}
+
+/// Finds the collection that a command changes, with its other names, which its notes may use for it. None are known if the
+/// collections can't be found.
+///
+/// # Errors
+/// As [`find_target`].
+pub(super) fn find_target_with_names(
+    location: &Location,
+    current_dir: &Path,
+) -> Result<(FoundCollection, Arc<OtherNames>), Error> {
+    if let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) {
+        let (target, names) = find_named(name, location, current_dir)?;
+        // In its own folder, the collection is that of the project.
+        let mut names = OtherNames::clone(&names);
+        names.names.insert(PROJECT.to_owned(), target.name.clone());
+        return Ok((target, Arc::new(names)));
+    }
+    let target = find_target(location, current_dir)?;
+    let all = Location { only: Vec::new(), to: None, ..location.clone() };
+    Ok((target, find_collections(&all, current_dir).map(|found| found.other_names).unwrap_or_default()))
+}
+
+/// Finds the writable collection with a name, and the other names of all.
+fn find_named(
+    name: &str,
+    location: &Location,
+    current_dir: &Path,
+) -> Result<(FoundCollection, Arc<OtherNames>), Error> {
+    let location = Location { only: vec![name.to_owned()], ..location.clone() };
     let mut found = find_collections(&location, current_dir)?;
     let target = found.all.swap_remove(0);
     if !target.is_writable {
         let message = format!("`{name}` is a source that is only read");
         return Err(Error::usage(message).hint("add `writable = true` to it in the config that names it"));
     }
-    Ok(target)
-}
-
-/// Returns the other names of the collection that a command changes, which its notes may use for it. None are known if the
-/// collections can't be found.
-pub(super) fn names_of_target(target: &FoundCollection, location: &Location, current_dir: &Path) -> Arc<OtherNames> {
-    let location = Location { only: Vec::new(), to: None, ..location.clone() };
-    let Ok(found) = find_collections(&location, current_dir) else { return Arc::default() };
-    if target.name == PROJECT {
-        return found.other_names;
-    }
-    // In its own folder, the collection is that of the project.
-    let mut names = OtherNames::clone(&found.other_names);
-    names.names.insert(PROJECT.to_owned(), target.name.clone());
-    Arc::new(names)
+    Ok((target, found.other_names))
 }
 
 /// Adds to the error of a missing store that the user's own can be changed, if there is one.

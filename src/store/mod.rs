@@ -67,7 +67,7 @@ pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationF
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::Lock;
 pub(crate) use lock::{FolderLock, lock_folder};
-pub(crate) use names::position_of;
+pub(crate) use names::{naming_collection, position_of};
 pub use note_handle::NoteHandle;
 pub use note_idx::{NoteIdx, NoteSet};
 use open_collection::CollectionReader;
@@ -138,6 +138,8 @@ pub struct Store {
     recovered: usize,
     /// The positions of the notes by path, computed at the first use.
     by_path: OnceLock<HashMap<String, NoteIdx>>,
+    /// All collections, of a store that a command changes; `None` if they can't be read.
+    all: OnceLock<Option<Box<Self>>>,
     /// Whether the process ends with the answer from this store.
     is_only_call: bool,
 }
@@ -220,8 +222,7 @@ impl Store {
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
-        let target = find_collections::find_target(location, current_dir)?;
-        let other_names = find_collections::names_of_target(&target, location, current_dir);
+        let (target, other_names) = find_collections::find_target_with_names(location, current_dir)?;
         let found = FoundCollections { all: vec![target], other_names, ..FoundCollections::default() };
         let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
         Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
@@ -265,6 +266,7 @@ impl Store {
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),
+            all: OnceLock::new(),
             is_only_call: location.is_only_call,
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
@@ -377,6 +379,7 @@ impl Store {
             target: None,
             recovered: 0,
             by_path: OnceLock::new(),
+            all: OnceLock::new(),
             is_only_call: false,
         }
     }

@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::collection::Collection;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::CollectionReader;
@@ -27,8 +28,7 @@ const MIN_PART: usize = 4;
 impl Store {
     /// Returns the position in [`Store::notes`] of the note with an id.
     pub fn position(&self, id: &NoteId) -> Option<NoteIdx> {
-        let current = id.collection().map(|name| id.qualified(self.first().about.current_name(name)));
-        position_of(&self.notes, current.as_ref().unwrap_or(id))
+        position_in(&self.notes, id, Some(&self.first().about))
     }
 
     /// Returns the position behind the note with an id, whether it still exists or not.
@@ -214,8 +214,17 @@ impl Store {
 /// Returns the position of the note with an id, of the first collection that has it unless the id names one. The notes are
 /// sorted by collection and id.
 pub(crate) fn position_of(notes: &[Arc<NoteHandle>], id: &NoteId) -> Option<NoteIdx> {
-    // The notes of the project's store do not know the other names.
-    let about = notes.last().and_then(|last| last.collection());
+    position_in(notes, id, naming_collection(notes))
+}
+
+/// Returns a collection that knows the other names of all; `None` if there is only the project's store, whose notes do not
+/// know them.
+pub(crate) fn naming_collection(notes: &[Arc<NoteHandle>]) -> Option<&Collection> {
+    notes.last().and_then(|last| last.collection())
+}
+
+/// See [`position_of`]. `about`: a collection that knows the other names of all.
+fn position_in(notes: &[Arc<NoteHandle>], id: &NoteId, about: Option<&Collection>) -> Option<NoteIdx> {
     let collection = id.collection().map(|name| about.map_or(name, |about| about.current_name(name)));
     let mut first = 0;
     while let Some(note) = notes.get(first) {

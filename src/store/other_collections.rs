@@ -16,7 +16,7 @@ impl Store {
 
     /// Whether a collection has a name. Reads all collections.
     pub fn is_collection(&self, name: &str) -> bool {
-        let all = self.open_all();
+        let all = self.with_all();
         all.is_some_and(|all| all.collections().any(|collection| collection.name == collection.current_name(name)))
     }
 
@@ -27,16 +27,19 @@ impl Store {
     }
 
     fn resolve_in_all(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
-        let all = self.open_all()?;
+        let all = self.with_all()?;
         let note = Arc::clone(&all.notes()[all.resolve(name).ok()?]);
         let collection = all.collections().nth(note.collection_ordinal())?;
         Some((note.id.qualified(&collection.name), Arc::clone(collection)))
     }
 
-    /// Opens all collections, for a command that changes this one.
-    fn open_all(&self) -> Option<Self> {
-        let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
-        Self::open(&location, &self.current_dir).ok()
+    /// Returns the store with all collections, for a command that changes this one. They are read once.
+    fn with_all(&self) -> Option<&Self> {
+        let open = || {
+            let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
+            Self::open(&location, &self.current_dir).ok().map(Box::new)
+        };
+        self.all.get_or_init(open).as_deref()
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.

@@ -240,7 +240,7 @@ impl MergePlanner<'_> {
         let merged = self.store.after(&changes_of(planned));
         let (into, from) = (self.into.note.path.as_str(), self.from.note.path.as_str());
         let new_path = |path| if path == from { into } else { path };
-        let comparison = TargetComparison::new(self.store, merged.notes(), new_path);
+        let comparison = TargetComparison::new(self.store, &merged, new_path);
         let astray = comparison.first_changed(&[self.into.position, self.from.position]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from.position));
         let Some(astray) = astray else { return Ok(()) };

@@ -175,7 +175,7 @@ impl RenamePlanner<'_> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(misled) = TargetComparison::new(store, renamed.notes(), new_path).first_changed(&[]) else {
+        let Some(misled) = TargetComparison::new(store, &renamed, new_path).first_changed(&[]) else {
             return Ok(());
         };
         let message = format!("with this title, links of `{}` would lead to other notes", store.notes()[misled].id);
