@@ -114,6 +114,11 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");
     let screen = screen(request, env);
+    // On a terminal, the text may be paged.
+    if env.size.is_none() && fit::write_list(&report, request.budget, request.format, screen, out)? {
+        timings::end("fit");
+        return report.verdict.map_or_else(|| Ok(out.flush()?), Err);
+    }
     let text = fit::fit(&report, request.budget, request.format, screen)?;
     timings::end("fit");
     let text = match &request.command {

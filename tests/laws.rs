@@ -11,11 +11,11 @@ use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::error::ErrorKind;
-use qipu::fit::{ShownText, fit, fit_unseen};
+use qipu::fit::{ShownText, fit, fit_unseen, write_list};
 use qipu::note::{Note, NoteId};
 use qipu::report::GraphFormat;
 use qipu::report::{HookEnvelope, Report, RowValue};
-use qipu::request::{Budget, Command, Format, MentionTarget, PrimeRequest};
+use qipu::request::{Budget, Command, Format, ListRequest, MentionTarget, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 
 use regex::Regex;
@@ -219,6 +219,30 @@ fn no_answer_contains_invisible_characters() {
             Ok(())
         })
         .unwrap();
+}
+
+/// A list without a budget is written in parts. Its text is the one that is written as a whole.
+#[test]
+fn a_list_that_is_written_in_parts_is_the_same_text() {
+    let command = Command::List(ListRequest::default());
+    for count in [40, 17_000] {
+        let files = (0..count).map(|number| (format!("notes/{number}.md"), hostile_note(number)));
+        let store = store_of(files.collect());
+        let report = run_on(&command, &store).unwrap();
+        for format in FORMATS {
+            let mut parts = Vec::new();
+            let is_list = write_list(&report, Budget::default(), format, Screen::default(), &mut parts).unwrap();
+            assert!(is_list, "{format:?}");
+            assert!(String::from_utf8(parts).unwrap() == write(&report, None, format).unwrap(), "{format:?}");
+            let limited = Budget { max_chars: Some(usize::MAX - 1), ..Budget::default() };
+            assert!(!write_list(&report, limited, format, Screen::default(), &mut Vec::new()).unwrap());
+        }
+    }
+}
+
+fn hostile_note(number: usize) -> Vec<u8> {
+    format!("---\nid: qp-{number}\ntitle: \"T {number} \\e[31m\"\n---\nFirst {number}.\n\nOther\u{202e} text.\n")
+        .into_bytes()
 }
 
 #[test]

@@ -208,7 +208,7 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
             return entry;
         }
         let summary =
-            entry.note.summary().map(|summary| truncated_at_word(summary, MAX_DECISION_CHARS)).unwrap_or_default();
+            entry.note.summary().map(|summary| truncated_at_word(&summary, MAX_DECISION_CHARS)).unwrap_or_default();
         with_summary(entry, summary)
     };
     unseen.take(most).map(|position| Entry::Note(entry(position))).collect()

@@ -136,7 +136,7 @@ pub(super) fn attachment_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 
 /// Returns diagnostics about the secrets in a note.
 pub(super) fn note_diagnostics(store: &Store, note: &NoteHandle) -> Vec<DiagnosticEntry> {
-    let secrets = find(note.parsed_or_empty().text());
+    let secrets = note.read_once(|note| find(note.text()));
     secrets.iter().map(|secret| located(secret, note_warning(store, note, "secret", String::new()))).collect()
 }
 

@@ -91,7 +91,7 @@ pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
         let note = &store.notes()[*position];
         references.extend(note.code_refs().into_iter().map(|found| (*position, found)));
         if !note.is_journal() {
-            let of_text = code_refs_in(note.parsed_or_empty().body());
+            let of_text = note.read_once(|note| code_refs_in(note.body()));
             references.extend(of_text.into_iter().map(|found| (*position, found)));
         }
     }

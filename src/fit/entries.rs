@@ -1,6 +1,8 @@
 //! Fitting of entries in their order: everything, else the whole entries that fit, else the beginning of the first.
 
 use std::collections::BTreeSet;
+use std::io::Write;
+use std::ops::Range;
 
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
@@ -8,9 +10,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::Proposal;
+use crate::error::Error;
 use crate::escape;
 use crate::render::{CUT_MARK, EntryText, FrameState, Included, ShownPart};
-use crate::report::{BlockEntry, Entry, SelectionStats};
+use crate::report::{BlockEntry, Entry, FormatDetail, NoteLayout, SelectionStats};
 
 /// The most cuts that are tried before the last one that may fit.
 const MAX_STEPS_BACK: usize = 16;
@@ -18,6 +21,8 @@ const MAX_STEPS_BACK: usize = 16;
 const MIN_PARALLEL: usize = 16;
 /// The number of entries that one thread joins to one text.
 const ENTRIES_PER_RUN: usize = 256;
+/// The number of entries of a list that are in memory as text before they are written.
+const ENTRIES_PER_WRITE: usize = 64 * ENTRIES_PER_RUN;
 
 /// Returns the statistics of a document of one note from its text.
 pub(super) type StatsOf<'a> = dyn Fn(&EntryText) -> Option<SelectionStats> + 'a;
@@ -68,17 +73,53 @@ impl DocumentBuilder<'_> {
     /// Accepts all entries, which are notes, and renders them in parallel.
     fn accept_all(&mut self) {
         let count = self.report.entries.len();
-        let renderer = self.renderer;
-        let included = Included::all(count, true);
+        self.included = Included::all(count, true);
+        self.notes = count;
+        let runs = self.runs(0..count).into_iter().enumerate();
+        runs.for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
+    }
+
+    /// Renders entries, which are all included and do not depend on another, in parallel and in runs.
+    fn runs(&self, indices: Range<usize>) -> Vec<EntryText> {
+        let (renderer, included, end) = (self.renderer, &self.included, indices.end);
         let run = |first: usize| {
-            let indices = first..count.min(first + ENTRIES_PER_RUN);
-            let texts = indices.map(|index| renderer.render(index, ShownPart::Whole, &included));
+            let indices = first..end.min(first + ENTRIES_PER_RUN);
+            let texts = indices.map(|index| renderer.render(index, ShownPart::Whole, included));
             EntryText::joined(texts, |section| renderer.separator(section))
         };
-        let runs: Vec<EntryText> = (0..count).into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect();
-        self.included = included;
+        indices.into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect()
+    }
+
+    /// Whether the document is a list of names and summaries without limits, whose frame is known before its entries.
+    pub(super) fn is_list(&self) -> bool {
+        let is_row = self.report.head.layout.note == NoteLayout::Row;
+        let has_bodies = |entry: &Entry| self.renderer.detail(entry) == FormatDetail::Body;
+        is_row && self.is_parallel() && !self.report.entries.iter().any(has_bodies)
+    }
+
+    /// Writes a [list](Self::is_list) in parts, so that a long one is never in memory as a whole. Nothing is written of
+    /// a part in which a note could not be read.
+    pub(super) fn write_list(mut self, out: &mut dyn Write) -> Result<(), Error> {
+        let count = self.report.entries.len();
+        self.included = Included::all(count, true);
         self.notes = count;
-        runs.into_iter().enumerate().for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
+        let frame =
+            self.renderer.frame(FrameState { is_empty: false, ..self.frame_state(self.report.head.is_limited) });
+        let (after, before) =
+            frame.0.split_last().map_or_else(Default::default, |(last, before)| (last.as_str(), before.concat()));
+        let mut part = before;
+        for first in (0..count).step_by(ENTRIES_PER_WRITE) {
+            let indices = first..count.min(first + ENTRIES_PER_WRITE);
+            let runs = self.runs(indices.clone());
+            self.report.expect_read_notes(indices)?;
+            for (run, item) in runs.iter().flat_map(|run| &run.items).enumerate() {
+                let separator = if first + run == 0 { "" } else { self.renderer.separator(item.section) };
+                part.extend([separator, &item.text]);
+            }
+            out.write_all(part.as_bytes())?;
+            part.clear();
+        }
+        Ok(out.write_all(after.as_bytes())?)
     }
 
     /// Accepts as many whole entries as fit, else the first one cut, else none. `everything`: the size of all of them.
@@ -169,7 +210,7 @@ impl DocumentBuilder<'_> {
     /// Accepts the longest beginning of an entry that fits: of its body if `may_be_body`, else of its summary.
     pub(super) fn cut_entry(&mut self, index: usize, may_be_body: bool, stats_of: &StatsOf<'_>) {
         let Some(note) = self.note(index) else { return };
-        let summary = note.note.summary().map(escape::one_line).unwrap_or_default();
+        let summary = note.note.summary().map(|summary| escape::one_line(&summary)).unwrap_or_default();
         let text = may_be_body.then(|| self.longest_cut(index, note.body(), ShownPart::Body, stats_of)).flatten();
         let text = text.or_else(|| self.longest_cut(index, &summary, ShownPart::Summary, stats_of));
         if let Some(text) = text {

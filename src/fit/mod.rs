@@ -12,6 +12,8 @@ mod passages;
 mod selector;
 mod unseen;
 
+use std::io::Write;
+
 use crate::error::{Error, ErrorKind};
 use crate::render::{self, Renderer, Screen};
 use crate::report::Report;
@@ -33,8 +35,29 @@ pub fn fit(report: &Report, budget: Budget, format: Format, screen: Screen) -> R
     let renderer = render::renderer(report, format, screen, budget.tokenizer);
     let text = fitted(report, &*renderer, budget);
     let text = text.map_err(|least| too_small(smallest(least, report, &*renderer, budget), budget))?;
-    report.expect_read_notes()?;
+    report.expect_read_notes(0..report.entries.len())?;
     Ok(text)
+}
+
+/// Writes a report as [`fit`] does if it is a list without a budget, in parts, so that memory does not grow with the
+/// text. Returns whether it is one; nothing is written if not.
+///
+/// # Errors
+/// `Store` if a note could not be read; the failure of a write.
+pub fn write_list(
+    report: &Report,
+    budget: Budget,
+    format: Format,
+    screen: Screen,
+    out: &mut dyn Write,
+) -> Result<bool, Error> {
+    let renderer = render::renderer(report, format, screen, budget.tokenizer);
+    let document = DocumentBuilder::new(report, &*renderer, OutputLimits::new(budget));
+    let is_list = document.is_list();
+    if is_list {
+        document.write_list(out)?;
+    }
+    Ok(is_list)
 }
 
 /// Writes a report within a budget.

@@ -49,7 +49,7 @@ pub fn fit_unseen(
         return Ok(None);
     }
     let text = document.finish().map_err(failed)?;
-    report.expect_read_notes()?;
+    report.expect_read_notes(0..report.entries.len())?;
     Ok(Some((text, shown)))
 }
 

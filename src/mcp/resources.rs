@@ -71,7 +71,7 @@ fn resource(note: &NoteHandle) -> Value {
     let title = shortened(&one_line(note.title()), MAX_LISTED_CHARS);
     let uri = format!("{SCHEME}{}", note.id);
     let mut resource = json!({"uri": uri, "name": title, "title": title, "mimeType": MARKDOWN});
-    let summary = note.summary().map(|summary| shortened(&one_line(summary), MAX_LISTED_CHARS));
+    let summary = note.summary().map(|summary| shortened(&one_line(&summary), MAX_LISTED_CHARS));
     if let Some(summary) = summary.filter(|summary| !summary.is_empty()) {
         resource["description"] = summary.into();
     }

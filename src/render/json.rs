@@ -262,7 +262,7 @@ impl Json<'_> {
         // The excerpt of a journal replaces its text, so that it is left out beside it.
         let has_text =
             (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.shown_part, ShownPart::Summary(_));
-        let summary = if has_text { entry.note.summary().map(Into::into) } else { entry.summary() };
+        let summary = if has_text { entry.note.summary() } else { entry.summary() };
         let (summary, mut is_cut) = view.as_summary(summary.as_deref());
         let mut object = named_note(entry);
         if passages.is_none() {

@@ -111,7 +111,7 @@ impl Records<'_> {
         let blocks = view.blocks();
         // A summary taken from the text would repeat the text; a summary section is part of no text.
         let summary = if body.is_some() || !blocks.is_empty() {
-            note.summary_from(SummarySource::Section).map(Into::into)
+            note.summary_from(SummarySource::Section)
         } else {
             entry.summary()
         };

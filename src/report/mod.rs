@@ -9,6 +9,8 @@ mod note_entry;
 mod passages;
 mod score;
 
+use std::ops::Range;
+
 use clap::ValueEnum;
 use jiff::civil::Date;
 use serde::Serialize;
@@ -54,12 +56,13 @@ impl Report {
         Self { head, entries, verdict: None, candidates: None }
     }
 
-    /// Expects that the file of each note could be read whose text was needed to write the report.
+    /// Expects that the file of each note could be read whose text was needed to write these entries.
     ///
     /// # Errors
     /// `Store`, naming the first file that could not be read.
-    pub fn expect_read_notes(&self) -> Result<(), Error> {
-        let failure = self.entries.iter().filter_map(Entry::note).find_map(|entry| entry.note.read_failure());
+    pub fn expect_read_notes(&self, indices: Range<usize>) -> Result<(), Error> {
+        let entries = self.entries.get(indices).unwrap_or_default();
+        let failure = entries.iter().filter_map(Entry::note).find_map(|entry| entry.note.read_failure());
         failure.map_or(Ok(()), |error| Err(error.clone()))
     }
 

@@ -247,10 +247,10 @@ impl NoteEntry {
     /// Returns the summary to be shown; `None` if there is none.
     pub fn summary(&self) -> Option<Cow<'_, str>> {
         match &self.summary {
-            EntrySummary::OfNote => self.note.summary().map(Cow::Borrowed),
+            EntrySummary::OfNote => self.note.summary(),
             EntrySummary::Text(text) => Some(Cow::Borrowed(text)),
             EntrySummary::Excerpt => {
-                let paragraph = self.note.summary_from(SummarySource::Paragraph).map(Cow::Borrowed);
+                let paragraph = self.note.summary_from(SummarySource::Paragraph);
                 paragraph.or_else(|| Some(Cow::Owned(self.content.as_ref()?.excerpt(&self.note))))
             }
         }

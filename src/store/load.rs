@@ -17,7 +17,7 @@ use super::index::{Index, MIN_BYTES, MIN_NOTES};
 use super::note_file;
 use super::note_handle::NoteHandle;
 use super::read_errors::ReadErrors;
-use super::text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
+use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 use super::walk::dir_cache::DirCache;
 use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
 use super::walk::scan::{self, Scanned, Unreadable};
@@ -32,9 +32,6 @@ use crate::timings;
 
 /// The initial size of a read buffer in bytes; most notes are shorter.
 const BUFFER_LEN: usize = 32 * 1024;
-
-/// The number of notes that are read before their postings are merged. More would be a little faster and take more memory.
-const NOTES_PER_BATCH: usize = 10_240;
 
 /// A file of a source with a NUL in its first bytes, as many as these, is binary.
 const BINARY_PREFIX: usize = 8 * 1024;

@@ -76,7 +76,7 @@ pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use source_text::{SourceText, words};
 pub use suggest_sources::{SuggestedSource, suggested_sources};
-pub use text_index_builder::{TextIndex, TextIndexBuilder, TextIndexWorker};
+pub use text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use unreadable_and_leftover::is_skipped;
 pub use user_file::{StateFile, export, export_folder, read_user_file};
 use user_settings::UserSettings;

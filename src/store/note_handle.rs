@@ -56,8 +56,8 @@ struct IndexedNote {
 #[derive(Debug, Clone, Default)]
 struct MoreFields {
     cold: OnceLock<ColdFields>,
-    /// The note in the file; if that can't be read, an empty one with the reason.
-    file: OnceLock<(Note, Option<Error>)>,
+    /// The note in the file; if that can't be read, an empty one with the reason. Apart, since it is large.
+    file: OnceLock<Box<(Note, Option<Error>)>>,
 }
 
 impl From<Note> for NoteHandle {
@@ -172,13 +172,31 @@ impl NoteHandle {
         }
     }
 
+    /// Calls `use_note` with the parsed note, or with an empty one as [`NoteHandle::parsed_or_empty`] does. A note that is
+    /// read for this call is not kept, so that a pass over all notes needs no memory for their texts.
+    pub fn read_once<T>(&self, use_note: impl FnOnce(&Note) -> T) -> T {
+        let indexed = match &self.source {
+            NoteSource::Parsed(note) => return use_note(note),
+            NoteSource::Indexed(indexed) => indexed,
+        };
+        if let Some(note) = indexed.loaded() {
+            return use_note(note);
+        }
+        let read = indexed.read(self.local_path(), &self.path);
+        let result = use_note(&read.0);
+        if read.1.is_some() {
+            indexed.keep(read);
+        }
+        result
+    }
+
     /// Returns the error of the last read of the file; `None` if it succeeded or was not needed.
     pub fn read_failure(&self) -> Option<&Error> {
         match &self.source {
             NoteSource::Parsed(_) => None,
             NoteSource::Indexed(indexed) => {
-                let (_, failure) = indexed.more.get()?.file.get()?;
-                failure.as_ref()
+                let read = indexed.more.get()?.file.get()?;
+                read.1.as_ref()
             }
         }
     }
@@ -341,20 +359,25 @@ impl NoteHandle {
     }
 
     /// Returns the summary: see [`Note::summary`].
-    pub fn summary(&self) -> Option<&str> {
+    pub fn summary(&self) -> Option<Cow<'_, str>> {
         self.summary_from(SummarySource::Outline)
     }
 
-    /// Returns the summary up to the source `last`: see [`Note::summary_from`]. Reads a file only if no field gives one.
-    pub fn summary_from(&self, last: SummarySource) -> Option<&str> {
-        let of_fields = match &self.source {
-            NoteSource::Parsed(_) => None,
-            NoteSource::Indexed(_) => {
-                let description = || self.extra_fields().description("description", self.title());
-                self.list_fields().summary.or_else(description)
-            }
+    /// Returns the summary up to the source `last`: see [`Note::summary_from`]. Reads a file only if no field gives one,
+    /// and keeps nothing of it: a list of many notes needs no memory for them.
+    pub fn summary_from(&self, last: SummarySource) -> Option<Cow<'_, str>> {
+        let indexed = match &self.source {
+            NoteSource::Parsed(note) => return note.summary_from(last).map(Cow::Borrowed),
+            NoteSource::Indexed(indexed) => indexed,
         };
-        of_fields.or_else(|| self.parsed_or_empty().summary_from(last))
+        if let Some(summary) = self.list_fields().summary {
+            return Some(Cow::Borrowed(summary));
+        }
+        let cold = indexed.record.cold_fields();
+        let described =
+            cold.as_ref().and_then(|cold| cold.borrowed().extra_fields().description("description", self.title()));
+        let owned = |summary: &str| Cow::Owned(summary.to_owned());
+        described.map(owned).or_else(|| self.read_once(|note| note.summary_from(last).map(owned)))
     }
 
     /// Counts the characters of the body that every format keeps: see [`Note::body_chars`]. The index has the number.
@@ -399,8 +422,18 @@ impl IndexedNote {
     }
 
     fn file(&self, local_path: &str, path: &str) -> &Note {
-        let (note, _) = self.more().file.get_or_init(|| self.read(local_path, path));
-        note
+        let read = self.more().file.get_or_init(|| Box::new(self.read(local_path, path)));
+        &read.0
+    }
+
+    /// Returns the parsed note if its file was read before.
+    fn loaded(&self) -> Option<&Note> {
+        self.more.get()?.file.get().map(|read| &read.0)
+    }
+
+    /// Keeps what was read, unless another thread has kept it.
+    fn keep(&self, read: (Note, Option<Error>)) {
+        let _ = self.more().file.set(Box::new(read));
     }
 
     /// Reads the file. If that fails, the note is empty, and the error is recorded and returned.

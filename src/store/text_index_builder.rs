@@ -7,6 +7,9 @@ use super::index::sidecar::IndexFingerprint;
 use crate::codec::blobs::{BlobSource, ByteChunks};
 use crate::note::Note;
 
+/// The number of notes that are read before their postings are merged. More would be a little faster and take more memory.
+pub const NOTES_PER_BATCH: usize = 10_240;
+
 /// Builds an index from notes, batch by batch, so that no note is read twice or kept in memory.
 pub trait TextIndexBuilder: Send {
     /// Returns the key of what is built. Blobs that were stored under another key are not read.

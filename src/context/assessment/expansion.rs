@@ -47,7 +47,7 @@ pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNo
 fn has_more_than_summary(note: &NoteHandle) -> bool {
     let words = |text: &str| text.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let body = words(note.parsed_or_empty().body());
-    !body.is_empty() && body != words(note.summary().unwrap_or_default())
+    !body.is_empty() && body != words(&note.summary().unwrap_or_default())
 }
 
 /// Returns the requested kinds of notes related to a note, by descending confidence, then by id.

@@ -19,7 +19,7 @@ use crate::search::build::indexer::TextIndexer;
 use crate::search::format::{FieldLengths, Totals, WordKind};
 use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
 use crate::search::postings::FieldTermFreqs;
-use crate::store::{NoteHandle, NoteIdx, TextIndex, TextIndexBuilder};
+use crate::store::{NOTES_PER_BATCH, NoteHandle, NoteIdx, TextIndex, TextIndexBuilder, TextIndexWorker};
 
 /// The stored segments of a store without deleted notes, and one of notes read in this call, seen as one index.
 pub struct CompositeIndex {
@@ -326,12 +326,14 @@ fn opened_segments(stored: &[&TextIndex], merged_terms: Option<&[u8]>) -> (Vec<I
 
 fn build_in_memory(notes: &[Arc<NoteHandle>], language: Language) -> Arc<dyn BlobSource> {
     let mut indexer = Box::new(TextIndexer::new(language));
-    let workers = indexer.workers();
-    let shares = notes.par_chunks(notes.len().div_ceil(workers.len()).max(1));
-    workers
-        .into_par_iter()
-        .zip(shares)
-        .for_each(|(worker, notes)| notes.iter().for_each(|note| worker.read(note.parsed_or_empty())));
-    indexer.end_batch();
+    for batch in notes.chunks(NOTES_PER_BATCH) {
+        let workers = indexer.workers();
+        let shares = batch.par_chunks(batch.len().div_ceil(workers.len()).max(1));
+        let read = |(worker, notes): (&mut dyn TextIndexWorker, &[Arc<NoteHandle>])| {
+            notes.iter().for_each(|note| note.read_once(|note| worker.read(note)))
+        };
+        workers.into_par_iter().zip(shares).for_each(read);
+        indexer.end_batch();
+    }
     Arc::new(MemoryBlobs(indexer.finish()))
 }
