@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 
 use rayon::prelude::*;
 
@@ -32,23 +34,78 @@ pub struct NearDuplicate {
     pub share: f64,
 }
 
+/// The smallest hashes of a text that may be in another one too.
+#[derive(Default)]
+struct Sketch {
+    /// The number of smallest hashes, at most [`SKETCH`]; 0 for a text that is too short to be compared.
+    len: usize,
+    /// Those of them that may be in another text too, ascending.
+    repeated: Box<[u64]>,
+}
+
+/// Hashes that were added at least twice, and few others: one bit for each residue of a hash (Bloom, *Space/time trade-offs
+/// in hash coding with allowable errors*, 1970, with one hash function).
+struct RepeatedHashes {
+    once: Vec<AtomicU64>,
+    twice: Vec<AtomicU64>,
+}
+
+impl RepeatedHashes {
+    /// Returns an empty set for up to `count` hashes. It takes 2 to 4 bytes for each.
+    fn with_room_for(count: usize) -> Self {
+        let words = || (0..(count / 8).next_power_of_two()).map(|_| AtomicU64::new(0)).collect();
+        Self { once: words(), twice: words() }
+    }
+
+    fn add(&self, hash: u64) {
+        let (word, bit) = self.position(hash);
+        if self.once[word].fetch_or(bit, Relaxed) & bit != 0 {
+            self.twice[word].fetch_or(bit, Relaxed);
+        }
+    }
+
+    /// Whether a hash was added twice. A `false` is certain.
+    fn may_contain(&self, hash: u64) -> bool {
+        let (word, bit) = self.position(hash);
+        self.twice[word].load(Relaxed) & bit != 0
+    }
+
+    fn position(&self, hash: u64) -> (usize, u64) {
+        // The number of words is a power of two. The smallest hashes differ in their lower bits.
+        ((hash >> 6) as usize & (self.once.len() - 1), 1 << (hash & 63))
+    }
+}
+
 /// Returns the notes that are near-duplicates of earlier ones, each with the first of these, in order.
 ///
 /// Candidates share at least half of the smallest hashes (bottom-k sketches: Broder, *On the resemblance and containment
-/// of documents*, 1997) and are then compared exactly.
+/// of documents*, 1997) and are then compared exactly. The texts are hashed twice, first to learn which hashes occur in
+/// several: few do, and only these are kept.
 pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     // Hashes of texts, since term ids depend on which notes were indexed together.
     let mut hashes = vec![0; index.term_count()];
     index.terms().for_each(|(id, term)| hashes[id.index()] = hash(&term.text));
-    let texts: Vec<Vec<u64>> = (0..index.note_count())
-        .into_par_iter()
-        .map(|note| shingles(&index.text(NoteIdx::new(note)), &hashes))
-        .collect();
+    let shingles_of = |note: NoteIdx| shingles(&index.text(note), &hashes);
+    let smallest = |note: usize| {
+        let mut shingles = shingles_of(NoteIdx::new(note));
+        let is_long = shingles.len() >= MIN_SHINGLES;
+        shingles.truncate(if is_long { SKETCH } else { 0 });
+        shingles
+    };
+    let notes = 0..index.note_count();
+    let in_several = RepeatedHashes::with_room_for(notes.len() * SKETCH);
+    notes.clone().into_par_iter().for_each(|note| smallest(note).into_iter().for_each(|hash| in_several.add(hash)));
+    let sketch = |note| {
+        let smallest = smallest(note);
+        let len = smallest.len();
+        Sketch { len, repeated: smallest.into_iter().filter(|hash| in_several.may_contain(*hash)).collect() }
+    };
+    let sketches: Vec<Sketch> = notes.into_par_iter().map(sketch).collect();
     let mut notes_with: HashMap<u64, Vec<NoteIdx>> = HashMap::new();
     let mut duplicates = Vec::new();
-    for (second, text) in NoteIdx::all(texts.len()).zip(&texts).filter(|(_, text)| text.len() >= MIN_SHINGLES) {
+    for (second, sketch) in NoteIdx::all(sketches.len()).zip(&sketches) {
         let mut candidates = Vec::new();
-        for shingle in text.iter().take(SKETCH) {
+        for shingle in &sketch.repeated {
             let notes = notes_with.entry(*shingle).or_default();
             candidates.extend_from_slice(notes);
             if notes.len() < MAX_CANDIDATES {
@@ -57,13 +114,10 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
         }
         candidates.sort_unstable();
         // Near-duplicates share about `MIN_SIMILARITY` of the smallest hashes; half leaves a margin.
-        let min_shared = text.len().min(SKETCH) / 2;
-        let runs = candidates.chunk_by(|a, b| a == b).filter(|same| same.len() >= min_shared);
-        let pairs = runs.filter_map(|same| same.first()).map(|first| NearDuplicate {
-            first: *first,
-            second,
-            share: jaccard(&texts[first.index()], text),
-        });
+        let mut runs = candidates.chunk_by(|a, b| a == b).filter(|same| same.len() >= sketch.len / 2).peekable();
+        let text = if runs.peek().is_some() { shingles_of(second) } else { Vec::new() };
+        let firsts = runs.filter_map(|same| same.first().copied());
+        let pairs = firsts.map(|first| NearDuplicate { first, second, share: jaccard(&shingles_of(first), &text) });
         duplicates.extend(pairs.into_iter().find(|pair| pair.share >= MIN_SIMILARITY));
     }
     duplicates
@@ -217,6 +271,18 @@ mod tests {
             let expected = (own.len() >= MIN_SHINGLES && best >= MIN_SIMILARITY).then_some(best);
             assert_eq!(near_duplicate_of(&index, last).map(|pair| pair.share), expected, "{bodies:#?}");
             found[usize::from(expected.is_some())] += 1;
+            // The sketch of a short text has all of its shingles.
+            if length < SKETCH {
+                let text = |note| shingles(&index.text(note), &hashes);
+                let is_alike = |first: &NoteIdx, second| {
+                    let (first, second) = (text(*first), text(second));
+                    first.len().min(second.len()) >= MIN_SHINGLES && jaccard(&first, &second) >= MIN_SIMILARITY
+                };
+                let first = |second: NoteIdx| NoteIdx::all(second.index()).find(|first| is_alike(first, second));
+                let expected = NoteIdx::all(notes.len()).filter_map(|second| Some((first(second)?, second)));
+                let pairs = near_duplicates(&index).into_iter().map(|pair| (pair.first, pair.second));
+                assert_eq!(pairs.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{bodies:#?}");
+            }
         }
         assert!(found.iter().all(|count| *count > 5), "{found:?}");
     }
