@@ -96,7 +96,7 @@ fn its_fields_are_read() {
         assert_eq!(by[0].2.as_ref().map(|time| time.as_str()), Some("2026-06-25T09:00:00Z"));
         let urls: Vec<_> = note.sources().iter().map(|source| source.url.as_str()).collect();
         assert_eq!(urls, ["https://x.org/a", "https://x.org/b"]);
-        assert_eq!(note.summary(), Some("In short."));
+        assert_eq!(note.summary().as_deref(), Some("In short."));
         assert_eq!(note.list_fields().changed_as_written().unwrap().as_str(), "2026-06-20T22:53:05Z");
     }
 }

@@ -86,21 +86,21 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     let mut hashes = vec![0; index.term_count()];
     index.terms().for_each(|(id, term)| hashes[id.index()] = hash(&term.text));
     let shingles_of = |note: NoteIdx| shingles(&index.text(note), &hashes);
-    let smallest = |note: usize| {
-        let mut shingles = shingles_of(NoteIdx::new(note));
+    let smallest = |note| {
+        let mut shingles = shingles_of(note);
         let is_long = shingles.len() >= MIN_SHINGLES;
         shingles.truncate(if is_long { SKETCH } else { 0 });
         shingles
     };
-    let notes = 0..index.note_count();
-    let in_several = RepeatedHashes::with_room_for(notes.len() * SKETCH);
-    notes.clone().into_par_iter().for_each(|note| smallest(note).into_iter().for_each(|hash| in_several.add(hash)));
+    let notes = || (0..index.note_count()).into_par_iter().map(NoteIdx::new);
+    let in_several = RepeatedHashes::with_room_for(index.note_count() * SKETCH);
+    notes().for_each(|note| smallest(note).into_iter().for_each(|hash| in_several.add(hash)));
     let sketch = |note| {
         let smallest = smallest(note);
         let len = smallest.len();
         Sketch { len, repeated: smallest.into_iter().filter(|hash| in_several.may_contain(*hash)).collect() }
     };
-    let sketches: Vec<Sketch> = notes.into_par_iter().map(sketch).collect();
+    let sketches: Vec<Sketch> = notes().map(sketch).collect();
     let mut notes_with: HashMap<u64, Vec<NoteIdx>> = HashMap::new();
     let mut duplicates = Vec::new();
     for (second, sketch) in NoteIdx::all(sketches.len()).zip(&sketches) {
