@@ -20,6 +20,7 @@ pub mod error;
 mod escape;
 mod eval;
 mod export;
+pub mod filter;
 pub mod fit;
 pub mod graph;
 mod hook_runner;
@@ -110,7 +111,8 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
 
 /// Answers a request, fits the answer into its budget, and writes it.
 fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let Some(report) = answer(request, env)? else { return Ok(()) };
+    let Some(mut report) = answer(request, env)? else { return Ok(()) };
+    report.head.lines = request.lines.clone();
     render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");
     let screen = screen(request, env);

@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 8] = [
     &["codec", "env", "escape", "secrets", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "warnings"],
     &["store"],
-    &["anchors", "graph", "search", "pack", "report"],
+    &["anchors", "filter", "graph", "search", "pack", "report"],
     &["request"],
     &["cli", "context", "render", "setup", "import", "hooks"],
     &["commands", "fit", "complete"],

@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 47] = [
+const IN_STORE: [&[&str]; 50] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -45,7 +45,10 @@ const IN_STORE: [&[&str]; 47] = [
     &["browse"],
     &["list"],
     &["inbox"],
+    &["list", "tag = x and linked-from = n1", "--format", "paths", "-0"],
     &["tags"],
+    &["tasks"],
+    &["tasks", "done", "n13:8"],
     &["status"],
     &["where"],
     &["doctor"],
@@ -94,7 +97,9 @@ impl World {
             fs::create_dir_all(world.at(folder)).unwrap();
         }
         for number in 0..NOTES {
-            let text = format!("---\nid: n{number}\ntitle: Note {number}\ntags: [x]\n---\nalpha word{number} [[n1]]\n");
+            let text = format!(
+                "---\nid: n{number}\ntitle: Note {number}\ntags: [x]\n---\nalpha word{number} [[n1]]\n\n- [ ] open\n"
+            );
             world.write(&format!("repo/.qipu/notes/n{number}.md"), &text);
         }
         world.write("repo/.qipu/attachments/a.txt", "attached");

@@ -7,7 +7,7 @@ use jiff::civil::Date;
 
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format};
+use crate::request::{Action, Budget, ChangeRequest, Command, Format, LineFormat, ShowRequest, trimmed};
 use crate::store::Location;
 
 /// Flags that every command understands; its help lists those that are of use there.
@@ -32,6 +32,8 @@ pub(super) struct GlobalArgs {
     /// Print only the ids of the notes, one on each line; what else there is to say goes to standard error
     #[arg(short, long, global = true)]
     quiet: bool,
+    #[command(flatten)]
+    lines: LineArgs,
     #[command(flatten)]
     budget: Budget,
     /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder); more are read with it (repeatable)
@@ -71,6 +73,42 @@ pub(super) struct GlobalArgs {
     /// Do not page long output through $QIPU_PAGER, $PAGER or less
     #[arg(long, global = true)]
     pub(super) no_pager: bool,
+}
+
+/// The flags for lines that scripts read.
+#[derive(Debug, Args)]
+struct LineArgs {
+    /// Print these fields of each note on a line, separated by tabs: id,title,path,collection,relevance, or any other
+    #[arg(long, global = true, value_name = "FIELD", value_delimiter = ',', value_parser = trimmed)]
+    fields: Vec<String>,
+    /// With --fields, --format ids or paths: end each line with a NUL, for `xargs -0`
+    #[arg(short = '0', long = "null", global = true)]
+    null: bool,
+}
+
+impl LineArgs {
+    /// Returns the lines of the answer to a command; `None` for another format.
+    fn format(&self, command: &Command, format: Format) -> Result<Option<LineFormat>, Error> {
+        let fields = match format {
+            _ if !self.fields.is_empty() => self.fields.clone(),
+            Format::Ids if !command.changes_notes() => vec!["id".to_owned()],
+            Format::Paths => vec!["path".to_owned()],
+            _ if self.null => {
+                return Err(Error::usage("-0 works only with --fields, --format ids and --format paths"));
+            }
+            _ => return Ok(None),
+        };
+        if fields.iter().any(String::is_empty) {
+            return Err(Error::usage("--fields needs names that are not empty"));
+        }
+        let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
+        if command.changes_files() || is_raw {
+            return Err(Error::usage(
+                "--fields, --format ids and --format paths work only with commands that list notes",
+            ));
+        }
+        Ok(Some(LineFormat { fields, ends_with_nul: self.null }))
+    }
 }
 
 /// When an answer has colours.
@@ -143,6 +181,21 @@ impl GlobalArgs {
             is_dry_run: self.dry_run,
             is_secret_allowed: self.allow_secret,
         })
+    }
+
+    /// Returns the format of the answer to a command, and its lines.
+    ///
+    /// # Errors
+    /// `Usage` for flags that do not belong together or to the command.
+    pub(super) fn format_of(&self, command: &Command, format: Format) -> Result<(Format, LineFormat), Error> {
+        if self.quiet && !command.changes_notes() {
+            return Err(Error::usage("--quiet works only with commands that change notes"));
+        }
+        if !self.lines.fields.is_empty() && (self.format.is_some() || format != Format::Human) {
+            return Err(Error::usage("--fields is a format of its own").hint("omit the other format"));
+        }
+        let lines = self.lines.format(command, format)?;
+        Ok(lines.map_or_else(|| (format, LineFormat::default()), |lines| (Format::Lines, lines)))
     }
 
     fn format(&self) -> Result<Format, Error> {

@@ -6,7 +6,7 @@ use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
     about, ask, change, context, eval, export, graph, hook, import, journal, link, list, pack, prime, review, search,
-    setup, shell,
+    setup, shell, tasks,
 };
 use crate::error::Error;
 use crate::request::{
@@ -95,6 +95,9 @@ pub(super) enum Subcommands {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
+    /// List the open tasks in notes, each with its line, or tick them off
+    #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
+    Tasks(tasks::TasksArgs),
     /// Count the notes, the findings, and the notes of each type
     #[command(after_help = examples!("qipu status"))]
     Status,
@@ -297,6 +300,7 @@ impl Subcommands {
             Self::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
                 invocation.change(Action::RenameTag { from, to })
             }
+            Self::Tasks(args) => args.into_command(invocation)?,
             Self::Status => Command::Status,
             Self::Where => Command::Where,
             Self::Review(request) => review::command(request, invocation),

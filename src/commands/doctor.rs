@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use super::change::{self, PlannedChange, repair};
 use super::collections::setting_findings;
 use super::{note_findings, note_warning, secrets, stale};
-use crate::context::invalid_fields;
+use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Graph, StandIns};
 use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
-use crate::request::DoctorRequest;
+use crate::request::{DoctorRequest, Filters};
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Location, NoteIdx, Store, UnknownKey, relative_to};
+use crate::store::{self, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -88,6 +88,7 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     findings.extend(duplicate_diagnostics(store));
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
+    findings.extend(query_diagnostics(store));
     findings.extend(secrets::attachment_diagnostics(store));
     let code = stale::findings(store, &stale::notes_in_force(store));
     findings.extend(code.iter().map(|finding| finding.entry(store)));
@@ -141,7 +142,25 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         DiagnosticEntry { line: Some(key.line), ..warning }
     };
     let without_effect = setting_findings(store);
-    store.config.unknown_keys.iter().map(finding).chain(without_effect).collect()
+    let queries = store.config.queries.keys().filter_map(|name| {
+        let error = query_error(store, &format!("@{name}"))?;
+        Some(DiagnosticEntry::warning("query-invalid", store.shown("config.toml"), error.message))
+    });
+    store.config.unknown_keys.iter().map(finding).chain(without_effect).chain(queries).collect()
+}
+
+/// Returns what is wrong with a filter.
+fn query_error(store: &Store, filter: &str) -> Option<Error> {
+    parse_filters(store, &Filters::of(filter)).err()
+}
+
+/// Returns diagnostics about queries in maps of content.
+fn query_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
+    let of_note = |note: &NoteHandle| {
+        let errors = map_queries(note).into_iter().filter_map(|query| query_error(store, &query));
+        errors.map(|error| note_warning(store, note, "query-invalid", error.message)).collect::<Vec<_>>()
+    };
+    store.notes().iter().flat_map(|note| of_note(note)).collect()
 }
 
 /// Returns diagnostics about near-duplicates.

@@ -23,6 +23,7 @@ mod setup;
 mod show;
 mod stale;
 mod taken_paths;
+mod tasks;
 mod unknown_names;
 
 use std::path::{Path, PathBuf};
@@ -88,7 +89,8 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Review(_)
         | Command::Status
         | Command::Where
-        | Command::Tags => {
+        | Command::Tags
+        | Command::Tasks(_) => {
             env.join_thread_pool();
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
@@ -155,8 +157,9 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
         Command::Journal(day) => Ok(show::run_journal(*day, store)),
-        Command::Review(request) => Ok(review::run(request, session)),
+        Command::Review(request) => review::run(request, session),
         Command::Tags => Ok(list::run_tags(store)),
+        Command::Tasks(request) => tasks::run(request, session),
         Command::Status => Ok(list::run_status(store)),
         Command::Where => Ok(collections::run(store)),
         Command::Setup(_)

@@ -27,6 +27,7 @@ mod retired;
 mod source_links;
 mod splice;
 mod summary;
+mod tasks;
 mod timestamp;
 mod title;
 mod value;
@@ -62,6 +63,7 @@ pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL};
 pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
+pub use tasks::TaskItem;
 pub use timestamp::Timestamp;
 pub(crate) use title::MARKDOWN_ENDINGS;
 pub use value::Value;
@@ -298,6 +300,11 @@ impl Note {
     pub fn body_line(&self) -> usize {
         let before = self.text.get(..self.body.start).unwrap_or_default();
         before.bytes().filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// Returns the items of task lists, with their lines and offsets in the file.
+    pub fn tasks(&self) -> Vec<TaskItem> {
+        tasks::tasks(&self.text, self.body.clone())
     }
 
     /// Counts the characters of the body that every format keeps: all but white space and U+001C to U+001E.

@@ -142,11 +142,8 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
         let written = match field {
             RowValue::Name(name) => quote_value(name).into_owned(),
             RowValue::Text(text) => json_string(text),
-            RowValue::Count(count) => count.to_string(),
-            RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
-            RowValue::Share(share) => format!("{share:.3}"),
-            RowValue::Flag(flag) => flag.to_string(),
             RowValue::Nothing => continue,
+            value => value.to_text(),
         };
         text.push_str(&format!(" {name}={written}"));
     }

@@ -23,6 +23,7 @@ mod init;
 mod load;
 mod lock;
 mod names;
+mod note_fields;
 mod note_file;
 mod note_handle;
 mod note_idx;
@@ -67,7 +68,9 @@ pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationF
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::Lock;
 pub(crate) use lock::{FolderLock, lock_folder};
+pub use names::similar_own_fields;
 pub(crate) use names::{naming_collection, position_of};
+pub use note_fields::OWN_FIELDS;
 pub use note_handle::NoteHandle;
 pub use note_idx::{NoteIdx, NoteSet};
 use open_collection::CollectionReader;

@@ -17,6 +17,7 @@ pub(super) mod repair;
 mod repeated_notes;
 mod supersede;
 mod tags;
+mod tasks;
 mod update;
 mod user_fields;
 
@@ -122,6 +123,7 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
+        Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
         Action::Create { fields, is_generated, supersedes, .. } => {
@@ -172,6 +174,7 @@ fn has_new_words(action: &Action) -> bool {
         | Action::Anchor { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
+        | Action::CompleteTasks { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Delete { .. }
@@ -191,6 +194,7 @@ fn needs_all_notes(action: &Action) -> bool {
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Anchor { .. }
+        | Action::CompleteTasks { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,

@@ -9,6 +9,7 @@ mod selection_assessor;
 mod trust;
 mod utility;
 
+pub(super) use confidence::ConfidenceSource;
 pub use expansion::expand;
 pub use fields::invalid_fields;
 
