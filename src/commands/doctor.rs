@@ -14,7 +14,7 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Sev
 use crate::request::DoctorRequest;
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Location, NoteIdx, Store, UnknownKey, relative_to};
+use crate::store::{self, Change, Location, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -59,6 +59,18 @@ fn planned_repairs(store: &Store) -> Vec<PlannedChange> {
     planned
 }
 
+/// Returns the repair of a note of the project's store that `--fix` would make; `None` if it needs none or can't be repaired.
+pub fn planned_repair(store: &Store, note: NoteIdx) -> Option<Change> {
+    let handle = &store.notes()[note];
+    if handle.collection_ordinal() != 0 || !store.collection_of(note).is_writable {
+        return None;
+    }
+    let in_force = || stale::notes_in_force(store).into_iter().filter(|other| *other == note).collect::<Vec<_>>();
+    let moved = || stale::plan_moved(store, &stale::findings(store, &in_force())).pop();
+    let planned = repair::plan_note(store, handle).or_else(moved)?;
+    change::changes_of(&[planned]).pop()
+}
+
 /// Opens the store for a check, without its index: the current content of each file counts.
 fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..location.clone() }, current_dir)
@@ -80,8 +92,8 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
     relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
 }
 
-/// Returns the report of the diagnostics, behind the entries of repairs.
-fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
+/// Returns all diagnostics of a store, by path and line.
+pub fn diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = note_diagnostics(store);
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
@@ -92,6 +104,12 @@ fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entri
     let code = stale::findings(store, &stale::notes_in_force(store));
     findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
+    findings
+}
+
+/// Returns the report of the diagnostics, behind the entries of repairs.
+fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
+    let findings = diagnostics(location, store);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));

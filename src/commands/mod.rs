@@ -29,7 +29,8 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-pub use change::CLAIMS;
+pub use change::{CLAIMS, plan_changes};
+pub use doctor::{diagnostics, planned_repair};
 pub use graph::saved_file;
 
 use crate::context::Session;

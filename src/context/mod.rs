@@ -22,7 +22,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use assessment::{CandidateLimits, RankedNotes, assess, expand, invalid_fields};
+pub use assessment::{CandidateLimits, RankedNotes, assess, assess_note, expand, invalid_fields};
 pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;

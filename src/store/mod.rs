@@ -29,6 +29,7 @@ mod note_idx;
 mod open_collection;
 mod open_for_write;
 mod other_collections;
+mod overlay;
 mod project_files;
 mod read_errors;
 mod redo_log;
@@ -46,6 +47,7 @@ mod walk;
 mod watch;
 mod worktree;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -142,6 +144,8 @@ pub struct Store {
     all: OnceLock<Option<Box<Self>>>,
     /// Whether the process ends with the answer from this store.
     is_only_call: bool,
+    /// The notes whose texts count in place of their files, by path: see [`Store::with_texts`].
+    unsaved: HashMap<String, Arc<NoteHandle>>,
 }
 
 /// Named numbers.
@@ -268,6 +272,7 @@ impl Store {
             by_path: OnceLock::new(),
             all: OnceLock::new(),
             is_only_call: location.is_only_call,
+            unsaved: HashMap::new(),
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         store.settings_warning().into_iter().for_each(warnings::add);
@@ -381,6 +386,7 @@ impl Store {
             by_path: OnceLock::new(),
             all: OnceLock::new(),
             is_only_call: false,
+            unsaved: HashMap::new(),
         }
     }
 
@@ -495,16 +501,20 @@ impl Store {
     }
 }
 
+/// Compares notes of one collection by id, then by path.
+fn in_order(a: &NoteHandle, b: &NoteHandle) -> Ordering {
+    (&a.id, &a.path).cmp(&(&b.id, &b.path))
+}
+
 /// Sorts the notes of one collection by id, each with an id of its own, and changes the positions of a text index to match.
 fn sorted(
     mut notes: Vec<Arc<NoteHandle>>,
     mut text_index: Option<TextIndex>,
 ) -> (Vec<Arc<NoteHandle>>, Option<TextIndex>) {
     let mut order: Vec<usize> = (0..notes.len()).collect();
-    order.par_sort_by(|a, b| {
-        let (a, b) = (&notes[*a], &notes[*b]);
-        (&a.id, &a.path).cmp(&(&b.id, &b.path))
-    });
+    if !notes.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+        order.par_sort_by(|a, b| in_order(&notes[*a], &notes[*b]));
+    }
     let mut sorted: Vec<Arc<NoteHandle>> = order.iter().map(|position| Arc::clone(&notes[*position])).collect();
     // One may get another id, which takes an exclusive reference.
     notes.clear();

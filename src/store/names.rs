@@ -1,6 +1,6 @@
 //! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -49,12 +49,21 @@ impl Store {
         with_id.or_else(|| if is_file() { self.position_of_file(name) } else { None })
     }
 
-    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
-    fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
-        let by_path = self.by_path.get_or_init(|| {
+    /// Returns the position of the note at a path in the store.
+    pub fn position_at(&self, path: &str) -> Option<NoteIdx> {
+        self.by_path().get(path).copied()
+    }
+
+    fn by_path(&self) -> &HashMap<String, NoteIdx> {
+        self.by_path.get_or_init(|| {
             let paths = NoteIdx::enumerate(&self.notes);
             paths.map(|(position, note)| (note.path.clone(), position)).collect()
-        });
+        })
+    }
+
+    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
+    fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
+        let by_path = self.by_path();
         // A path that begins with `..` leads out of the store.
         let below = |base: &Path| {
             let path = discover::normalize_lexically(&base.join(name));
