@@ -25,6 +25,7 @@ pub mod graph;
 mod hook_runner;
 pub mod hooks;
 mod import;
+mod lsp;
 mod mcp;
 pub mod note;
 pub mod pack;
@@ -95,6 +96,7 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
+        Command::Lsp { today } => lsp::serve(today.as_deref(), &request.location, env),
         Command::Export(export) => {
             let _progress = progress_line::begin(env);
             export::run(export, &request.location, env, out)

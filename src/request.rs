@@ -164,6 +164,11 @@ pub enum Command {
         /// Whether results contain structured content too.
         is_structured: bool,
     },
+    /// Serve editors over the Language Server Protocol.
+    Lsp {
+        /// The date that counts as today; `None` takes that of the calendar at each change.
+        today: Option<String>,
+    },
     /// Browse the store on a terminal.
     Browse {
         /// The initial query.

@@ -19,7 +19,7 @@ const LAYERS: [&[&str]; 8] = [
     &["request"],
     &["cli", "context", "render", "setup", "import", "hooks"],
     &["commands", "fit", "complete"],
-    &["lib", "main", "mcp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
+    &["lib", "main", "mcp", "lsp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
 ];
 
 /// The only modules that some modules may import.

@@ -257,12 +257,12 @@ fn run_taught(line: &str) {
     command.args(["-c", &script]).current_dir(&project).env_clear().env("PATH", path).stdin(Stdio::null());
     command.env("EDITOR", "true");
     let output = command.output().unwrap();
-    // A browser has nothing to fill here, and a server nobody to serve; `tests/browse.rs` and `tests/mcp.rs` have.
+    // A browser has nothing to fill here, and a server nobody to serve; `tests/browse.rs`, `tests/mcp.rs` and `tests/lsp.rs` have.
     if script.starts_with("qipu browse") {
         assert_eq!(output.status.code(), Some(2), "{line}");
         return assert!(String::from_utf8_lossy(&output.stderr).contains("terminal"), "{line}");
     }
-    if script == "qipu mcp" {
+    if ["qipu mcp", "qipu lsp"].contains(&script.as_str()) {
         return assert!(output.status.success() && output.stdout.is_empty(), "{line}");
     }
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -386,7 +386,7 @@ fn help_lists_the_flags_that_a_command_takes() {
                 !answer.error.is_some_and(|error| error.message.contains(message))
             };
             // What stays open can't be called here, and takes neither; what is printed for a shell or for `man` is not cut.
-            let is_called = !matches!(path[0].as_str(), "mcp" | "browse" | "edit" | "completions");
+            let is_called = !matches!(path[0].as_str(), "mcp" | "lsp" | "browse" | "edit" | "completions");
             let is_taken = is_called && (path[0] != "man" || flag == "--dry-run") && lines.iter().any(takes);
             assert_eq!(
                 text.contains(&format!("{flag} ")) || text.contains(&format!("{flag}\n")),
@@ -397,7 +397,7 @@ fn help_lists_the_flags_that_a_command_takes() {
         }
         assert_eq!(
             text.contains("--format <FORMAT>"),
-            !matches!(words[0], "browse" | "export" | "hook" | "mcp" | "completions"),
+            !matches!(words[0], "browse" | "export" | "hook" | "mcp" | "lsp" | "completions"),
             "{path:?}"
         );
     }

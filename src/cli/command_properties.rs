@@ -38,7 +38,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 50] = [
+const COMMANDS: [(&str, &[CommandProperty]); 51] = [
     ("prime", &[Budget, Answer, Pager, Store]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
@@ -87,6 +87,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("import okf", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
     ("mcp", &[Store, Day]),
+    ("lsp", &[Store, Day]),
     ("completions", &[]),
     ("man", &[DryRun, Answer]),
 ];

@@ -178,6 +178,7 @@ fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(),
         Command::Hook(_) => "`qipu hook` answers in the form of the tool",
         Command::Export(_) => "`qipu export` answers in the form of --as",
         Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
+        Command::Lsp { .. } => "`qipu lsp` answers in the form of its protocol",
         _ => return Ok(()),
     };
     if is_named { Err(Error::usage(format!("{own_form} and has no --format"))) } else { Ok(()) }

@@ -249,6 +249,9 @@ pub(super) enum Subcommands {
         #[arg(long)]
         structured: bool,
     },
+    /// Serve editors over the Language Server Protocol, on standard input and output
+    #[command(after_help = examples!("qipu lsp"))]
+    Lsp,
     /// Print a script that lets a shell complete commands, ids, tags and types
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
@@ -321,6 +324,7 @@ impl Subcommands {
             Self::Import(sub) => Command::Import(sub.into_request(invocation)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
+            Self::Lsp => Command::Lsp { today: invocation.today.take() },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

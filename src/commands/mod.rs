@@ -74,9 +74,12 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
         Command::Load(request) => load::run(request, location, env).map(Some),
         Command::Import(request) => import::run(request, location, env).map(Some),
-        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) | Command::Export(_) => {
-            Err(Error::usage("internal error: this command has no report of its own"))
-        }
+        Command::Mcp { .. }
+        | Command::Lsp { .. }
+        | Command::Browse { .. }
+        | Command::Eval(_)
+        | Command::Hook(_)
+        | Command::Export(_) => Err(Error::usage("internal error: this command has no report of its own")),
         Command::Context(_)
         | Command::Expand(_)
         | Command::Link(_)
@@ -170,6 +173,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Index { .. }
         | Command::MergeDriver(_)
         | Command::Mcp { .. }
+        | Command::Lsp { .. }
         | Command::Hook(_)
         | Command::Eval(_)
         | Command::Dump(_)

@@ -8,6 +8,7 @@ pub(crate) mod frontmatter;
 pub(crate) mod generators;
 pub(crate) mod hang;
 pub(crate) mod layouts;
+pub(crate) mod lsp_client;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;
