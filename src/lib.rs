@@ -84,7 +84,7 @@ fn warn_once(result: Result<(), Error>) {
 
 /// Parses the arguments of a call and answers it.
 fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let request = match cli::parse(args, env)? {
+    let mut request = match cli::parse(args, env)? {
         ParsedCli::Request(request) => request,
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
@@ -92,6 +92,7 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     if request.is_verbose && !matches!(request.command, Command::Browse { .. }) {
         timings::begin();
     }
+    request.location = request.location.at_commit(&env.current_dir)?;
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),

@@ -3,7 +3,7 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Secret, Store, Text, Write};
+use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Past, Quiet, Secret, Store, Text, Write};
 use clap::Command;
 
 /// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
@@ -27,26 +27,28 @@ pub(super) enum CommandProperty {
     Store,
     /// Its answer depends on the date that counts as today.
     Day,
+    /// It only reads notes, which may then be those of an earlier commit.
+    Past,
     /// It takes text whose words may begin with a hyphen.
     Text,
 }
 
 /// The properties about most commands that read a store, print notes, or change notes.
-const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
-const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
+const READS: &[CommandProperty] = &[Answer, Pager, Store, Day, Past];
+const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day, Past];
 const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
 const COMMANDS: [(&str, &[CommandProperty]); 50] = [
-    ("prime", &[Budget, Answer, Pager, Store]),
+    ("prime", &[Budget, Answer, Pager, Store, Past]),
     ("hook", &[Budget, Store]),
-    ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
+    ("ask", &[Budget, Answer, Pager, Store, Day, Past, Text]),
     ("context", PRINTS_NOTES),
     ("about", PRINTS_NOTES),
-    ("search", &[Budget, Answer, Pager, Store, Day, Text]),
+    ("search", &[Budget, Answer, Pager, Store, Day, Past, Text]),
     ("related", PRINTS_NOTES),
-    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Day]),
+    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Day, Past]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
     ("link path", PRINTS_NOTES),
@@ -54,19 +56,19 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("link remove", CHANGES),
     ("graph", PRINTS_NOTES),
     ("show", PRINTS_NOTES),
-    ("journal", &[Budget, DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day, Text]),
+    ("journal", &[Budget, DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day, Past, Text]),
     ("browse", &[Store, Day]),
     ("list", PRINTS_NOTES),
     ("inbox", PRINTS_NOTES),
-    ("tags", &[DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day]),
+    ("tags", &[DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day, Past]),
     ("tags rename", SAVES_TEXT),
     ("status", READS),
     ("where", READS),
     ("review", PRINTS_NOTES),
-    ("doctor", &[DryRun, Answer, Pager, Store, Day]),
-    ("stale", &[DryRun, Answer, Pager, Store, Day]),
+    ("doctor", &[DryRun, Answer, Pager, Store, Day, Past]),
+    ("stale", &[DryRun, Answer, Pager, Store, Day, Past]),
     ("eval", PRINTS_NOTES),
-    ("index", READS),
+    ("index", &[Answer, Pager, Store, Day]),
     ("init", &[DryRun, Answer, Store, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
     ("create", SAVES_TEXT),
@@ -78,7 +80,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("supersede", CHANGES),
     ("anchor", CHANGES),
     ("delete", CHANGES),
-    ("dump", &[Secret, Answer, Pager, Store, Day]),
+    ("dump", &[Secret, Answer, Pager, Store, Day, Past]),
     ("load", SAVES_TEXT),
     ("export", &[Store]),
     ("import", SAVES_TEXT),
@@ -92,7 +94,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 8] = [
+const FLAGS: [(CommandProperty, &[&str]); 9] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Secret, &["allow_secret"]),
@@ -101,6 +103,7 @@ const FLAGS: [(CommandProperty, &[&str]); 8] = [
     (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
     (Store, &["store", "root", "source", "only", "no_index", "verbose"]),
     (Day, &["today"]),
+    (Past, &["at"]),
 ];
 
 /// Returns the properties about the command with this path; the commands of `help` have those of one that reads.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::days;
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
 use crate::request::{Action, Budget, ChangeRequest, Command, Format};
-use crate::store::Location;
+use crate::store::{FileTree, Location};
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -50,6 +51,9 @@ pub(super) struct GlobalArgs {
     /// The project that contains the store
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Answer from the notes as they were in a commit of git, or at the end of a day
+    #[arg(long, global = true, value_name = "REV|DATE", allow_hyphen_values = true)]
+    at: Option<String>,
     /// Ignore the index and read every note; the answers are the same
     #[arg(long, global = true)]
     no_index: bool,
@@ -135,7 +139,7 @@ impl GlobalArgs {
         let given_day = today.as_deref().and_then(|today| today.parse().ok());
         Ok(Invocation {
             env,
-            location: Location { today: Today::new(given_day, env.today), ..self.location(env) },
+            location: self.location(env, Today::new(given_day, env.today))?,
             format,
             is_format_named: self.format.is_some() || self.json || self.records || self.token,
             budget: self.budget,
@@ -161,26 +165,28 @@ impl GlobalArgs {
         Ok(format)
     }
 
-    fn location(&self, env: &Env) -> Location {
+    fn location(&self, env: &Env, today: Today) -> Result<Location, Error> {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
         let names_root = self.root.is_some();
         let mut stores = self.store.iter().cloned();
-        Location {
+        Ok(Location {
             store: stores.next().or_else(|| from_env().filter(|_| !names_root)),
             more_stores: stores.collect(),
             sources: self.source.iter().map(PathBuf::from).collect(),
             only: self.only.clone(),
             to: self.written_collection.clone(),
             root: self.root.clone(),
+            at: self.at.as_deref().map(|text| days::commit_name(text, today)),
+            files: FileTree::default(),
             no_index: self.no_index,
             cache: env.cache_dir.clone(),
             waits: env.waits,
             settings: env.settings_dir.clone(),
             data: env.data_dir.clone(),
             home: env.home.clone(),
-            today: Today::default(),
+            today,
             is_only_call: env.is_only_call,
-        }
+        })
     }
 
     /// Returns the date that counts as today, from the flag or else `QIPU_TODAY`; `None` if neither is given.

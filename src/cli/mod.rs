@@ -92,6 +92,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     if invocation.is_secret_allowed && !properties.contains(&CommandProperty::Secret) {
         return Err(Error::usage("--allow-secret works only with commands that save or pack texts"));
     }
+    check_commit(&command, properties, invocation.location.at.is_some())?;
     check_only(&command, !invocation.location.only.is_empty())?;
     check_format(&command, invocation.format, invocation.is_format_named)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
@@ -150,6 +151,15 @@ fn check_budget_and_dry_run(
     }
     if is_dry_run && !command.changes_files() {
         return Err(Error::usage("--dry-run works only with commands that change files"));
+    }
+    Ok(())
+}
+
+/// Refuses `--at` for a command that does more than read notes.
+fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: bool) -> Result<(), Error> {
+    let is_read = properties.contains(&CommandProperty::Past) && !command.changes_files();
+    if has_commit && !is_read {
+        return Err(Error::usage("--at works only with commands that read notes"));
     }
     Ok(())
 }

@@ -115,7 +115,7 @@ pub(super) fn open(
 ) -> Result<OpenCollections, Error> {
     let FoundCollections { all: found, other_names, .. } = found;
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
-    let repository = repository_root(&first);
+    let repository = repository_root(&location.files, &first);
     let hasher = RandomState::default();
     let hash = |note: &Arc<NoteHandle>| hasher.hash_one(note.id.as_str());
     let has_several = found.len() > 1;
