@@ -12,7 +12,7 @@ use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::edit::BodyEdit;
 pub use crate::report::{Format, GraphFormat, Score};
-use crate::store::Location;
+use crate::store::{CommitName, Location};
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
 /// The tokens of a budget for each note that is assessed: no note is shown in fewer.
@@ -111,6 +111,10 @@ pub enum Command {
     List(ListRequest),
     /// Show notes in full.
     Show(ShowRequest),
+    /// Show how a note changed.
+    History(HistoryRequest),
+    /// Show which notes differ between two commits.
+    Diff(DiffRequest),
     /// Show the journals of a day.
     Journal(Date),
     /// Show the tags in use.
@@ -744,6 +748,28 @@ pub struct DoctorRequest {
     /// Whether the repairs are only shown.
     #[arg(skip)]
     pub is_dry_run: bool,
+}
+
+/// A call of `history`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct HistoryRequest {
+    /// The note: its id, title, alias or file
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Maximum number of versions (default: 20; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    pub limit: Option<usize>,
+}
+
+/// A call of `diff`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffRequest {
+    /// The earlier commit.
+    pub from: CommitName,
+    /// The later commit; `None` for the files on disk.
+    pub to: Option<CommitName>,
+    /// The most notes.
+    pub limit: Option<usize>,
 }
 
 /// A call of `review`.

@@ -245,6 +245,9 @@ fn run_taught(line: &str) {
     if line.contains("--all-detected") {
         Command::new("git").args(["init", "-q"]).current_dir(&project).status().unwrap();
     }
+    if line.starts_with("qipu history") || line.starts_with("qipu diff") {
+        commit_often(&project);
+    }
     let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     // The last of a pipe may be a program that reads the answer, such as `man`.
@@ -267,6 +270,17 @@ fn run_taught(line: &str) {
     }
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
     assert!(!output.stdout.is_empty() || line.contains("edit"), "{line} says nothing");
+}
+
+/// Makes a repository of a project, with commits of long ago and two tags.
+fn commit_often(project: &Path) {
+    let commit = "git -c user.name=a -c user.email=a@example.org commit -q --allow-empty -m m";
+    let script = format!(
+        "git init -q && git add . && for n in 1 2 3 4 5 6; do {commit}; done && git tag v1.0 HEAD~1 && git tag v2.0"
+    );
+    let mut shell = Command::new("sh");
+    let shell = shell.args(["-c", &script]).current_dir(project).env("GIT_COMMITTER_DATE", "2025-03-05T12:00:00Z");
+    assert!(shell.status().unwrap().success());
 }
 
 /// Returns the command lines in a text: what begins with `qipu ` after a mark, up to its end.

@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 47] = [
+const IN_STORE: [&[&str]; 49] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -50,6 +50,8 @@ const IN_STORE: [&[&str]; 47] = [
     &["where"],
     &["doctor"],
     &["review"],
+    &["history", "n1"],
+    &["diff", "HEAD"],
     &["doctor", "--fix"],
     &["stale"],
     &["stale", "--fix"],
@@ -294,8 +296,8 @@ fn writes_stay_inside_a_store_without_links() {
     let world = World::new("plain");
     let codes = world.run_all();
     for (args, code) in IN_STORE.iter().zip(codes) {
-        // There is no terminal, and no file that git tracks.
-        let is_refused = ["browse", "anchor"].contains(&args[0]);
+        // There is no terminal, no file that git tracks, and no commit.
+        let is_refused = ["browse", "anchor", "history", "diff"].contains(&args[0]);
         assert_eq!(code != 0, is_refused, "{args:?} ended with {code}");
     }
     assert!(world.at("repo/.qipu/cache/notes.index").is_file() && world.at("repo/AGENTS.md").is_file());

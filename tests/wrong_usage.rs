@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 69] = [
+const WRONG: [(&str, &str, &str); 73] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -47,6 +47,10 @@ const WRONG: [(&str, &str, &str); 69] = [
     ("list|-q", "--quiet works only with commands that change notes", ""),
     ("journal|-q", "--quiet works only with commands that change notes", ""),
     ("init|--quiet", "--quiet works only with commands that change notes", ""),
+    ("capture|x|--at|HEAD", "--at works only with commands that read notes", ""),
+    ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
+    ("history", "<ID>", "usage: qipu history <ID>; see `qipu history --help`"),
+    ("diff", "<REV1>", "usage: qipu diff <REV1> [REV2]; see `qipu diff --help`"),
     ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),

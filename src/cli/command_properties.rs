@@ -40,7 +40,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 50] = [
+const COMMANDS: [(&str, &[CommandProperty]); 52] = [
     ("prime", &[Budget, Answer, Pager, Store, Past]),
     ("hook", &[Budget, Store]),
     ("ask", &[Budget, Answer, Pager, Store, Day, Past, Text]),
@@ -65,6 +65,8 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("status", READS),
     ("where", READS),
     ("review", PRINTS_NOTES),
+    ("history", PRINTS_NOTES),
+    ("diff", &[Budget, Answer, Pager, Store, Day]),
     ("doctor", &[DryRun, Answer, Pager, Store, Day, Past]),
     ("stale", &[DryRun, Answer, Pager, Store, Day, Past]),
     ("eval", PRINTS_NOTES),

@@ -13,6 +13,7 @@ mod examples;
 mod export;
 mod globals;
 mod graph;
+mod history;
 mod hook;
 mod hyphens;
 mod import;

@@ -5,13 +5,13 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    about, ask, change, context, eval, export, graph, hook, import, journal, link, list, pack, prime, review, search,
-    setup, shell,
+    about, ask, change, context, eval, export, graph, history, hook, import, journal, link, list, pack, prime, review,
+    search, setup, shell,
 };
 use crate::error::Error;
 use crate::request::{
-    Action, Command, DoctorRequest, ExportRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest,
-    StaleRequest,
+    Action, Command, DoctorRequest, ExportRequest, HistoryRequest, InitRequest, MergeDriverRequest, RelatedRequest,
+    ReviewRequest, StaleRequest,
 };
 
 #[derive(Debug, Subcommand)]
@@ -104,6 +104,12 @@ pub(super) enum Subcommands {
     /// List the notes that a person should look at, the worst first, each with the command that settles it
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
     Review(ReviewRequest),
+    /// Show how a note changed, from git's history: fields, headings and blocks, the latest change first
+    #[command(after_help = examples!("qipu history ID", "qipu history ID --limit 5 --json"))]
+    History(HistoryRequest),
+    /// List the notes that came, went or changed between two commits, or since one
+    #[command(after_help = examples!("qipu diff HEAD~5", "qipu diff \"last week\"", "qipu diff v1.0 v2.0 --json"))]
+    Diff(history::DiffArgs),
     /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
@@ -300,6 +306,8 @@ impl Subcommands {
             Self::Status => Command::Status,
             Self::Where => Command::Where,
             Self::Review(request) => review::command(request, invocation),
+            Self::History(request) => history::command(request, invocation),
+            Self::Diff(args) => args.into_command(invocation),
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,

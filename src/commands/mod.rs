@@ -4,9 +4,11 @@
 mod change;
 mod collections;
 mod context;
+mod diff;
 mod doctor;
 mod dump;
 mod graph;
+mod history;
 mod import;
 mod index;
 mod init;
@@ -15,6 +17,7 @@ mod list;
 mod load;
 mod man_pages;
 mod merge_driver;
+mod note_changes;
 mod prime;
 mod review;
 mod search;
@@ -68,6 +71,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             doctor::run(request, location, current_dir).map(Some)
         }
         Command::Stale(request) => stale::run(request, location, current_dir).map(Some),
+        Command::Diff(request) => diff::run(request, location, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
@@ -86,6 +90,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Show(_)
         | Command::Journal(_)
         | Command::Review(_)
+        | Command::History(_)
         | Command::Status
         | Command::Where
         | Command::Tags => {
@@ -156,12 +161,14 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Show(request) => show::run(request, session),
         Command::Journal(day) => Ok(show::run_journal(*day, store)),
         Command::Review(request) => Ok(review::run(request, session)),
+        Command::History(request) => history::run(request, store),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Status => Ok(list::run_status(store)),
         Command::Where => Ok(collections::run(store)),
         Command::Setup(_)
         | Command::Doctor(_)
         | Command::Stale(_)
+        | Command::Diff(_)
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)

@@ -2,6 +2,7 @@
 
 mod append_section;
 mod blocks;
+mod changes;
 mod code_refs;
 mod destinations;
 mod dialect;
@@ -45,6 +46,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use append_section::Section;
 pub(crate) use blocks::joined;
 pub(crate) use blocks::{Block, BlockKind};
+pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use dialect::Dialect;

@@ -146,6 +146,8 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
             RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
             RowValue::Share(share) => format!("{share:.3}"),
             RowValue::Flag(flag) => flag.to_string(),
+            RowValue::Lines(lines) if lines.is_empty() => continue,
+            RowValue::Lines(lines) => json_string(&lines.join("\n")),
             RowValue::Nothing => continue,
         };
         text.push_str(&format!(" {name}={written}"));

@@ -252,6 +252,8 @@ pub enum RowValue {
     Share(f64),
     /// A truth value.
     Flag(bool),
+    /// Texts of one line each, in records one text of lines.
+    Lines(Vec<String>),
     /// No value: left out of records, and `null` in JSON.
     Nothing,
 }

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use super::Location;
 use super::commit::commit_tree::CommitTree;
 use super::commit::revision::find_commit;
 use super::file_tree::FileTree;
 use super::git_plumbing::Repository;
 use super::worktree::repository_root;
-use super::{CommitName, Location};
 use crate::error::Error;
 
 impl Location {
@@ -18,25 +18,22 @@ impl Location {
     /// `Usage` if there is no repository, or no such commit in it; `Failure` if git can't be asked.
     pub fn at_commit(self, current_dir: &Path) -> Result<Self, Error> {
         let Some(name) = &self.at else { return Ok(self) };
-        let files = self.files_of(name, current_dir)?;
+        let repository = self.repository(current_dir)?;
+        let id = find_commit(&repository, name)?;
+        let files = FileTree::of_commit(CommitTree::read(&repository, id)?);
         Ok(Self { files, no_index: true, ..self })
     }
 
-    /// Returns the files of a commit.
-    ///
-    /// # Errors
-    /// As [`Location::at_commit`].
-    pub(super) fn files_of(&self, name: &CommitName, current_dir: &Path) -> Result<FileTree, Error> {
-        let repository = self.repository(current_dir)?;
-        let id = find_commit(&repository, name)?;
-        Ok(FileTree::of_commit(CommitTree::read(&repository, id)?))
+    /// Returns the id of the commit whose files are read; `None` for the files on disk.
+    pub fn commit_id(&self) -> Option<&str> {
+        self.files.commit().map(|commit| commit.id.as_str())
     }
 
     /// Finds the repository of the store that is named, else of the project that is named, else of the current directory.
     ///
     /// # Errors
     /// `Usage` if there is none.
-    pub(super) fn repository(&self, current_dir: &Path) -> Result<Repository, Error> {
+    fn repository(&self, current_dir: &Path) -> Result<Repository, Error> {
         let named = self.store.as_ref().or(self.root.as_ref()).map(|named| current_dir.join(named));
         let folder = named.as_deref().unwrap_or(current_dir);
         // A folder of an old commit may not exist today.

@@ -96,7 +96,9 @@ fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
     };
     let main = || shared_store(files, repository?, current_dir);
     match &own {
-        Some(store) if repository.is_some_and(|root| main_worktree(files, root).is_some()) && is_shared(files, store) => {
+        Some(store)
+            if repository.is_some_and(|root| main_worktree(files, root).is_some()) && is_shared(files, store) =>
+        {
             main().or(own)
         }
         Some(_) => own,

@@ -220,7 +220,9 @@ fn no_source_folder(path: &Path, is_there: bool) -> Error {
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
     match (location.store.is_some(), location.root.is_some()) {
         (true, _) => CollectionReason::Option,
-        (false, false) if discover::is_in_main_worktree(&location.files, root, current_dir) => CollectionReason::MainWorktree,
+        (false, false) if discover::is_in_main_worktree(&location.files, root, current_dir) => {
+            CollectionReason::MainWorktree
+        }
         _ => CollectionReason::Nearest,
     }
 }
@@ -386,7 +388,9 @@ impl<'a> CollectionFinder<'a> {
     /// Returns the names of the stores in the repository of the first one that do not depend on which store is the first:
     /// those that configs give them, and those of their folders. A name that a collection has in this answer is none.
     fn other_names(&self, first: &Path) -> OtherNames {
-        let Some(repository) = repository_root(self.files(), discover::project_folder(first)) else { return OtherNames::default() };
+        let Some(repository) = repository_root(self.files(), discover::project_folder(first)) else {
+            return OtherNames::default();
+        };
         let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
         let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
         let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root)));
@@ -453,7 +457,9 @@ impl<'a> CollectionFinder<'a> {
             if !reads_parents {
                 return;
             }
-            let Some(root) = discover::store_in(self.files(), dir).filter(|root| !self.files().is_link(root)) else { continue };
+            let Some(root) = discover::store_in(self.files(), dir).filter(|root| !self.files().is_link(root)) else {
+                continue;
+            };
             let name = name_from_below(dir, repository);
             if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);

@@ -45,7 +45,7 @@ pub struct BlobChange {
 }
 
 /// A path in the project, and the name of the object with the content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Blob {
     /// The path, with `/` between names.
     pub path: String,
@@ -121,12 +121,25 @@ impl<'r> GitHistory<'r> {
 
     /// Returns the e-mail addresses of the authors of commits, by the ids of the commits.
     pub fn author_emails(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
+        self.authors(commits, "%ae")
+    }
+
+    /// Returns the names of the authors of commits, by the ids of the commits.
+    pub fn author_names(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
+        self.authors(commits, "%an")
+    }
+
+    /// Returns what a placeholder of git-log(1) gives for each commit.
+    fn authors(&self, commits: HashSet<&str>, placeholder: &str) -> Option<HashMap<String, String>> {
         if commits.is_empty() {
             return Some(HashMap::new());
         }
         let input = commits.iter().flat_map(|id| [id.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
-        let args = ["rev-list", "--no-walk=unsorted", "--stdin", "--format=%H %ae"];
-        let output = String::from_utf8(self.repository.run(&args, input, self.started)?).ok()?;
+        let format = format!("--format=%H {placeholder}");
+        let args = ["rev-list", "--no-walk=unsorted", "--stdin", &format];
+        let output = self.repository.run(&args, input, self.started)?;
+        // A name is in the encoding of its commit.
+        let output = String::from_utf8_lossy(&output);
         // Each commit has two lines: `commit ID`, then what the format says.
         let lines = output.lines().filter(|line| !line.starts_with("commit "));
         Some(lines.filter_map(|line| line.split_once(' ')).map(|(id, mail)| (id.to_owned(), mail.to_owned())).collect())

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 
 use super::discover::find_own_root;
-use super::file_tree::FileTree;
 use super::discover::{STORE_NAMES, named_store, relative_to};
+use super::file_tree::FileTree;
 use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};

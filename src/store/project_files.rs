@@ -55,7 +55,8 @@ impl Store {
         let root = &self.first().root;
         let folder = project_root(&self.files, if self.first().about.is_source() { root } else { root.parent()? });
         let linked = repository_root(&self.files, &self.current_dir).filter(|linked| !folder.starts_with(linked));
-        let same = linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(&self.files, linked)?).ok()?)));
+        let same =
+            linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(&self.files, linked)?).ok()?)));
         Some(same.unwrap_or(folder))
     }
 
