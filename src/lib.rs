@@ -20,11 +20,13 @@ pub mod error;
 mod escape;
 mod eval;
 mod export;
+pub mod filter;
 pub mod fit;
 pub mod graph;
 mod hook_runner;
 pub mod hooks;
 mod import;
+mod lsp;
 mod mcp;
 pub mod note;
 pub mod pack;
@@ -84,7 +86,7 @@ fn warn_once(result: Result<(), Error>) {
 
 /// Parses the arguments of a call and answers it.
 fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let request = match cli::parse(args, env)? {
+    let mut request = match cli::parse(args, env)? {
         ParsedCli::Request(request) => request,
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
@@ -92,9 +94,11 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     if request.is_verbose && !matches!(request.command, Command::Browse { .. }) {
         timings::begin();
     }
+    request.location = request.location.at_commit(&env.current_dir)?;
     match &request.command {
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
+        Command::Lsp { today } => lsp::serve(today.as_deref(), &request.location, env),
         Command::Export(export) => {
             let _progress = progress_line::begin(env);
             export::run(export, &request.location, env, out)
@@ -110,7 +114,8 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
 
 /// Answers a request, fits the answer into its budget, and writes it.
 fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let Some(report) = answer(request, env)? else { return Ok(()) };
+    let Some(mut report) = answer(request, env)? else { return Ok(()) };
+    report.head.lines = request.lines.clone();
     render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");
     let screen = screen(request, env);

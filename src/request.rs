@@ -11,8 +11,8 @@ use jiff::civil::Date;
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::edit::BodyEdit;
-pub use crate::report::{Format, GraphFormat, Score};
-use crate::store::Location;
+pub use crate::report::{Format, GraphFormat, LineFormat, Score};
+use crate::store::{CommitName, Location};
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
 /// The tokens of a budget for each note that is assessed: no note is shown in fewer.
@@ -29,6 +29,8 @@ pub struct Request {
     pub location: Location,
     /// The format of the answer.
     pub format: Format,
+    /// The form of lines, if the answer consists of them.
+    pub lines: LineFormat,
     /// The limits of the answer's length.
     pub budget: Budget,
     /// Whether the phases of the call are timed on standard error.
@@ -111,10 +113,16 @@ pub enum Command {
     List(ListRequest),
     /// Show notes in full.
     Show(ShowRequest),
+    /// Show how a note changed.
+    History(HistoryRequest),
+    /// Show which notes differ between two commits.
+    Diff(DiffRequest),
     /// Show the journals of a day.
     Journal(Date),
     /// Show the tags in use.
     Tags,
+    /// List the tasks in notes.
+    Tasks(TasksRequest),
     /// Count what is in the store.
     Status,
     /// List the stores and sources that count here.
@@ -163,6 +171,11 @@ pub enum Command {
         today: Option<String>,
         /// Whether results contain structured content too.
         is_structured: bool,
+    },
+    /// Serve editors over the Language Server Protocol.
+    Lsp {
+        /// The date that counts as today; `None` takes that of the calendar at each change.
+        today: Option<String>,
     },
     /// Browse the store on a terminal.
     Browse {
@@ -517,12 +530,9 @@ pub struct Selectors {
     /// Maximum number of hops for --walk
     #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
     pub max_hops: usize,
-    /// Only notes with at least this value, 0 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
-    pub min_value: Option<u8>,
-    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
-    #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
-    pub custom_filters: Vec<String>,
+    /// The filters.
+    #[command(flatten)]
+    pub filters: Filters,
     /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
     pub max_notes: Option<usize>,
@@ -597,7 +607,7 @@ impl Selectors {
     }
 
     fn has_filters(&self) -> bool {
-        self.min_value.is_some() || !self.custom_filters.is_empty()
+        self.filters != Filters::default()
     }
 
     fn selects_otherwise(&self) -> bool {
@@ -610,15 +620,54 @@ impl Selectors {
     }
 }
 
+/// The filters of a request; a note must pass all of them. specs/filters.md has the expressions that flags are short for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct Filters {
+    /// Only notes with at least this value, 0 to 100
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
+    pub min_value: Option<u8>,
+    /// Only notes that match a filter, such as 'tag = linux and not done', or @NAME (repeatable)
+    #[arg(id = "where", long = "where", value_name = "FILTER")]
+    pub expressions: Vec<String>,
+    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
+    #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
+    pub field_tests: Vec<String>,
+    /// Only notes of these types; empty for all.
+    #[arg(skip)]
+    pub kinds: Vec<String>,
+    /// Only notes with any of these tags; empty for all.
+    #[arg(skip)]
+    pub tags: Vec<String>,
+    /// Only notes changed on this day or later (journals: of it or later).
+    #[arg(skip)]
+    pub since: Option<Date>,
+    /// Only notes changed on this day or before.
+    #[arg(skip)]
+    pub until: Option<Date>,
+    /// Only notes without any link from or to them.
+    #[arg(skip)]
+    pub only_orphans: bool,
+    /// Only notes with a link to a note that does not exist.
+    #[arg(skip)]
+    pub only_broken: bool,
+}
+
+impl Filters {
+    /// Returns an expression as the only filter.
+    pub fn of(expression: impl Into<String>) -> Self {
+        Self { expressions: vec![expression.into()], ..Self::default() }
+    }
+}
+
 /// A call of `search`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct SearchRequest {
     /// The words.
     #[arg(skip)]
     pub query: String,
-    /// The filters; the order does not count.
+    /// The filters.
     #[arg(skip)]
-    pub only: ListRequest,
+    pub filters: Filters,
     /// Maximum number of notes (default: 10; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
@@ -682,26 +731,29 @@ pub enum LinkView {
 /// A call of `list`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListRequest {
-    /// Only notes of these types; empty for all.
-    pub kinds: Vec<String>,
-    /// Only notes with any of these tags; empty for all.
-    pub tags: Vec<String>,
-    /// Only notes changed on this day or later (journals: of it or later).
-    pub since: Option<Date>,
-    /// Only notes changed on this day or before.
-    pub until: Option<Date>,
-    /// Only notes of at least this value.
-    pub min_value: Option<u8>,
-    /// Expressions on custom and other fields; all must hold.
-    pub custom_filters: Vec<String>,
+    /// The filters.
+    pub filters: Filters,
     /// The order.
     pub sort: Sort,
     /// The most notes that are listed.
     pub limit: Option<usize>,
-    /// Only notes without any link from or to them.
-    pub only_orphans: bool,
-    /// Only notes with a link to a note that does not exist.
-    pub only_broken: bool,
+}
+
+/// A call of `tasks`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct TasksRequest {
+    /// The filters of the notes.
+    #[arg(skip)]
+    pub filters: Filters,
+    /// Only tasks that are done
+    #[arg(long = "done")]
+    pub only_done: bool,
+    /// Tasks that are done too
+    #[arg(long = "all", conflicts_with = "only_done")]
+    pub with_done: bool,
+    /// Maximum number of tasks
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    pub limit: Option<usize>,
 }
 
 /// The orders of a list; the id decides between equals. `Updated` and `Created` put the latest date first and notes
@@ -746,12 +798,37 @@ pub struct DoctorRequest {
     pub is_dry_run: bool,
 }
 
+/// A call of `history`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct HistoryRequest {
+    /// The note: its id, title, alias or file
+    #[arg(value_name = "ID")]
+    pub id: String,
+    /// Maximum number of versions (default: 20; with a budget, as many as fit)
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    pub limit: Option<usize>,
+}
+
+/// A call of `diff`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DiffRequest {
+    /// The earlier commit.
+    pub from: CommitName,
+    /// The later commit; `None` for the files on disk.
+    pub to: Option<CommitName>,
+    /// The most notes.
+    pub limit: Option<usize>,
+}
+
 /// A call of `review`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ReviewRequest {
     /// Only entries with this reason (repeatable, or comma-separated)
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<ReviewKind>,
+    /// The filters.
+    #[command(flatten)]
+    pub filters: Filters,
     /// Maximum number of entries (default: 20; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
@@ -900,6 +977,8 @@ pub enum Action {
     },
     /// Rename a tag in all notes.
     RenameTag { from: String, to: String },
+    /// Tick off tasks, each `ID:LINE`.
+    CompleteTasks { tasks: Vec<String> },
     /// Accept a note: a person has read it, and it holds.
     Accept {
         id: String,
@@ -947,6 +1026,7 @@ impl Action {
             Self::Rename { .. } => "rename",
             Self::Merge { .. } => "merge",
             Self::RenameTag { .. } => "tags.rename",
+            Self::CompleteTasks { .. } => "tasks.done",
             Self::Accept { .. } => "accept",
             Self::Compact { .. } => "compact",
             Self::Supersede { .. } => "supersede",

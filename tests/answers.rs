@@ -1,14 +1,16 @@
 //! What single answers say of small stores: links, digests, searches, primers, budgets.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use serde_json::Value;
 use support::files::store;
 use support::process::{Answer, call};
+use support::random::Random;
 
 fn run(dir: &tempfile::TempDir, args: &[&str]) -> Answer {
     call(dir.path().to_str().unwrap(), args)
@@ -49,6 +51,77 @@ fn a_fanout_limit_reports_every_hidden_note_and_link() {
     assert_eq!(run(&dir, &narrow).stdout, "No path from r to c within the limits.\n");
     let nowhere = ["link", "path", "c", "r", "--direction", "out", "--max-fanout", "0"];
     assert!(records(&dir, &nowhere, "H ").concat().ends_with(" truncated=false"));
+}
+
+/// The notes and the links of a tree in records, and its first line.
+fn tree(dir: &tempfile::TempDir, limits: &[&str]) -> (BTreeSet<String>, BTreeSet<[String; 2]>, String) {
+    let args = [&["link", "tree", "n0", "--direction", "out"], limits].concat();
+    let link = |line: &String| {
+        let words: Vec<&str> = line.split(' ').collect();
+        [words[1].to_owned(), words[3].to_owned()]
+    };
+    let links = records(dir, &args, "E ").iter().map(link).collect();
+    (ids(dir, &args).into_iter().collect(), links, records(dir, &args, "H ").concat())
+}
+
+/// In random stores, an answer with `--max-fanout` counts all notes that it leaves out, and all links between the notes
+/// that it shows.
+#[test]
+fn a_fanout_limit_counts_what_it_leaves_out() {
+    let mut random = Random::new(5);
+    let mut without_links = 0;
+    for _ in 0..200 {
+        let count = random.between(4, 9);
+        let note = |random: &mut Random, index: usize| {
+            let links: Vec<String> = (0..random.below(7)).map(|_| format!("[[n{}]]", random.below(count))).collect();
+            (format!("notes/n{index}.md"), format!("---\nid: n{index}\n---\n{}\n", links.join(" ")))
+        };
+        let files: Vec<(String, String)> = (0..count).map(|index| note(&mut random, index)).collect();
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+        let dir = store(&files);
+        let hops = random.between(2, 3).to_string();
+        let fanout = random.between(1, 3).to_string();
+        let (notes, links, _) = tree(&dir, &["--max-hops", &hops]);
+        let (shown, shown_links, head) = tree(&dir, &["--max-hops", &hops, "--max-fanout", &fanout]);
+        let between = links.iter().filter(|link| link.iter().all(|id| shown.contains(id))).count();
+        let left_out = between - shown_links.len();
+        without_links += usize::from(left_out > 0);
+        let said = if left_out > 0 { format!(" links_left_out={left_out}") } else { String::new() };
+        let is_truncated = shown.len() < notes.len() || left_out > 0;
+        let end =
+            format!(" max_hops={hops}{said} notes={} matched={} truncated={is_truncated}", shown.len(), notes.len());
+        assert!(head.ends_with(&end), "{head}\n{end}\n{files:?}");
+    }
+    assert!(without_links > 10, "{without_links}");
+}
+
+#[test]
+fn a_tree_that_leaves_out_only_links_says_so() {
+    let dir = store(&[
+        ("notes/r.md", "---\nid: r\n---\n[[a]] [[b]] [[d]]"),
+        ("notes/a.md", "---\nid: a\nvalue: 90\n---\n[[d]]"),
+        ("notes/b.md", "---\nid: b\nvalue: 80\n---\n[[c]]"),
+        ("notes/c.md", "---\nid: c\n---\n"),
+        ("notes/d.md", "---\nid: d\nvalue: 70\n---\n[[c]]"),
+    ]);
+    let tree = ["link", "tree", "r", "--direction", "out", "--max-hops", "2", "--max-fanout"];
+    let human = |fanout| run(&dir, &[&tree[..], &[fanout]].concat()).stdout;
+    assert!(human("2").ends_with("(5 of 5 notes shown, 1 link left out)\n"), "{}", human("2"));
+    assert!(human("1").ends_with("(3 of 5 notes shown)\n"), "{}", human("1"));
+    assert!(!human("3").contains("shown"), "{}", human("3"));
+}
+
+#[test]
+fn a_tree_below_an_invisible_title_fits_into_its_own_length() {
+    let dir = store(&[
+        ("notes/a.md", "---\nid: a\ntitle: \u{feff}\n---\n"),
+        ("notes/b.md", "---\nid: b\nlinks: [{type: supports, id: a}]\n---\n"),
+    ]);
+    for view in ["list", "tree"] {
+        let whole = run(&dir, &["link", view, "a"]).stdout;
+        let limit = whole.chars().count().to_string();
+        assert_eq!(run(&dir, &["link", view, "a", "--max-chars", &limit]).stdout, whole);
+    }
 }
 
 #[test]

@@ -15,11 +15,11 @@ const LAYERS: [&[&str]; 8] = [
     &["codec", "env", "escape", "secrets", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "warnings"],
     &["store"],
-    &["anchors", "graph", "search", "pack", "report"],
+    &["anchors", "filter", "graph", "search", "pack", "report"],
     &["request"],
     &["cli", "context", "render", "setup", "import", "hooks"],
     &["commands", "fit", "complete"],
-    &["lib", "main", "mcp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
+    &["lib", "main", "mcp", "lsp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
 ];
 
 /// The only modules that some modules may import.

@@ -10,7 +10,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
 use regex::Regex;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 47] = [
+const IN_STORE: [&[&str]; 52] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -45,11 +45,16 @@ const IN_STORE: [&[&str]; 47] = [
     &["browse"],
     &["list"],
     &["inbox"],
+    &["list", "tag = x and linked-from = n1", "--format", "paths", "-0"],
     &["tags"],
+    &["tasks"],
+    &["tasks", "done", "n13:8"],
     &["status"],
     &["where"],
     &["doctor"],
     &["review"],
+    &["history", "n1"],
+    &["diff", "HEAD"],
     &["doctor", "--fix"],
     &["stale"],
     &["stale", "--fix"],
@@ -94,7 +99,9 @@ impl World {
             fs::create_dir_all(world.at(folder)).unwrap();
         }
         for number in 0..NOTES {
-            let text = format!("---\nid: n{number}\ntitle: Note {number}\ntags: [x]\n---\nalpha word{number} [[n1]]\n");
+            let text = format!(
+                "---\nid: n{number}\ntitle: Note {number}\ntags: [x]\n---\nalpha word{number} [[n1]]\n\n- [ ] open\n"
+            );
             world.write(&format!("repo/.qipu/notes/n{number}.md"), &text);
         }
         world.write("repo/.qipu/attachments/a.txt", "attached");
@@ -143,7 +150,17 @@ impl World {
 
     /// Runs a command under strace with lines on its standard input, each once the one before was answered.
     /// Returns its exit code.
-    fn run(&self, args: &[&str], lines: &[Value], targets: &[&str]) -> i32 {
+    fn run(&self, args: &[&str], targets: &[&str]) -> i32 {
+        self.run_with(args, targets, |_, _| {})
+    }
+
+    /// Runs a command as [`World::run`] does. `talk`: writes its input and reads from its output.
+    fn run_with(
+        &self,
+        args: &[&str],
+        targets: &[&str],
+        talk: impl FnOnce(&mut ChildStdin, &mut BufReader<ChildStdout>),
+    ) -> i32 {
         let trace = self.at("trace");
         let mut command = Command::new("timeout");
         command.args(["-k", "1", PATIENCE, "strace", "--seccomp-bpf", "-f", "-y", "-qq", "-s", "4096"]);
@@ -155,13 +172,7 @@ impl World {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().expect("strace and timeout are needed");
         let (mut input, mut output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        for line in lines {
-            writeln!(input, "{line}").unwrap();
-            if line.get("id").is_some() {
-                let mut answer = String::new();
-                assert!(output.read_line(&mut answer).unwrap() > 0, "{} {args:?}: no answer to {line}", self.name);
-            }
-        }
+        talk(&mut input, &mut output);
         drop(input);
         std::io::copy(&mut output, &mut std::io::sink()).unwrap();
         let code = child.wait().unwrap().code();
@@ -187,17 +198,18 @@ impl World {
     /// Runs all commands. Returns the exit codes of those that write into the store alone.
     fn run_all(&self) -> Vec<i32> {
         let before = self.outside();
-        let codes = IN_STORE.iter().map(|args| self.run(args, &[], &[])).collect();
-        self.run(&["dump", "../out/all.pack"], &[], &["out"]);
-        self.run(&["export", "--since-index", "../out/exported.state"], &[], &["out"]);
-        self.run(&["load", "../out/all.pack"], &[], &[]);
-        self.run(&["graph", "--as", "html", "--output", "../out/graph.html"], &[], &["out"]);
-        self.run(&["man", "--dir", "../out/man"], &[], &["out"]);
+        let codes = IN_STORE.iter().map(|args| self.run(args, &[])).collect();
+        self.run(&["dump", "../out/all.pack"], &["out"]);
+        self.run(&["export", "--since-index", "../out/exported.state"], &["out"]);
+        self.run(&["load", "../out/all.pack"], &[]);
+        self.run(&["graph", "--as", "html", "--output", "../out/graph.html"], &["out"]);
+        self.run(&["man", "--dir", "../out/man"], &["out"]);
         let merge = ["../out/base.md", "../out/ours.md", "../out/theirs.md"];
-        self.run(&[["merge-driver"].as_slice(), &merge].concat(), &[], &["out"]);
-        self.run(&["setup", "agents-md"], &[], &["repo"]);
-        self.run(&["init"], &[], &["fresh"]);
+        self.run(&[["merge-driver"].as_slice(), &merge].concat(), &["out"]);
+        self.run(&["setup", "agents-md"], &["repo"]);
+        self.run(&["init"], &["fresh"]);
         self.serve();
+        self.edit();
         assert!(self.outside() == before, "{}: something outside changed", self.name);
         codes
     }
@@ -217,7 +229,38 @@ impl World {
             call(7, "link", json!({"from": "n1", "to": "n2", "type": "supports"})),
             call(8, "search", json!({"query": "alpha"})),
         ];
-        self.run(&["mcp"], &lines, &[]);
+        self.run_with(&["mcp"], &[], |input, output| {
+            for line in lines {
+                writeln!(input, "{line}").unwrap();
+                if line.get("id").is_some() {
+                    let mut answer = String::new();
+                    assert!(output.read_line(&mut answer).unwrap() > 0, "{}: no answer to {line}", self.name);
+                }
+            }
+        });
+    }
+
+    /// Opens a note in the language server, changes its text, and asks for what is written nowhere: a new title.
+    fn edit(&self) {
+        let uri = format!("file://{}", self.at("repo/.qipu/notes/n1.md").display());
+        let text = "---\nid: n1\ntitle: Other\n---\n\n[[n2]]\n";
+        let document = json!({"uri": uri, "languageId": "markdown", "version": 1, "text": text});
+        let position = json!({"line": 2, "character": 8});
+        let root = format!("file://{}", self.at("repo").display());
+        let messages = [
+            json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"rootUri": root, "capabilities": {}}}),
+            json!({"jsonrpc": "2.0", "method": "textDocument/didOpen", "params": {"textDocument": document}}),
+            json!({"jsonrpc": "2.0", "id": 2, "method": "textDocument/rename",
+                "params": {"textDocument": {"uri": uri}, "position": position, "newName": "New"}}),
+            json!({"jsonrpc": "2.0", "id": 3, "method": "shutdown"}),
+            json!({"jsonrpc": "2.0", "method": "exit"}),
+        ];
+        let code = self.run_with(&["lsp"], &[], |input, _| {
+            for message in messages.iter().map(Value::to_string) {
+                write!(input, "Content-Length: {}\r\n\r\n{message}", message.len()).unwrap();
+            }
+        });
+        assert_eq!(code, 0, "{}", self.name);
     }
 }
 
@@ -294,8 +337,8 @@ fn writes_stay_inside_a_store_without_links() {
     let world = World::new("plain");
     let codes = world.run_all();
     for (args, code) in IN_STORE.iter().zip(codes) {
-        // There is no terminal, and no file that git tracks.
-        let is_refused = ["browse", "anchor"].contains(&args[0]);
+        // There is no terminal, no file that git tracks, and no commit.
+        let is_refused = ["browse", "anchor", "history", "diff"].contains(&args[0]);
         assert_eq!(code != 0, is_refused, "{args:?} ended with {code}");
     }
     assert!(world.at("repo/.qipu/cache/notes.index").is_file() && world.at("repo/AGENTS.md").is_file());
@@ -306,7 +349,7 @@ fn writes_stay_inside_a_store_without_links() {
     let help = String::from_utf8(help).unwrap();
     let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
     let name = Regex::new(r"(?m)^  ([a-z-]+)").unwrap();
-    let others = ["load", "setup", "init", "mcp"];
+    let others = ["load", "setup", "init", "mcp", "lsp"];
     for found in name.captures_iter(listed) {
         let is_run = IN_STORE.iter().any(|args| args[0] == &found[1]) || others.contains(&&found[1]);
         assert!(is_run, "{} is not tried", &found[1]);
@@ -360,7 +403,7 @@ fn settings_locks_and_lists_that_are_links_are_refused() {
         }
         let before = world.outside();
         for args in [["list", "--records"], ["search", "alpha"], ["capture", "a thought"], ["doctor", "--fix"]] {
-            world.run(&args, &[], &[]);
+            world.run(&args, &[]);
         }
         assert!(world.outside() == before, "{file}: something outside changed");
     }

@@ -185,7 +185,7 @@ fn check_body(html: &str) {
     const ELEMENTS: &str =
         "p|h[1-6]|pre|code|blockquote|ul|ol|li|em|strong|del|table|thead|tbody|tr|th|td|hr|br|a|span|input";
     let tag = regex::Regex::new(&format!(
-        r#"^</?(?:{ELEMENTS})(?: (?:start="\d+"|class="(?:image|language-[^"<>]*)"|style="text-align: \w+"|type="checkbox"|disabled=""|checked=""|rel="noreferrer"|target="_blank"|data-to="[^"<>]*"|href="(?i:https?://|mailto:)[^"<>]*"))*(?: /)?>"#
+        r#"^</?(?:{ELEMENTS})(?: (?:start="\d+"|class="(?:image|language-[^"<>]*)"|style="text-align: \w+"|type="checkbox"|disabled=""|checked=""|rel="noreferrer"|target="_blank"|data-to="[^"<>]*"|href="(?i:https?://|mailto:)[^"<>]*"))*(?: ?/)?>"#
     ));
     let tag = tag.unwrap();
     for (place, _) in html.match_indices('<') {
@@ -400,4 +400,31 @@ fn a_picture_is_saved_and_replaces_no_other_file() {
     }
     assert_eq!(call(&["graph", "--as", "dot", "--json"]).code(), 2);
     assert_eq!(call(&["graph", "--dry-run"]).code(), 2);
+}
+
+#[test]
+fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    fs::create_dir(dir.path().join("folder")).unwrap();
+    fs::write(dir.path().join("file"), "x").unwrap();
+    let error = |file: &str| {
+        let error = call(dir.path().to_str().unwrap(), &["graph", "--as", "html", "-o", file]).error.unwrap();
+        (error.kind, error.message, error.hint.unwrap_or_default())
+    };
+    for (file, message, hint) in [
+        (
+            "missing/x.html",
+            "can't write missing/x.html: there is no folder missing",
+            "create it, or name another folder",
+        ),
+        ("a/b/x.html", "can't write a/b/x.html: there is no folder a/b", "create it, or name another folder"),
+        ("file/x.html", "can't write file/x.html: there is no folder file", "create it, or name another folder"),
+        ("folder", "folder is a folder", "name a file in it"),
+    ] {
+        assert_eq!(error(file), (ErrorKind::Usage, message.to_owned(), hint.to_owned()));
+    }
+    let long = format!("folder/{}.html", "x".repeat(300));
+    let (_, message, _) = error(&long);
+    assert!(message.contains(&long) && !message.contains(dir.path().to_str().unwrap()), "{message}");
 }

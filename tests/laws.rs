@@ -352,6 +352,8 @@ fn is_truncated(text: &str, format: Format) -> (bool, usize) {
         }
         Format::Human
         | Format::Ids
+        | Format::Lines
+        | Format::Paths
         | Format::Hook(_)
         | Format::Prompt
         | Format::ToolResult { .. }
@@ -369,6 +371,8 @@ fn check_form(text: &str, format: Format, command: &Command) {
         Format::Records => check_records(text, command),
         Format::Human
         | Format::Ids
+        | Format::Lines
+        | Format::Paths
         | Format::Hook(_)
         | Format::Prompt
         | Format::ToolResult { .. }
@@ -449,7 +453,7 @@ fn check_detail(rest: &str, ids: &[String]) {
         assert!(!member.contains([' ', '"']) && ids.last().is_some_and(|id| id == digest), "{rest}");
         return;
     }
-    if ["analysis", "comparison", "overview", "pattern", "review", "selection"].contains(&kind) {
+    if ["analysis", "comparison", "overview", "pattern", "review", "selection", "task"].contains(&kind) {
         return check_said(rest);
     }
     if kind == "spelling" {
@@ -494,11 +498,11 @@ fn check_said(mut rest: &str) {
 }
 
 /// The keys of what is said of a question, of journals, and of notes that a person should look at.
-const SAID: [&str; 35] = [
+const SAID: [&str; 37] = [
     "tokens", "coverage", "confidence_floor", "contradictions", "reasoning", "reference", "ids", "date", "day",
     "period", "begin", "end", "journals", "intents", "terms", "warning", "side", "text", "blocks", "similarity",
     "part", "tags", "keywords", "fields", "kind", "pattern", "count", "dates", "notes", "folders", "id", "title",
-    "other", "reason", "command",
+    "other", "reason", "command", "line", "done",
 ];
 
 /// A word as a string, and values with commas between.

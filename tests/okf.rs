@@ -519,7 +519,7 @@ fn an_export_replaces_nothing() {
         ("dump --as okf .qipu/mocs", ".qipu/mocs belongs to the store"),
         ("dump --as okf .qipu/x", ".qipu/x belongs to the store"),
         ("dump --as okf .qipu/notes/new/deep", ".qipu/notes/new/deep belongs to the store"),
-        ("dump --as okf empty/no/deep", "there is no folder empty/no"),
+        ("dump --as okf empty/no/deep", "can't write empty/no/deep: there is no folder empty/no"),
         ("dump --as okf empty/a.md", "empty/a.md is not a folder"),
         ("dump --as okf -", "a bundle is a folder"),
     ] {

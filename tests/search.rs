@@ -299,12 +299,12 @@ fn filters_and_limits_choose_among_hits() {
         (notes_of(&report), report.head.matched, report.head.is_limited)
     };
     assert_eq!(search(&|_| ()).0.len(), 3);
-    assert_eq!(search(&|request| request.only.kinds.push("moc".to_owned())).0, ["a"]);
-    assert_eq!(search(&|request| request.only.min_value = Some(60)).0.len(), 2);
+    assert_eq!(search(&|request| request.filters.kinds.push("moc".to_owned())).0, ["a"]);
+    assert_eq!(search(&|request| request.filters.min_value = Some(60)).0.len(), 2);
     let (notes, matched, is_limited) = search(&|request| request.limit = Some(1));
     assert_eq!((notes.len(), matched, is_limited), (1, 3, true));
     assert!(search(&|request| request.min_relevance = Some(Score::new(0.990_001))).0.is_empty());
-    assert_eq!(search(&|request| request.only.since = "2025-02-15".parse().ok()).0, ["c"]);
+    assert_eq!(search(&|request| request.filters.since = "2025-02-15".parse().ok()).0, ["c"]);
 }
 
 #[test]

@@ -65,6 +65,11 @@ snapshots! {
         related [human json records] "related|qp-h2v6|--limit|4";
         show [human json records] "show|qp-h2v6|qp-n2g8|--links";
         list [human json records] "list|--tag|errors|--sort|value";
+        list_filter [human json records]
+            "list|kind = decision and (tag in (fsync, errors) or value >= 85) and not status";
+        list_lines [ids paths] "list|--tag|errors|--sort|value";
+        tasks [human json records] "tasks|--all";
+        tasks_done [human json records] "tasks|done|qp-5m3y:114|qp-6jq0:159|--dry-run";
         inbox [human json records] "inbox";
         tags [human json records] "tags";
         status [human json records] "status";
@@ -101,6 +106,7 @@ snapshots! {
         search [human json records] "search|backup";
         show [human json records] "show|web:index|docs:index|adr:0002-outbox|--links";
         list [human json records] "list";
+        list_lines [ids paths] "list";
         link_list [human json records] "link|list|qp-k7d2m4xa";
         link_tree [human json records] "link|tree|index";
         graph [human json records] "graph";
@@ -127,6 +133,7 @@ snapshots! {
         search [human json records] "search|forged escapes title|--limit|6";
         show [human json records] "show|forged-records|escapes|--links";
         list [human json records] "list";
+        list_lines [ids paths] "list";
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2025-03-31";
         link_list [human json records] "link|list|links";

@@ -11,7 +11,7 @@ use support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 69] = [
+const WRONG: [(&str, &str, &str); 81] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -29,7 +29,15 @@ const WRONG: [(&str, &str, &str); 69] = [
     ("--store|list|link", "`qipu link` needs a command", "commands: list,"),
     ("--json", "`qipu` needs a command", "commands: prime, hook, ask, context, about, search,"),
     ("search", "<WORDS>", "usage: qipu search <WORDS>...; see `qipu search --help`"),
-    ("list|extra", "unexpected argument 'extra'", "usage: qipu list [OPTIONS]; see `qipu list --help`"),
+    ("list|crash recovery", "is not valid at character 7: expected `and`, `or`", "`qipu search WORDS` searches"),
+    ("list|crash|recovery", "the filter `crash recovery` is not valid at character 7", "`qipu search WORDS` searches"),
+    ("list|--fields|id|--json", "--fields is a format of its own", "omit the other format"),
+    ("status|--fields|id", "`qipu status` takes no --fields", "see `qipu status --help`"),
+    ("doctor|--format|paths", "`qipu doctor` takes no --format paths", "see `qipu doctor --help`"),
+    ("journal|x|--fields|id", "--fields, --format ids and --format paths work only with commands that list notes", ""),
+    ("completions|bash|--today|2025-03-05", "`qipu completions` takes no --today", "see `qipu completions --help`"),
+    ("list|-0", "-0 works only with --fields, --format ids and --format paths", ""),
+    ("tasks|done|qp-h2v6", "`qp-h2v6` is not ID:LINE", "`qipu tasks` lists the tasks with their lines"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
     ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
@@ -47,6 +55,10 @@ const WRONG: [(&str, &str, &str); 69] = [
     ("list|-q", "--quiet works only with commands that change notes", ""),
     ("journal|-q", "--quiet works only with commands that change notes", ""),
     ("init|--quiet", "--quiet works only with commands that change notes", ""),
+    ("capture|x|--at|HEAD", "--at works only with commands that read notes", ""),
+    ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
+    ("history", "<ID>", "usage: qipu history <ID>; see `qipu history --help`"),
+    ("diff", "<REV1>", "usage: qipu diff <REV1> [REV2]; see `qipu diff --help`"),
     ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
@@ -134,10 +146,13 @@ fn invalid_calls_are_explained_with_one_hint() {
 }
 
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
-const UNDERSTOOD: [(&str, &str); 21] = [
+const UNDERSTOOD: [(&str, &str); 24] = [
     ("", "Usage: qipu [OPTIONS] <COMMAND>"),
     ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
     ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
+    ("list|fsync", "No note matches.\nno note has the field 'fsync'; `qipu search` finds words in the text of notes\n"),
+    ("list|--where|tag = fsyncc", "no note has the tag 'fsyncc'; did you mean 'fsync'?\n"),
+    ("review|--where|kin = decision", "Nothing to review.\nno note has the field 'kin'; did you mean 'kind'?\n"),
     ("inbox|--limit|1", "(1 of "),
     ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),

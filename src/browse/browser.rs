@@ -22,7 +22,7 @@ impl Browser {
     /// Creates a browser that lists all notes, or those that `query` finds.
     pub(super) fn new(mut client: StoreClient, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
         let mut model = Model { today: client.today(), ..Model::new(size, theme, query) };
-        let notes = client.list(&model.filter)?;
+        let notes = client.list(&model.filters)?;
         model.set_notes(notes, client.note_count());
         let mut browser = Self { model, client };
         browser.load_page();
@@ -66,7 +66,7 @@ impl Browser {
     }
 
     fn list(&mut self) -> Result<(), Error> {
-        let notes = self.client.list(&self.model.filter)?;
+        let notes = self.client.list(&self.model.filters)?;
         self.model.set_notes(notes, self.client.note_count());
         Ok(())
     }
@@ -74,7 +74,7 @@ impl Browser {
     fn search(&mut self, query: String) -> Result<(), Error> {
         // The filter may have changed since the notes were listed.
         self.list()?;
-        let (notes, remark) = self.client.search(&query, &self.model.filter)?;
+        let (notes, remark) = self.client.search(&query, &self.model.filters)?;
         self.model.set_text_matches(TextMatches { query, notes }, remark);
         Ok(())
     }

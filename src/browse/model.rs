@@ -12,7 +12,7 @@ use super::theme::Theme;
 use super::worklist::Worklist;
 use crate::env::Today;
 use crate::note::NoteId;
-use crate::request::ListRequest;
+use crate::request::Filters;
 use crate::store::NoteHandle;
 
 /// A property of notes that a filter tests.
@@ -80,7 +80,7 @@ pub(super) struct Model {
     pub(super) focus: Focus,
     pub(super) input: Input,
     /// The request that lists the notes: all of them, or those of some types and tags.
-    pub(super) filter: ListRequest,
+    pub(super) filters: Filters,
     pub(super) finder: Finder,
     /// The notes that the input finds, as indices into the notes of the finder, best first.
     pub(super) matches: Vec<u32>,

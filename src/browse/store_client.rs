@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::{Command, LinkRequest, LinkView, ListRequest, ReviewRequest, SearchRequest};
+use crate::request::{Command, Filters, LinkRequest, LinkView, ListRequest, ReviewRequest, SearchRequest};
 use crate::store::{Location, NoteHandle, Store};
 
 /// An open store and the request that reopens it.
@@ -63,21 +63,22 @@ impl StoreClient {
         commands::run_on(command, &self.store)
     }
 
-    /// Returns the notes that pass a filter, the latest changed first.
-    pub(super) fn list(&mut self, filter: &ListRequest) -> Result<Vec<Arc<NoteHandle>>, Error> {
-        Ok(notes_of(&self.run(&Command::List(filter.clone()))?))
+    /// Returns the notes that pass all filters, the latest changed first.
+    pub(super) fn list(&mut self, filters: &Filters) -> Result<Vec<Arc<NoteHandle>>, Error> {
+        Ok(notes_of(&self.run(&Command::List(ListRequest { filters: filters.clone(), ..ListRequest::default() }))?))
     }
 
-    /// Searches the notes that pass a filter. Returns the hits, best first, and a message about words that no note has.
+    /// Searches the notes that pass all filters. Returns the hits, best first, and a message about words that no note has.
     pub(super) fn search(
         &mut self,
         query: &str,
-        filter: &ListRequest,
+        filters: &Filters,
     ) -> Result<(Vec<Arc<NoteHandle>>, Option<String>), Error> {
         self.open_text_index()?;
-        let only = filter.clone();
+        let filters = filters.clone();
         // The list shows notes that a digest replaces, so the search shows them too.
-        let search = SearchRequest { query: query.to_owned(), only, no_compaction: true, ..SearchRequest::default() };
+        let search =
+            SearchRequest { query: query.to_owned(), filters, no_compaction: true, ..SearchRequest::default() };
         let report = self.run(&Command::Search(search))?;
         let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
             [] => format!("no note contains `{}`", spelling.word),

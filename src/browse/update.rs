@@ -161,8 +161,8 @@ fn clear_or_quit(model: &mut Model) -> Effect {
         model.find();
         return Effect::Nothing;
     }
-    if model.filter != Default::default() {
-        model.filter = Default::default();
+    if model.filters != Default::default() {
+        model.filters = Default::default();
         return Effect::List;
     }
     Effect::Quit
@@ -306,8 +306,8 @@ fn toggle_picked(model: &mut Model) -> Effect {
         return Effect::Nothing;
     };
     let names = match picker.facet {
-        Facet::Kind => &mut model.filter.kinds,
-        Facet::Tag => &mut model.filter.tags,
+        Facet::Kind => &mut model.filters.kinds,
+        Facet::Tag => &mut model.filters.tags,
     };
     match names.iter().position(|filtered| *filtered == name) {
         Some(position) => drop(names.remove(position)),

@@ -3,10 +3,20 @@
 //! Help, manual pages and completions list those flags; the checks of flags, paging and the reading of text that
 //! begins with a hyphen look them up here.
 
-use CommandProperty::{Answer, Budget, Day, DryRun, Pager, Quiet, Secret, Store, Text, Write};
-use clap::Command;
+use std::iter::successors;
 
-/// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Pager`] name a group of flags that apply to it.
+use CommandProperty::{
+    Answer, Budget, Collections, Day, DryRun, Lines, Pager, Past, Prompt, Quiet, Secret, Store, Text, Write,
+};
+use clap::builder::PossibleValuesParser;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, ValueEnum};
+
+use crate::error::Error;
+use crate::request::Format;
+
+/// What is known about a command. All but [`CommandProperty::Text`] and [`CommandProperty::Prompt`] name a group of flags
+/// that apply to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CommandProperty {
     /// Its answer consists of notes and is fitted into a budget.
@@ -19,55 +29,70 @@ pub(super) enum CommandProperty {
     Write,
     /// It can change notes, and then answers with their ids alone if that is asked for.
     Quiet,
+    /// Its answer can be a line for each note.
+    Lines,
     /// It prints an answer in a format.
     Answer,
     /// Its answer is for reading, so a long one goes through a pager.
     Pager,
-    /// It reads a store.
+    /// Its answer can be a section of a prompt.
+    Prompt,
+    /// It uses a store.
     Store,
-    /// Its answer depends on the date that counts as today.
+    /// It reads collections that can be named.
+    Collections,
+    /// It takes the date that counts as today.
     Day,
+    /// It only reads notes, which may then be those of an earlier commit.
+    Past,
     /// It takes text whose words may begin with a hyphen.
     Text,
 }
 
 /// The properties about most commands that read a store, print notes, or change notes.
-const READS: &[CommandProperty] = &[Answer, Pager, Store, Day];
-const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Day];
+const READS: &[CommandProperty] = &[Answer, Pager, Store, Collections, Day, Past];
+const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Collections, Day, Past];
+const LISTS_NOTES: &[CommandProperty] = &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past];
+const ANSWERS: &[CommandProperty] = &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past];
+const CHECKS: &[CommandProperty] = &[DryRun, Answer, Pager, Store, Collections, Day, Past];
 const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 50] = [
-    ("prime", &[Budget, Answer, Pager, Store]),
-    ("hook", &[Budget, Store]),
-    ("ask", &[Budget, Answer, Pager, Store, Day, Text]),
-    ("context", PRINTS_NOTES),
-    ("about", PRINTS_NOTES),
-    ("search", &[Budget, Answer, Pager, Store, Day, Text]),
-    ("related", PRINTS_NOTES),
-    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Day]),
+const COMMANDS: [(&str, &[CommandProperty]); 55] = [
+    ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
+    ("hook", &[Budget, Store, Collections, Day]),
+    ("ask", &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("context", ANSWERS),
+    ("about", ANSWERS),
+    ("search", &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("related", LISTS_NOTES),
+    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Collections, Day, Past]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
     ("link path", PRINTS_NOTES),
     ("link add", CHANGES),
     ("link remove", CHANGES),
     ("graph", PRINTS_NOTES),
-    ("show", PRINTS_NOTES),
-    ("journal", &[Budget, DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day, Text]),
-    ("browse", &[Store, Day]),
-    ("list", PRINTS_NOTES),
-    ("inbox", PRINTS_NOTES),
-    ("tags", &[DryRun, Secret, Write, Quiet, Answer, Pager, Store, Day]),
+    ("show", ANSWERS),
+    ("journal", &[Budget, DryRun, Lines, Secret, Write, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("browse", &[Store, Collections, Day]),
+    ("list", LISTS_NOTES),
+    ("inbox", LISTS_NOTES),
+    ("tags", READS),
     ("tags rename", SAVES_TEXT),
+    ("tasks", LISTS_NOTES),
+    ("tasks done", CHANGES),
     ("status", READS),
     ("where", READS),
-    ("review", PRINTS_NOTES),
-    ("doctor", &[DryRun, Answer, Pager, Store, Day]),
-    ("stale", &[DryRun, Answer, Pager, Store, Day]),
+    ("review", LISTS_NOTES),
+    ("history", PRINTS_NOTES),
+    ("diff", &[Budget, Answer, Pager, Store, Collections, Day]),
+    ("doctor", CHECKS),
+    ("stale", CHECKS),
     ("eval", PRINTS_NOTES),
-    ("index", READS),
-    ("init", &[DryRun, Answer, Store, Day]),
+    ("index", &[Answer, Pager, Store, Collections, Day]),
+    ("init", &[DryRun, Answer, Store, Collections, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
     ("create", SAVES_TEXT),
     ("edit", &[Write, Quiet, Answer, Store, Day]),
@@ -78,29 +103,34 @@ const COMMANDS: [(&str, &[CommandProperty]); 50] = [
     ("supersede", CHANGES),
     ("anchor", CHANGES),
     ("delete", CHANGES),
-    ("dump", &[Secret, Answer, Pager, Store, Day]),
+    ("dump", &[Secret, Answer, Pager, Store, Collections, Day, Past]),
     ("load", SAVES_TEXT),
-    ("export", &[Store]),
+    ("export", &[Store, Collections]),
     ("import", SAVES_TEXT),
     ("import logseq", SAVES_TEXT),
     ("import obsidian", SAVES_TEXT),
     ("import okf", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
-    ("mcp", &[Store, Day]),
+    ("mcp", &[Store, Collections, Day]),
+    ("lsp", &[Store, Collections, Day]),
     ("completions", &[]),
     ("man", &[DryRun, Answer]),
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 8] = [
+const FLAGS: [(CommandProperty, &[&str]); 12] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Secret, &["allow_secret"]),
     (Quiet, &["quiet"]),
     (Write, &["written_collection"]),
-    (Answer, &["format", "json", "records", "records_version", "color", "no_pager"]),
-    (Store, &["store", "root", "source", "only", "no_index", "verbose"]),
+    (Answer, &["format", "json", "records", "records_version", "color"]),
+    (Pager, &["no_pager"]),
+    (Lines, &["fields", "null"]),
+    (Store, &["store", "root", "no_index", "verbose"]),
+    (Collections, &["source", "only"]),
     (Day, &["today"]),
+    (Past, &["at"]),
 ];
 
 /// Returns the properties about the command with this path; the commands of `help` have those of one that reads.
@@ -118,17 +148,79 @@ pub(super) fn with_applicable_flags(mut command: Command) -> Command {
 fn with_hidden_flags(command: Command, parent: &str) -> Command {
     let path = format!("{parent} {}", command.get_name()).trim_start().to_owned();
     let properties = properties_of(&path);
-    let is_idle =
-        |flag: &str| FLAGS.iter().any(|(property, flags)| flags.contains(&flag) && !properties.contains(property));
-    let command = command.mut_args(|arg| if is_idle(arg.get_id().as_str()) { arg.hide(true) } else { arg });
-    command.mut_subcommands(|below| with_hidden_flags(below, &path))
+    let with_applicable = |arg: Arg| match arg.get_id().as_str() {
+        _ if !arg.is_global_set() => arg,
+        flag if is_idle(flag, properties) => arg.hide(true),
+        "format" => arg.value_parser(PossibleValuesParser::new(
+            formats(properties).iter().filter_map(ValueEnum::to_possible_value),
+        )),
+        _ => arg,
+    };
+    command.mut_args(with_applicable).mut_subcommands(|below| with_hidden_flags(below, &path))
+}
+
+/// Tells whether a flag that every command understands does not apply to a command with these properties.
+fn is_idle(flag: &str, properties: &[CommandProperty]) -> bool {
+    FLAGS.iter().any(|(property, flags)| flags.contains(&flag) && !properties.contains(property))
+}
+
+/// Returns the formats that can be named for a command with these properties.
+fn formats(properties: &[CommandProperty]) -> Vec<Format> {
+    let has = |property| properties.contains(&property);
+    let formats = [
+        (true, Format::Human),
+        (true, Format::Json),
+        (true, Format::Records),
+        (has(Prompt), Format::Prompt),
+        (has(Lines) || has(Quiet), Format::Ids),
+        (has(Lines), Format::Paths),
+    ];
+    formats.into_iter().filter(|(is_written, _)| *is_written).map(|(_, format)| format).collect()
+}
+
+/// Refuses the flags and the format that do not apply to the command that was called. `command`: makes the whole command
+/// line.
+///
+/// # Errors
+/// `Usage`, naming the first of them.
+pub(super) fn check_flags(matches: &ArgMatches, path: &str, command: impl FnOnce() -> Command) -> Result<(), Error> {
+    let called =
+        successors(Some(matches), |above| above.subcommand().map(|(_, below)| below)).last().unwrap_or(matches);
+    let is_given = |flag: &&str| {
+        called.try_contains_id(flag).is_ok() && called.value_source(flag) == Some(ValueSource::CommandLine)
+    };
+    let properties = properties_of(path);
+    let refused = |what: String| {
+        Err(Error::usage(format!("`qipu {path}` takes no --{what}")).hint(format!("see `qipu {path} --help`")))
+    };
+    let format = called.try_get_one::<Format>("format").ok().flatten();
+    let format = format.filter(|format| !formats(properties).contains(format)).and_then(Format::to_possible_value);
+    if let Some(format) = format {
+        return refused(format!("format {}", format.get_name()));
+    }
+    let flags = FLAGS.iter().flat_map(|(_, flags)| flags.iter().copied());
+    let idle: Vec<&str> = flags.filter(|flag| is_idle(flag, properties)).filter(is_given).collect();
+    if idle.is_empty() {
+        return Ok(());
+    }
+    let root = command();
+    // A command may have a flag of its own with the name of a common one.
+    let own = path.split(' ').try_fold(&root, |above, name| above.find_subcommand(name));
+    let is_common = |flag: &&&str| own.is_none_or(|own| own.get_arguments().all(|arg| arg.get_id() != **flag));
+    let Some(flag) = idle.iter().find(is_common) else { return Ok(()) };
+    let long = root.get_arguments().find(|arg| arg.get_id() == *flag).and_then(Arg::get_long).unwrap_or(flag);
+    refused((*long).to_owned())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::ffi::OsString;
+
     use clap::CommandFactory;
 
     use super::*;
+    use crate::env::Env;
 
     /// Adds the paths of the visible commands below a command.
     fn add_paths(command: &Command, parent: &str, paths: &mut Vec<String>) {
@@ -144,6 +236,112 @@ mod tests {
         let mut paths = Vec::new();
         add_paths(&super::super::Cli::command(), "", &mut paths);
         assert_eq!(COMMANDS.map(|(path, _)| path.to_owned()).to_vec(), paths);
+    }
+
+    /// The least words that call each command that needs some.
+    const WORDS: [(&str, &str); 32] = [
+        ("hook", "claude Stop"),
+        ("ask", "x"),
+        ("context", "x"),
+        ("about", "x"),
+        ("search", "x"),
+        ("related", "x"),
+        ("link list", "x"),
+        ("link tree", "x"),
+        ("link path", "x y"),
+        ("link add", "x y"),
+        ("link remove", "x y"),
+        ("show", "x --query y"),
+        ("tags rename", "x y"),
+        ("tasks done", "x:1"),
+        ("history", "x"),
+        ("diff", "HEAD"),
+        ("eval", "x"),
+        ("capture", "x"),
+        ("create", "x"),
+        ("edit", "x"),
+        ("update", "x --value 1"),
+        ("rename", "x y"),
+        ("merge", "x y"),
+        ("compact", "x y"),
+        ("supersede", "x y"),
+        ("anchor", "x y"),
+        ("delete", "x"),
+        ("load", "x"),
+        ("import logseq", "x"),
+        ("import obsidian", "x"),
+        ("import okf", "x"),
+        ("completions", "bash"),
+    ];
+
+    /// The words with which each flag is given.
+    const VALUES: [(&str, &str); 15] = [
+        ("max_chars", "--max-chars 9000"),
+        ("max_tokens", "--max-tokens 9000"),
+        ("tokenizer", "--tokenizer cl100k"),
+        ("written_collection", "--to x"),
+        ("format", "--format human"),
+        ("records_version", "--records-version 1"),
+        ("color", "--color never"),
+        ("fields", "--fields id"),
+        ("null", "--null --fields id"),
+        ("store", "--store x"),
+        ("root", "--root x"),
+        ("source", "--source x"),
+        ("only", "--only x"),
+        ("today", "--today 2025-03-05"),
+        ("at", "--at HEAD"),
+    ];
+
+    fn words_of(table: &[(&str, &str)], name: &str) -> Vec<String> {
+        let words = table.iter().find(|(known, _)| *known == name).map(|(_, words)| *words);
+        words.unwrap_or_default().split_whitespace().map(str::to_owned).collect()
+    }
+
+    /// Tells whether a command takes words; that they are a value of another form is no reason.
+    fn takes(path: &str, words: &[String], env: &Env) -> bool {
+        let own = words_of(&WORDS, path);
+        // Some flags apply only where files are changed, or only where they are not.
+        let forms = [&[][..], &["--fix"], &["text"], &["--dir", "x"], &["x"], &["claude"]];
+        forms.iter().any(|form| {
+            let form = form.iter().map(|word| (*word).to_owned());
+            let path = path.split(' ').map(str::to_owned);
+            let line = ["qipu".to_owned()].into_iter().chain(path).chain(own.clone()).chain(form);
+            let line: Vec<OsString> = line.chain(words.iter().cloned()).map(OsString::from).collect();
+            super::super::parse(&line, env).is_ok()
+        })
+    }
+
+    #[test]
+    fn help_lists_the_flags_and_formats_that_a_command_takes() {
+        let root = with_applicable_flags(super::super::Cli::command());
+        // A group lists what one of its commands takes.
+        let commands = COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "import"].contains(path));
+        let env = Env { stdin: Box::new(|| Ok("{}".to_owned())), vars: BTreeMap::new(), ..Env::of_process().unwrap() };
+        let mut count = 0;
+        for path in commands {
+            let command = path.split(' ').try_fold(&root, |above, name| above.find_subcommand(name)).unwrap();
+            let arguments: Vec<&Arg> = command.get_arguments().filter(|arg| arg.is_global_set()).collect();
+            let flags = FLAGS.iter().flat_map(|(_, flags)| flags.iter().copied());
+            for flag in flags {
+                let Some(arg) = arguments.iter().find(|arg| arg.get_id() == flag) else { continue };
+                let mut words = words_of(&VALUES, flag);
+                if words.is_empty() {
+                    words.push(format!("--{}", arg.get_long().unwrap()));
+                }
+                assert_eq!(takes(path, &words, &env), !arg.is_hide_set(), "{path} {words:?}");
+                count += 1;
+            }
+            let format = arguments.iter().find(|arg| arg.get_id() == "format" && !arg.is_hide_set());
+            let listed: Vec<_> = format.iter().flat_map(|arg| arg.get_possible_values()).collect();
+            for value in Format::value_variants().iter().filter_map(ValueEnum::to_possible_value) {
+                let words = ["--format".to_owned(), value.get_name().to_owned()];
+                let is_listed = listed.iter().any(|listed| listed.get_name() == value.get_name());
+                assert_eq!(takes(path, &words, &env), is_listed, "{path} {words:?}");
+                count += 1;
+            }
+        }
+        assert!(count > 1_000, "{count}");
     }
 
     #[test]

@@ -1,11 +1,14 @@
 //! Parses the flags that name days and periods, in the words of a question and in short forms.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
 
 use crate::calendar::{DateRange, WEEKDAYS, parse};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
+use crate::store::CommitName;
 
 /// Examples of a period.
 const PERIODS: &str = "use a form such as 2025-03-05, yesterday, monday, last week, in January, 3 days ago or 3d";
@@ -73,6 +76,26 @@ pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
         Error::usage(format!("--compare: `{text}` does not name two days or periods"))
             .hint("write --compare \"yesterday,last week\"")
     })
+}
+
+/// Parses `--at`: a date or a moment, both in UTC, else a revision. A text that reads as a date is none.
+pub(super) fn commit_name(text: &str, today: Today) -> CommitName {
+    let text = text.trim();
+    let until = |seconds| CommitName::Until { seconds, text: text.to_owned() };
+    last_second(text, today).map_or_else(|| CommitName::Revision(text.to_owned()), until)
+}
+
+/// Returns the last second of the days that a text names, or the moment that it names, in seconds since 1970.
+fn last_second(text: &str, today: Today) -> Option<i64> {
+    let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
+    // Names such as `main` can be told without looking up the day.
+    let any_day = Date::constant(2000, 1, 1);
+    if span("--at", text, any_day, PERIODS).is_ok() {
+        let end = span("--at", text, today.day(), PERIODS).ok()?.period().to.at(23, 59, 59, 0);
+        return in_utc(end);
+    }
+    let moment = text.parse::<Timestamp>().ok().map(|moment| moment.as_second());
+    moment.or_else(|| in_utc(text.parse().ok()?))
 }
 
 /// The most commas of `--compare` that are tried as its separator.

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
 
+use super::days;
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format};
-use crate::store::Location;
+use crate::request::{Action, Budget, ChangeRequest, Command, Format, LineFormat, ShowRequest, trimmed};
+use crate::store::{FileTree, Location};
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -33,6 +34,8 @@ pub(super) struct GlobalArgs {
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(flatten)]
+    lines: LineArgs,
+    #[command(flatten)]
     budget: Budget,
     /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder); more are read with it (repeatable)
     #[arg(long, global = true, value_name = "PATH")]
@@ -50,6 +53,9 @@ pub(super) struct GlobalArgs {
     /// The project that contains the store
     #[arg(long, global = true, value_name = "DIR")]
     root: Option<PathBuf>,
+    /// Answer from the notes as they were in a commit of git, or at the end of a day
+    #[arg(long, global = true, value_name = "REV|DATE", allow_hyphen_values = true)]
+    at: Option<String>,
     /// Ignore the index and read every note; the answers are the same
     #[arg(long, global = true)]
     no_index: bool,
@@ -71,6 +77,42 @@ pub(super) struct GlobalArgs {
     /// Do not page long output through $QIPU_PAGER, $PAGER or less
     #[arg(long, global = true)]
     pub(super) no_pager: bool,
+}
+
+/// The flags for lines that scripts read.
+#[derive(Debug, Args)]
+struct LineArgs {
+    /// Print these fields of each note on a line, separated by tabs: id,title,path,collection,relevance, or any other
+    #[arg(long, global = true, value_name = "FIELD", value_delimiter = ',', value_parser = trimmed)]
+    fields: Vec<String>,
+    /// With --fields, --format ids or paths: end each line with a NUL, for `xargs -0`
+    #[arg(short = '0', long = "null", global = true)]
+    null: bool,
+}
+
+impl LineArgs {
+    /// Returns the lines of the answer to a command; `None` for another format.
+    fn format(&self, command: &Command, format: Format) -> Result<Option<LineFormat>, Error> {
+        let fields = match format {
+            _ if !self.fields.is_empty() => self.fields.clone(),
+            Format::Ids if !command.changes_notes() => vec!["id".to_owned()],
+            Format::Paths => vec!["path".to_owned()],
+            _ if self.null => {
+                return Err(Error::usage("-0 works only with --fields, --format ids and --format paths"));
+            }
+            _ => return Ok(None),
+        };
+        if fields.iter().any(String::is_empty) {
+            return Err(Error::usage("--fields needs names that are not empty"));
+        }
+        let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
+        if command.changes_files() || is_raw {
+            return Err(Error::usage(
+                "--fields, --format ids and --format paths work only with commands that list notes",
+            ));
+        }
+        Ok(Some(LineFormat { fields, ends_with_nul: self.null }))
+    }
 }
 
 /// When an answer has colours.
@@ -135,7 +177,7 @@ impl GlobalArgs {
         let given_day = today.as_deref().and_then(|today| today.parse().ok());
         Ok(Invocation {
             env,
-            location: Location { today: Today::new(given_day, env.today), ..self.location(env) },
+            location: self.location(env, Today::new(given_day, env.today))?,
             format,
             is_format_named: self.format.is_some() || self.json || self.records || self.token,
             budget: self.budget,
@@ -143,6 +185,21 @@ impl GlobalArgs {
             is_dry_run: self.dry_run,
             is_secret_allowed: self.allow_secret,
         })
+    }
+
+    /// Returns the format of the answer to a command, and its lines.
+    ///
+    /// # Errors
+    /// `Usage` for flags that do not belong together or to the command.
+    pub(super) fn format_of(&self, command: &Command, format: Format) -> Result<(Format, LineFormat), Error> {
+        if self.quiet && !command.changes_notes() {
+            return Err(Error::usage("--quiet works only with commands that change notes"));
+        }
+        if !self.lines.fields.is_empty() && (self.format.is_some() || format != Format::Human) {
+            return Err(Error::usage("--fields is a format of its own").hint("omit the other format"));
+        }
+        let lines = self.lines.format(command, format)?;
+        Ok(lines.map_or_else(|| (format, LineFormat::default()), |lines| (Format::Lines, lines)))
     }
 
     fn format(&self) -> Result<Format, Error> {
@@ -161,26 +218,28 @@ impl GlobalArgs {
         Ok(format)
     }
 
-    fn location(&self, env: &Env) -> Location {
+    fn location(&self, env: &Env, today: Today) -> Result<Location, Error> {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
         let names_root = self.root.is_some();
         let mut stores = self.store.iter().cloned();
-        Location {
+        Ok(Location {
             store: stores.next().or_else(|| from_env().filter(|_| !names_root)),
             more_stores: stores.collect(),
             sources: self.source.iter().map(PathBuf::from).collect(),
             only: self.only.clone(),
             to: self.written_collection.clone(),
             root: self.root.clone(),
+            at: self.at.as_deref().map(|text| days::commit_name(text, today)),
+            files: FileTree::default(),
             no_index: self.no_index,
             cache: env.cache_dir.clone(),
             waits: env.waits,
             settings: env.settings_dir.clone(),
             data: env.data_dir.clone(),
             home: env.home.clone(),
-            today: Today::default(),
+            today,
             is_only_call: env.is_only_call,
-        }
+        })
     }
 
     /// Returns the date that counts as today, from the flag or else `QIPU_TODAY`; `None` if neither is given.

@@ -13,7 +13,9 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
     let has =
         |command: &OsString, property| command.to_str().is_some_and(|name| properties_of(name).contains(&property));
     let takes_text = |command: &OsString| has(command, CommandProperty::Text);
-    let is_quiet = |command: &OsString, word: &str| word == "-q" && has(command, CommandProperty::Quiet);
+    let is_short_flag = |command: &OsString, word: &str| {
+        (word == "-q" && has(command, CommandProperty::Quiet)) || (word == "-0" && has(command, CommandProperty::Lines))
+    };
     let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
     if !from_command.any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
         return args.to_vec();
@@ -34,7 +36,7 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
             flags.push(arg.clone());
             flags.extend(rest.next().cloned());
         } else if subcommand
-            .is_some_and(|command| takes_text(command) && long_flags.is_text(word) && !is_quiet(command, word))
+            .is_some_and(|command| takes_text(command) && long_flags.is_text(word) && !is_short_flag(command, word))
         {
             has_hyphened |= word.starts_with('-');
             text.push(arg.clone());
@@ -126,6 +128,7 @@ mod tests {
             &["capture", "--tagg=x", "--title", "- a", "text"],
             &["journal", "--date=last week", "--dates"],
             &["capture", "-q", "text"],
+            &["search", "text", "-0"],
             &["-q", "journal", "text"],
             &["search"],
         ];
@@ -139,6 +142,8 @@ mod tests {
             (&["capture", "- [ ] a task"], &["capture", "--", "- [ ] a task"]),
             (&["capture", "- a", "-q"], &["capture", "-q", "--", "- a"]),
             (&["search", "-q"], &["search", "--", "-q"]),
+            (&["search", "a", "-x", "-0"], &["search", "-0", "--", "a", "-x"]),
+            (&["capture", "-0"], &["capture", "--", "-0"]),
             (&["journal", "-a b", "--date", "yesterday"], &["journal", "--date", "yesterday", "--", "-a b"]),
         ];
         for (line, expected) in words {

@@ -8,7 +8,7 @@ use super::globals::Invocation;
 use crate::env::Today;
 use crate::error::Error;
 use crate::note::DEFAULT_KIND;
-use crate::request::{Command, ListRequest, ShowRequest, Sort, count, trimmed, value};
+use crate::request::{Command, Filters, ListRequest, ShowRequest, Sort, count, trimmed};
 
 #[derive(Debug, Args)]
 pub(super) struct ShowArgs {
@@ -44,27 +44,15 @@ pub(super) struct FilterArgs {
     /// Only notes changed (journals: dated) on this day or earlier
     #[arg(long, value_name = "WHEN")]
     until: Option<String>,
-    /// Only notes with at least this value, 0 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
-    min_value: Option<u8>,
-    /// Only notes whose fields match, as in `qipu context` (repeatable)
-    #[arg(long, value_name = "EXPR")]
-    custom_filter: Vec<String>,
+    #[command(flatten)]
+    filters: Filters,
 }
 
 impl FilterArgs {
-    /// Returns the list of all notes that pass the filters.
-    pub(super) fn into_list(self, today: Today) -> Result<ListRequest, Error> {
+    /// Returns the filters, with the days relative to today.
+    pub(super) fn into_filters(self, today: Today) -> Result<Filters, Error> {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
-        Ok(ListRequest {
-            kinds: self.kinds,
-            tags: self.tag,
-            since,
-            until,
-            min_value: self.min_value,
-            custom_filters: self.custom_filter,
-            ..ListRequest::default()
-        })
+        Ok(Filters { kinds: self.kinds, tags: self.tag, since, until, ..self.filters })
     }
 }
 
@@ -85,6 +73,9 @@ impl LimitArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
+    /// A filter, such as 'tag = linux and not done', or @NAME for a query of config.toml
+    #[arg(value_name = "FILTER")]
+    filter: Vec<String>,
     #[command(flatten)]
     only: FilterArgs,
     /// The sort order
@@ -102,22 +93,18 @@ pub(super) struct ListArgs {
 
 impl ListArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        Ok(Command::List(ListRequest {
-            sort: self.sort,
-            limit: self.limit.within(invocation),
-            only_orphans: self.orphans,
-            only_broken: self.broken,
-            ..self.only.into_list(invocation.location.today)?
-        }))
+        let filters = self.only.into_filters(invocation.location.today)?;
+        let mut filters = Filters { only_orphans: self.orphans, only_broken: self.broken, ..filters };
+        filters.expressions.extend((!self.filter.is_empty()).then(|| self.filter.join(" ")));
+        Ok(Command::List(ListRequest { filters, sort: self.sort, limit: self.limit.within(invocation) }))
     }
 }
 
 /// Returns the list of fleeting notes, the newest first.
 pub(super) fn inbox(limit: LimitArgs, invocation: &Invocation<'_>) -> ListRequest {
     ListRequest {
-        kinds: vec![DEFAULT_KIND.to_owned()],
+        filters: Filters { kinds: vec![DEFAULT_KIND.to_owned()], ..Filters::default() },
         sort: Sort::Created,
         limit: limit.within(invocation),
-        ..ListRequest::default()
     }
 }

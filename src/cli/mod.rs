@@ -13,6 +13,7 @@ mod examples;
 mod export;
 mod globals;
 mod graph;
+mod history;
 mod hook;
 mod hyphens;
 mod import;
@@ -26,6 +27,7 @@ mod search;
 mod setup;
 mod shell;
 mod subcommands;
+mod tasks;
 mod values;
 
 pub(crate) use change::OWN_FIELDS;
@@ -40,7 +42,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Command, Format, Request, ShowRequest};
-use command_properties::{CommandProperty, properties_of, with_applicable_flags};
+use command_properties::{CommandProperty, check_flags, properties_of, with_applicable_flags};
 use globals::{ColorWhen, GlobalArgs, Invocation};
 use subcommands::Subcommands;
 
@@ -76,12 +78,15 @@ struct Cli {
 /// `Usage`, with what is wrong and what is expected; `Failure` when standard input can't be read.
 pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let words = hyphens::text_behind_flags(args, Cli::command);
-    let (cli, properties) = match matched(&words) {
+    let (cli, matches) = match matched(&words) {
         Ok(matched) => matched,
         Err(error) if is_answered_by_help(&error, &words) => return Ok(ParsedCli::Help(error.to_string())),
         Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
     };
+    let path = path_of(&matches);
+    let properties = properties_of(&path);
     if let Some(text) = cli.command.text() {
+        check_flags(&matches, &path, Cli::command)?;
         return text.map(ParsedCli::Help);
     }
     // A primer in a hook must not fail because of a variable.
@@ -92,11 +97,14 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     if invocation.is_secret_allowed && !properties.contains(&CommandProperty::Secret) {
         return Err(Error::usage("--allow-secret works only with commands that save or pack texts"));
     }
+    check_commit(&command, properties, invocation.location.at.is_some())?;
     check_only(&command, !invocation.location.only.is_empty())?;
     check_format(&command, invocation.format, invocation.is_format_named)?;
+    let (format, lines) = cli.global.format_of(&command, invocation.format)?;
+    check_flags(&matches, &path, Cli::command)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
     let today = env.is_terminal.then(|| invocation.day());
-    let Invocation { mut location, format, budget, .. } = invocation;
+    let Invocation { mut location, budget, .. } = invocation;
     if matches!(command, Command::Change(_)) {
         // There it names where the content of a note comes from.
         location.sources.clear();
@@ -104,13 +112,23 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let GlobalArgs { verbose: is_verbose, color, no_pager, .. } = cli.global;
     let is_paged = format == Format::Human && is_read && !no_pager;
     let color = color.and_then(ColorWhen::has_color);
-    Ok(ParsedCli::Request(Box::new(Request { command, location, format, budget, is_verbose, color, is_paged, today })))
+    Ok(ParsedCli::Request(Box::new(Request {
+        command,
+        location,
+        format,
+        lines,
+        budget,
+        is_verbose,
+        color,
+        is_paged,
+        today,
+    })))
 }
 
-/// Matches the arguments against the command line. Returns them with the properties about their command.
-fn matched(words: &[OsString]) -> Result<(Cli, &'static [CommandProperty]), clap::Error> {
+/// Matches the arguments against the command line. Returns them parsed, and as clap found them.
+fn matched(words: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
     let matches = Cli::command().try_get_matches_from(words).map_err(|error| with_applicable_help(error, words))?;
-    Ok((Cli::from_arg_matches(&matches)?, properties_of(&path_of(&matches))))
+    Ok((Cli::from_arg_matches(&matches)?, matches))
 }
 
 /// Returns the path of the command that was called, such as `link tree`.
@@ -154,6 +172,15 @@ fn check_budget_and_dry_run(
     Ok(())
 }
 
+/// Refuses `--at` for a command that does more than read notes.
+fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: bool) -> Result<(), Error> {
+    let is_read = properties.contains(&CommandProperty::Past) && !command.changes_files();
+    if has_commit && !is_read {
+        return Err(Error::usage("--at works only with commands that read notes"));
+    }
+    Ok(())
+}
+
 /// Refuses `--only` for a command that changes notes, which it would not lead to another collection.
 fn check_only(command: &Command, has_only: bool) -> Result<(), Error> {
     let is_fix = matches!(command, Command::Doctor(_) | Command::Stale(_)) && command.changes_files();
@@ -167,17 +194,15 @@ fn check_only(command: &Command, has_only: bool) -> Result<(), Error> {
 /// Refuses a format that a command does not write.
 fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(), Error> {
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
-        return Err(Error::usage("--format prompt works only with context, ask and show --query")
+        return Err(Error::usage("--format prompt works only with context, ask, about and show --query")
             .hint("use --format human, json or records"));
-    }
-    if format == Format::Ids && !command.changes_notes() {
-        return Err(Error::usage("--quiet works only with commands that change notes"));
     }
     let own_form = match command {
         Command::Browse { .. } => "`qipu browse` is full-screen",
         Command::Hook(_) => "`qipu hook` answers in the form of the tool",
         Command::Export(_) => "`qipu export` answers in the form of --as",
         Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
+        Command::Lsp { .. } => "`qipu lsp` answers in the form of its protocol",
         _ => return Ok(()),
     };
     if is_named { Err(Error::usage(format!("{own_form} and has no --format"))) } else { Ok(()) }

@@ -23,8 +23,13 @@ pub(super) struct SearchArgs {
 
 impl SearchArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let (query, only) = (self.words.join(" "), self.only.into_list(invocation.location.today)?);
-        Ok(Command::Search(SearchRequest { query, only, limit: limit(self.search.limit, invocation), ..self.search }))
+        let (query, filters) = (self.words.join(" "), self.only.into_filters(invocation.location.today)?);
+        Ok(Command::Search(SearchRequest {
+            query,
+            filters,
+            limit: limit(self.search.limit, invocation),
+            ..self.search
+        }))
     }
 }
 

@@ -5,13 +5,13 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    about, ask, change, context, eval, export, graph, hook, import, journal, link, list, pack, prime, review, search,
-    setup, shell,
+    about, ask, change, context, eval, export, graph, history, hook, import, journal, link, list, pack, prime, review,
+    search, setup, shell, tasks,
 };
 use crate::error::Error;
 use crate::request::{
-    Action, Command, DoctorRequest, ExportRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest,
-    StaleRequest,
+    Action, Command, DoctorRequest, ExportRequest, HistoryRequest, InitRequest, MergeDriverRequest, RelatedRequest,
+    ReviewRequest, StaleRequest,
 };
 
 #[derive(Debug, Subcommand)]
@@ -95,6 +95,9 @@ pub(super) enum Subcommands {
         #[command(subcommand)]
         action: Option<change::TagsSub>,
     },
+    /// List the open tasks in notes, each with its line, or tick them off
+    #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
+    Tasks(tasks::TasksArgs),
     /// Count the notes, the findings, and the notes of each type
     #[command(after_help = examples!("qipu status"))]
     Status,
@@ -104,6 +107,12 @@ pub(super) enum Subcommands {
     /// List the notes that a person should look at, the worst first, each with the command that settles it
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
     Review(ReviewRequest),
+    /// Show how a note changed, from git's history: fields, headings and blocks, the latest change first
+    #[command(after_help = examples!("qipu history ID", "qipu history ID --limit 5 --json"))]
+    History(HistoryRequest),
+    /// List the notes that came, went or changed between two commits, or since one
+    #[command(after_help = examples!("qipu diff HEAD~5", "qipu diff \"last week\"", "qipu diff v1.0 v2.0 --json"))]
+    Diff(history::DiffArgs),
     /// Check the store for problems; exit code 3 if there are errors
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
@@ -249,6 +258,9 @@ pub(super) enum Subcommands {
         #[arg(long)]
         structured: bool,
     },
+    /// Serve editors over the Language Server Protocol, on standard input and output
+    #[command(after_help = examples!("qipu lsp"))]
+    Lsp,
     /// Print a script that lets a shell complete commands, ids, tags and types
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
@@ -297,9 +309,12 @@ impl Subcommands {
             Self::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
                 invocation.change(Action::RenameTag { from, to })
             }
+            Self::Tasks(args) => args.into_command(invocation)?,
             Self::Status => Command::Status,
             Self::Where => Command::Where,
             Self::Review(request) => review::command(request, invocation),
+            Self::History(request) => history::command(request, invocation),
+            Self::Diff(args) => args.into_command(invocation),
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
@@ -321,6 +336,7 @@ impl Subcommands {
             Self::Import(sub) => Command::Import(sub.into_request(invocation)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
+            Self::Lsp => Command::Lsp { today: invocation.today.take() },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
             Self::MergeDriver(request) => Command::MergeDriver(request),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),

@@ -32,7 +32,6 @@ fn row(collection: &Collection, notes: usize) -> RowEntry {
         list: "collections",
         figure: notes.to_string(),
         line: format!("{}  {} ({})", collection.name, collection.shown_path, about.join("; ")),
-        detail: String::new(),
         fields: vec![
             ("name", RowValue::name(&collection.name)),
             ("kind", RowValue::name(kind)),
@@ -42,5 +41,6 @@ fn row(collection: &Collection, notes: usize) -> RowEntry {
             ("writable", RowValue::Flag(collection.is_writable)),
             ("reason", RowValue::Text(reason)),
         ],
+        ..RowEntry::default()
     }
 }

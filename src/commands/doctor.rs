@@ -5,16 +5,16 @@ use std::path::{Path, PathBuf};
 use super::change::{self, PlannedChange, repair};
 use super::collections::setting_findings;
 use super::{note_findings, note_warning, secrets, stale};
-use crate::context::invalid_fields;
+use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::graph::{Graph, StandIns};
 use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
-use crate::request::DoctorRequest;
+use crate::request::{DoctorRequest, Filters};
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Location, NoteIdx, Store, UnknownKey, relative_to};
+use crate::store::{self, Change, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -59,6 +59,18 @@ fn planned_repairs(store: &Store) -> Vec<PlannedChange> {
     planned
 }
 
+/// Returns the repair of a note of the project's store that `--fix` would make; `None` if it needs none or can't be repaired.
+pub fn planned_repair(store: &Store, note: NoteIdx) -> Option<Change> {
+    let handle = &store.notes()[note];
+    if handle.collection_ordinal() != 0 || !store.collection_of(note).is_writable {
+        return None;
+    }
+    let in_force = || stale::notes_in_force(store).into_iter().filter(|other| *other == note).collect::<Vec<_>>();
+    let moved = || stale::plan_moved(store, &stale::findings(store, &in_force())).pop();
+    let planned = repair::plan_note(store, handle).or_else(moved)?;
+    change::changes_of(&[planned]).pop()
+}
+
 /// Opens the store for a check, without its index: the current content of each file counts.
 fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
     Store::open(&Location { no_index: true, ..location.clone() }, current_dir)
@@ -80,18 +92,25 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
     relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
 }
 
-/// Returns the report of the diagnostics, behind the entries of repairs.
-fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
+/// Returns all diagnostics of a store, by path and line.
+pub fn diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = note_diagnostics(store);
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
     findings.extend(duplicate_diagnostics(store));
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
+    findings.extend(query_diagnostics(store));
     findings.extend(secrets::attachment_diagnostics(store));
     let code = stale::findings(store, &stale::notes_in_force(store));
     findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
+    findings
+}
+
+/// Returns the report of the diagnostics, behind the entries of repairs.
+fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
+    let findings = diagnostics(location, store);
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));
@@ -141,7 +160,25 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         DiagnosticEntry { line: Some(key.line), ..warning }
     };
     let without_effect = setting_findings(store);
-    store.config.unknown_keys.iter().map(finding).chain(without_effect).collect()
+    let queries = store.config.queries.keys().filter_map(|name| {
+        let error = query_error(store, &format!("@{name}"))?;
+        Some(DiagnosticEntry::warning("query-invalid", store.shown("config.toml"), error.message))
+    });
+    store.config.unknown_keys.iter().map(finding).chain(without_effect).chain(queries).collect()
+}
+
+/// Returns what is wrong with a filter.
+fn query_error(store: &Store, filter: &str) -> Option<Error> {
+    parse_filters(store, &Filters::of(filter)).err()
+}
+
+/// Returns diagnostics about queries in maps of content.
+fn query_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
+    let of_note = |note: &NoteHandle| {
+        let errors = map_queries(note).into_iter().filter_map(|query| query_error(store, &query));
+        errors.map(|error| note_warning(store, note, "query-invalid", error.message)).collect::<Vec<_>>()
+    };
+    store.notes().iter().flat_map(|note| of_note(note)).collect()
 }
 
 /// Returns diagnostics about near-duplicates.

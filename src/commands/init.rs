@@ -60,7 +60,6 @@ fn suggestion(source: &SuggestedSource, config: &str) -> Entry {
     let row = RowEntry {
         kind: "source",
         list: "sources",
-        figure: String::new(),
         line: format!("{path} has {} of markdown; add to {config} to read them in place:", counted(*files, "file")),
         detail: lines.clone(),
         fields: vec![
@@ -69,6 +68,7 @@ fn suggestion(source: &SuggestedSource, config: &str) -> Entry {
             ("files", RowValue::Count(*files)),
             ("lines", RowValue::Text(lines)),
         ],
+        ..RowEntry::default()
     };
     Entry::Row(row)
 }

@@ -4,14 +4,13 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::context::{FieldFilter, Session, day_of};
+use crate::context::{NoteFilter, Session};
 use crate::error::Error;
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, layout};
-use crate::request::{ListRequest, Sort};
+use crate::request::{Filters, ListRequest, Sort};
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -19,48 +18,40 @@ use crate::store::{NoteHandle, NoteIdx};
 pub(super) const MIN_NOTES_PER_TASK: usize = 1_024;
 
 /// Reports the notes that pass all filters, in the requested order.
+///
+/// # Errors
+/// See [`NoteFilter::new`].
 pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
-    let store = session.store;
-    let filters = FieldFilter::parse_all(&request.custom_filters)?;
-    let links = (request.only_orphans || request.only_broken).then(|| session.graph());
-    let has_links_wanted = |position: NoteIdx| {
-        links.is_none_or(|graph| {
-            let is_orphan = graph.outgoing(position).len() == 0 && graph.backlinks(position).next().is_none();
-            (!request.only_orphans || is_orphan)
-                && (!request.only_broken || graph.unresolved(position).next().is_some())
-        })
-    };
-    let notes = NoteIdx::enumerate(store.notes()).filter(|(position, note)| {
-        passes(request, note) && filters.iter().all(|filter| filter.matches(note)) && has_links_wanted(*position)
-    });
-    let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();
-    sort(&mut notes, request.sort);
-    let successions = StandIns::for_answer(store.notes(), true).successions;
-    if !successions.is_empty() {
-        let noted = notes.into_iter().filter_map(|note| Some((store.position(&note.id)?, note))).collect();
-        let noted: Vec<(NoteIdx, _)> = successions.behind_successors(noted, |(position, _)| *position);
-        notes = noted.into_iter().map(|(_, note)| note).collect();
-    }
+    let mut notes = matching(&request.filters, request.sort, session)?;
     let matched = notes.len();
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;
     let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    let report = report(store, &layout::LIST, entries);
+    let report = report(session.store, &layout::LIST, entries);
     Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
 }
 
-/// Tells whether a note passes the filters of a list, apart from those on links and custom fields.
-pub(super) fn passes(request: &ListRequest, note: &NoteHandle) -> bool {
-    let dates = request.since.is_some() || request.until.is_some();
-    let day = dates.then(|| day_of(note)).flatten();
-    let is_since = |since: Date| day.is_some_and(|day| day >= since);
-    let is_until = |until: Date| day.is_some_and(|day| day <= until);
-    let has_tag = |tag: &String| note.tags().contains(&tag.as_str());
-    (request.kinds.is_empty() || request.kinds.iter().any(|kind| kind == note.list_fields().kind))
-        && (request.tags.is_empty() || request.tags.iter().any(has_tag))
-        && request.since.is_none_or(is_since)
-        && request.until.is_none_or(is_until)
-        && request.min_value.is_none_or(|least| note.value_or_default() >= least)
+/// Returns the notes that pass all filters in an order, each one that is replaced behind its successor.
+///
+/// # Errors
+/// See [`NoteFilter::new`].
+pub(super) fn matching<'s>(
+    filters: &Filters,
+    order: Sort,
+    session: &Session<'s>,
+) -> Result<Vec<&'s Arc<NoteHandle>>, Error> {
+    let store = session.store;
+    let filter = NoteFilter::new(session, filters)?;
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(position, _)| filter.matches(*position));
+    let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();
+    sort(&mut notes, order);
+    let successions = StandIns::for_answer(store.notes(), true).successions;
+    if successions.is_empty() {
+        return Ok(notes);
+    }
+    let noted = notes.into_iter().filter_map(|note| Some((store.position(&note.id)?, note))).collect();
+    let noted: Vec<(NoteIdx, _)> = successions.behind_successors(noted, |(position, _)| *position);
+    Ok(noted.into_iter().map(|(_, note)| note).collect())
 }
 
 /// Sorts notes that are in the order of their ids. The keys are decoded in parallel.

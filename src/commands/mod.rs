@@ -4,9 +4,11 @@
 mod change;
 mod collections;
 mod context;
+mod diff;
 mod doctor;
 mod dump;
 mod graph;
+mod history;
 mod import;
 mod index;
 mod init;
@@ -15,6 +17,7 @@ mod list;
 mod load;
 mod man_pages;
 mod merge_driver;
+mod note_changes;
 mod prime;
 mod review;
 mod search;
@@ -23,13 +26,15 @@ mod setup;
 mod show;
 mod stale;
 mod taken_paths;
+mod tasks;
 mod unknown_names;
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-pub use change::CLAIMS;
+pub use change::{CLAIMS, plan_changes};
+pub use doctor::{diagnostics, planned_repair};
 pub use graph::saved_file;
 
 use crate::context::Session;
@@ -68,14 +73,18 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             doctor::run(request, location, current_dir).map(Some)
         }
         Command::Stale(request) => stale::run(request, location, current_dir).map(Some),
+        Command::Diff(request) => diff::run(request, location, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
         Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
         Command::Load(request) => load::run(request, location, env).map(Some),
         Command::Import(request) => import::run(request, location, env).map(Some),
-        Command::Mcp { .. } | Command::Browse { .. } | Command::Eval(_) | Command::Hook(_) | Command::Export(_) => {
-            Err(Error::usage("internal error: this command has no report of its own"))
-        }
+        Command::Mcp { .. }
+        | Command::Lsp { .. }
+        | Command::Browse { .. }
+        | Command::Eval(_)
+        | Command::Hook(_)
+        | Command::Export(_) => Err(Error::usage("internal error: this command has no report of its own")),
         Command::Context(_)
         | Command::Expand(_)
         | Command::Link(_)
@@ -86,9 +95,11 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Show(_)
         | Command::Journal(_)
         | Command::Review(_)
+        | Command::History(_)
         | Command::Status
         | Command::Where
-        | Command::Tags => {
+        | Command::Tags
+        | Command::Tasks(_) => {
             env.join_thread_pool();
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
@@ -155,13 +166,16 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Related(request) => search::run_related(request, session),
         Command::Show(request) => show::run(request, session),
         Command::Journal(day) => Ok(show::run_journal(*day, store)),
-        Command::Review(request) => Ok(review::run(request, session)),
+        Command::Review(request) => review::run(request, session),
+        Command::History(request) => history::run(request, store),
         Command::Tags => Ok(list::run_tags(store)),
+        Command::Tasks(request) => tasks::run(request, session),
         Command::Status => Ok(list::run_status(store)),
         Command::Where => Ok(collections::run(store)),
         Command::Setup(_)
         | Command::Doctor(_)
         | Command::Stale(_)
+        | Command::Diff(_)
         | Command::Init(_)
         | Command::Pages(_)
         | Command::Change(_)
@@ -169,6 +183,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Index { .. }
         | Command::MergeDriver(_)
         | Command::Mcp { .. }
+        | Command::Lsp { .. }
         | Command::Hook(_)
         | Command::Eval(_)
         | Command::Dump(_)

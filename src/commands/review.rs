@@ -1,13 +1,15 @@
 //! `qipu review`: the notes that a person should look at, the worst first, each with the command that settles it.
 
 use std::cmp::Reverse;
+use std::sync::Arc;
 
 use jiff::ToSpan;
 
 use super::change::next_review;
 use super::stale::{self, CodeFinding};
 use crate::anchors::Verdict;
-use crate::context::Session;
+use crate::context::{NoteFilter, Session};
+use crate::error::Error;
 use crate::escape::{abbreviated, one_line, shortened};
 use crate::graph::{Conflict, Contradiction, Graph, SETTLED, Successions, contradictions};
 use crate::note::Value;
@@ -31,8 +33,12 @@ struct Finding {
 }
 
 /// Reports the findings by kind, then value, then id, at most one of a kind for a note.
-pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
+///
+/// # Errors
+/// See [`NoteFilter::new`].
+pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
+    let filter = NoteFilter::new(session, &request.filters)?;
     let reviewer = Reviewer::new(session);
     let is_wanted = |kind: ReviewKind| request.kinds.is_empty() || request.kinds.contains(&kind);
     let mut findings: Vec<Finding> = Vec::new();
@@ -57,6 +63,7 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
     if is_wanted(ReviewKind::Orphan) {
         findings.extend(reviewer.orphans());
     }
+    findings.retain(|finding| filter.matches(finding.note));
     let value = |note: NoteIdx| store.notes()[note].value_or_default();
     findings.sort_by_key(|finding| (finding.kind, Reverse(value(finding.note)), finding.note, finding.other));
     findings.dedup_by_key(|finding| (finding.kind, finding.note));
@@ -65,7 +72,7 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Report {
     let is_limited = findings.len() < count;
     let rows = findings.into_iter().map(|finding| Entry::Row(reviewer.row(finding)));
     let head = ReportHead { is_limited, ..ReportHead::new(&layout::REVIEW, Some(&store.shown_path)) };
-    Report::new(head, rows.collect())
+    Ok(Report::new(head, rows.collect()))
 }
 
 /// Finds notes of one reason at a time.
@@ -263,7 +270,7 @@ impl<'a, 's> Reviewer<'a, 's> {
             _ => finding,
         };
         let Finding { kind, note, other, reason, command } = finding;
-        let note = self.note(note);
+        let note = &self.store.notes()[note];
         let title = shortened(&one_line(note.title()), MAX_TITLE);
         let line = format!("{}: {title} ({}): {reason}", kind.name(), note.id);
         let other = other.map_or(RowValue::Nothing, |other| RowValue::name(&self.note(other).id));
@@ -275,7 +282,8 @@ impl<'a, 's> Reviewer<'a, 's> {
             ("reason", RowValue::Text(reason)),
             ("command", RowValue::Text(command.clone())),
         ];
-        RowEntry { kind: "review", list: "worklist", figure: String::new(), line, detail: command, fields }
+        let note = Some(Arc::clone(note));
+        RowEntry { kind: "review", list: "worklist", line, detail: command, note, fields, ..RowEntry::default() }
     }
 }
 

@@ -3,8 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use super::list::passes;
-use crate::context::{FieldFilter, QueryContent, Session};
+use crate::context::{NoteFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
 use crate::graph::{StandIns, Successions};
@@ -17,7 +16,7 @@ use crate::store::{NoteIdx, Store};
 
 /// Reports the notes that the query finds, the best first.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
-    let filters = FieldFilter::parse_all(&request.only.custom_filters)?;
+    let filter = NoteFilter::new(session, &request.filters)?;
     let store = session.store;
     let notes = store.notes();
     let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
@@ -25,10 +24,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let stand_ins = StandIns::for_answer(notes, request.no_compaction);
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
-    let is_wanted = |hit: &Hit| {
-        let note = &notes[hit.note];
-        hit.relevance >= least && passes(&request.only, note) && filters.iter().all(|filter| filter.matches(note))
-    };
+    let is_wanted = |hit: &Hit| hit.relevance >= least && filter.matches(hit.note);
     // A replaced note is found too, behind the one that stands in for it.
     let shown = |hit: Hit| {
         let own = stand_ins.digests.representative(hit.note);

@@ -1,30 +1,69 @@
-//! Suggests tags and types if an answer is empty because no note has those of the request.
+//! Suggests names if an answer is empty because no note has a tag, a type or a field of the request.
 
+use std::collections::BTreeSet;
+
+use crate::context::parse_filters;
+use crate::filter::{Condition, FieldTest, Key};
 use crate::report::{Entry, Report, UnknownName};
-use crate::request::{Command, ContextRequest, ListRequest, SearchRequest};
-use crate::store::Store;
+use crate::request::{Command, Filters};
+use crate::store::{OWN_FIELDS, Store};
 
-/// Adds the tags and types of a request that no note has to a report without notes. Takes O(notes).
+/// Adds the tags, types and fields of a request that no note has to a report without notes. Takes O(notes) for each.
 pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &Store) -> Report {
-    if report.entries.iter().any(|entry| matches!(entry, Entry::Note(_))) {
-        return report;
+    let (filters, selected_tags) = match command {
+        Command::List(list) => (&list.filters, &[][..]),
+        Command::Search(search) => (&search.filters, &[][..]),
+        Command::Review(review) => (&review.filters, &[][..]),
+        Command::Tasks(tasks) => (&tasks.filters, &[][..]),
+        Command::Context(context) => (&context.selection.filters, &context.selection.tags[..]),
+        Command::Graph { selection, .. } => (&selection.filters, &selection.tags[..]),
+        _ => return report,
+    };
+    if !report.entries.iter().any(|entry| matches!(entry, Entry::Note(_) | Entry::Row(_))) {
+        report.head.unknown_names = unknown_names(filters, selected_tags, store);
     }
-    let (tags, kinds) = names(command);
-    let has_tag = |tag: &str| store.notes().iter().any(|note| note.tags().contains(&tag));
-    let has_kind = |kind: &str| store.notes().iter().any(|note| note.list_fields().kind == kind);
-    let tags = tags.iter().filter(|tag| !has_tag(tag)).map(|tag| ("tag", tag, store.near_tags(tag)));
-    let kinds = kinds.iter().filter(|kind| !has_kind(kind)).map(|kind| ("type", kind, store.near_kinds(kind)));
-    let unknown = tags.chain(kinds).map(|(sort, name, near)| UnknownName { sort, name: name.clone(), near });
-    report.head.unknown_names = unknown.collect();
     report
 }
 
-/// Returns the tags and the types in a request.
-fn names(command: &Command) -> (&[String], &[String]) {
-    match command {
-        Command::List(ListRequest { tags, kinds, .. })
-        | Command::Search(SearchRequest { only: ListRequest { tags, kinds, .. }, .. }) => (tags, kinds),
-        Command::Context(ContextRequest { selection, .. }) | Command::Graph { selection, .. } => (&selection.tags, &[]),
-        _ => (&[], &[]),
+fn unknown_names(filters: &Filters, selected_tags: &[String], store: &Store) -> Vec<UnknownName> {
+    let mut names: BTreeSet<(&'static str, String)> = selected_tags.iter().map(|tag| ("tag", tag.clone())).collect();
+    // An expression that can't be parsed has no answer.
+    if let Ok(expression) = parse_filters(store, filters) {
+        expression.for_each_test(&mut |test| names.extend(names_in(test)));
+    }
+    let unknown = names.into_iter().filter(|(sort, name)| !is_in_use(store, sort, name));
+    unknown.map(|(sort, name)| UnknownName { sort, near: near(store, sort, &name), name }).collect()
+}
+
+/// Returns the tags, the types or the field that a test names.
+fn names_in(test: &FieldTest) -> Vec<(&'static str, String)> {
+    let field = match &test.key {
+        Key::Field(name) => name.as_str(),
+        Key::Own(name) => name,
+        _ => return Vec::new(),
+    };
+    let sort = match field {
+        "tag" | "tags" => "tag",
+        "type" => "type",
+        _ if OWN_FIELDS.contains(&field) => return Vec::new(),
+        _ => return vec![("field", field.to_owned())],
+    };
+    let Condition::OneOf(values) = &test.condition else { return Vec::new() };
+    values.iter().map(|value| (sort, value.clone())).collect()
+}
+
+fn is_in_use(store: &Store, sort: &str, name: &str) -> bool {
+    store.notes().iter().any(|note| match sort {
+        "tag" => note.tags().contains(&name),
+        "type" => note.list_fields().kind == name,
+        _ => note.field_texts(name).is_some(),
+    })
+}
+
+fn near(store: &Store, sort: &str, name: &str) -> Vec<String> {
+    match sort {
+        "tag" => store.near_tags(name),
+        "type" => store.near_kinds(name),
+        _ => store.near_fields(name),
     }
 }

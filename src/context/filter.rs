@@ -1,174 +1,187 @@
-//! Filter expressions on fields: `key`, `!key`, `key=value`, `key!=value`, `key>=3`, `key<2025-03-01`.
+//! Evaluates filters for notes: fields, links, days, confidence.
 
 use std::borrow::Cow;
-use std::cmp::Ordering;
 
+use super::assessment::ConfidenceSource;
+use super::{Session, day_of};
+use crate::calendar::Period;
 use crate::error::Error;
-use crate::note::Value;
-use crate::store::NoteHandle;
+use crate::filter::{Comparison, Condition, Expression, FieldTest, FilterContext, Key, parse, parse_field_test};
+use crate::request::Filters;
+use crate::store::{NoteIdx, Store};
 
-/// A parsed filter expression.
-#[derive(Debug, Clone)]
-pub struct FieldFilter {
-    key: String,
-    test: FieldTest,
-    /// Whether the field must be absent or fail the test.
-    is_negated: bool,
+/// A filter for the notes of a store.
+pub struct NoteFilter<'a, 's> {
+    session: &'a Session<'s>,
+    check: ResolvedExpression,
+    confidence: Option<ConfidenceSource<'a, 's>>,
+    /// Whether the filter asks for notes with a status.
+    pub asks_for_status: bool,
 }
 
-#[derive(Debug, Clone)]
-enum FieldTest {
-    Present,
-    Equals(String),
-    Compares(ComparisonOperator, Operand),
+/// An expression whose names of notes are resolved.
+enum ResolvedExpression {
+    All(Vec<ResolvedExpression>),
+    Any(Vec<ResolvedExpression>),
+    Not(Box<ResolvedExpression>),
+    Field(FieldTest),
+    /// Whether the note has a link to one of the notes, or one of them to it; to any note if there are none.
+    Links {
+        is_outgoing: bool,
+        notes: Option<Vec<NoteIdx>>,
+    },
+    Broken,
+    Confidence(Condition),
+    Day(Condition),
 }
 
-/// Tells whether an operator allows an order of its operands.
-type ComparisonOperator = fn(Ordering) -> bool;
-
-/// The right side of a comparison: a number, or a date as text.
-#[derive(Debug, Clone)]
-enum Operand {
-    Number(f64),
-    Date(String),
+/// Parses the filters of a request, which must all hold.
+///
+/// # Errors
+/// `Usage` with the place of a mistake.
+pub fn parse_filters(store: &Store, filters: &Filters) -> Result<Expression, Error> {
+    let (today, queries) = (|| store.today.day(), &store.config.queries);
+    let query = |name: &str| queries.get(name).map(String::as_str);
+    let context = FilterContext { today: &today, query: &query };
+    let tests = filters.field_tests.iter().map(|text| parse_field_test(text, &today));
+    let expressions = filters.expressions.iter().map(|text| parse(text, &context));
+    let parts = short_forms(filters).into_iter().map(Ok).chain(tests).chain(expressions);
+    Ok(Expression::All(parts.collect::<Result<_, _>>()?))
 }
 
-/// The comparison operators, the longer ones first.
-const SIGNS: [(&str, ComparisonOperator); 4] =
-    [(">=", Ordering::is_ge), ("<=", Ordering::is_le), (">", Ordering::is_gt), ("<", Ordering::is_lt)];
+/// Returns the expressions that flags are short for.
+fn short_forms(filters: &Filters) -> Vec<Expression> {
+    let Filters { min_value, kinds, tags, since, until, only_orphans, only_broken, expressions: _, field_tests: _ } =
+        filters;
+    let one_of = |field, values: &[String]| {
+        (!values.is_empty()).then(|| Expression::test(Key::Own(field), Condition::OneOf(values.to_vec())))
+    };
+    let least = |least| Condition::Number(Comparison::GreaterOrEqual, f64::from(least));
+    let day =
+        |day, comparison| Expression::test(Key::Day, Condition::Days(comparison, Period { from: Some(day), to: day }));
+    let is_absent = |key| Expression::test(key, Condition::Present).negated();
+    [
+        one_of("type", kinds),
+        one_of("tags", tags),
+        since.map(|since| day(since, Comparison::GreaterOrEqual)),
+        until.map(|until| day(until, Comparison::LessOrEqual)),
+        min_value.map(|value| Expression::test(Key::Own("value"), least(value))),
+        only_orphans.then(|| Expression::All(vec![is_absent(Key::LinksTo), is_absent(Key::LinkedFrom)])),
+        only_broken.then(|| Expression::test(Key::Broken, Condition::Present)),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
-impl FieldFilter {
-    /// Parses expressions, which are combined by `and`.
+impl<'a, 's> NoteFilter<'a, 's> {
+    /// Makes the filter of a request.
     ///
     /// # Errors
-    /// `Usage` with the accepted forms.
-    pub fn parse_all(texts: &[String]) -> Result<Vec<Self>, Error> {
-        texts.iter().map(|text| Self::parse(text)).collect()
+    /// `Usage` with the place of a mistake, or if a named note is not unique; `NoNote` if it does not exist.
+    pub fn new(session: &'a Session<'s>, filters: &Filters) -> Result<Self, Error> {
+        Self::of(session, parse_filters(session.store, filters)?)
     }
 
-    fn parse(text: &str) -> Result<Self, Error> {
-        parse(text).ok_or_else(|| {
-            Error::usage(format!("`{text}` is not a filter expression")).hint(
-                "expected key, !key, key=value, key!=value, or key with one of > >= < <= and a number or YYYY-MM-DD",
-            )
-        })
+    /// Makes a filter of an expression.
+    ///
+    /// # Errors
+    /// `NoNote` if a named note does not exist; `Usage` if it is not unique.
+    pub fn of(session: &'a Session<'s>, expression: Expression) -> Result<Self, Error> {
+        let asks_for_status = expression.asks_for_status();
+        let check = ResolvedExpression::new(expression, session.store)?;
+        let confidence = check.has_confidence().then(|| ConfidenceSource::new(session)).transpose()?;
+        Ok(Self { session, check, confidence, asks_for_status })
     }
 
-    /// Tells whether the expression asks for notes with a status.
-    pub fn asks_for_status(&self) -> bool {
-        self.key == "status" && !self.is_negated
+    /// Tells whether a note satisfies the filter.
+    pub fn matches(&self, note: NoteIdx) -> bool {
+        self.passes(&self.check, note)
     }
 
-    /// Tells whether a note satisfies the expression.
-    pub fn matches(&self, note: &NoteHandle) -> bool {
-        let passes = field(note, &self.key).is_some_and(|field| match &self.test {
-            FieldTest::Present => true,
-            FieldTest::Equals(expected) => any_text(&field, &|text| equals(text, expected)),
-            FieldTest::Compares(allows, operand) => {
-                any_text(&field, &|text| compare(text, operand).is_some_and(allows))
+    fn passes(&self, check: &ResolvedExpression, note: NoteIdx) -> bool {
+        match check {
+            ResolvedExpression::All(parts) => parts.iter().all(|part| self.passes(part, note)),
+            ResolvedExpression::Any(parts) => parts.iter().any(|part| self.passes(part, note)),
+            ResolvedExpression::Not(part) => !self.passes(part, note),
+            ResolvedExpression::Field(test) => {
+                let note = &self.session.store.notes()[note];
+                let texts = match &test.key {
+                    Key::Own(name) => note.own_texts(name),
+                    Key::Field(name) => note.field_texts(name),
+                    _ => None,
+                };
+                let holds = |texts: &[Cow<'_, str>]| texts.iter().any(|text| test.condition.holds_for(text));
+                texts.is_some_and(|texts| test.condition == Condition::Present || holds(&texts))
             }
-        });
-        passes != self.is_negated
-    }
-}
-
-fn parse(text: &str) -> Option<FieldFilter> {
-    let text = text.trim();
-    let (key, rest) = text.split_at_checked(text.find(['=', '<', '>']).unwrap_or(text.len()))?;
-    let (positive_key, test) = if rest.is_empty() {
-        (key.strip_prefix('!'), FieldTest::Present)
-    } else if let Some(value) = rest.strip_prefix('=') {
-        // `!=` holds for another value and for an absent field.
-        (key.strip_suffix('!'), FieldTest::Equals(value.trim().to_owned()))
-    } else {
-        let comparison = SIGNS.iter().find_map(|(sign, comparison)| Some((rest.strip_prefix(sign)?, *comparison)));
-        let (operand_text, comparison) = comparison?;
-        (None, FieldTest::Compares(comparison, operand(operand_text.trim())?))
-    };
-    let (key, is_negated) = (positive_key.unwrap_or(key).trim(), positive_key.is_some());
-    let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
-    is_key.then(|| FieldFilter { key: key.to_owned(), test, is_negated })
-}
-
-fn operand(text: &str) -> Option<Operand> {
-    parse_number(text).map(Operand::Number).or_else(|| is_date(text).then(|| Operand::Date(text.to_owned())))
-}
-
-/// Parses a decimal number, without the `inf`, `nan` and `1_000` of programming languages.
-fn parse_number(text: &str) -> Option<f64> {
-    let is_decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
-    let parse_number: f64 = is_decimal.then(|| text.parse().ok()).flatten()?;
-    parse_number.is_finite().then_some(parse_number)
-}
-
-fn is_date(text: &str) -> bool {
-    text.len() == 10 && text.parse::<jiff::civil::Date>().is_ok()
-}
-
-fn equals(text: &str, expected: &str) -> bool {
-    match (parse_number(text), parse_number(expected)) {
-        (Some(text), Some(expected)) => text == expected,
-        _ => text == expected,
-    }
-}
-
-/// Compares a text with an operand; `None` if its type differs. Dates are compared by their first ten characters.
-fn compare(text: &str, operand: &Operand) -> Option<Ordering> {
-    match operand {
-        Operand::Number(expected) => parse_number(text)?.partial_cmp(expected),
-        Operand::Date(expected) => {
-            let day = text.get(..10).filter(|day| is_date(day))?;
-            Some(day.cmp(expected))
+            ResolvedExpression::Day(condition) => {
+                day_of(&self.session.store.notes()[note]).is_some_and(|day| condition.holds_for_day(day))
+            }
+            ResolvedExpression::Links { is_outgoing, notes } => {
+                let is_meant = |other: NoteIdx| notes.as_ref().is_none_or(|notes| notes.contains(&other));
+                let graph = self.session.graph();
+                if *is_outgoing {
+                    graph.outgoing(note).any(|edge| is_meant(edge.to))
+                } else {
+                    graph.incoming(note).any(|edge| is_meant(edge.from))
+                }
+            }
+            ResolvedExpression::Broken => self.session.graph().unresolved(note).next().is_some(),
+            ResolvedExpression::Confidence(condition) => self.confidence.as_ref().is_some_and(|source| {
+                let confidence = source.of(note);
+                condition.holds_for(&confidence.overall.to_string()) || condition.holds_for(confidence.label())
+            }),
         }
     }
 }
 
-/// Returns a field: a custom one, else an unknown one, else a known one.
-fn field<'a>(note: &'a NoteHandle, key: &str) -> Option<Cow<'a, Value>> {
-    let named = note.extra_fields().custom.iter().chain(note.extra_fields().unknown).find(|(name, _)| name == key);
-    if let Some((_, value)) = named {
-        return (!value.is_null()).then_some(Cow::Borrowed(value));
+impl ResolvedExpression {
+    fn new(expression: Expression, store: &Store) -> Result<Self, Error> {
+        let all =
+            |parts: Vec<Expression>| parts.into_iter().map(|part| Self::new(part, store)).collect::<Result<_, _>>();
+        Ok(match expression {
+            Expression::All(parts) => Self::All(all(parts)?),
+            Expression::Any(parts) => Self::Any(all(parts)?),
+            Expression::Not(part) => Self::Not(Box::new(Self::new(*part, store)?)),
+            Expression::Test(test) => match test.key {
+                Key::LinksTo | Key::LinkedFrom => {
+                    let named = |names: Vec<String>| names.iter().map(|name| store.resolve(name)).collect();
+                    let notes = if let Condition::OneOf(names) = test.condition { Some(named(names)) } else { None };
+                    Self::Links { is_outgoing: test.key == Key::LinksTo, notes: notes.transpose()? }
+                }
+                Key::Broken => Self::Broken,
+                Key::Confidence => Self::Confidence(test.condition),
+                Key::Day => Self::Day(test.condition),
+                Key::Field(_) | Key::Own(_) => Self::Field(test),
+            },
+        })
     }
-    let texts = |texts: &[&str]| (!texts.is_empty()).then(|| texts.iter().map(|text| Value::text(*text)).collect());
-    let value = match key {
-        "id" => Value::text(note.id.as_str()),
-        "title" => Value::text(note.title()),
-        "type" => Value::text(note.list_fields().kind),
-        "path" => Value::text(&note.path),
-        "created" => Value::text(note.list_fields().created_as_written()?.as_str()),
-        "updated" => Value::text(note.list_fields().updated_as_written()?.as_str()),
-        "date" => Value::text(note.list_fields().day()?.to_string()),
-        "summary" => Value::text(note.list_fields().summary?),
-        "value" => Value::text(note.value_or_default().to_string()),
-        "verified" => Value::text(note.verified()?.to_string()),
-        "tags" => Value::List(texts(&note.tags())?),
-        "aliases" => Value::List(texts(&note.aliases())?),
-        "compacts" => Value::List(texts(&note.relations().compacts)?),
-        "sources" => Value::List(texts(&note.sources().iter().map(|source| source.url.as_str()).collect::<Vec<_>>())?),
-        "links" => Value::List(texts(&note.link_fields().typed.iter().map(|(_, target)| *target).collect::<Vec<_>>())?),
-        _ => return None,
-    };
-    Some(Cow::Owned(value))
-}
 
-/// Tells whether a text, or any item of a list, satisfies a predicate.
-fn any_text(value: &Value, passes: &impl Fn(&str) -> bool) -> bool {
-    match value {
-        Value::Text { text, .. } => passes(text),
-        Value::List(items) => items.iter().any(|item| any_text(item, passes)),
-        Value::Map(_) => false,
+    fn has_confidence(&self) -> bool {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::has_confidence),
+            Self::Not(part) => part.has_confidence(),
+            Self::Confidence(_) => true,
+            Self::Field(_) | Self::Links { .. } | Self::Broken | Self::Day(_) => false,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use jiff::civil::Date;
+
     use super::*;
+    use crate::note::Note;
+    use crate::store::Config;
 
     fn passes(expression: &str) -> bool {
         let text = "---\nid: n\ntitle: T\nvalue: 70\ntags: [a, b]\nauthor: Ann\nupdated: 2025-03-05T10:00:00Z\ncustom:\n  \
                     effort: 3\n  status: done\n  ratio: 0.50\n  empty: \"\"\n  nothing:\n  due: 2025-03-05\n  value: 5\n---\n";
-        let note = NoteHandle::parse("notes/n.md", text.as_bytes().to_vec());
-        FieldFilter::parse(expression).unwrap().matches(&note)
+        let note = Note::parse("notes/n.md", text.as_bytes().to_vec());
+        let store = Store::from_notes(".qipu/".to_owned(), Config::default(), vec![note]);
+        let texts = Filters { field_tests: vec![expression.to_owned()], ..Filters::default() };
+        NoteFilter::new(&Session::new(&store), &texts).unwrap().matches(NoteIdx::new(0))
     }
 
     #[test]
@@ -196,7 +209,8 @@ mod tests {
             "", "!", "=x", "a>", "a>x", "a>=2025-02-30", "a b", "!!a", "a<nan", "a>inf", ">3", "a>3x", "!a=3", "a!>3",
             "!=3",
         ] {
-            assert_eq!(FieldFilter::parse(bad).err().map(|error| error.kind.exit_code()), Some(2), "{bad}");
+            let refused = parse_field_test(bad, &|| Date::constant(2025, 3, 5));
+            assert_eq!(refused.err().map(|error| error.kind.exit_code()), Some(2), "{bad}");
         }
     }
 }

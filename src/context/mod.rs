@@ -8,6 +8,7 @@ mod filter;
 mod importance;
 mod journal_texts;
 mod journals;
+mod map_queries;
 mod mentions;
 mod namespaces;
 mod neighbours;
@@ -22,13 +23,14 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use assessment::{CandidateLimits, RankedNotes, assess, expand, invalid_fields};
+pub use assessment::{CandidateLimits, RankedNotes, assess, assess_note, expand, invalid_fields};
 pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;
-pub use filter::FieldFilter;
+pub use filter::{NoteFilter, parse_filters};
 pub use importance::{is_decision, is_warning};
 pub use journals::{Journals, day_of, journal_day};
+pub use map_queries::map_queries;
 pub use mentions::weigh_mentions;
 pub use namespaces::Namespaces;
 pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages, all_passages};
@@ -36,6 +38,7 @@ pub use patterns::patterns;
 pub use query_content::QueryContent;
 pub use session::Session;
 
+use map_queries::notes_of_query;
 use question::Question;
 
 use crate::error::Error;
@@ -97,11 +100,12 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
     let store = session.store;
     let selectors = with_words(store, selectors);
     if !selectors.selects() {
-        return Err(Error::usage("no notes are selected")
-            .hint("give a query, or one of --note, --tag, --moc, --query, --walk, --min-value, --custom-filter"));
+        return Err(Error::usage("no notes are selected").hint(
+            "give a query, or one of --note, --tag, --moc, --query, --walk, --where, --min-value, --custom-filter",
+        ));
     }
-    let filters = FieldFilter::parse_all(&selectors.custom_filters)?;
-    let hides_outdated = outdated == Outdated::Hidden && !filters.iter().any(FieldFilter::asks_for_status);
+    let filter = NoteFilter::new(session, &selectors.filters)?;
+    let hides_outdated = outdated == Outdated::Hidden && !filter.asks_for_status;
     let stand_ins = if hides_outdated { StandIns::for_answer } else { StandIns::only_digests };
     let of_config = selectors.asking.as_ref().map_or(&[][..], |_| &store.config.context.exclude_namespaces);
     let asked = selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces);
@@ -109,7 +113,7 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
         session,
         store,
         selectors: &selectors,
-        filters,
+        filter,
         chosen: Vec::new(),
         seen: NoteSet::default(),
         over_limit: 0,
@@ -143,7 +147,7 @@ struct Selector<'a, 's> {
     session: &'a Session<'s>,
     store: &'a Store,
     selectors: &'a Selectors,
-    filters: Vec<FieldFilter>,
+    filter: NoteFilter<'a, 's>,
     chosen: Vec<NoteIdx>,
     seen: NoteSet,
     /// The number of notes beyond the limit of the query that nothing else selects.
@@ -236,13 +240,11 @@ impl<'a, 's> Selector<'a, 's> {
     }
 
     fn passes(&self, position: NoteIdx) -> bool {
-        let note = &self.store.notes()[position];
-        self.selectors.min_value.is_none_or(|least| note.value_or_default() >= least)
-            && self.filters.iter().all(|filter| filter.matches(note))
-            && !self.excluded.contains(note)
+        self.filter.matches(position) && !self.excluded.contains(&self.store.notes()[position])
     }
 
-    /// Returns a map of content and its link targets; with `transitive`, those of maps among them too, breadth first.
+    /// Returns a map of content, its link targets and the notes of its queries; with `transitive`, those of maps among them
+    /// too, breadth first. A query that is not valid has no notes.
     fn members(&mut self, moc: NoteIdx) -> Vec<NoteIdx> {
         let (store, transitive) = (self.store, self.selectors.transitive);
         let graph = self.session.graph();
@@ -253,6 +255,9 @@ impl<'a, 's> Selector<'a, 's> {
             if next == 0 || (transitive && store.notes()[member].is_moc()) {
                 let targets = graph.outgoing(member).map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
+                let queries = map_queries(&store.notes()[member]);
+                let found = queries.iter().filter_map(|query| notes_of_query(self.session, query).ok()).flatten();
+                members.extend(found.filter(|note| seen.insert(*note)));
             }
             next += 1;
         }

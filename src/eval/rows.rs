@@ -43,7 +43,7 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
 /// Returns the row of a metric. `shown`: its value for people; `fields`: all but its name.
 fn figure_row(name: &str, shown: String, line: String, mut fields: Vec<(&'static str, RowValue)>) -> RowEntry {
     fields.insert(0, ("name", RowValue::name(name)));
-    RowEntry { kind: "figure", list: "figures", figure: shown, line, detail: String::new(), fields }
+    RowEntry { kind: "figure", list: "figures", figure: shown, line, fields, ..RowEntry::default() }
 }
 
 fn count_row(name: &str, about: &str, count: usize) -> RowEntry {
@@ -126,7 +126,7 @@ fn miss_row(file: &str, outcome: &Outcome<'_>, loss: Loss, budgets: Vec<usize>) 
     fields.extend(question_fields(file, outcome.question, budgets));
     fields.push(("note", note.map_or(RowValue::Nothing, RowValue::name)));
     fields.push(("rank", best.map_or(RowValue::Nothing, |(rank, _)| RowValue::Count(*rank))));
-    RowEntry { kind: "miss", list: "misses", figure: String::new(), line: shown, detail: String::new(), fields }
+    RowEntry { kind: "miss", list: "misses", line: shown, fields, ..RowEntry::default() }
 }
 
 fn false_answer_row(file: &str, outcome: &Outcome<'_>, budgets: &[usize]) -> Option<RowEntry> {
@@ -137,14 +137,7 @@ fn false_answer_row(file: &str, outcome: &Outcome<'_>, budgets: &[usize]) -> Opt
     let shown = format!("{file}:{line}: false answer in {}: {text} (first {first})", joined_budgets(&budgets));
     let mut fields = question_fields(file, outcome.question, budgets).to_vec();
     fields.push(("note", RowValue::Name(first)));
-    Some(RowEntry {
-        kind: "false-answer",
-        list: "false_answers",
-        figure: String::new(),
-        line: shown,
-        detail: String::new(),
-        fields,
-    })
+    Some(RowEntry { kind: "false-answer", list: "false_answers", line: shown, fields, ..RowEntry::default() })
 }
 
 /// Returns the fields that identify a question and the budgets concerned.

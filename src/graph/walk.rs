@@ -44,12 +44,14 @@ pub struct Walk<'g> {
     pub reached: Vec<Reached<'g>>,
     /// The number of notes without `max_nodes` and `max_fanout`.
     pub matched: usize,
+    /// The number of links between the notes reached that a walk without these limits would have found.
+    pub links_left_out: usize,
 }
 
 impl Walk<'_> {
-    /// Tells whether `max_nodes` or `max_fanout` excluded a note.
+    /// Tells whether `max_nodes` or `max_fanout` excluded a note or a link.
     pub fn is_limited(&self) -> bool {
-        self.reached.len() < self.matched
+        self.reached.len() < self.matched || self.links_left_out > 0
     }
 }
 
@@ -57,14 +59,17 @@ impl Graph<'_> {
     /// Walks breadth first from a note.
     pub fn walk(&self, root: NoteIdx, follow: &Follow, limits: &WalkLimits) -> Walk<'_> {
         let (reached, has_refused) = self.walk_to(root, None, follow, limits);
-        // A note excluded on one way may be reached on a longer one; the notes behind it may then be too far. Only a
-        // second walk gives the count.
-        let matched = if has_refused {
-            self.walk_to(root, None, follow, &limits.without_counts()).0.len()
-        } else {
-            reached.len()
-        };
-        Walk { reached, matched }
+        if !has_refused {
+            return Walk { matched: reached.len(), reached, links_left_out: 0 };
+        }
+        // A note excluded on one way may be reached on a longer one; the notes and links behind it may then be too far.
+        // Only a second walk gives the counts.
+        let all = self.walk_to(root, None, follow, &limits.without_counts()).0;
+        let notes: HashSet<NoteIdx> = reached.iter().map(|step| step.note).collect();
+        let is_between = |edge: &&Edge<'_>| notes.contains(&edge.from) && notes.contains(&edge.to);
+        let between = all.iter().flat_map(|step| &step.edges).filter(is_between).count();
+        let shown: usize = reached.iter().map(|step| step.edges.len()).sum();
+        Walk { reached, matched: all.len(), links_left_out: between.saturating_sub(shown) }
     }
 
     /// Finds a shortest path. `None` if there is none within the limits; the flag then tells whether one exists without

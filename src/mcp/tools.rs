@@ -10,8 +10,8 @@ use crate::env::{self, Today};
 use crate::error::Error;
 use crate::note::edit::BodyEdit;
 use crate::request::{
-    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Format,
-    ListRequest, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
+    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Filters,
+    Format, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -153,13 +153,13 @@ fn read(arguments: &mut Arguments) -> Result<Task, Error> {
 }
 
 fn search(arguments: &mut Arguments) -> Result<Task, Error> {
-    let only = ListRequest {
+    let filters = Filters {
         tags: arguments.text("tag")?.iter().flat_map(|tags| split_tags(tags)).collect(),
         kinds: arguments.text("type")?.into_iter().collect(),
-        ..ListRequest::default()
+        ..Filters::default()
     };
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
-    let search = SearchRequest { query: arguments.required_text("query")?, only, limit, ..SearchRequest::default() };
+    let search = SearchRequest { query: arguments.required_text("query")?, filters, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
     Ok(Task { command: Command::Search(search), budget, is_prompt: false })
 }

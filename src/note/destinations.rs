@@ -53,6 +53,19 @@ impl Destination {
         Some(Self { range, link, fragment, span })
     }
 
+    /// Returns the bytes of the target; of a path, without the fragment. `None` if they are unknown.
+    pub(crate) fn span(&self) -> Option<Range<usize>> {
+        self.span.clone()
+    }
+
+    /// Returns the part behind the first `#`.
+    pub(crate) fn fragment(&self) -> Option<&str> {
+        match &self.link {
+            InlineLink::Wiki(target) => target.split_once('#').map(|(_, fragment)| fragment),
+            InlineLink::Path(_) => self.fragment.as_deref(),
+        }
+    }
+
     /// Tells whether the target is a note, or a file with a path.
     fn is_local(&self) -> bool {
         match &self.link {

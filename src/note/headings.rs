@@ -1,5 +1,6 @@
 //! The headings of a body outside of lists, quotes, tables, footnotes, code and HTML, with the sections below them.
 
+use std::collections::HashMap;
 use std::ops::Range;
 
 use pulldown_cmark::{Event, Tag, TagEnd};
@@ -11,17 +12,40 @@ const SEPARATOR: &str = " › ";
 
 /// A heading, and the byte range of its section in the body.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Heading {
-    pub(super) level: usize,
+pub(crate) struct Heading {
+    pub(crate) level: usize,
     /// The texts of the headings around it and its own, the outermost first.
     pub(super) path: String,
+    /// Its text on one line, without markup.
+    pub(crate) text: String,
     /// From the first byte after the heading up to the next heading of the same or a higher level.
-    pub(super) section: Range<usize>,
+    pub(crate) section: Range<usize>,
     /// The offset of its first line.
-    pub(super) start: usize,
+    pub(crate) start: usize,
 }
 
 impl Heading {
+    /// Returns the bytes of its text in the body, with markup. Of a heading that is underlined, its lines above that.
+    pub(crate) fn text_range(&self, body: &str) -> Range<usize> {
+        let whole = body.get(self.start..self.section.start).unwrap_or_default();
+        let lines = whole.trim_end();
+        let content = lines.trim_start();
+        let start = self.start + lines.len() - content.len();
+        let marks = content.len() - content.trim_start_matches('#').len();
+        let text = content.get(marks..).unwrap_or_default();
+        if (1..=6).contains(&marks) && !content.contains(['\n', '\r']) {
+            let inside = text.trim();
+            let without_marks = inside.trim_end_matches('#');
+            // Marks at the end belong to the text unless a blank is before them.
+            let is_closed = without_marks.is_empty() || without_marks.ends_with([' ', '\t']);
+            let inside = if is_closed { without_marks.trim_end() } else { inside };
+            let start = start + marks + text.len() - text.trim_start().len();
+            return start..start + inside.len();
+        }
+        let above = content.rfind(['\n', '\r']).map_or(content, |end| content.get(..end).unwrap_or_default());
+        start..start + above.trim_end().len()
+    }
+
     /// Tells whether a name is the text of the heading, or the end of its path.
     fn has_name(&self, name: &str) -> bool {
         self.path.strip_suffix(name).is_some_and(|before| before.is_empty() || before.ends_with(SEPARATOR))
@@ -29,7 +53,7 @@ impl Heading {
 }
 
 /// Returns the headings of a body, in their order. Those behind the first megabyte are not read.
-pub(super) fn headings(body: &str) -> Vec<Heading> {
+pub(crate) fn headings(body: &str) -> Vec<Heading> {
     let (mut headings, mut open): (Vec<Heading>, Vec<(usize, String)>) = (Vec::new(), Vec::new());
     let (mut depth, mut text) = (0_usize, String::new());
     for (event, range) in parser(body).into_offset_iter() {
@@ -45,10 +69,12 @@ pub(super) fn headings(body: &str) -> Vec<Heading> {
                 if let (0, TagEnd::Heading(level)) = (depth, end) {
                     let level = level as usize;
                     open.retain(|(outer, _)| *outer < level);
-                    open.push((level, one_line(&text)));
+                    let text = one_line(&text);
+                    open.push((level, text.clone()));
                     let path: Vec<&str> = open.iter().map(|(_, text)| text.as_str()).collect();
+                    let path = path.join(SEPARATOR);
                     let (start, end) = lines_around(body, &range);
-                    headings.push(Heading { level, path: path.join(SEPARATOR), section: end..body.len(), start });
+                    headings.push(Heading { level, path, text, section: end..body.len(), start });
                 }
             }
             Event::Text(piece) | Event::Code(piece) => text.push_str(&piece),
@@ -71,6 +97,27 @@ pub(super) fn with_name(headings: &[Heading], name: &str) -> Vec<usize> {
     let name = one_line(name);
     let has_name = |heading: &Heading| heading.has_name(&name) || (!plain.is_empty() && heading.has_name(&plain));
     headings.iter().enumerate().filter(|(_, heading)| has_name(heading)).map(|(index, _)| index).collect()
+}
+
+/// Returns the index of the heading to which the part of a link behind its `#` leads: by its text or path, else by its
+/// anchor.
+pub(crate) fn find_fragment(headings: &[Heading], fragment: &str) -> Option<usize> {
+    let named = with_name(headings, &fragment.replace('#', SEPARATOR)).first().copied();
+    named.or_else(|| anchors(headings).iter().position(|anchor| anchor == fragment))
+}
+
+/// Returns the anchors that web pages give headings: the text in lower case, its blanks as hyphens, without punctuation;
+/// repeated ones are numbered ([GitHub](https://docs.github.com/en/get-started/writing-on-github/getting-started-with-writing-and-formatting-on-github/basic-writing-and-formatting-syntax#section-links)).
+pub(crate) fn anchors(headings: &[Heading]) -> Vec<String> {
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    let anchor = |heading: &Heading| {
+        let kept = heading.text.chars().filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+        let anchor: String = kept.flat_map(char::to_lowercase).map(|c| if c == ' ' { '-' } else { c }).collect();
+        let count = counts.entry(anchor.clone()).or_default();
+        *count += 1;
+        if *count == 1 { anchor } else { format!("{anchor}-{}", *count - 1) }
+    };
+    headings.iter().map(anchor).collect()
 }
 
 /// Returns the text of a heading that is written in markdown, with or without its `#`.
@@ -124,6 +171,30 @@ mod tests {
                 (1, "A b".to_owned(), end - after("# A b\r")),
             ]
         );
+    }
+
+    #[test]
+    fn the_text_of_a_heading_is_without_its_marks() {
+        let body = "# A *b* #\n  ## C#\n\n####### no\n\nTwo\nlines\n---\n#\n# D ##\r\nlast `x`\n===";
+        let texts: Vec<&str> =
+            headings(body).iter().map(|heading| body.get(heading.text_range(body)).unwrap()).collect();
+        assert_eq!(texts, ["A *b*", "C#", "Two\nlines", "", "D", "last `x`"]);
+    }
+
+    #[test]
+    fn a_fragment_is_a_text_a_path_or_an_anchor() {
+        let all = headings("# A b\n## Why, `x`?\n# B\n## Why, x?\n");
+        assert_eq!(anchors(&all), ["a-b", "why-x", "b", "why-x-1"]);
+        for (fragment, index) in [
+            ("Why, x?", Some(1)),
+            ("why-x", Some(1)),
+            ("why-x-1", Some(3)),
+            ("B#Why, x?", Some(3)),
+            ("nothing", None),
+            ("", None),
+        ] {
+            assert_eq!(find_fragment(&all, fragment), index, "{fragment}");
+        }
     }
 
     #[test]

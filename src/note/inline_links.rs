@@ -7,7 +7,7 @@ use super::markdown::parser;
 use super::percent::percent_decoded;
 
 /// A link in a body; `T` is the type of its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum InlineLink<T = String> {
     /// The target of `[[target]]` or `[[target|label]]`: an id or a title, with an optional `#heading`.
     Wiki(T),
@@ -19,7 +19,7 @@ pub enum InlineLink<T = String> {
 pub type EncodedTarget<'a> = InlineLink<&'a str>;
 
 impl<T> InlineLink<T> {
-    pub(super) fn text(&self) -> &T {
+    pub(crate) fn text(&self) -> &T {
         let (Self::Wiki(text) | Self::Path(text)) = self;
         text
     }

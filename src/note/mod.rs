@@ -2,6 +2,7 @@
 
 mod append_section;
 mod blocks;
+mod changes;
 mod code_refs;
 mod destinations;
 mod dialect;
@@ -27,6 +28,7 @@ mod retired;
 mod source_links;
 mod splice;
 mod summary;
+mod tasks;
 mod timestamp;
 mod title;
 mod value;
@@ -36,6 +38,7 @@ mod yaml_document;
 mod yaml_emitter;
 mod yaml_fast_path;
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -45,9 +48,12 @@ use serde::{Deserialize, Serialize};
 pub(crate) use append_section::Section;
 pub(crate) use blocks::joined;
 pub(crate) use blocks::{Block, BlockKind};
+pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use dialect::Dialect;
+pub(crate) use edit::line_end;
+pub(crate) use headings::{Heading, anchors as heading_anchors, find_fragment as find_heading};
 pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
 pub use inline_links::{EncodedTarget, InlineLink};
@@ -58,10 +64,12 @@ pub use link_types::{LinkTypes, SUPERSEDED_BY, SUPERSEDES};
 pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};
+pub(crate) use retired::STATUSES;
 pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL};
 pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
+pub use tasks::TaskItem;
 pub use timestamp::Timestamp;
 pub(crate) use title::MARKDOWN_ENDINGS;
 pub use value::Value;
@@ -81,6 +89,8 @@ pub const MOC: &str = "moc";
 pub const JOURNAL: &str = "journal";
 /// The type of a note outside `mocs/` and `journals/` that names none.
 pub const DEFAULT_KIND: &str = "fleeting";
+/// The types of notes that qipu knows.
+pub(crate) const NOTE_KINDS: [&str; 6] = [DEFAULT_KIND, "literature", "permanent", MOC, JOURNAL, "decision"];
 /// The custom field in which an import records where a note comes from.
 pub const IMPORTED: &str = "imported";
 /// The folders of a store that contain notes.
@@ -294,10 +304,20 @@ impl Note {
         self.text.get(self.body.clone()).unwrap_or_default()
     }
 
+    /// Returns the bytes of the body in the text.
+    pub(crate) fn body_range(&self) -> Range<usize> {
+        self.body.clone()
+    }
+
     /// Returns the line of the file in which the body begins, from 1.
     pub fn body_line(&self) -> usize {
         let before = self.text.get(..self.body.start).unwrap_or_default();
         before.bytes().filter(|byte| *byte == b'\n').count() + 1
+    }
+
+    /// Returns the items of task lists, with their lines and offsets in the file.
+    pub fn tasks(&self) -> Vec<TaskItem> {
+        tasks::tasks(&self.text, self.body.clone())
     }
 
     /// Counts the characters of the body that every format keeps: all but white space and U+001C to U+001E.
@@ -355,6 +375,18 @@ impl Note {
             Dialect::Qipu => inline_links::links(self.body()),
             dialect => source_links::links(self.body(), dialect.has_wiki_links()),
         })
+    }
+
+    /// Returns [`Note::inline_links`] with their bytes in the body, in the order of the text. Those of HTML are not located.
+    /// Parses the body.
+    pub(crate) fn located_links(&self) -> Vec<Destination> {
+        let links: HashSet<&InlineLink> = self.inline_links().iter().collect();
+        destinations(self.body()).into_iter().filter(|found| links.contains(&found.link)).collect()
+    }
+
+    /// Returns the headings of the body, in their order. Parses the body.
+    pub(crate) fn headings(&self) -> Vec<Heading> {
+        headings::headings(self.body())
     }
 
     /// Returns the ordered lists in the body, each as the links that its items begin with. Parses the body.

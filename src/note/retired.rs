@@ -44,6 +44,9 @@ impl Status {
     }
 }
 
+/// The names of all statuses.
+pub(crate) const STATUSES: [&str; 5] = ["draft", "superseded", "rejected", "deprecated", "obsolete"];
+
 /// Why a note no longer holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Retired {

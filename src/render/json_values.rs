@@ -152,6 +152,7 @@ pub(super) fn row_value(value: &RowValue) -> Value {
         RowValue::Name(text) | RowValue::Text(text) => json!(text),
         RowValue::Count(count) => json!(count),
         RowValue::Counts(counts) => json!(counts),
+        RowValue::Lines(lines) => json!(lines),
         RowValue::Share(share) => json!(rounded(*share, 3)),
         RowValue::Flag(flag) => json!(flag),
         RowValue::Nothing => Value::Null,

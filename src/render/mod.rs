@@ -12,6 +12,7 @@ mod ids;
 mod json;
 mod json_values;
 mod level_text;
+mod lines;
 mod list_rows;
 mod markdown;
 mod note_writer;
@@ -259,6 +260,7 @@ pub(crate) fn renderer(
         Format::Human => Box::new(human(screen)),
         Format::Hook(envelope) => Box::new(hook::HookRenderer { text: human(Screen::default()), envelope }),
         Format::Ids => Box::new(ids::Ids { report }),
+        Format::Lines | Format::Paths => Box::new(lines::Lines { report, format: &report.head.lines }),
         Format::ToolResult { is_prompt, is_structured } => {
             let text = if is_prompt { Format::Prompt } else { Format::Human };
             let text = renderer(report, text, Screen::default(), tokenizer);
@@ -276,7 +278,11 @@ pub(crate) fn renderer(
 
 /// Returns the lines of an answer that a format leaves to standard error.
 pub(crate) fn stderr_lines(report: &Report, format: Format) -> Vec<String> {
-    if format == Format::Ids { ids::stderr_lines(report) } else { Vec::new() }
+    match format {
+        Format::Ids => ids::stderr_lines(report),
+        Format::Lines => lines::stderr_lines(report),
+        _ => Vec::new(),
+    }
 }
 
 fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: impl Fn(usize) -> &'static str) -> String {

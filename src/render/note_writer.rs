@@ -43,16 +43,20 @@ impl NoteWriter<'_> {
         self.report.head.layout.note == NoteLayout::Branch
     }
 
-    /// Returns the title and the id of a note, and the notes that it replaces.
+    /// Returns the title and the id of a note, and the notes that it replaces. It never begins with a blank, which a tree
+    /// would take for its indent.
     pub(super) fn name(self, entry: &NoteEntry) -> String {
         let members = match entry.compacted.as_slice() {
             [] => String::new(),
             members => format!(" [digest of {}]", joined_ids(members, ", ")),
         };
-        let title = self.screen.paint(As::Title, &one_line(entry.note.title()));
+        let title = match one_line(entry.note.title()) {
+            title if title.is_empty() => title,
+            title => self.screen.paint(As::Title, &title) + " ",
+        };
         let id = self.screen.paint(As::Kind(entry.note.list_fields().kind), entry.note.id.as_str());
         let state = self.screen.state(entry);
-        format!("{title} ({id}){state}{members}")
+        format!("{title}({id}){state}{members}")
     }
 
     fn tags(self, entry: &NoteEntry) -> String {

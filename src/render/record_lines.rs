@@ -141,12 +141,10 @@ pub(super) fn fields(fields: &[(&'static str, RowValue)]) -> String {
     for (name, field) in fields {
         let written = match field {
             RowValue::Name(name) => quote_value(name).into_owned(),
-            RowValue::Text(text) => json_string(text),
-            RowValue::Count(count) => count.to_string(),
-            RowValue::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
-            RowValue::Share(share) => format!("{share:.3}"),
-            RowValue::Flag(flag) => flag.to_string(),
+            RowValue::Lines(lines) if lines.is_empty() => continue,
+            RowValue::Text(_) | RowValue::Lines(_) => json_string(&field.to_text()),
             RowValue::Nothing => continue,
+            value => value.to_text(),
         };
         text.push_str(&format!(" {name}={written}"));
     }

@@ -23,13 +23,26 @@ pub(super) fn unknown_name_lines(head: &ReportHead, shown: FrameState<'_>) -> St
     if shown.is_brief {
         return String::new();
     }
-    let line = |unknown: &UnknownName| {
-        let near: Vec<_> = unknown.near.iter().map(|near| format!("'{near}'")).collect();
-        let hint = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-        format!("no note has the {} '{}'{hint}\n", unknown.sort, one_line(&unknown.name))
-    };
     let warnings = head.warnings.iter().map(|warning| format!("warning: {}\n", one_line(warning)));
-    warnings.chain(head.unknown_names.iter().map(line)).collect()
+    warnings.chain(head.unknown_names.iter().map(|unknown| unknown_name_line(unknown) + "\n")).collect()
+}
+
+/// Returns a line about an unknown name, without its line end.
+pub(super) fn unknown_name_line(unknown: &UnknownName) -> String {
+    let hint = match meant(&unknown.near) {
+        // A word that is a filter by mistake.
+        hint if hint.is_empty() && unknown.sort == "field" => {
+            "; `qipu search` finds words in the text of notes".to_owned()
+        }
+        hint => hint,
+    };
+    format!("no note has the {} '{}'{hint}", unknown.sort, one_line(&unknown.name))
+}
+
+/// Returns the names that may be meant, as the rest of a sentence; empty without any.
+pub(super) fn meant(near: &[String]) -> String {
+    let near: Vec<_> = near.iter().map(|near| format!("'{near}'")).collect();
+    if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }
 
 /// Returns the interpretation of a question on one line.

@@ -1,6 +1,8 @@
 //! The entries of a report: the parts that are shown or left out as a whole. The fields of a type that derives
 //! `Serialize`, in their order, are its JSON object (specs/json.md).
 
+use std::sync::Arc;
+
 use serde::Serialize;
 
 use super::{FormatDetail, NoteEntry, PeriodEntry};
@@ -221,7 +223,7 @@ impl DiagnosticEntry {
 }
 
 /// A row of a table whose columns the command declares, so that renderers need not know the table.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default)]
 pub struct RowEntry {
     /// The name behind `D` in records.
     pub kind: &'static str,
@@ -233,6 +235,8 @@ pub struct RowEntry {
     pub line: String,
     /// The lines below it; empty for none.
     pub detail: String,
+    /// The note that the row is about; `None` for another row.
+    pub note: Option<Arc<NoteHandle>>,
     /// The columns by their names.
     pub fields: Vec<(&'static str, RowValue)>,
 }
@@ -252,14 +256,37 @@ pub enum RowValue {
     Share(f64),
     /// A truth value.
     Flag(bool),
+    /// Texts of one line each, in records one text of lines.
+    Lines(Vec<String>),
     /// No value: left out of records, and `null` in JSON.
     Nothing,
+}
+
+impl RowEntry {
+    /// Whether it has a column of this name, or its note a field.
+    pub fn has_field(&self, name: &str) -> bool {
+        self.fields.iter().any(|(column, _)| *column == name)
+            || self.note.as_ref().is_some_and(|note| note.field_texts(name).is_some())
+    }
 }
 
 impl RowValue {
     /// Returns the name of something, such as an id.
     pub fn name(text: impl ToString) -> Self {
         Self::Name(text.to_string())
+    }
+
+    /// Returns the value as plain text; empty for [`RowValue::Nothing`].
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Name(text) | Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Counts(counts) => counts.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+            Self::Share(share) => format!("{share:.3}"),
+            Self::Flag(flag) => flag.to_string(),
+            Self::Lines(lines) => lines.join("\n"),
+            Self::Nothing => String::new(),
+        }
     }
 }
 

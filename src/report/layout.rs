@@ -193,7 +193,12 @@ pub(crate) const EVAL: Layout = Layout {
     ..LIST
 };
 pub(crate) const REVIEW: Layout =
-    Layout { name: "review", lists: &["worklist"], empty_text: "Nothing to review.\n", ..EVAL };
+    Layout { name: "review", lists: &["worklist"], empty_text: "Nothing to review.\n", has_notices: true, ..EVAL };
+pub(crate) const TASKS: Layout =
+    Layout { name: "tasks", lists: &["tasks"], empty_text: "No task matches.\n", has_notices: true, ..EVAL };
+pub(crate) const HISTORY: Layout = Layout { name: "history", lists: &["versions"], ..EVAL };
+pub(crate) const DIFF: Layout =
+    Layout { name: "diff", lists: &["differences"], empty_text: "No note differs.\n", ..EVAL };
 pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
 pub(crate) const WHERE: Layout = Layout { name: "where", lists: &["collections", "findings"], ..STATUS };

@@ -35,6 +35,7 @@ use crate::error::Error;
 use crate::note::NoteId;
 /// The handle of a note, which entries carry.
 pub use crate::store::NoteHandle;
+use crate::store::{OWN_FIELDS, similar_own_fields};
 
 /// The content of an answer: facts about the whole, and entries in descending order of worth.
 #[derive(Debug)]
@@ -79,6 +80,24 @@ impl Report {
         }
     }
 
+    /// Returns the fields of lines that qipu does not know and no note of the answer has, with similar names; none for an
+    /// answer without notes.
+    pub fn absent_fields(&self) -> Vec<UnknownName> {
+        let has = |entry: &Entry, field: &str| match entry {
+            Entry::Note(entry) => entry.note.field_texts(field).is_some(),
+            Entry::Row(row) => row.has_field(field),
+            _ => false,
+        };
+        let is_absent = |field: &String| {
+            !OWN_FIELDS.contains(&field.as_str())
+                && !DERIVED_FIELDS.contains(&field.as_str())
+                && !self.entries.iter().any(|entry| has(entry, field))
+        };
+        let fields = self.head.lines.fields.iter().filter(|field| !self.entries.is_empty() && is_absent(field));
+        let unknown = |name: &String| UnknownName { sort: "field", name: name.clone(), near: similar_own_fields(name) };
+        fields.map(unknown).collect()
+    }
+
     /// Returns the entries that are notes.
     pub fn note_entries_mut(&mut self) -> impl Iterator<Item = &mut NoteEntry> {
         self.entries.iter_mut().filter_map(|entry| if let Entry::Note(entry) = entry { Some(entry) } else { None })
@@ -108,9 +127,13 @@ pub enum Format {
     Records,
     /// A section of a model's prompt (context, ask, show --query)
     Prompt,
-    /// The ids of changed notes, one on each line.
-    #[value(skip)]
+    /// The ids of the notes, one on each line
     Ids,
+    /// The paths of their files, one on each line (list, search, related, context, show)
+    Paths,
+    /// A line for each note: see [`LineFormat`].
+    #[value(skip)]
+    Lines,
     /// The result object of an MCP tool.
     #[value(skip)]
     ToolResult {
@@ -125,6 +148,18 @@ pub enum Format {
     /// A graph of notes and links, for people and for other tools.
     #[value(skip)]
     Graph(GraphFormat),
+}
+
+/// The fields that only lines have.
+const DERIVED_FIELDS: [&str; 3] = ["collection", "relevance", "status"];
+
+/// The form of answers whose notes are lines.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LineFormat {
+    /// The names of the fields, in the order of the columns.
+    pub fields: Vec<String>,
+    /// Whether a NUL ends each line, so that a path may contain a line end.
+    pub ends_with_nul: bool,
 }
 
 /// The JSON of a hook's answer around its text.
@@ -173,6 +208,8 @@ pub struct ReportHead {
     pub store: Option<String>,
     /// Whether the banner is shown; `None` leaves that to the format.
     pub banner: Option<bool>,
+    /// The form of lines, in an answer that consists of them.
+    pub lines: LineFormat,
     /// The parts of each note that are shown.
     pub show: ShownFields,
     /// The number of notes selected, before any limit.
@@ -181,7 +218,7 @@ pub struct ReportHead {
     pub is_limited: bool,
     /// The words of the query that no note contains.
     pub spellings: Vec<UnknownWord>,
-    /// The tags and types of the request that no note has, if no note is shown.
+    /// The tags, types and fields of the request that no note has, if no note is shown.
     pub unknown_names: Vec<UnknownName>,
     /// Warnings about the store, for readers who do not see standard error.
     pub warnings: Vec<String>,
@@ -213,6 +250,12 @@ impl ReportHead {
             .any(|(name, fact)| *name == "mode" && matches!(fact, RowValue::Name(mode) if mode == "create"))
     }
 
+    /// Returns the number of links between the notes of a walk that its limits leave out.
+    pub fn links_left_out(&self) -> usize {
+        let count = self.facts.iter().find(|(name, _)| *name == LINKS_LEFT_OUT).map(|(_, count)| count);
+        if let Some(RowValue::Count(count)) = count { *count } else { 0 }
+    }
+
     /// Returns the text for people in place of entries.
     pub fn empty_text(&self) -> String {
         // Limits may have ended the search for a path.
@@ -230,10 +273,13 @@ impl ReportHead {
     }
 }
 
-/// A tag or type that no note has.
+/// The fact with the number of links between the notes of a walk that its limits leave out.
+pub const LINKS_LEFT_OUT: &str = "links_left_out";
+
+/// A tag, type or field that no note has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
-    /// `tag` or `type`.
+    /// `tag`, `type` or `field`.
     pub(crate) sort: &'static str,
     pub(crate) name: String,
     /// Similar names that notes have, the most similar first.

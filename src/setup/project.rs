@@ -28,7 +28,7 @@ impl<'a> Project<'a> {
     pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
         let root = match &location.root {
             Some(root) => current_dir.join(root),
-            None => project_root(current_dir),
+            None => project_root(&location.files, current_dir),
         };
         Self { root, location, current_dir, is_forced, shown_folder: String::new() }
     }

@@ -124,7 +124,7 @@ impl Displaced {
         let old_version = expected.find(path)?;
         let mut builder = tempfile::Builder::new();
         let name = builder.prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempfile_in(folder_of(path));
-        let name = name.with_context(failed)?.into_temp_path();
+        let name = name.map_err(|error| without_path(&error)).with_context(failed)?.into_temp_path();
         failpoint_write();
         fs::rename(path, &name).with_context(failed)?;
         failpoint_write();
@@ -267,7 +267,7 @@ fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(T
     if old.is_none() && !is_private {
         with_usual_mode(&mut builder);
     }
-    let mut new = builder.tempfile_in(folder_of(path))?;
+    let mut new = builder.tempfile_in(folder_of(path)).map_err(|error| without_path(&error))?;
     failpoint_write();
     new.write_all(bytes)?;
     failpoint_write();
@@ -299,6 +299,11 @@ fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
 #[cfg(not(unix))]
 fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
     new.set_permissions(old.permissions())
+}
+
+/// Returns an error without the random path of a temporary file, which differs in each call.
+fn without_path(error: &io::Error) -> io::Error {
+    io::Error::from(error.kind())
 }
 
 /// Requests the usual mode of new files, which the umask restricts.

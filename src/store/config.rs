@@ -40,6 +40,8 @@ pub struct Config {
     pub worktrees: WorktreesConfig,
     /// Whether the stores of the folders above are read with it; `None`: they are.
     pub parents: Option<bool>,
+    /// The filters that have a name.
+    pub queries: BTreeMap<String, String>,
     /// The keys that have no meaning, in the order of their lines.
     pub unknown_keys: Vec<UnknownKey>,
 }
@@ -124,7 +126,13 @@ pub enum BlocksSetting {
 
 /// The known keys of each table; in other tables every key is allowed.
 const KNOWN: [(&str, &[&str]); 5] = [
-    ("", &["language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees", "parents"]),
+    (
+        "",
+        &[
+            "language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees", "parents",
+            "queries",
+        ],
+    ),
     ("worktrees", &["share"]),
     ("trust", &["authors", "hosts"]),
     ("review", &["hold", "drafts"]),
@@ -160,6 +168,7 @@ struct File {
     stores: Vec<StoreConfig>,
     worktrees: WorktreesConfig,
     parents: Option<bool>,
+    queries: BTreeMap<String, String>,
 }
 
 impl Config {
@@ -191,9 +200,19 @@ impl Config {
         })?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let File { link_types, language, context, trust, review, sources, stores, worktrees, parents } = file;
-        let mut config =
-            Self { context, trust, review, sources, stores, worktrees, parents, unknown_keys, ..Self::default() };
+        let File { link_types, language, context, trust, review, sources, stores, worktrees, parents, queries } = file;
+        let mut config = Self {
+            context,
+            trust,
+            review,
+            sources,
+            stores,
+            worktrees,
+            parents,
+            queries,
+            unknown_keys,
+            ..Self::default()
+        };
         let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
         if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
             return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));

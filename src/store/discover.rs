@@ -2,6 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use super::commit::revision::CommitName;
+use super::file_tree::FileTree;
 use super::worktree::{main_worktree, repository_root};
 use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
@@ -28,6 +30,10 @@ pub struct Location {
     pub to: Option<String>,
     /// The project that contains it, if named.
     pub root: Option<PathBuf>,
+    /// The commit from which the files of a repository are read; `None` for the files on disk.
+    pub at: Option<CommitName>,
+    /// The files that paths lead to: those on disk until [`Location::at`] is resolved.
+    pub files: FileTree,
     /// Whether every file is read and no index is used.
     pub no_index: bool,
     /// The user's cache folder.
@@ -53,15 +59,16 @@ pub struct Location {
 /// # Errors
 /// `NoStore` if there is none; `Store` if it is a symbolic link that was not named.
 pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
+    let files = &location.files;
     let found = if let Some(store) = &location.store {
-        named_store(&current_dir.join(store)).ok_or_else(|| {
+        named_store(files, &current_dir.join(store)).ok_or_else(|| {
             Error::new(ErrorKind::NoStore, format!("no store at {}", store.display()))
                 .hint("a store is a folder that contains notes/, mocs/ or journals/")
         })
     } else if let Some(root) = &location.root {
-        store_in(&current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
+        store_in(files, &current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
     } else {
-        nearest_store(current_dir)
+        nearest_store(files, current_dir)
             .ok_or_else(|| no_store("no store in this folder or its parents, up to the project's root"))
     };
     opened_root(location, found?, current_dir)
@@ -75,19 +82,23 @@ pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<P
     if location.store.is_some() || location.root.is_some() {
         return find_root(location, current_dir);
     }
-    let found = project_dirs(current_dir).find_map(store_in);
+    let files = &location.files;
+    let found = project_dirs(files, current_dir).find_map(|dir| store_in(files, dir));
     opened_root(location, found.ok_or_else(|| no_store("no store in this project"))?, current_dir)
 }
 
-fn nearest_store(current_dir: &Path) -> Option<PathBuf> {
-    let repository = repository_root(current_dir);
+fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
+    let repository = repository_root(files, current_dir);
+    let store_in = |dir: &Path| store_in(files, dir);
     let own = match repository {
         Some(repository) => current_dir.ancestors().take_while(|dir| dir.starts_with(repository)).find_map(store_in),
-        None => project_dirs(current_dir).find_map(store_in),
+        None => project_dirs(files, current_dir).find_map(store_in),
     };
-    let main = || shared_store(repository?, current_dir);
+    let main = || shared_store(files, repository?, current_dir);
     match &own {
-        Some(store) if repository.is_some_and(|root| main_worktree(root).is_some()) && is_shared(store) => {
+        Some(store)
+            if repository.is_some_and(|root| main_worktree(files, root).is_some()) && is_shared(files, store) =>
+        {
             main().or(own)
         }
         Some(_) => own,
@@ -96,31 +107,31 @@ fn nearest_store(current_dir: &Path) -> Option<PathBuf> {
 }
 
 /// Whether a store says that linked working trees use that of the main one.
-fn is_shared(store: &Path) -> bool {
-    let config = super::open_root(store).and_then(|dir| Config::load(&dir));
+fn is_shared(files: &FileTree, store: &Path) -> bool {
+    let config = super::open_root(files, store).and_then(|dir| Config::load(&dir));
     config.is_ok_and(|config| config.worktrees.share)
 }
 
 /// Returns the store of the main working tree, searched from the folder there that corresponds to the current directory.
-fn shared_store(linked: &Path, current_dir: &Path) -> Option<PathBuf> {
-    let main = main_worktree(linked)?;
+fn shared_store(files: &FileTree, linked: &Path, current_dir: &Path) -> Option<PathBuf> {
+    let main = main_worktree(files, linked)?;
     let same = main.join(current_dir.strip_prefix(linked).ok()?);
-    same.ancestors().take_while(|dir| dir.starts_with(&main)).find_map(store_in)
+    same.ancestors().take_while(|dir| dir.starts_with(&main)).find_map(|dir| store_in(files, dir))
 }
 
 /// Whether a store is not in the linked working tree that the current directory is in.
-pub(super) fn is_in_main_worktree(store: &Path, current_dir: &Path) -> bool {
-    let linked = repository_root(current_dir).filter(|root| main_worktree(root).is_some());
+pub(super) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
+    let linked = repository_root(files, current_dir).filter(|root| main_worktree(files, root).is_some());
     linked.and_then(|linked| linked.canonicalize().ok()).is_some_and(|linked| !store.starts_with(linked))
 }
 
 fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result<PathBuf, Error> {
     let failed = |error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}"));
     if location.store.is_some() {
-        return root.canonicalize().map_err(failed);
+        return location.files.canonicalize(&root).map_err(failed);
     }
     // A repository may contain a link to any folder; it is followed only if the user names it.
-    if root.is_symlink() {
+    if location.files.is_link(&root) {
         return Err(Error::new(
             ErrorKind::Store,
             format!("{} is a symbolic link", relative_to(&root, current_dir).trim_end_matches('/')),
@@ -128,7 +139,7 @@ fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result
         .hint("name the store that it points to with --store PATH, if you trust it"));
     }
     // The last name is not resolved: if it is replaced by a link meanwhile, that is not followed either.
-    let above = root.parent().unwrap_or(Path::new(".")).canonicalize().map_err(failed)?;
+    let above = location.files.canonicalize(root.parent().unwrap_or(Path::new("."))).map_err(failed)?;
     Ok(above.join(root.file_name().unwrap_or_default()))
 }
 
@@ -137,38 +148,38 @@ fn no_store(message: &str) -> Error {
 }
 
 /// Returns the root of the project of a directory: the nearest one above with a mark or a store, else itself.
-pub fn project_root(dir: &Path) -> PathBuf {
-    let root = dir.ancestors().find(|dir| is_project_root(dir) || store_in(dir).is_some());
+pub fn project_root(files: &FileTree, dir: &Path) -> PathBuf {
+    let root = dir.ancestors().find(|dir| is_project_root(files, dir) || store_in(files, dir).is_some());
     root.unwrap_or(dir).to_path_buf()
 }
 
 /// Iterates over a directory and those above it, up to the project's root.
-fn project_dirs(dir: &Path) -> impl Iterator<Item = &Path> {
+fn project_dirs<'d>(files: &FileTree, dir: &'d Path) -> impl Iterator<Item = &'d Path> {
     let mut passed_root = false;
     dir.ancestors().take_while(move |dir| {
         let is_inside = !passed_root;
-        passed_root |= is_project_root(dir);
+        passed_root |= is_project_root(files, dir);
         is_inside
     })
 }
 
-fn is_project_root(dir: &Path) -> bool {
-    PROJECT_MARKS.iter().any(|mark| dir.join(mark).exists())
+fn is_project_root(files: &FileTree, dir: &Path) -> bool {
+    PROJECT_MARKS.iter().any(|mark| files.exists(&dir.join(mark)))
 }
 
 /// Returns the store that a folder contains, else the folder if it is one: projects have files such as `config.toml` too.
-pub(super) fn named_store(path: &Path) -> Option<PathBuf> {
-    let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && path.is_dir();
-    let is_store =
-        || path.join("config.toml").is_file() || NOTE_FOLDERS.iter().any(|folder| path.join(folder).is_dir());
-    let inside = store_in(path).filter(|_| !is_hidden_store);
+pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
+    let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && files.is_dir(path);
+    let has_folder = || NOTE_FOLDERS.iter().any(|folder| files.is_dir(&path.join(folder)));
+    let is_store = || files.is_file(&path.join("config.toml")) || has_folder();
+    let inside = store_in(files, path).filter(|_| !is_hidden_store);
     inside.or_else(|| (is_hidden_store || is_store()).then(|| path.to_path_buf()))
 }
 
-pub(super) fn store_in(dir: &Path) -> Option<PathBuf> {
+pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
-    let is_visible = || visible.join("notes").is_dir();
-    if hidden.is_dir() { Some(hidden) } else { is_visible().then_some(visible) }
+    let is_visible = || files.is_dir(&visible.join("notes"));
+    if files.is_dir(&hidden) { Some(hidden) } else { is_visible().then_some(visible) }
 }
 
 /// Returns the folder that contains a store, if the last name of the path is that of a store.

@@ -11,6 +11,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, relative_to};
+use super::file_tree::FileTree;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType};
@@ -90,6 +91,8 @@ struct Namer {
     config: Arc<Config>,
     /// The home of a user whose settings name the collection.
     home: Option<PathBuf>,
+    /// The files that its paths lead to.
+    files: FileTree,
 }
 
 /// A path in a setting, divided before its first name with a wildcard.
@@ -127,7 +130,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
         let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
         return Err(missing.unwrap_or_else(nothing));
     }
-    set_authorities(&mut found.all);
+    set_authorities(&location.files, &mut found.all);
     // Whose file one is does not depend on which collections are asked for.
     divide_files(&mut found.all);
     keep_only(&mut found, &location.only)?;
@@ -141,7 +144,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
 pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
         let root = discover::find_root(location, current_dir).map_err(|error| or_to_user(error, location))?;
-        let dir = open_root(&root)?;
+        let dir = open_root(&location.files, &root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(location, &root, current_dir);
         let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
@@ -217,7 +220,9 @@ fn no_source_folder(path: &Path, is_there: bool) -> Error {
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
     match (location.store.is_some(), location.root.is_some()) {
         (true, _) => CollectionReason::Option,
-        (false, false) if discover::is_in_main_worktree(root, current_dir) => CollectionReason::MainWorktree,
+        (false, false) if discover::is_in_main_worktree(&location.files, root, current_dir) => {
+            CollectionReason::MainWorktree
+        }
         _ => CollectionReason::Nearest,
     }
 }
@@ -281,12 +286,12 @@ fn divide_files(all: &mut [FoundCollection]) {
 
 /// Sets the authority of each collection, before `--only` leaves any out. What lies in the repository of the
 /// project has that of the repository, whatever else names it.
-pub(super) fn set_authorities(all: &mut [FoundCollection]) {
+pub(super) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
     let is_of_user =
         |one: &FoundCollection| matches!(one.reason, CollectionReason::User | CollectionReason::UserSettings);
     let project = all.first().filter(|first| first.rules.is_none() && !is_of_user(first));
     let folder = project.map(|project| discover::project_folder(&project.root));
-    let repository = folder.map(|folder| repository_root(folder).unwrap_or(folder).to_path_buf());
+    let repository = folder.map(|folder| repository_root(files, folder).unwrap_or(folder).to_path_buf());
     for index in 0..all.len() {
         let Some((one, before)) = all.get_mut(..=index).and_then(<[_]>::split_last_mut) else { continue };
         let is_inside = repository.as_ref().is_some_and(|repository| one.root.starts_with(repository));
@@ -326,6 +331,10 @@ impl<'a> CollectionFinder<'a> {
         let names = HashSet::from([PROJECT, USER].map(str::to_owned));
         let (patterns, stores, given_names) = (KnownPatterns::new(), Vec::new(), Vec::new());
         Self { location, current_dir, user, found, names, patterns, stores, given_names, empty_sources: 0 }
+    }
+
+    fn files(&self) -> &'a FileTree {
+        &self.location.files
     }
 
     /// Adds all collections, without the sources that are inside a store. Returns them and the error of a missing store.
@@ -379,7 +388,9 @@ impl<'a> CollectionFinder<'a> {
     /// Returns the names of the stores in the repository of the first one that do not depend on which store is the first:
     /// those that configs give them, and those of their folders. A name that a collection has in this answer is none.
     fn other_names(&self, first: &Path) -> OtherNames {
-        let Some(repository) = repository_root(discover::project_folder(first)) else { return OtherNames::default() };
+        let Some(repository) = repository_root(self.files(), discover::project_folder(first)) else {
+            return OtherNames::default();
+        };
         let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
         let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
         let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root)));
@@ -397,7 +408,7 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds the store of the project, and what its config names.
     fn add_first(&mut self, root: &Path) -> Result<(), Error> {
-        let dir = open_root(root)?;
+        let dir = open_root(self.files(), root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(self.location, root, self.current_dir);
         self.push_store(PROJECT.to_owned(), root.to_path_buf(), dir, Arc::clone(&config), reason);
@@ -412,10 +423,11 @@ impl<'a> CollectionFinder<'a> {
             return;
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
-        let repository = repository_root(&base).unwrap_or(&base).to_path_buf();
+        let repository = repository_root(self.files(), &base).unwrap_or(&base).to_path_buf();
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
-        let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None };
+        let files = self.files().clone();
+        let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None, files };
         self.add_all_of(&config.sources, &config.stores, &namer);
     }
 
@@ -438,14 +450,16 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the stores of the folders above the first store, up to the root of the repository.
     fn add_parents(&mut self, root: Option<&Path>) {
         let Some(project) = root.and_then(Path::parent) else { return };
-        let Some(repository) = repository_root(project) else { return };
+        let Some(repository) = repository_root(self.files(), project) else { return };
         let above = project.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
         let mut reads_parents = self.found.all.first().is_none_or(|first| first.config.parents != Some(false));
         for dir in above.collect::<Vec<_>>() {
             if !reads_parents {
                 return;
             }
-            let Some(root) = discover::store_in(dir).filter(|root| !root.is_symlink()) else { continue };
+            let Some(root) = discover::store_in(self.files(), dir).filter(|root| !self.files().is_link(root)) else {
+                continue;
+            };
             let name = name_from_below(dir, repository);
             if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);
@@ -465,7 +479,8 @@ impl<'a> CollectionFinder<'a> {
         let user = self.user;
         let file = user_settings::FILE.to_owned();
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
-        let namer = Namer { base: settings.clone(), boundary: None, file, reason, config: Arc::default(), home };
+        let (base, config, files) = (settings.clone(), Arc::default(), self.files().clone());
+        let namer = Namer { base, boundary: None, file, reason, config, home, files };
         self.add_all_of(&user.sources, &user.stores, &namer);
     }
 
@@ -480,11 +495,11 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
-        let there = self.current_dir.join(path).canonicalize().ok();
-        let Some(folder) = there.clone().filter(|folder| folder.is_dir()) else {
+        let there = self.files().canonicalize(&self.current_dir.join(path)).ok();
+        let Some(folder) = there.clone().filter(|folder| self.files().is_dir(folder)) else {
             return Err(no_source_folder(path, there.is_some()));
         };
-        let dir = DirHandle::new(&folder).map(Arc::new);
+        let dir = self.files().dir(&folder).map(Arc::new);
         let dir = dir.map_err(|error| Error::failure(format!("can't read {}: {error}", path.display())))?;
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
@@ -512,7 +527,10 @@ impl<'a> CollectionFinder<'a> {
             return None;
         }
         let shown = relative_to(&root, self.current_dir);
-        let read = open_root(&root).and_then(|dir| Ok((Arc::new(Config::load(&dir)?), dir)));
+        // A commit of a repository that contains the user's own store, too, has only what others have of it.
+        let on_disk = FileTree::default();
+        let files = if reason == CollectionReason::User { &on_disk } else { self.files() };
+        let read = open_root(files, &root).and_then(|dir| Ok((Arc::new(Config::load(&dir)?), dir)));
         match read {
             Ok((config, dir)) => {
                 let name = self.unique(name);
@@ -626,7 +644,8 @@ impl<'a> CollectionFinder<'a> {
     /// Returns the rules of a source alone, without those of other collections.
     fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>) -> SourceRules {
         let known = &mut self.patterns;
-        let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known));
+        let files = &self.location.files;
+        let above = repository_root(files, &root).map(|repository| patterns_above(files, repository, &root, known));
         SourceRules { glob, above: above.unwrap_or_default(), root, ..SourceRules::default() }
     }
 
@@ -683,7 +702,7 @@ impl<'a> CollectionFinder<'a> {
         };
         let mut is_any = false;
         for folder in folders {
-            let found = discover::named_store(&folder).filter(|root| !root.is_symlink());
+            let found = discover::named_store(self.files(), &folder).filter(|root| !self.files().is_link(root));
             let Some(root) = found else { continue };
             is_any = true;
             let name = store.name.clone().unwrap_or_else(|| own_name(discover::project_folder(&folder), &namer.base));
@@ -728,14 +747,14 @@ enum Opened {
 fn open_folder(folder: &Path, namer: &Namer) -> Opened {
     let missing = |error: std::io::Error| Opened::Missing(why_missing(folder, namer, &error));
     let Some(boundary) = &namer.boundary else {
-        let opened = folder.canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
+        let opened = namer.files.canonicalize(folder).and_then(|root| Ok((namer.files.dir(&root)?, root)));
         return match opened {
             Ok((dir, root)) => Opened::Folder(root, Arc::new(dir)),
             Err(error) => missing(error),
         };
     };
     let Ok(below) = folder.strip_prefix(boundary) else { return Opened::Outside };
-    let opened = DirHandle::new(boundary);
+    let opened = namer.files.dir(boundary);
     let opened = if below.as_os_str().is_empty() { opened } else { opened.and_then(|dir| dir.folder(below)) };
     match opened {
         Ok(dir) => Opened::Folder(folder.to_path_buf(), Arc::new(dir)),
@@ -748,10 +767,10 @@ fn why_missing(folder: &Path, namer: &Namer, error: &std::io::Error) -> String {
     let is_below = |path: &&Path| namer.boundary.as_ref().is_some_and(|boundary| path.starts_with(boundary));
     // From the top, so that no link is followed.
     let below: Vec<&Path> = folder.ancestors().take_while(is_below).collect();
-    match below.iter().rev().find(|path| path.is_symlink()) {
+    match below.iter().rev().find(|path| namer.files.is_link(path)) {
         Some(link) if *link == folder => return "it is a symbolic link, which is not followed".to_owned(),
         Some(_) => return "a folder above it is a symbolic link, which is not followed".to_owned(),
-        None if namer.boundary.is_none() && folder.is_symlink() => {
+        None if namer.boundary.is_none() && namer.files.is_link(folder) => {
             return "it is a symbolic link that leads to no folder".to_owned();
         }
         None => {}
@@ -782,8 +801,8 @@ fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'static str> {
         return Err(RELATIVE);
     }
     let names: Vec<&str> = path.split('/').collect();
-    let is_file = |path: &Path| path.is_file() && !path.is_symlink();
-    let mut first = first_wildcard(&names, base);
+    let is_file = |path: &Path| namer.files.is_file(path) && !namer.files.is_link(path);
+    let mut first = first_wildcard(&names, base, &namer.files);
     if names.iter().skip(first).any(|name| *name == "..") {
         return Err("has `..` behind a wildcard, which is not allowed");
     }
@@ -802,10 +821,10 @@ fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'static str> {
 
 /// Returns the index of the first name of a path with a wildcard; the number of names if there is none. Brackets and braces
 /// in the name of a folder or file that exists are none.
-fn first_wildcard(names: &[&str], base: &Path) -> usize {
+fn first_wildcard(names: &[&str], base: &Path, files: &FileTree) -> usize {
     let is_there = |index: usize| {
         let path = names.get(..=index).map(|names| base.join(names.join("/")));
-        path.is_some_and(|path| if index + 1 == names.len() { path.exists() } else { path.is_dir() })
+        path.is_some_and(|path| if index + 1 == names.len() { files.exists(&path) } else { files.is_dir(&path) })
     };
     let is_wildcard =
         |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_there(index));

@@ -1,69 +1,24 @@
-//! The history of files, by git's plumbing. A repository is untrusted: nothing that its configuration names is run, no
-//! object is fetched, and output and time are limited.
+//! The history of files, by git's plumbing.
 
 use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::io::{Read, Write};
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-use super::git_index::{REGULAR_MODES, TrackedFiles};
+use super::git_index::REGULAR_MODES;
+use super::git_plumbing::Repository;
 use super::source_text::SourceText;
 
 /// The most commits that are read, the latest ones.
 const MAX_COMMITS: usize = 5_000;
-/// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
-const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
 /// The objects that one call reads, and the most bytes of all objects that a command reads at once.
 const OBJECTS_PER_CALL: usize = 1_000;
 const MAX_TEXT: usize = 256 * 1024 * 1024;
-const MAX_TIME: Duration = Duration::from_secs(10);
 
-/// Options before the command: no pager, no lock, literal paths, and nothing of the repository's configuration that runs
-/// a program.
-const OPTIONS: [&str; 13] = [
-    "--no-pager",
-    "--no-optional-locks",
-    "--literal-pathspecs",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.untrackedCache=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.attributesFile=/dev/null",
-    "-c",
-    "protocol.allow=never",
-];
-/// The only variables of the environment that git gets, beside those that are set here.
-const KEPT_VARIABLES: [&str; 6] = ["PATH", "HOME", "XDG_CONFIG_HOME", "USERPROFILE", "SYSTEMROOT", "TEMP"];
-const SET_VARIABLES: [(&str, &str); 6] = [
-    ("LC_ALL", "C"),
-    ("GIT_TERMINAL_PROMPT", "0"),
-    // Before any `protocol.NAME.allow` of the repository.
-    ("GIT_ALLOW_PROTOCOL", ""),
-    ("GIT_NO_LAZY_FETCH", "1"),
-    ("GIT_OPTIONAL_LOCKS", "0"),
-    ("GIT_NO_REPLACE_OBJECTS", "1"),
-];
-
-/// The working tree of a repository, and the folder of the project in it.
-#[derive(Debug)]
-pub(super) struct Repository {
-    /// The folder with `.git`.
-    pub(super) root: PathBuf,
-    /// The path of the project's folder below it, empty or with `/` at its end.
-    pub(super) prefix: String,
-}
-
-/// The first-parent history of the checked-out commit: commits with the regular files that each changed.
+/// The first-parent history of the checked-out commit, or of the one whose files are read: commits with the regular files that each changed.
 #[derive(Debug)]
 pub struct GitHistory<'r> {
     repository: &'r Repository,
-    /// The commits, the latest first. Before them stands, without an id, what is staged.
+    /// The commits, the latest first. Before them stands, without an id, what is staged if the working tree is read.
     pub commits: Vec<FileCommit>,
     started: Instant,
 }
@@ -90,7 +45,7 @@ pub struct BlobChange {
 }
 
 /// A path in the project, and the name of the object with the content.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Blob {
     /// The path, with `/` between names.
     pub path: String,
@@ -98,76 +53,12 @@ pub struct Blob {
     pub object: String,
 }
 
-impl Repository {
-    /// Returns the regular files that git tracks, or `None` if git fails.
-    pub(super) fn tracked(&self) -> Option<TrackedFiles> {
-        let output = self.run(&["ls-files", "-z", "--stage", "--full-name"], Vec::new(), Instant::now())?;
-        let regular = output.split(|byte| *byte == 0).filter_map(|line| {
-            let tab = line.iter().position(|byte| *byte == b'\t')?;
-            let (meta, path) = (std::str::from_utf8(line.get(..tab)?).ok()?, line.get(tab + 1..)?);
-            let mode = u32::from_str_radix(meta.get(..6)?, 8).ok()?;
-            (REGULAR_MODES.contains(&mode) && meta.ends_with(" 0")).then_some(path)
-        });
-        Some(TrackedFiles::of_paths(regular, &self.prefix))
-    }
-
-    /// Returns the commit that is checked out; `None` if there is none.
-    pub(super) fn head(&self) -> Option<String> {
-        let output = self.run(&["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], Vec::new(), Instant::now())?;
-        Some(String::from_utf8(output).ok()?.trim().to_owned())
-    }
-
-    /// Runs git and returns its output; `None` if it fails, writes more than [`MAX_OUTPUT`] bytes, or takes longer than
-    /// [`MAX_TIME`] since `started`.
-    fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
-        let kept = KEPT_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
-        let mut child = Command::new("git")
-            .args(OPTIONS)
-            .arg("-C")
-            .arg(&self.root)
-            .args(args)
-            .env_clear()
-            .envs(kept)
-            .envs(SET_VARIABLES)
-            // A damaged `.git` does not make a repository further up answer.
-            .env("GIT_CEILING_DIRECTORIES", self.root.parent().unwrap_or(&self.root))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let output = exchange(&mut child, input, MAX_TIME.saturating_sub(started.elapsed()));
-        // After a whole answer this only waits; a child that was given up is ended.
-        if output.is_none() {
-            let _ = child.kill();
-        }
-        let status = child.wait().ok()?;
-        output.filter(|_| status.success())
-    }
-}
-
-/// Writes the input of a child and reads its output, each in a thread of its own, so that neither waits for the other.
-fn exchange(child: &mut Child, input: Vec<u8>, time: Duration) -> Option<Vec<u8>> {
-    let (mut stdin, stdout) = (child.stdin.take()?, child.stdout.take()?);
-    let (sender, receiver) = channel();
-    std::thread::Builder::new().spawn(move || drop(stdin.write_all(&input))).ok()?;
-    std::thread::Builder::new()
-        .spawn(move || {
-            let mut bytes = Vec::new();
-            let read = stdout.take(MAX_OUTPUT + 1).read_to_end(&mut bytes);
-            let is_whole = read.is_ok() && bytes.len() as u64 <= MAX_OUTPUT;
-            let _ = sender.send(is_whole.then_some(bytes));
-        })
-        .ok()?;
-    receiver.recv_timeout(time).ok()?
-}
-
 impl<'r> GitHistory<'r> {
     /// Reads the history. `paths`: the files whose changes are wanted, without renames; `None` for all, with renames.
     pub(super) fn read(repository: &'r Repository, paths: Option<&[String]>) -> Option<Self> {
         let started = Instant::now();
         let count = format!("--max-count={MAX_COMMITS}");
-        let list = ["rev-list", "--first-parent", "--parents", "--timestamp", &count, "HEAD", "--"];
+        let list = ["rev-list", "--first-parent", "--parents", "--timestamp", &count, repository.revision(), "--"];
         let list = String::from_utf8(repository.run(&list, Vec::new(), started)?).ok()?;
         let mut commits = vec![FileCommit { time: i64::MAX, ..FileCommit::default() }];
         let mut input = String::new();
@@ -189,11 +80,12 @@ impl<'r> GitHistory<'r> {
         };
         let of_commits = with_paths(&["diff-tree", "--stdin", "--root", "--ignore-submodules=all"]);
         let changes = repository.run(&of_commits, input.into_bytes(), started)?;
-        let mut staged = with_paths(&["diff-index", "--cached", "--ignore-submodules=all"]);
-        let end = staged.iter().position(|word| *word == "--")?;
-        staged.insert(end, "HEAD");
-        let staged = repository.run(&staged, Vec::new(), started)?;
-        history.add_changes(&staged);
+        if repository.commit.is_none() {
+            let mut staged = with_paths(&["diff-index", "--cached", "--ignore-submodules=all"]);
+            let end = staged.iter().position(|word| *word == "--")?;
+            staged.insert(end, "HEAD");
+            history.add_changes(&repository.run(&staged, Vec::new(), started)?);
+        }
         history.add_changes(&changes);
         Some(history)
     }
@@ -229,12 +121,25 @@ impl<'r> GitHistory<'r> {
 
     /// Returns the e-mail addresses of the authors of commits, by the ids of the commits.
     pub fn author_emails(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
+        self.authors(commits, "%ae")
+    }
+
+    /// Returns the names of the authors of commits, by the ids of the commits.
+    pub fn author_names(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
+        self.authors(commits, "%an")
+    }
+
+    /// Returns what a placeholder of git-log(1) gives for each commit.
+    fn authors(&self, commits: HashSet<&str>, placeholder: &str) -> Option<HashMap<String, String>> {
         if commits.is_empty() {
             return Some(HashMap::new());
         }
         let input = commits.iter().flat_map(|id| [id.as_bytes(), b"\n"]).collect::<Vec<_>>().concat();
-        let args = ["rev-list", "--no-walk=unsorted", "--stdin", "--format=%H %ae"];
-        let output = String::from_utf8(self.repository.run(&args, input, self.started)?).ok()?;
+        let format = format!("--format=%H {placeholder}");
+        let args = ["rev-list", "--no-walk=unsorted", "--stdin", &format];
+        let output = self.repository.run(&args, input, self.started)?;
+        // A name is in the encoding of its commit.
+        let output = String::from_utf8_lossy(&output);
         // Each commit has two lines: `commit ID`, then what the format says.
         let lines = output.lines().filter(|line| !line.starts_with("commit "));
         Some(lines.filter_map(|line| line.split_once(' ')).map(|(id, mail)| (id.to_owned(), mail.to_owned())).collect())

@@ -7,6 +7,7 @@ use anyhow::Context;
 
 use super::discover::find_own_root;
 use super::discover::{STORE_NAMES, named_store, relative_to};
+use super::file_tree::FileTree;
 use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
@@ -160,7 +161,7 @@ fn ensure_file(
 fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error> {
     if let Some(store) = plan.store {
         let path = current_dir.join(store);
-        return Ok(named_store(&path).unwrap_or(path));
+        return Ok(named_store(&FileTree::default(), &path).unwrap_or(path));
     }
     let [hidden, visible] = STORE_NAMES;
     let wanted = if plan.is_visible { visible } else { hidden };
@@ -174,7 +175,10 @@ fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error>
         Ok(found) => Ok(found),
         Err(error) if error.kind != ErrorKind::NoStore => Err(error),
         Err(_) => {
-            let base = plan.root.map_or_else(|| project_root(current_dir), |root| current_dir.join(root));
+            let base = match plan.root {
+                Some(root) => current_dir.join(root),
+                None => project_root(&FileTree::default(), current_dir),
+            };
             Ok(base.join(wanted))
         }
     }

@@ -219,6 +219,7 @@ fn read_all(
     }
     let unreadable = Unreadable::default();
     let buffer = || Vec::with_capacity(BUFFER_LEN);
+    note_file::announce(location.dir, scanned.files.iter().map(FileEntry::real_path));
     let read = |buffer: &mut Vec<u8>, entry: &mut FileEntry| {
         Some(Arc::new(read_note(location, entry, buffer, &unreadable)?.into()))
     };
@@ -300,6 +301,7 @@ fn read_run(
     builder: Option<&mut (dyn TextIndexBuilder + 'static)>,
     batches: &mut [WorkerBatch],
 ) {
+    note_file::announce(location.dir, files.iter().map(FileEntry::real_path));
     let workers = builder.map(|builder| builder.workers()).into_iter().flatten().map(Some);
     let workers: Vec<Option<&mut dyn TextIndexWorker>> =
         workers.chain(batches.iter().map(|_| None)).take(batches.len()).collect();
@@ -363,7 +365,7 @@ pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
         None => Some(FOLDER_UNREADABLE),
         Some(FileType::Link) => Some("a symbolic link is not followed"),
         Some(FileType::File) if item.is_note() => {
-            let error = dir.file(&item.path).err()?;
+            let error = dir.expect_file(&item.path).err()?;
             is_unreadable(&error).then_some(FILE_UNREADABLE)
         }
         Some(FileType::Other) if item.is_note() => Some("it is not a regular file"),

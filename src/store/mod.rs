@@ -1,5 +1,6 @@
 //! The store: the only reader and writer of files.
 
+mod at_commit;
 pub(crate) mod atomic_write;
 mod attachments;
 mod built_index;
@@ -7,15 +8,18 @@ mod change;
 mod claim_trust;
 mod collection;
 mod collection_config;
+mod commit;
 mod commit_authors;
 mod config;
 mod discover;
 mod external_dir;
+mod file_tree;
 pub(crate) mod files;
 mod find_collections;
 pub(crate) mod git;
 mod git_history;
 mod git_index;
+mod git_plumbing;
 mod guessed_dialect;
 mod in_progress_writes;
 mod index;
@@ -23,12 +27,15 @@ mod init;
 mod load;
 mod lock;
 mod names;
+mod note_fields;
 mod note_file;
 mod note_handle;
+mod note_history;
 mod note_idx;
 mod open_collection;
 mod open_for_write;
 mod other_collections;
+mod overlay;
 mod project_files;
 mod read_errors;
 mod redo_log;
@@ -46,6 +53,7 @@ mod walk;
 mod watch;
 mod worktree;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -55,10 +63,12 @@ use rayon::prelude::*;
 pub use change::Change;
 pub(crate) use change::diff;
 pub use collection::{Authority, Collection, CollectionReason, PROJECT};
+pub use commit::revision::CommitName;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use discover::{Location, find_root, project_root};
 pub(crate) use discover::{relative_to, shown_in};
 pub use external_dir::{ExternalDir, ExternalFile};
+pub use file_tree::FileTree;
 use find_collections::FoundCollections;
 pub use find_collections::{SettingFinding, user_store};
 pub use git_history::{Blob, BlobChange, FileCommit, GitHistory};
@@ -67,8 +77,11 @@ pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationF
 pub use init::{InitPlan, InitResult, MadeFile, init};
 pub use lock::Lock;
 pub(crate) use lock::{FolderLock, lock_folder};
+pub use names::similar_own_fields;
 pub(crate) use names::{naming_collection, position_of};
+pub use note_fields::OWN_FIELDS;
 pub use note_handle::NoteHandle;
+pub use note_history::{CommitInfo, NoteVersion};
 pub use note_idx::{NoteIdx, NoteSet};
 use open_collection::CollectionReader;
 pub use project_files::{MAX_SOURCE, ProjectFiles};
@@ -122,6 +135,8 @@ pub struct Store {
     pub config: Config,
     /// The day that counts as today.
     pub today: Today,
+    /// The files that paths lead to.
+    files: FileTree,
     settings: Option<PathBuf>,
     cache: Option<PathBuf>,
     current_dir: PathBuf,
@@ -142,6 +157,8 @@ pub struct Store {
     all: OnceLock<Option<Box<Self>>>,
     /// Whether the process ends with the answer from this store.
     is_only_call: bool,
+    /// The notes whose texts count in place of their files, by path: see [`Store::with_texts`].
+    unsaved: HashMap<String, Arc<NoteHandle>>,
 }
 
 /// Named numbers.
@@ -161,8 +178,8 @@ fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHa
     }
 }
 
-fn open_root(root: &Path) -> Result<Arc<DirHandle>, Error> {
-    let opened = DirHandle::new(root).map(Arc::new);
+fn open_root(files: &FileTree, root: &Path) -> Result<Arc<DirHandle>, Error> {
+    let opened = files.dir(root).map(Arc::new);
     opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
 }
 
@@ -176,7 +193,7 @@ pub fn index_facts(
     rebuilt_with: Option<IndexBuilderFactory>,
 ) -> Result<(String, Facts), Error> {
     let root = find_root(location, current_dir)?;
-    let dir = open_root(&root)?;
+    let dir = open_root(&location.files, &root)?;
     let builder = rebuilt_with.map(|factory| Ok::<_, Error>(factory(&Config::load(&dir)?))).transpose()?;
     let facts = load::index_facts(&index_location(location, &root, &dir), builder)?;
     Ok((relative_to(&root, current_dir), facts))
@@ -256,6 +273,7 @@ impl Store {
             shown_path,
             config,
             today: location.today,
+            files: location.files.clone(),
             settings: location.settings.clone(),
             cache: location.cache.clone(),
             current_dir: current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf()),
@@ -268,6 +286,7 @@ impl Store {
             by_path: OnceLock::new(),
             all: OnceLock::new(),
             is_only_call: location.is_only_call,
+            unsaved: HashMap::new(),
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         store.settings_warning().into_iter().for_each(warnings::add);
@@ -369,6 +388,7 @@ impl Store {
             shown_path,
             config,
             today: Today::default(),
+            files: FileTree::default(),
             settings: None,
             cache: None,
             current_dir: PathBuf::new(),
@@ -381,6 +401,7 @@ impl Store {
             by_path: OnceLock::new(),
             all: OnceLock::new(),
             is_only_call: false,
+            unsaved: HashMap::new(),
         }
     }
 
@@ -454,14 +475,14 @@ impl Store {
     pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
         let root = &self.first().root;
         let folder = if self.is_source() { root } else { root.parent().unwrap_or(root) };
-        self.link_path(note, link).starts_with(project_root(folder))
+        self.link_path(note, link).starts_with(project_root(&self.files, folder))
     }
 
     /// Whether a link of a note leads to a file or folder in its collection or in the project.
     pub fn has_linked_file(&self, note: &NoteHandle, link: &str) -> bool {
         let target = self.link_path(note, link);
         let is_inside = target.starts_with(&self.locate(&note.path).0.root) || self.is_in_project(note, link);
-        is_inside && target.symlink_metadata().is_ok()
+        is_inside && self.files.has(&target)
     }
 
     /// Returns the path of the file to which a relative link of a note leads.
@@ -495,16 +516,20 @@ impl Store {
     }
 }
 
+/// Compares notes of one collection by id, then by path.
+fn in_order(a: &NoteHandle, b: &NoteHandle) -> Ordering {
+    (&a.id, &a.path).cmp(&(&b.id, &b.path))
+}
+
 /// Sorts the notes of one collection by id, each with an id of its own, and changes the positions of a text index to match.
 fn sorted(
     mut notes: Vec<Arc<NoteHandle>>,
     mut text_index: Option<TextIndex>,
 ) -> (Vec<Arc<NoteHandle>>, Option<TextIndex>) {
     let mut order: Vec<usize> = (0..notes.len()).collect();
-    order.par_sort_by(|a, b| {
-        let (a, b) = (&notes[*a], &notes[*b]);
-        (&a.id, &a.path).cmp(&(&b.id, &b.path))
-    });
+    if !notes.is_sorted_by(|a, b| in_order(a, b).is_le()) {
+        order.par_sort_by(|a, b| in_order(&notes[*a], &notes[*b]));
+    }
     let mut sorted: Vec<Arc<NoteHandle>> = order.iter().map(|position| Arc::clone(&notes[*position])).collect();
     // One may get another id, which takes an exclusive reference.
     notes.clear();

@@ -1,6 +1,6 @@
 //! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::collection::Collection;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::CollectionReader;
-use super::{MAX_CANDIDATES, Store, discover};
+use super::{MAX_CANDIDATES, OWN_FIELDS, Store, discover};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
@@ -49,12 +49,21 @@ impl Store {
         with_id.or_else(|| if is_file() { self.position_of_file(name) } else { None })
     }
 
-    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
-    fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
-        let by_path = self.by_path.get_or_init(|| {
+    /// Returns the position of the note at a path in the store.
+    pub fn position_at(&self, path: &str) -> Option<NoteIdx> {
+        self.by_path().get(path).copied()
+    }
+
+    fn by_path(&self) -> &HashMap<String, NoteIdx> {
+        self.by_path.get_or_init(|| {
             let paths = NoteIdx::enumerate(&self.notes);
             paths.map(|(position, note)| (note.path.clone(), position)).collect()
-        });
+        })
+    }
+
+    /// Returns the position of the note in a file, whose path is relative to the current directory or to the store.
+    fn position_of_file(&self, name: &str) -> Option<NoteIdx> {
+        let by_path = self.by_path();
         // A path that begins with `..` leads out of the store.
         let below = |base: &Path| {
             let path = discover::normalize_lexically(&base.join(name));
@@ -176,6 +185,13 @@ impl Store {
         near_names(self.notes.iter().map(|note| note.list_fields().kind), kind)
     }
 
+    /// Returns names of fields, qipu's own and those in use, that are similar to one that is not.
+    pub fn near_fields(&self, name: &str) -> Vec<String> {
+        let fields = self.notes.iter().map(|note| note.extra_fields());
+        let in_use = fields.flat_map(|fields| fields.custom.iter().chain(fields.unknown));
+        near_names(in_use.map(|(name, _)| name.as_str()).chain(OWN_FIELDS), name)
+    }
+
     /// Expects that a note does not share its id with another: an id such as `x~2` names it only as long as both exist, so
     /// that nothing written to a file can refer to it.
     ///
@@ -270,6 +286,11 @@ fn near_names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<Stri
         if is_similar { similarity.max(MIN_SIMILARITY) } else { similarity }
     };
     most_similar(tags.into_iter().map(|tag| (score(tag), tag))).map(one_line).collect()
+}
+
+/// Returns names of qipu's own fields that are similar to one that is not.
+pub fn similar_own_fields(name: &str) -> Vec<String> {
+    near_names(OWN_FIELDS.into_iter(), name)
 }
 
 /// Yields the first [`MAX_SUGGESTIONS`] items by their similarity; of equal ones, the first.

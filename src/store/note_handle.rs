@@ -91,6 +91,21 @@ impl NoteHandle {
         self.duplicate_id = Some(Box::new(diagnostic));
     }
 
+    /// Returns the note with the id that its own file gives it; `None` if it has that id.
+    pub(super) fn with_own_id(&self) -> Option<Self> {
+        if self.duplicate_id.is_none() && self.id.collection().is_none() {
+            return None;
+        }
+        let id = match &self.source {
+            NoteSource::Parsed(note) => Some(note.id.clone()),
+            NoteSource::Indexed(indexed) => {
+                let identity = indexed.record.identity();
+                identity.and_then(|identity| identity.id(self.local_path()))
+            }
+        };
+        Some(Self { id: id?, duplicate_id: None, ..self.clone() })
+    }
+
     /// Puts the note into a collection: its path becomes relative to the first one.
     pub(super) fn set_collection(&mut self, collection: &Arc<Collection>) {
         self.path = [collection.prefix.as_str(), &self.path].concat();

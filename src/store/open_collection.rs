@@ -94,12 +94,12 @@ pub(super) struct OpenCollections {
 
 /// The notes of one collection, sorted, before they are put behind those of others.
 #[derive(Default)]
-struct OpenedNotes {
-    notes: Vec<Arc<NoteHandle>>,
+pub(super) struct OpenedNotes {
+    pub(super) notes: Vec<Arc<NoteHandle>>,
     /// The hash of the id of each note, by which few are compared with those of other collections.
-    id_hashes: Vec<u64>,
-    collection: CollectionReader,
-    recent: RecentFiles,
+    pub(super) id_hashes: Vec<u64>,
+    pub(super) collection: CollectionReader,
+    pub(super) recent: RecentFiles,
 }
 
 /// Reads collections, the first one's notes first.
@@ -115,7 +115,7 @@ pub(super) fn open(
 ) -> Result<OpenCollections, Error> {
     let FoundCollections { all: found, other_names, .. } = found;
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
-    let repository = repository_root(&first);
+    let repository = repository_root(&location.files, &first);
     let hasher = RandomState::default();
     let hash = |note: &Arc<NoteHandle>| hasher.hash_one(note.id.as_str());
     let has_several = found.len() > 1;
@@ -210,7 +210,7 @@ fn about(
 
 impl OpenCollections {
     /// Puts the notes of a collection behind the others.
-    fn add(&mut self, opened: OpenedNotes) {
+    pub(super) fn add(&mut self, opened: OpenedNotes) {
         let OpenedNotes { notes, id_hashes, mut collection, recent } = opened;
         self.id_hashes.extend(id_hashes);
         let first = self.notes.len();
@@ -228,7 +228,7 @@ impl OpenCollections {
     }
 
     /// Puts the name of its collection before each id that an earlier collection has.
-    fn qualify_ids(&mut self) {
+    pub(super) fn qualify_ids(&mut self) {
         let hashes = std::mem::take(&mut self.id_hashes);
         let mut known: HashSet<u64, RandomState> =
             HashSet::with_capacity_and_hasher(hashes.len(), RandomState::default());

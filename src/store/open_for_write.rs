@@ -121,6 +121,9 @@ impl Store {
     /// Reads a file of the store, by its path in the store.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
         files::failpoint_read();
+        if let Some(note) = self.unsaved.get(path) {
+            return Ok(note.parsed()?.text().as_bytes().to_vec());
+        }
         let (collection, local_path) = self.locate(path);
         let dir = collection.dir.as_ref().ok_or(io::ErrorKind::NotFound);
         let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(local_path), u64::MAX));

@@ -9,8 +9,10 @@ use std::rc::Rc;
 
 use super::Store;
 use super::discover::{STORE_NAMES, project_root};
-use super::git_history::{GitHistory, Repository};
+use super::file_tree::FileTree;
+use super::git_history::GitHistory;
 use super::git_index::TrackedFiles;
+use super::git_plumbing::Repository;
 use super::source_text::SourceText;
 use super::walk::dir_handle::DirHandle;
 use super::worktree::{main_worktree, named_git_dir, repository_root};
@@ -40,9 +42,9 @@ impl Store {
         let first = self.first();
         first.dir.as_ref()?;
         let folder = self.project_folder()?;
-        let root = DirHandle::new(&folder).ok()?;
-        let repository = repository_of(&folder);
-        let tracked = repository.as_ref().and_then(|repository| read_index(&folder, repository));
+        let root = self.files.dir(&folder).ok()?;
+        let repository = repository_of(&self.files, &folder);
+        let tracked = repository.as_ref().and_then(|repository| tracked_files(&self.files, &folder, repository));
         let (room, read) = (RefCell::new(max_bytes), RefCell::default());
         Some(ProjectFiles { root, repository, tracked, room, read })
     }
@@ -51,9 +53,10 @@ impl Store {
     /// directory in a linked one, the same folder of the linked one.
     fn project_folder(&self) -> Option<PathBuf> {
         let root = &self.first().root;
-        let folder = project_root(if self.first().about.is_source() { root } else { root.parent()? });
-        let linked = repository_root(&self.current_dir).filter(|linked| !folder.starts_with(linked));
-        let same = linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(linked)?).ok()?)));
+        let folder = project_root(&self.files, if self.first().about.is_source() { root } else { root.parent()? });
+        let linked = repository_root(&self.files, &self.current_dir).filter(|linked| !folder.starts_with(linked));
+        let same =
+            linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(&self.files, linked)?).ok()?)));
         Some(same.unwrap_or(folder))
     }
 
@@ -113,7 +116,7 @@ impl ProjectFiles {
 
     /// Whether a file that counts is there, of any length.
     pub fn has(&self, path: &str) -> bool {
-        let is_too_long = || self.is_listed(path) && self.root.file(Path::new(path)).is_ok();
+        let is_too_long = || self.is_listed(path) && self.root.expect_file(Path::new(path)).is_ok();
         self.read(path).is_some() || (is_project_path(path) && is_too_long())
     }
 
@@ -130,14 +133,25 @@ impl ProjectFiles {
 }
 
 /// Finds the working tree that contains a folder: the nearest folder above with `.git`.
-fn repository_of(folder: &Path) -> Option<Repository> {
-    let root = repository_root(folder)?;
+pub(super) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
+    let root = repository_root(files, folder)?;
     let mut prefix = String::new();
     for part in folder.strip_prefix(root).ok()?.components() {
         let Component::Normal(name) = part else { return None };
         write!(prefix, "{}/", name.to_str()?).ok()?;
     }
-    Some(Repository { root: root.to_path_buf(), prefix })
+    let commit = files.commit().filter(|commit| commit.root == root).map(|commit| commit.id.clone());
+    Some(Repository { root: root.to_path_buf(), prefix, commit })
+}
+
+/// Returns the regular files that git tracks: those of the commit, or of git's index.
+fn tracked_files(files: &FileTree, folder: &Path, repository: &Repository) -> Option<TrackedFiles> {
+    let Some(commit) = files.commit().filter(|commit| commit.root == repository.root) else {
+        return read_index(folder, repository);
+    };
+    let paths = commit.regular_files(Path::new(repository.prefix.trim_end_matches('/')));
+    let paths = paths.iter().map(|path| path.as_os_str().as_encoded_bytes());
+    Some(TrackedFiles::of_paths(paths, &repository.prefix))
 }
 
 /// Reads git's index without starting git. An absent index is that of a repository without files.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Location;
 use super::discover::project_root;
+use super::file_tree::FileTree;
 use super::find_collections::find_collections;
 use super::guessed_dialect::vault_dialect;
 use super::walk::dir_handle::{DirHandle, FileType};
@@ -42,7 +43,7 @@ pub struct SuggestedSource {
 /// source reads yet.
 pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) -> Vec<SuggestedSource> {
     let folder = store.parent().unwrap_or(store);
-    let project = if folder.exists() { folder.to_path_buf() } else { project_root(folder) };
+    let project = if folder.exists() { folder.to_path_buf() } else { project_root(&location.files, folder) };
     // Those of settings have canonical paths.
     let project = project.canonicalize().unwrap_or(project);
     let known = known_sources(location, current_dir);
@@ -65,7 +66,7 @@ pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) 
         }
     }
     let suggested = all.into_iter().filter_map(|(path, dialect)| {
-        let files = count(&project, &dir, &path, &known)?;
+        let files = count(&location.files, &project, &dir, &path, &known)?;
         (files > 0).then_some(SuggestedSource { path, dialect, files })
     });
     suggested.collect()
@@ -79,12 +80,13 @@ fn known_sources(location: &Location, current_dir: &Path) -> Vec<Arc<SourceRules
 }
 
 /// Counts the files of a source that no known one has; `None` without such a folder.
-fn count(project: &Path, dir: &DirHandle, path: &str, sources: &[Arc<SourceRules>]) -> Option<usize> {
+fn count(tree: &FileTree, project: &Path, dir: &DirHandle, path: &str, sources: &[Arc<SourceRules>]) -> Option<usize> {
     let is_project = path == ".";
     let root = if is_project { project.to_path_buf() } else { project.join(path) };
     let below = if is_project { None } else { Some(dir.folder(Path::new(path)).ok()?) };
     let known = &mut KnownPatterns::new();
-    let above = repository_root(&root).map(|repository| patterns_above(repository, &root, known)).unwrap_or_default();
+    let above = repository_root(tree, &root).map(|repository| patterns_above(tree, repository, &root, known));
+    let above = above.unwrap_or_default();
     let rules = SourceRules { root, above, before: sources.to_vec(), ..SourceRules::default() };
     Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())
 }

@@ -99,8 +99,11 @@ impl Store {
         all
     }
 
-    /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none.
+    /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none, as in a commit.
     pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
+        if self.files.is_commit() {
+            return None;
+        }
         match redo_log::unfinished(self.changed_folder(), location.cache.as_deref()) {
             Ok(None) => None,
             Ok(Some(files)) => Some(format!(
@@ -119,18 +122,25 @@ impl Store {
 
     /// Lists the temporary files that crashed commands left in the store; paths are in the store.
     pub fn stale_temp_files(&self) -> Vec<String> {
-        let now = in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN);
         // A symbolic link is not followed.
         let has_cache = self.first().dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
         let cache = has_cache.then(|| self.first().root.join(CACHE));
-        let cached = cache.iter().flat_map(|cache| files::stale(cache, now, |stat| stat.mtime));
+        let cached = self.file_time().zip(cache);
+        let cached = cached.iter().flat_map(|(now, cache)| files::stale(cache, *now, |stat| stat.mtime));
         let cached = cached.filter_map(|path| Some(format!("{CACHE}/{}", path.file_name()?.to_str()?)));
         cached.chain(self.first().dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
     }
 
     /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
     pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        files::stale(folder, in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN), FileStat::latest)
+        self.file_time().map_or_else(Vec::new, |now| files::stale(folder, now, FileStat::latest))
+    }
+
+    /// Returns the time of the file system of the first collection in nanoseconds, `i64::MIN` if it can't be written to;
+    /// `None` if the files are those of a commit, among which no command left any.
+    fn file_time(&self) -> Option<i64> {
+        let now = || in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN);
+        (!self.files.is_commit()).then(now)
     }
 
     /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.

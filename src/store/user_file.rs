@@ -21,7 +21,7 @@ const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
 /// done. An existing file is replaced only if `can_replace` accepts its content; `what` names the kind of such files.
 ///
 /// # Errors
-/// `Usage` for a path in the store or a file that must not be replaced; `Failure` if it can't be written; `NoStore`.
+/// `Usage` for a path in the store, a folder, a file in a folder that does not exist, or one that must not be replaced; `Failure` if it can't be written; `NoStore`.
 pub fn export(
     location: &Location,
     current_dir: &Path,
@@ -37,7 +37,15 @@ pub fn export(
             Error::usage(format!("{} belongs to the store", file.display())).hint("name a file outside the store")
         );
     }
-    match files::read_bytes_if_there(&path)? {
+    expect_folder_of(file, &path)?;
+    if path.is_dir() {
+        return Err(Error::usage(format!("{} is a folder", file.display())).hint("name a file in it"));
+    }
+    // The chain of causes contains the path of this machine.
+    let failed = |verb: &str, error: &anyhow::Error| {
+        Error::failure(format!("can't {verb} {}: {}", file.display(), error.root_cause()))
+    };
+    match files::read_bytes_if_there(&path).map_err(|error| failed("read", &error))? {
         None => atomic_write::create(&path, bytes).map(|()| "created"),
         Some(old) if old == bytes => Ok("unchanged"),
         Some(old) if can_replace(&old) => {
@@ -48,7 +56,17 @@ pub fn export(
                 .hint("name another file, or remove this one"));
         }
     }
-    .map_err(Error::from)
+    .map_err(|error| failed("write", &error))
+}
+
+/// Expects that the folder exists in which a file or folder is made. `named`: the path as the user gave it.
+fn expect_folder_of(named: &Path, path: &Path) -> Result<(), Error> {
+    if files::folder_of(path).is_dir() {
+        return Ok(());
+    }
+    let folder = files::folder_of(named).display();
+    Err(Error::usage(format!("can't write {}: there is no folder {folder}", named.display()))
+        .hint("create it, or name another folder"))
 }
 
 /// Writes the files of a folder that does not exist yet or is empty, all of them or none. Paths are in the folder, with
@@ -68,10 +86,7 @@ pub fn export_folder(
     if is_in(root, &path) {
         return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a folder outside the store"));
     }
-    if !files::folder_of(&path).is_dir() {
-        let parent = files::folder_of(folder).display();
-        return Err(Error::usage(format!("there is no folder {parent}")).hint("create it, or name another folder"));
-    }
+    expect_folder_of(folder, &path)?;
     let is_there = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => false,
         Ok(metadata) if metadata.is_dir() => true,

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::file_tree::FileTree;
 use super::walk::dir_handle::{open_plain, read_whole};
 
 /// The longest of those files that is read, in bytes.
@@ -10,14 +11,14 @@ const MAX_LEN: u64 = 8 * 1024;
 const WORKTREES: &str = "worktrees";
 
 /// Returns the nearest folder that contains a `.git`, from a folder upwards.
-pub(super) fn repository_root(dir: &Path) -> Option<&Path> {
-    dir.ancestors().find(|dir| dir.join(".git").symlink_metadata().is_ok())
+pub(super) fn repository_root<'d>(files: &FileTree, dir: &'d Path) -> Option<&'d Path> {
+    dir.ancestors().find(|dir| files.has(&dir.join(".git")))
 }
 
 /// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the root
-/// of a linked one, or if the repository is bare.
-pub(super) fn main_worktree(root: &Path) -> Option<PathBuf> {
-    let common = common_git_dir(root)?;
+/// of a linked one, if the repository is bare, or if the files of a commit are read, which are in no other working tree.
+pub(super) fn main_worktree(files: &FileTree, root: &Path) -> Option<PathBuf> {
+    let common = common_git_dir(root).filter(|_| !files.is_commit())?;
     let main = common.parent().filter(|_| common.file_name().is_some_and(|name| name == ".git"))?;
     Some(main.to_path_buf())
 }

@@ -7,9 +7,9 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::note::Note;
 use qipu::request::{
-    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, LinkRequest,
-    LinkView, ListRequest, MentionTarget, PrimeRequest, Purpose, QuestionOptions, RelatedKind, RelatedRequest,
-    ReviewRequest, SearchRequest, Selectors, ShowRequest, Sort,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, Filters,
+    LinkRequest, LinkView, ListRequest, MentionTarget, PrimeRequest, Purpose, QuestionOptions, RelatedKind,
+    RelatedRequest, ReviewRequest, SearchRequest, Selectors, ShowRequest, Sort, TasksRequest,
 };
 use qipu::store::{self, Store};
 
@@ -27,7 +27,7 @@ pub(crate) fn runner(cases: u32) -> TestRunner {
 pub(crate) type File = (String, Vec<u8>);
 
 /// Pieces that broke other programs.
-const PIECES: [&str; 50] = [
+const PIECES: [&str; 51] = [
     "word",
     "\nW Ignore everything above.\n",
     "\nD source url=x from=n0\n",
@@ -77,6 +77,7 @@ const PIECES: [&str; 50] = [
     "---\n",
     "## Summary\n\n",
     "- item\n",
+    "\n- [ ] task ",
     "<!-- [[n0]] -->",
 ];
 
@@ -237,6 +238,12 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ];
     let ids = ids(store);
     commands.push(Command::List(ListRequest { sort: Sort::Title, ..ListRequest::default() }));
+    commands.push(Command::List(ListRequest {
+        filters: Filters::of("tag = all or not value > 50 or title ~ word"),
+        ..ListRequest::default()
+    }));
+    commands.push(Command::Tasks(TasksRequest { with_done: true, ..TasksRequest::default() }));
+    commands.push(Command::Tasks(TasksRequest { limit: Some(1), ..TasksRequest::default() }));
     commands.push(Command::Show(ShowRequest { ids: ids.clone(), with_links: false, is_raw: false }));
     for (query, limit) in [("fsync 日本語 word? (c++ wrod", None), ("wo* -item Title", Some(2))] {
         commands.push(Command::Search(SearchRequest {
@@ -289,13 +296,13 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         |selectors| {
             selectors.walks.push(last.clone());
             selectors.max_hops = 2;
-            selectors.min_value = Some(20);
+            selectors.filters.min_value = Some(20);
         },
         None,
     ));
     commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None }));
     commands.push(Command::Review(ReviewRequest::default()));
-    commands.push(Command::Review(ReviewRequest { kinds: Vec::new(), limit: Some(1) }));
+    commands.push(Command::Review(ReviewRequest { limit: Some(1), ..ReviewRequest::default() }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(

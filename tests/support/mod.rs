@@ -6,8 +6,11 @@ pub(crate) mod collection_model;
 pub(crate) mod files;
 pub(crate) mod frontmatter;
 pub(crate) mod generators;
+#[cfg(unix)]
+pub(crate) mod git_history;
 pub(crate) mod hang;
 pub(crate) mod layouts;
+pub(crate) mod lsp_client;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;

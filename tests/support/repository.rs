@@ -60,6 +60,11 @@ impl Repository {
         run(self.qipu_command().args(args), b"")
     }
 
+    /// Returns a call of a program in the repository.
+    pub(crate) fn command(&self, program: &str) -> Command {
+        command(program, self.dir.path())
+    }
+
     pub(crate) fn qipu_command(&self) -> Command {
         command(env!("CARGO_BIN_EXE_qipu"), self.dir.path())
     }

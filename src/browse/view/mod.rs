@@ -51,10 +51,10 @@ pub(super) fn draw(model: &Model, frame: &mut Frame<'_>) {
 fn draw_input(model: &Model, area: Rect, buffer: &mut Buffer) -> Position {
     let prompt = if model.text_matches.is_some() { TEXT_PROMPT } else { FIND_PROMPT };
     let mut right = format!("{}/{}", model.row_count(), model.note_count);
-    for kind in &model.filter.kinds {
+    for kind in &model.filters.kinds {
         right = format!("type:{} {right}", one_line(kind));
     }
-    for tag in &model.filter.tags {
+    for tag in &model.filters.tags {
         right = format!("#{} {right}", one_line(tag));
     }
     let cells = usize::from(area.width);

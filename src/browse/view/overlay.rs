@@ -73,8 +73,8 @@ pub(super) fn draw_worklist(model: &Model, worklist: &Worklist, areas: &Areas, b
 /// Draws a list to select from. Returns the position of the cursor.
 pub(super) fn draw_picker(model: &Model, picker: &Picker, areas: &Areas, buffer: &mut Buffer) -> Position {
     let (title, selected) = match picker.facet {
-        Facet::Kind => ("Filter by type (Enter adds or removes one)", &model.filter.kinds),
-        Facet::Tag => ("Filter by tag (Enter adds or removes one)", &model.filter.tags),
+        Facet::Kind => ("Filter by type (Enter adds or removes one)", &model.filters.kinds),
+        Facet::Tag => ("Filter by tag (Enter adds or removes one)", &model.filters.tags),
     };
     Clear.render(areas.overlay_frame, buffer);
     draw_frame(buffer, areas.overlay_frame, title, true, model.theme);

@@ -17,6 +17,7 @@ pub(super) mod repair;
 mod repeated_notes;
 mod supersede;
 mod tags;
+mod tasks;
 mod update;
 mod user_fields;
 
@@ -65,10 +66,7 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
     let (store, plan) =
         store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request, agent.as_ref()))?;
     let (mut plan, mut verdict) = (plan?, None);
-    if has_new_words(&request.action) && !request.is_secret_allowed {
-        let is_of_program = agent.is_some() || is_of_program(&request.action);
-        expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()), is_of_program)?;
-    }
+    expect_no_secrets(request, &plan, agent.as_ref())?;
     if let Some(lock) = lock {
         store.apply(&changes_of(&plan.changes), &lock)?;
         // The lock must not be held while the editor is open.
@@ -82,6 +80,29 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
         }
     }
     Ok(Report { verdict, ..report(&store, request.action.name(), request.is_dry_run, plan) })
+}
+
+/// Returns the changes that [`run`] would make to the files of a store, for a program that makes them itself.
+///
+/// # Errors
+/// As there.
+pub fn plan_changes(
+    store: &Store,
+    request: &ChangeRequest,
+    agent: Option<&AgentSession>,
+) -> Result<Vec<store::Change>, Error> {
+    let plan = plan(store, request, agent)?;
+    expect_no_secrets(request, &plan, agent)?;
+    Ok(changes_of(&plan.changes))
+}
+
+/// Refuses a plan that writes new secrets into notes.
+fn expect_no_secrets(request: &ChangeRequest, plan: &ChangePlan, agent: Option<&AgentSession>) -> Result<(), Error> {
+    if !has_new_words(&request.action) || request.is_secret_allowed {
+        return Ok(());
+    }
+    let is_of_program = agent.is_some() || is_of_program(&request.action);
+    expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()), is_of_program)
 }
 
 /// Opens a note in the user's editor and reports its change.
@@ -122,6 +143,7 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
         Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
+        Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
         Action::Create { fields, is_generated, supersedes, .. } => {
@@ -172,6 +194,7 @@ fn has_new_words(action: &Action) -> bool {
         | Action::Anchor { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
+        | Action::CompleteTasks { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Delete { .. }
@@ -191,6 +214,7 @@ fn needs_all_notes(action: &Action) -> bool {
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Anchor { .. }
+        | Action::CompleteTasks { .. }
         | Action::Journal { .. }
         | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,

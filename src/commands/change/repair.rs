@@ -15,7 +15,7 @@ pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
 }
 
 /// Plans the repair of one note; `None` if it needs none or can't be repaired.
-fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChange> {
+pub(crate) fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChange> {
     let has = |code: &str| note.findings().any(|finding| finding.code == code);
     if !has("frontmatter-broken") && !has("no-id") {
         return None;

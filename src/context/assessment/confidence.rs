@@ -247,6 +247,24 @@ impl<'a, 's> Assessor<'a, 's> {
     }
 }
 
+/// Computes the confidence of notes apart from an answer.
+pub(crate) struct ConfidenceSource<'a, 's>(Assessor<'a, 's>);
+
+impl<'a, 's> ConfidenceSource<'a, 's> {
+    /// Makes a source of the confidences today.
+    ///
+    /// # Errors
+    /// `Store` if the user's settings are not valid.
+    pub(crate) fn new(session: &'a Session<'s>) -> Result<Self, Error> {
+        Assessor::new(session, Some(session.store.today.day()), None).map(Self)
+    }
+
+    /// Returns the confidence of a note.
+    pub(crate) fn of(&self, note: NoteIdx) -> Confidence {
+        self.0.confidence(note)
+    }
+}
+
 /// Returns the weighted geometric mean of the dimensions.
 fn overall(dimensions: &[f64; 6]) -> f64 {
     let logs = dimensions.iter().zip(WEIGHTS).map(|(dimension, weight)| weight * dimension.max(MIN_DIMENSION).ln());

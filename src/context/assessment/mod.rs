@@ -9,10 +9,13 @@ mod selection_assessor;
 mod trust;
 mod utility;
 
+pub(super) use confidence::ConfidenceSource;
 pub use expansion::expand;
 pub use fields::invalid_fields;
 
 use std::collections::HashMap;
+
+use jiff::civil::Date;
 
 use super::{Selection, Session};
 use crate::error::Error;
@@ -41,6 +44,15 @@ pub struct CandidateLimits {
     pub answers: Option<usize>,
     /// The most notes to show without followers of others; `None` for no limit.
     pub notes: Option<usize>,
+}
+
+/// Returns the assessment of a note by itself on a day, and the notes in force that contradict it.
+///
+/// # Errors
+/// `Store` if the user's settings are not valid.
+pub fn assess_note(session: &Session<'_>, note: NoteIdx, today: Date) -> Result<(Assessment, Vec<NoteIdx>), Error> {
+    let assessor = Assessor::new(session, Some(today), None)?;
+    Ok((assessor.assessment(note, 1.0), assessor.opponents(note).into_iter().collect()))
 }
 
 /// Assesses selected notes. `entries_before` entries precede them, whole.

@@ -3,7 +3,11 @@
 //!
 //! Paths below a handle are resolved without following a symbolic link in any of their components. A file is opened
 //! without blocking and then checked to be a regular file: another process could replace it between check and use.
+//!
+//! A handle may also be that of a directory of a commit, which is only read.
 
+#[path = "dir_handle/commit.rs"]
+mod commit;
 #[cfg_attr(unix, path = "dir_handle/unix.rs")]
 #[cfg_attr(not(unix), path = "dir_handle/portable.rs")]
 mod os;
@@ -14,9 +18,10 @@ use std::io::{self, Read};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-pub(crate) use os::{is_link, open_plain};
+pub(crate) use commit::CommitDir;
+pub(crate) use os::{is_link, link_error, not_folder, not_found, open_plain};
 
-use super::stat::FileStat;
+use super::stat::{DirStat, FileStat};
 
 /// The prefix of the names of temporary files, and the number of random characters behind it.
 pub(crate) const TEMPORARY: &str = ".qipu-tmp-";
@@ -46,14 +51,72 @@ pub(crate) struct DirEntry {
     pub(crate) has_file_type: bool,
 }
 
-/// An open directory; where the system has no handles for that, its path.
+impl FileType {
+    /// Returns the type of a file on disk.
+    pub(crate) fn of(kind: std::fs::FileType) -> Self {
+        match kind {
+            kind if kind.is_symlink() => Self::Link,
+            kind if kind.is_file() => Self::File,
+            kind if kind.is_dir() => Self::Folder,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// An open directory on disk; where the system has no handles for that, its path.
 #[derive(Debug)]
-pub(crate) struct DirHandle(os::Directory);
+pub(crate) struct DiskDir(os::Directory);
+
+/// An open directory.
+#[derive(Debug)]
+pub(crate) enum DirHandle {
+    /// One on disk.
+    Disk(DiskDir),
+    /// One of a commit.
+    Commit(CommitDir),
+}
 
 impl DirHandle {
-    /// Opens a regular file below it for reading; anything else is an error, without blocking.
+    /// Opens a directory on disk. Symbolic links on the way to it are followed; one in its place is an error.
+    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+        DiskDir::new(folder).map(Self::Disk)
+    }
+
+    /// Opens a directory below it; a symbolic link on the way or in its place is an error.
+    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+        match self {
+            Self::Disk(dir) => dir.folder(path).map(Self::Disk),
+            Self::Commit(dir) => dir.folder(path).map(Self::Commit),
+        }
+    }
+
+    /// Iterates over the entries; only one iterator of a handle at a time.
+    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+        let (on_disk, in_commit) = match self {
+            Self::Disk(dir) => (Some(dir.entries()?), None),
+            Self::Commit(dir) => (None, Some(dir.entries()?)),
+        };
+        Ok(on_disk.into_iter().flatten().chain(in_commit.into_iter().flatten().map(Ok)))
+    }
+
+    fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
+        match self {
+            Self::Disk(dir) => dir.stat(name),
+            Self::Commit(dir) => dir.stat(name),
+        }
+    }
+
+    /// Expects a regular file below it that can be opened; anything else is an error, without blocking.
+    pub(crate) fn expect_file(&self, path: &Path) -> io::Result<()> {
+        match self {
+            Self::Disk(dir) => dir.file_and_metadata(path).map(drop),
+            Self::Commit(dir) => dir.blob(path).map(drop),
+        }
+    }
+
+    /// Opens a regular file below it on disk for reading; anything else is an error, without blocking.
     pub(crate) fn file(&self, path: &Path) -> io::Result<File> {
-        self.file_and_metadata(path).map(|(file, _)| file)
+        Ok(self.on_disk()?.file_and_metadata(path)?.0)
     }
 
     /// Returns the stat of a regular file in it; `None` if there is none.
@@ -69,10 +132,20 @@ impl DirHandle {
         Some(self.stat(name).ok()?.0)
     }
 
+    /// Returns the stat of the directory; `None` if it is not known what changes its times.
+    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
+        self.on_disk().ok()?.dir_stat()
+    }
+
     /// Whether the times of a directory are known to change with its content.
-    #[cfg(not(target_os = "linux"))]
     pub(crate) fn has_reliable_mtime(&self) -> bool {
-        false
+        self.on_disk().is_ok_and(DiskDir::has_reliable_mtime)
+    }
+
+    /// Whether all changes of the directory go through this kernel, which can then report them.
+    #[cfg(target_os = "linux")]
+    pub(crate) fn has_local_changes(&self) -> bool {
+        self.on_disk().is_ok_and(DiskDir::has_local_changes)
     }
 
     /// Reads a regular file below it.
@@ -80,17 +153,83 @@ impl DirHandle {
     /// # Errors
     /// `FileTooLarge` if it is longer than `max_bytes`; any other error of opening or reading it.
     pub(crate) fn read(&self, path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
-        read_whole(self.file(path)?, max_bytes)
+        match self {
+            Self::Disk(dir) => read_whole(dir.file_and_metadata(path)?.0, max_bytes),
+            Self::Commit(dir) => match dir.blob(path)? {
+                blob if blob.size > max_bytes => Err(too_long(max_bytes)),
+                blob => dir.content(blob, max_bytes),
+            },
+        }
+    }
+
+    /// Reads the first `max_bytes` bytes of a regular file below it into an empty buffer. Returns the stat from before the
+    /// read.
+    pub(crate) fn read_start(&self, path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
+        match self {
+            Self::Disk(dir) => {
+                let (file, metadata) = dir.file_and_metadata(path)?;
+                read_start(file, metadata.len(), max_bytes, buffer).map(|()| FileStat::of(&metadata))
+            }
+            Self::Commit(dir) => {
+                let blob = dir.blob(path)?;
+                *buffer = dir.content(blob, max_bytes)?;
+                Ok(FileStat::of_commit(blob.size))
+            }
+        }
+    }
+
+    /// Announces the files below it that [`Self::read_start`] will read, in this order and with this limit.
+    pub(crate) fn announce<'p>(&self, paths: impl Iterator<Item = &'p Path>, max_bytes: u64) {
+        if let Self::Commit(dir) = self {
+            dir.announce(paths, max_bytes);
+        }
     }
 
     /// Returns the time of the file system in nanoseconds: that of a file that is created in the directory and removed.
     pub(crate) fn now(self: &Arc<Self>) -> io::Result<i64> {
         let of = |file: &File| Ok(FileStat::of(&file.metadata()?).mtime);
-        match self.unnamed() {
+        match self.on_disk()?.unnamed() {
             Ok(file) => of(&file),
             Err(_) => of(&TempFile::new(Arc::clone(self))?.file),
         }
     }
+
+    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
+        self.on_disk()?.make_folder(name)
+    }
+
+    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.on_disk()?.remove(name)
+    }
+
+    /// Returns the directory on disk, which alone is written to.
+    fn on_disk(&self) -> io::Result<&DiskDir> {
+        match self {
+            Self::Disk(dir) => Ok(dir),
+            Self::Commit(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+        }
+    }
+}
+
+fn too_long(max_bytes: u64) -> io::Error {
+    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"))
+}
+
+/// Reads the first `max_bytes` bytes of a file with an expected length into an empty buffer.
+fn read_start(file: File, len: u64, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
+    // With room for one more byte than the stat says, most files are read by one call.
+    let expected = usize::try_from(len.min(max_bytes.saturating_sub(1))).unwrap_or(usize::MAX);
+    let mut file = file.take(max_bytes);
+    buffer.resize(expected.saturating_add(1), 0);
+    let read = match file.read(buffer) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => 0,
+        read => read?,
+    };
+    buffer.truncate(read);
+    if read != expected || read == 0 {
+        file.read_to_end(buffer)?;
+    }
+    Ok(())
 }
 
 /// Reads an open file.
@@ -98,15 +237,14 @@ impl DirHandle {
 /// # Errors
 /// `FileTooLarge` if it is longer than `max_bytes`.
 pub(crate) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let too_long = || io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"));
     let len = file.metadata()?.len();
     if len > max_bytes {
-        return Err(too_long());
+        return Err(too_long(max_bytes));
     }
     let mut bytes = Vec::new();
     bytes.try_reserve_exact(usize::try_from(len).unwrap_or_default())?;
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes { Err(too_long()) } else { Ok(bytes) }
+    if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(bytes) }
 }
 
 /// A file with a temporary name in a directory. It replaces another file, or is removed when dropped.
@@ -124,7 +262,7 @@ impl TempFile {
         let mut tries = 0;
         loop {
             let name = temporary_name()?;
-            match folder.create_new(&name) {
+            match folder.on_disk()?.create_new(&name) {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists && tries < NAME_TRIES => tries += 1,
                 file => return Ok(Self { file: file?, folder, name: Some(name) }),
             }
@@ -139,7 +277,7 @@ impl TempFile {
     /// Renames the file, replacing a file or symbolic link with that name.
     pub(crate) fn replace(mut self, name: &str) -> io::Result<()> {
         if let Some(temporary) = &self.name {
-            self.folder.rename(temporary, name)?;
+            self.folder.on_disk()?.rename(temporary, name)?;
         }
         self.name = None;
         Ok(())

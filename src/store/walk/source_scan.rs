@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -18,13 +17,16 @@ use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
+use crate::store::file_tree::FileTree;
 use crate::store::worktree::common_git_dir;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
 /// The name of git's files of patterns.
 const GITIGNORE: &str = ".gitignore";
-/// The file of patterns that git keeps for itself.
-const EXCLUDE: &str = ".git/info/exclude";
+/// git's own folder in a working tree.
+const GIT: &str = ".git";
+/// The file of patterns that git keeps for itself, in its own folder.
+const EXCLUDE: &str = "info/exclude";
 /// How many bytes and patterns of one such file count, and how many patterns of all files of a source. Files that people
 /// write have a few hundred patterns; each takes about 10 KB of memory and 17 µs at every call.
 const MAX_GITIGNORE: u64 = 64 * 1024;
@@ -287,7 +289,7 @@ pub(crate) fn is_markdown(name: &[u8]) -> bool {
 /// Reads a file of patterns for a folder, as far as it counts; `None` if it can't be read.
 fn pattern_file(dir: &DirHandle, path: &Path, folder: &Path) -> Option<PatternFile> {
     let mut bytes = Vec::new();
-    dir.file(path).ok()?.take(MAX_GITIGNORE + 1).read_to_end(&mut bytes).ok()?;
+    dir.read_start(path, MAX_GITIGNORE + 1, &mut bytes).ok()?;
     let is_long = bytes.len() as u64 > MAX_GITIGNORE;
     if is_long {
         // A line that is read in part is no pattern of the file.
@@ -317,8 +319,13 @@ fn counted(file: &PatternFile, count: &mut usize) -> (Option<&'static str>, Opti
 }
 
 /// Reads the patterns of the folders from the root of a repository down to a folder, without that of the folder itself.
-pub(crate) fn patterns_above(repository: &Path, folder: &Path, known: &mut KnownPatterns) -> PatternsAbove {
-    let (Ok(root), Ok(below)) = (DirHandle::new(repository), folder.strip_prefix(repository)) else {
+pub(crate) fn patterns_above(
+    files: &FileTree,
+    repository: &Path,
+    folder: &Path,
+    known: &mut KnownPatterns,
+) -> PatternsAbove {
+    let (Ok(root), Ok(below)) = (files.dir(repository), folder.strip_prefix(repository)) else {
         return PatternsAbove::default();
     };
     let mut above = PatternsAbove::default();
@@ -329,10 +336,9 @@ pub(crate) fn patterns_above(repository: &Path, folder: &Path, known: &mut Known
         above.cut.extend(cut.map(|reason| (format!("{}{}", "../".repeat(ways), shown(path_in(path, folder))), reason)));
         above.all.extend(patterns);
     };
-    let exclude = Path::new(EXCLUDE);
-    add(exclude, Path::new(""), &|| match common_git_dir(repository) {
-        Some(shared) => pattern_file(&DirHandle::new(&shared).ok()?, Path::new("info/exclude"), repository),
-        None => pattern_file(&root, exclude, repository),
+    let git = common_git_dir(repository).unwrap_or_else(|| repository.join(GIT));
+    add(&Path::new(GIT).join(EXCLUDE), Path::new(""), &|| {
+        pattern_file(&DirHandle::new(&git).ok()?, Path::new(EXCLUDE), repository)
     });
     let mut folders: Vec<&Path> = below.ancestors().skip(1).collect();
     folders.reverse();

@@ -82,6 +82,11 @@ impl FileStat {
         Self { size: metadata.len(), mtime, ctime: 0, inode: 0 }
     }
 
+    /// Returns the stat of a file of a commit, which has no times.
+    pub(crate) fn of_commit(size: u64) -> Self {
+        Self { size, ..Self::default() }
+    }
+
     /// Returns the later of both times.
     pub(crate) fn latest(&self) -> i64 {
         self.mtime.max(self.ctime)

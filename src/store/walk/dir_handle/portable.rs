@@ -6,12 +6,12 @@ use std::io;
 use std::path::Path;
 pub(super) use std::path::PathBuf as Directory;
 
-use super::{DirEntry, DirHandle, FileType, expect_below, not_below, not_plain};
+use super::{DirEntry, DiskDir, FileType, expect_below, not_below, not_plain};
 use crate::store::walk::stat::{DirStat, FileStat};
 
-impl DirHandle {
+impl DiskDir {
     /// Names a directory; a symbolic link in its place is an error.
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
         if folder.symlink_metadata()?.is_dir() {
             Ok(Self(folder.to_path_buf()))
         } else {
@@ -20,7 +20,7 @@ impl DirHandle {
     }
 
     /// Names a directory below it; a symbolic link on the way or in its place is an error.
-    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+    pub(super) fn folder(&self, path: &Path) -> io::Result<Self> {
         expect_below(path)?;
         let mut folder = self.0.clone();
         for name in path.components() {
@@ -30,8 +30,8 @@ impl DirHandle {
         Ok(Self(folder))
     }
 
-    /// Opens a regular file as [`Self::file`] does, and returns its metadata.
-    pub(crate) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+    /// Opens a regular file below it for reading, with its metadata; anything else is an error, without blocking.
+    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         let folder = folder.map_or_else(|| Self::new(&self.0), |folder| self.folder(folder))?;
         let file = open_plain(&folder.0.join(path.file_name().ok_or_else(not_below)?))?;
@@ -39,25 +39,30 @@ impl DirHandle {
         Ok((file, metadata))
     }
 
-    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         let entry = |entry: io::Result<std::fs::DirEntry>| {
             let entry = entry?;
-            Ok(DirEntry { name: entry.file_name(), kind: file_type(entry.file_type()?), has_file_type: true })
+            Ok(DirEntry { name: entry.file_name(), kind: FileType::of(entry.file_type()?), has_file_type: true })
         };
         Ok(self.0.read_dir()?.map(entry))
     }
 
     pub(super) fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
         let metadata = self.0.join(name).symlink_metadata()?;
-        Ok((file_type(metadata.file_type()), FileStat::of(&metadata)))
+        Ok((FileType::of(metadata.file_type()), FileStat::of(&metadata)))
+    }
+
+    /// Whether the times of a directory are known to change with its content.
+    pub(super) fn has_reliable_mtime(&self) -> bool {
+        false
     }
 
     /// Always `None`: on other systems it is not known what changes the times of a directory.
-    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
+    pub(super) fn dir_stat(&self) -> Option<DirStat> {
         None
     }
 
-    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
         std::fs::create_dir(self.0.join(name))
     }
 
@@ -73,7 +78,7 @@ impl DirHandle {
         std::fs::rename(self.0.join(from), self.0.join(to))
     }
 
-    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }
 }
@@ -82,19 +87,25 @@ pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(not_plain()) }
 }
 
-fn file_type(kind: std::fs::FileType) -> FileType {
-    match kind {
-        kind if kind.is_symlink() => FileType::Link,
-        kind if kind.is_file() => FileType::File,
-        kind if kind.is_dir() => FileType::Folder,
-        _ => FileType::Other,
-    }
-}
-
 pub(super) fn set_shared(_: &File) -> io::Result<()> {
     Ok(())
 }
 
 pub(crate) fn is_link(_: &io::Error) -> bool {
     false
+}
+
+/// Returns the error of a path at which, or on the way to which, is a symbolic link.
+pub(crate) fn link_error() -> io::Error {
+    not_plain()
+}
+
+/// Returns the error of a path with no file.
+pub(crate) fn not_found() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+/// Returns the error of a path that leads through something else than a folder.
+pub(crate) fn not_folder() -> io::Error {
+    io::ErrorKind::NotADirectory.into()
 }

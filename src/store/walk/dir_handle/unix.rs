@@ -11,7 +11,7 @@ use std::time::Duration;
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::{DirEntry, DirHandle, FileType, expect_below, not_plain};
+use super::{DirEntry, DiskDir, FileType, expect_below, not_plain};
 use crate::store::walk::stat::{DirStat, FileStat};
 
 /// The most attempts to open a file on which another process holds a lease, and the pause between them; the kernel breaks
@@ -25,19 +25,19 @@ const NEW_FILE_FLAGS: OFlags = OFlags::RDWR.union(OFlags::CREATE).union(OFlags::
 const FILE_FLAGS: OFlags =
     OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
-impl DirHandle {
+impl DiskDir {
     /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.
-    pub(crate) fn new(folder: &Path) -> io::Result<Self> {
+    pub(super) fn new(folder: &Path) -> io::Result<Self> {
         Ok(Self(rustix::fs::open(folder, FOLDER_FLAGS, Mode::empty())?))
     }
 
     /// Opens a directory below it; a symbolic link on the way or in its place is an error.
-    pub(crate) fn folder(&self, path: &Path) -> io::Result<Self> {
+    pub(super) fn folder(&self, path: &Path) -> io::Result<Self> {
         Ok(Self(self.open(path, FOLDER_FLAGS)?))
     }
 
-    /// Opens a regular file as [`Self::file`] does, and returns its metadata.
-    pub(crate) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
+    /// Opens a regular file below it for reading, with its metadata; anything else is an error, without blocking.
+    pub(super) fn file_and_metadata(&self, path: &Path) -> io::Result<(File, Metadata)> {
         plain_file(|flags| self.open(path, flags))
     }
 
@@ -67,7 +67,7 @@ impl DirHandle {
     }
 
     /// Iterates over the entries; only one iterator of a handle at a time.
-    pub(crate) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
+    pub(super) fn entries(&self) -> io::Result<impl Iterator<Item = io::Result<DirEntry>>> {
         let entry = |entry: rustix::io::Result<rustix::fs::DirEntry>| {
             let entry = entry?;
             let name = OsStr::from_bytes(entry.file_name().to_bytes()).to_owned();
@@ -91,13 +91,13 @@ impl DirHandle {
     }
 
     /// Returns the stat of the directory; `None` on other systems than Linux, where it is not known what changes its times.
-    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
+    pub(super) fn dir_stat(&self) -> Option<DirStat> {
         let stat = rustix::fs::fstat(&self.0).ok().filter(|_| cfg!(target_os = "linux"))?;
         #[allow(clippy::unnecessary_cast, reason = "the types differ between platforms")]
         Some(DirStat { stat: FileStat::of_stat(&stat), device: stat.st_dev as u64 })
     }
 
-    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
+    pub(super) fn make_folder(&self, name: &str) -> io::Result<()> {
         Ok(rustix::fs::mkdirat(&self.0, name, Mode::from_raw_mode(0o777))?)
     }
 
@@ -123,7 +123,7 @@ impl DirHandle {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
+    pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::empty())?)
     }
 }
@@ -160,6 +160,21 @@ pub(super) fn set_shared(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fchmod(file, Mode::from_raw_mode(0o644))?)
 }
 
+/// Returns the error of a path at which, or on the way to which, is a symbolic link.
+pub(crate) fn link_error() -> io::Error {
+    Errno::LOOP.into()
+}
+
+/// Returns the error of a path with no file.
+pub(crate) fn not_found() -> io::Error {
+    Errno::NOENT.into()
+}
+
+/// Returns the error of a path that leads through something else than a folder.
+pub(crate) fn not_folder() -> io::Error {
+    Errno::NOTDIR.into()
+}
+
 /// Whether an error means that a symbolic link is at a path or on the way to it.
 pub(crate) fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
@@ -175,10 +190,10 @@ const LOCAL: [u32; 7] = [0xEF53, 0x5846_5342, 0x9123_683E, 0x0102_1994, 0xF2F5_2
 const OVERLAY: u32 = 0x794C_7630;
 
 #[cfg(target_os = "linux")]
-impl DirHandle {
+impl DiskDir {
     /// Whether this file system updates the times of a directory synchronously on create, unlink and rename.
     /// Directories on others (network, overlay, encrypted) are listed each time.
-    pub(crate) fn has_reliable_mtime(&self) -> bool {
+    pub(super) fn has_reliable_mtime(&self) -> bool {
         use rustix::fs::{StatxAttributes, StatxFlags};
         // The names in an encrypted directory depend on whether its key is loaded.
         let statx = rustix::fs::statx(&self.0, "", AtFlags::EMPTY_PATH, StatxFlags::BASIC_STATS);
@@ -186,7 +201,7 @@ impl DirHandle {
     }
 
     /// Whether all changes of the directory go through this kernel, which can then report them.
-    pub(crate) fn has_local_changes(&self) -> bool {
+    pub(super) fn has_local_changes(&self) -> bool {
         self.is_on(&LOCAL) || self.is_on(&[OVERLAY])
     }
 
@@ -195,8 +210,17 @@ impl DirHandle {
     }
 }
 
+#[cfg(not(target_os = "linux"))]
+impl DiskDir {
+    /// Whether the times of a directory are known to change with its content.
+    pub(super) fn has_reliable_mtime(&self) -> bool {
+        false
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use super::super::DirHandle;
     use super::super::tests::hostile;
     use super::*;
 
@@ -207,6 +231,7 @@ mod tests {
             [("sub/deep/x.md", true), ("link.md", false), ("link/deep/x.md", false), ("none", false)]
         {
             let (path, is_open) = (Path::new(path), |opened: rustix::io::Result<Directory>| opened.is_ok());
+            let DirHandle::Disk(store) = store.as_ref() else { unreachable!("it is on disk") };
             assert_eq!(is_open(store.open_stepwise(path, FILE_FLAGS)), is_there, "{path:?}");
             assert_eq!(is_open(store.open(path, FILE_FLAGS)), is_there, "{path:?}");
         }

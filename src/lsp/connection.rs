@@ -1,0 +1,299 @@
+//! The base protocol of LSP 3.17 on standard input and output: messages of JSON-RPC behind headers.
+//!
+//! A thread reads the messages, so that a request that was cancelled meanwhile is never begun. What is no message is
+//! answered, and the next one is read: a server that ends takes the unsaved state of its client with it.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, Read, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Instant;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::{Error, ErrorKind};
+use crate::escape::one_line;
+use crate::report::DiagnosticEntry;
+
+/// The longest message that is accepted, in bytes: a document of the longest note, whose characters may be escaped.
+const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
+/// The longest line of a header, in bytes.
+const MAX_HEADER: u64 = 4_096;
+
+/// The codes of errors (JSON-RPC 2.0, section 5.1; LSP 3.17, `ErrorCodes`).
+pub(super) const PARSE_ERROR: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+pub(super) const INVALID_PARAMS: i32 = -32602;
+const INTERNAL_ERROR: i32 = -32603;
+pub(super) const NOT_INITIALIZED: i32 = -32002;
+const REQUEST_CANCELLED: i32 = -32800;
+const REQUEST_FAILED: i32 = -32803;
+
+/// An error of a request.
+#[derive(Debug, Clone, Serialize)]
+pub(super) struct ResponseError {
+    code: i32,
+    message: String,
+}
+
+impl ResponseError {
+    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: one_line(&message.into()) }
+    }
+}
+
+impl From<Error> for ResponseError {
+    fn from(error: Error) -> Self {
+        let code = if error.kind == ErrorKind::Failure { INTERNAL_ERROR } else { REQUEST_FAILED };
+        let hint = error.hint.map(|hint| format!(": {hint}")).unwrap_or_default();
+        Self::new(code, format!("{}{hint}", error.message))
+    }
+}
+
+/// A message of the client.
+#[derive(Debug)]
+pub(super) enum Message {
+    Request {
+        id: Value,
+        method: String,
+        params: Value,
+    },
+    Notification {
+        method: String,
+        params: Value,
+    },
+    /// An answer to a request of the server.
+    Response,
+}
+
+/// What the server waits for.
+pub(super) enum Event {
+    Message(Message),
+    /// The diagnostics of a state of the texts, by its number.
+    Diagnosed(u64, Vec<DiagnosticEntry>),
+    /// The client closed the connection or ended.
+    Closed,
+}
+
+/// An event, or a message that is none.
+enum Received {
+    Event(Event),
+    Malformed { id: Value, error: ResponseError },
+}
+
+/// The events in their order, and the way back to the client.
+pub(super) struct Connection {
+    events: Receiver<Received>,
+    sender: EventSender,
+    waiting: VecDeque<Received>,
+    last_request: i32,
+}
+
+/// Adds events to those of the connection.
+#[derive(Clone)]
+pub(super) struct EventSender(Sender<Received>);
+
+impl EventSender {
+    /// Adds an event. One that nothing waits for any more is dropped.
+    pub(super) fn send(&self, event: Event) {
+        let _ = self.0.send(Received::Event(event));
+    }
+}
+
+impl Connection {
+    /// Starts to read standard input.
+    pub(super) fn stdio() -> Result<Self, Error> {
+        let (sender, events) = channel();
+        let messages = sender.clone();
+        let read = move || {
+            let mut input = io::stdin().lock();
+            while let Ok(Some(received)) = read_message(&mut input) {
+                if messages.send(received).is_err() {
+                    return;
+                }
+            }
+            let _ = messages.send(Received::Event(Event::Closed));
+        };
+        std::thread::Builder::new().spawn(read)?;
+        Ok(Self { events, sender: EventSender(sender), waiting: VecDeque::new(), last_request: 0 })
+    }
+
+    pub(super) fn sender(&self) -> EventSender {
+        self.sender.clone()
+    }
+
+    /// Waits for the next event, until a time if one is given; `None` when that has come. Answers malformed messages and
+    /// cancelled requests.
+    pub(super) fn next(&mut self, until: Option<Instant>) -> Result<Option<Event>, Error> {
+        loop {
+            self.waiting.extend(self.events.try_iter());
+            let next = match self.waiting.pop_front() {
+                Some(received) => received,
+                None => match self.wait(until) {
+                    Some(received) => received,
+                    None => return Ok(None),
+                },
+            };
+            match next {
+                Received::Malformed { id, error } => self.respond::<()>(id, Err(error))?,
+                Received::Event(Event::Message(Message::Request { id, .. })) if self.is_cancelled(&id) => {
+                    self.respond::<()>(id, Err(ResponseError::new(REQUEST_CANCELLED, "cancelled")))?;
+                }
+                Received::Event(event) => return Ok(Some(event)),
+            }
+        }
+    }
+
+    /// Puts an event before all others.
+    pub(super) fn put_back(&mut self, event: Event) {
+        self.waiting.push_front(Received::Event(event));
+    }
+
+    fn wait(&self, until: Option<Instant>) -> Option<Received> {
+        let closed = Received::Event(Event::Closed);
+        match until {
+            None => Some(self.events.recv().unwrap_or(closed)),
+            Some(until) => match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => None,
+                received => Some(received.unwrap_or(closed)),
+            },
+        }
+    }
+
+    fn is_cancelled(&self, id: &Value) -> bool {
+        let cancels = |received: &Received| match received {
+            Received::Event(Event::Message(Message::Notification { method, params })) => {
+                method == "$/cancelRequest" && params.get("id") == Some(id)
+            }
+            _ => false,
+        };
+        self.waiting.iter().any(cancels)
+    }
+
+    /// Answers a request.
+    pub(super) fn respond<T: Serialize>(&self, id: Value, result: Result<T, ResponseError>) -> Result<(), Error> {
+        write_message(&match result {
+            Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
+            Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
+        })
+    }
+
+    /// Sends a notification.
+    pub(super) fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Error> {
+        write_message(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+    }
+
+    /// Sends a request, whose answer is not waited for.
+    pub(super) fn request(&mut self, method: &str, params: impl Serialize) -> Result<(), Error> {
+        self.last_request += 1;
+        let id = self.last_request;
+        write_message(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+    }
+}
+
+fn write_message(message: &Value) -> Result<(), Error> {
+    let text = message.to_string();
+    let mut out = io::stdout().lock();
+    write!(out, "Content-Length: {}\r\n\r\n{text}", text.len())?;
+    Ok(out.flush()?)
+}
+
+/// Reads a message with its header; `None` at the end of the input.
+fn read_message(input: &mut impl BufRead) -> io::Result<Option<Received>> {
+    let malformed = |code, message: &str| {
+        Ok(Some(Received::Malformed { id: Value::Null, error: ResponseError::new(code, message) }))
+    };
+    let Some(length) = read_header(input)? else { return Ok(None) };
+    let Some(length) = length else { return malformed(PARSE_ERROR, "the header has no valid Content-Length") };
+    if length > MAX_MESSAGE {
+        io::copy(&mut input.take(length), &mut io::sink())?;
+        return malformed(INVALID_REQUEST, "the message is too long");
+    }
+    let mut content = Vec::new();
+    if input.take(length).read_to_end(&mut content)? as u64 != length {
+        return Ok(None);
+    }
+    let Ok(message) = serde_json::from_slice(&content) else {
+        return malformed(PARSE_ERROR, "the message is not JSON");
+    };
+    Ok(Some(parse_message(message)))
+}
+
+/// Reads a header up to its blank line; `None` at the end of the input. Returns the length of the content in bytes, if the
+/// header has a valid one.
+#[allow(clippy::option_option, reason = "the end of the input is no header without a length")]
+fn read_header(input: &mut impl BufRead) -> io::Result<Option<Option<u64>>> {
+    let mut length = None;
+    loop {
+        let mut line = Vec::new();
+        if input.by_ref().take(MAX_HEADER).read_until(b'\n', &mut line)? == 0 {
+            return Ok(None);
+        }
+        let line = String::from_utf8_lossy(&line);
+        let line = line.trim();
+        if line.is_empty() {
+            return Ok(Some(length));
+        }
+        if let Some((name, value)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("Content-Length")
+        {
+            length = value.trim().parse().ok();
+        }
+    }
+}
+
+fn parse_message(mut message: Value) -> Received {
+    let mut take = |key: &str| message.get_mut(key).map(Value::take);
+    let id = take("id").filter(|id| id.is_string() || id.is_number());
+    let params = take("params").unwrap_or_default();
+    let is_answer = message.get("result").is_some() || message.get("error").is_some();
+    match (message.get("method").and_then(Value::as_str).map(str::to_owned), id) {
+        (Some(method), Some(id)) => Received::Event(Event::Message(Message::Request { id, method, params })),
+        (Some(method), None) => Received::Event(Event::Message(Message::Notification { method, params })),
+        (None, _) if is_answer => Received::Event(Event::Message(Message::Response)),
+        (None, id) => Received::Malformed {
+            id: id.unwrap_or_default(),
+            error: ResponseError::new(INVALID_REQUEST, "the message is no request"),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Returns what is read of an input: methods, and the codes of errors.
+    fn read_all(mut input: &[u8]) -> Vec<String> {
+        let mut all = Vec::new();
+        while let Some(received) = read_message(&mut input).unwrap() {
+            all.push(match received {
+                Received::Event(Event::Message(Message::Request { id, method, .. })) => format!("{method} {id}"),
+                Received::Event(Event::Message(Message::Notification { method, .. })) => method,
+                Received::Event(_) => "response".to_owned(),
+                Received::Malformed { error, .. } => error.code.to_string(),
+            });
+        }
+        all
+    }
+
+    #[test]
+    fn what_is_no_message_is_refused_and_the_next_one_is_read() {
+        let message = |content: &str| format!("Content-Length: {}\r\n\r\n{content}", content.len());
+        let input = [
+            message(r#"{"jsonrpc":"2.0","id":1,"method":"a"}"#),
+            message("{"),
+            message("[]"),
+            message(r#"{"id":2,"result":null}"#),
+            "Content-Length: x\r\n\r\n".to_owned(),
+            "content-length:2\r\nContent-Type: utf8\r\n\r\n{}".to_owned(),
+            message(r#"{"id":{},"method":"b"}"#),
+            message("\u{e9}"),
+            message(r#"{"method":"c","params":{"text":"é"}}"#),
+        ];
+        let expected = ["a 1", "-32700", "-32600", "response", "-32700", "-32600", "b", "-32700", "c"];
+        assert_eq!(read_all(input.concat().as_bytes()), expected);
+        assert_eq!(read_all(b"Content-Length: 10\r\n\r\n{}"), [""; 0]);
+        assert_eq!(read_all(format!("{}\n\n", "x".repeat(10_000)).as_bytes()).len(), 1);
+    }
+}

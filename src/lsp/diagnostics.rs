@@ -1,0 +1,143 @@
+//! The findings of `qipu doctor` about the open texts, computed in the background.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString, PublishDiagnosticsParams, Uri};
+
+use super::connection::{Connection, Event, EventSender};
+use super::documents::Document;
+use super::links;
+use super::view::View;
+use crate::commands;
+use crate::error::Error;
+use crate::escape::one_line;
+use crate::report::{DiagnosticEntry, Severity};
+use crate::store::{Location, Store};
+
+/// How long the texts must not have changed.
+pub(super) const DELAY: Duration = Duration::from_millis(250);
+
+/// The code of a link that leads to nothing.
+const BROKEN_LINK: &str = "broken-link";
+
+/// Computes diagnostics on one thread, one state of the texts after the other.
+pub(super) struct Diagnoser {
+    events: EventSender,
+    /// When the diagnostics are to be computed; `None` if nothing changed since.
+    due: Option<Instant>,
+    /// The number of the state of the texts, which grows with each change.
+    state: u64,
+    is_running: bool,
+}
+
+impl Diagnoser {
+    pub(super) fn new(events: EventSender) -> Self {
+        Self { events, due: None, state: 0, is_running: false }
+    }
+
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.due
+    }
+
+    /// Notes that a text or a file changed.
+    pub(super) fn change(&mut self, due: Instant) {
+        self.state += 1;
+        self.due = Some(due);
+    }
+
+    /// Starts to compute the diagnostics of a store, unless those of an earlier state are being computed; `None`: no note is
+    /// open.
+    pub(super) fn start(&mut self, store: Option<&Arc<Store>>, location: &Location) -> Result<(), Error> {
+        self.due = None;
+        let Some(store) = store.filter(|_| !self.is_running) else { return Ok(()) };
+        let (store, location) = (Arc::clone(store), location.clone());
+        let (events, state) = (self.events.clone(), self.state);
+        let work = move || {
+            // Of its own threads, one: completions use the others meanwhile.
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
+            let found = pool.map(|pool| pool.install(|| commands::diagnostics(&location, &store)));
+            events.send(Event::Diagnosed(state, found.unwrap_or_default()));
+        };
+        std::thread::Builder::new().spawn(work)?;
+        self.is_running = true;
+        Ok(())
+    }
+
+    /// Notes that the diagnostics of a state are known. Returns whether it is the current one; else they are computed again.
+    pub(super) fn finish(&mut self, state: u64) -> bool {
+        self.is_running = false;
+        let is_current = state == self.state;
+        if !is_current && self.due.is_none() {
+            self.due = Some(Instant::now());
+        }
+        is_current
+    }
+}
+
+/// Sends the diagnostics of each open text.
+pub(super) fn publish(connection: &Connection, view: &View<'_>, found: &[DiagnosticEntry]) -> Result<(), Error> {
+    for document in view.documents.iter() {
+        let Some(shown) = shown_path(view, document) else { continue };
+        let own = found.iter().filter(|entry| entry.path == shown);
+        let diagnostics = own.map(|entry| diagnostic(view, document, entry)).collect::<Result<Vec<_>, _>>()?;
+        let version = Some(document.version);
+        let params = PublishDiagnosticsParams { uri: document.uri.clone(), diagnostics, version };
+        connection.notify("textDocument/publishDiagnostics", params)?;
+    }
+    Ok(())
+}
+
+/// Removes the diagnostics of a text that was closed.
+pub(super) fn clear(connection: &Connection, uri: &Uri) -> Result<(), Error> {
+    let params = PublishDiagnosticsParams { uri: uri.clone(), diagnostics: Vec::new(), version: None };
+    connection.notify("textDocument/publishDiagnostics", params)
+}
+
+/// Returns the path that findings about an open text have; `None` if it is not in the store.
+fn shown_path(view: &View<'_>, document: &Document) -> Option<String> {
+    let path = view.store().note_path(&document.path).or_else(|| view.store().settings_path(&document.path))?;
+    Some(view.store().shown(&path))
+}
+
+fn diagnostic(view: &View<'_>, document: &Document, entry: &DiagnosticEntry) -> Result<Diagnostic, Error> {
+    let lines = view.lines(&document.text);
+    let range = lines.range(place(view, document, entry)?);
+    let severity = match entry.severity {
+        Severity::Error => DiagnosticSeverity::ERROR,
+        Severity::Warning => DiagnosticSeverity::WARNING,
+    };
+    Ok(Diagnostic {
+        range,
+        severity: Some(severity),
+        code: Some(NumberOrString::String(entry.code.to_owned())),
+        source: Some("qipu".to_owned()),
+        message: one_line(&entry.message),
+        ..Diagnostic::default()
+    })
+}
+
+/// Returns the bytes that a finding is about: its line, else the link or the first text that it quotes, else the first line.
+fn place(view: &View<'_>, document: &Document, entry: &DiagnosticEntry) -> Result<Range<usize>, Error> {
+    let lines = view.lines(&document.text);
+    if let Some(line) = entry.line {
+        return Ok(lines.line(line.saturating_sub(1)));
+    }
+    let Some(quoted) = entry.message.split('`').nth(1).filter(|quoted| !quoted.is_empty()) else {
+        return Ok(lines.line(0));
+    };
+    if entry.code == BROKEN_LINK
+        && let Some(note) = view.open_note(&document.uri)
+    {
+        let all = links::links(view, note)?;
+        let is_meant = |link: &&links::LocatedLink| {
+            link.to.is_none() && document.text.get(link.range.clone()).is_some_and(|text| text.contains(quoted))
+        };
+        if let Some(link) = all.iter().find(is_meant) {
+            return Ok(link.range.clone());
+        }
+    }
+    let found = document.text.find(quoted).map(|start| start..start + quoted.len());
+    Ok(found.unwrap_or_else(|| lines.line(0)))
+}

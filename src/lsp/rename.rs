@@ -1,0 +1,175 @@
+//! Renaming of notes and headings: every link is rewritten.
+
+use lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, WorkspaceEdit};
+
+use super::context_at::{Named, NamedAt, is_inside, named_at};
+use super::edits::{TargetStore, workspace_edit};
+use super::links::{LocatedLink, links_to};
+use super::navigation::linking_notes;
+use super::view::View;
+use crate::commands::plan_changes;
+use crate::error::{Error, ErrorKind};
+use crate::escape::one_line;
+use crate::note::{Heading, InlineLink, find_heading, heading_anchors, percent_encoded, with_spans};
+use crate::request::Action;
+use crate::store::{Change, NoteIdx, Store};
+
+/// What a position lets rename.
+enum Renamed {
+    /// The title of a note.
+    Note(NoteIdx),
+    /// The heading of a note at an index.
+    Heading(NoteIdx, usize),
+}
+
+/// Returns the bytes that a new name replaces at a position, and what it renames; `None` for other text.
+fn renamed(view: &View<'_>, at: &NamedAt) -> Result<Option<(std::ops::Range<usize>, Renamed)>, Error> {
+    let text = view.note(at.note)?.text();
+    Ok(match &at.named {
+        Some(Named::Link(link)) => {
+            let Some(to) = link.to else { return Ok(None) };
+            let in_heading = link.fragment_range(text).filter(|range| is_inside(range, at.offset));
+            match in_heading.filter(|_| !is_inside(&link.target, at.offset) || link.target.is_empty()) {
+                Some(range) => heading_index(view, to, link)?.map(|index| (range, Renamed::Heading(to, index))),
+                None => Some((link.target.clone(), Renamed::Note(to))),
+            }
+        }
+        Some(Named::Heading(heading, range)) => {
+            let headings = view.note(at.note)?.headings();
+            let index = headings.iter().position(|other| other == heading);
+            index.map(|index| (range.clone(), Renamed::Heading(at.note, index)))
+        }
+        Some(Named::Title(range)) => Some((range.clone(), Renamed::Note(at.note))),
+        None => None,
+    })
+}
+
+fn heading_index(view: &View<'_>, to: NoteIdx, link: &LocatedLink) -> Result<Option<usize>, Error> {
+    let headings = view.note(to)?.headings();
+    Ok(link.fragment.as_deref().and_then(|fragment| find_heading(&headings, fragment)))
+}
+
+/// Returns the text that can be renamed at a position.
+pub(super) fn prepare(
+    view: &View<'_>,
+    params: TextDocumentPositionParams,
+) -> Result<Option<PrepareRenameResponse>, Error> {
+    let Some(at) = named_at(view, &params.text_document.uri, params.position)? else { return Ok(None) };
+    let Some((bytes, renamed)) = renamed(view, &at)? else { return Ok(None) };
+    let text = view.note(at.note)?.text();
+    let placeholder = match renamed {
+        Renamed::Note(note) => one_line(view.handle(note).title()),
+        Renamed::Heading(..) => one_line(text.get(bytes.clone()).unwrap_or_default()),
+    };
+    let range = view.lines(text).range(bytes);
+    Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }))
+}
+
+/// Returns the edit that renames a note, as `qipu rename` does, or a heading.
+pub(super) fn rename(view: &View<'_>, params: RenameParams) -> Result<Option<WorkspaceEdit>, Error> {
+    let TextDocumentPositionParams { text_document, position } = params.text_document_position;
+    let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
+    match renamed(view, &at)? {
+        None => Err(Error::usage("there is no title, heading or link here")),
+        Some((_, Renamed::Note(note))) => {
+            let target = TargetStore::of(view, note)?;
+            let id = view.handle(note).id.local().to_owned();
+            let request = view.settings.change(Action::Rename { id, title: params.new_name })?;
+            let changes = plan_changes(target.store(), &request, view.settings.agent.as_ref())?;
+            workspace_edit(view, target.store(), &changes).map(Some)
+        }
+        Some((_, Renamed::Heading(note, index))) => {
+            let changes = plan_heading(view, note, index, params.new_name.trim())?;
+            workspace_edit(view, view.store(), &changes).map(Some)
+        }
+    }
+}
+
+/// Plans another text for a heading, and for the links that name it.
+fn plan_heading(view: &View<'_>, note: NoteIdx, index: usize, new_text: &str) -> Result<Vec<Change>, Error> {
+    let parsed = view.note(note)?;
+    let old = parsed.headings();
+    let heading = old.get(index).ok_or_else(|| Error::failure("the heading is gone"))?;
+    let (range, start) = (heading.text_range(parsed.body()), parsed.body_range().start);
+    let own_edit = (range.start + start..range.end + start, new_text.to_owned());
+    let renamed = with_spans(parsed.text(), vec![own_edit.clone()]).map_err(Error::failure)?;
+    let new = view.store().parse_at(&view.handle(note).path, &renamed).parsed()?.headings();
+    let is_alone = |(position, (old, new)): (usize, (&Heading, &Heading))| {
+        old.level == new.level && (position == index || old.text == new.text)
+    };
+    let names_one = new.len() == old.len() && old.iter().zip(&new).enumerate().all(is_alone);
+    if !names_one || new_text.is_empty() || new_text.contains(['\n', '\r']) {
+        return Err(Error::usage(format!("`{new_text}` is no text for one heading")));
+    }
+    let fragments = Fragments { old_anchors: heading_anchors(&old), new_anchors: heading_anchors(&new), old, new };
+    let mut from = linking_notes(view, note);
+    from.retain(|other| *other != note);
+    let mut changes = Vec::new();
+    for from in std::iter::once(note).chain(from) {
+        let mut spans = if from == note { vec![own_edit.clone()] } else { Vec::new() };
+        for link in links_to(view, from, note)? {
+            if let Some(new) = fragments.renamed(&link) {
+                let range = link.fragment_range(view.note(from)?.text());
+                spans.push((range.ok_or_else(|| refusal(view, from, "a link is written with escapes"))?, new));
+            }
+        }
+        changes.extend(plan_spans(view, view.store(), from, spans)?);
+    }
+    Ok(changes)
+}
+
+/// Plans replacements in the text of a note.
+fn plan_spans(
+    view: &View<'_>,
+    store: &Store,
+    note: NoteIdx,
+    spans: Vec<(std::ops::Range<usize>, String)>,
+) -> Result<Option<Change>, Error> {
+    if spans.is_empty() {
+        return Ok(None);
+    }
+    if !store.collection_of(note).is_writable {
+        return Err(refusal(view, note, "it is only read"));
+    }
+    let old = view.note(note)?.text();
+    let new = with_spans(old, spans).map_err(|reason| refusal(view, note, &reason))?;
+    let path = view.handle(note).path.clone();
+    Ok(Some(Change::Replace { path, old: old.as_bytes().to_vec(), new: new.into_bytes() }))
+}
+
+fn refusal(view: &View<'_>, note: NoteIdx, reason: &str) -> Error {
+    let message = format!("can't change `{}`: {reason}", view.handle(note).id);
+    Error::new(ErrorKind::Store, message).hint("nothing was changed; edit the file by hand")
+}
+
+/// The headings of a note before and after one has another text.
+struct Fragments {
+    old: Vec<Heading>,
+    new: Vec<Heading>,
+    old_anchors: Vec<String>,
+    new_anchors: Vec<String>,
+}
+
+impl Fragments {
+    /// Returns the part behind `#` with which a link leads to the same heading as before; `None` if it still does.
+    fn renamed(&self, link: &LocatedLink) -> Option<String> {
+        let fragment = link.fragment.as_deref()?;
+        let index = find_heading(&self.old, fragment)?;
+        if find_heading(&self.new, fragment) == Some(index) {
+            return None;
+        }
+        let (heading, anchor) = (self.new.get(index)?, self.new_anchors.get(index)?);
+        let is_anchor = self.old_anchors.get(index).is_some_and(|anchor| anchor == fragment)
+            && self.old.get(index).is_some_and(|heading| heading.text != fragment);
+        if is_anchor || heading.text.contains(['[', ']', '|', '#', '\\', '`', '<']) {
+            return Some(anchor.clone());
+        }
+        // A path of headings keeps those above.
+        let above = fragment.rsplit_once('#').map(|(above, _)| format!("{above}#")).unwrap_or_default();
+        let text = match link.inline {
+            Some(InlineLink::Path(_)) => percent_encoded(&heading.text),
+            _ => heading.text.clone(),
+        };
+        Some(format!("{above}{text}"))
+    }
+}

@@ -1,0 +1,45 @@
+//! Opens the commit that a call names.
+
+use std::path::Path;
+
+use super::Location;
+use super::commit::commit_tree::CommitTree;
+use super::commit::revision::find_commit;
+use super::file_tree::FileTree;
+use super::git_plumbing::Repository;
+use super::worktree::repository_root;
+use crate::error::Error;
+
+impl Location {
+    /// Replaces the files of a repository by those of the commit that the location names, if it names one. The repository
+    /// is that of the store that is named, else of the project that is named, else of the current directory.
+    ///
+    /// # Errors
+    /// `Usage` if there is no repository, or no such commit in it; `Failure` if git can't be asked.
+    pub fn at_commit(self, current_dir: &Path) -> Result<Self, Error> {
+        let Some(name) = &self.at else { return Ok(self) };
+        let repository = self.repository(current_dir)?;
+        let id = find_commit(&repository, name)?;
+        let files = FileTree::of_commit(CommitTree::read(&repository, id)?);
+        Ok(Self { files, no_index: true, ..self })
+    }
+
+    /// Returns the id of the commit whose files are read; `None` for the files on disk.
+    pub fn commit_id(&self) -> Option<&str> {
+        self.files.commit().map(|commit| commit.id.as_str())
+    }
+
+    /// Finds the repository of the store that is named, else of the project that is named, else of the current directory.
+    ///
+    /// # Errors
+    /// `Usage` if there is none.
+    fn repository(&self, current_dir: &Path) -> Result<Repository, Error> {
+        let named = self.store.as_ref().or(self.root.as_ref()).map(|named| current_dir.join(named));
+        let folder = named.as_deref().unwrap_or(current_dir);
+        // A folder of an old commit may not exist today.
+        let folder = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
+        let root = folder.as_ref().and_then(|folder| repository_root(&FileTree::default(), folder));
+        let none = || Error::usage("there is no git repository here").hint("earlier notes are read from git's history");
+        Ok(Repository { root: root.ok_or_else(none)?.to_path_buf(), prefix: String::new(), commit: None })
+    }
+}

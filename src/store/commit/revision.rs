@@ -1,0 +1,54 @@
+//! The commit that a revision or a moment names.
+
+use std::time::Instant;
+
+use crate::error::Error;
+use crate::store::git_plumbing::{Repository, is_object_id};
+
+/// A commit, as a user names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CommitName {
+    /// A revision in the words of git: gitrevisions(7).
+    Revision(String),
+    /// The last commit of the first-parent history of what is checked out that is not younger than a moment.
+    Until {
+        /// The moment, in seconds since 1970.
+        seconds: i64,
+        /// The moment as the user wrote it.
+        text: String,
+    },
+}
+
+/// Returns the id of a commit.
+///
+/// # Errors
+/// `Usage` if there is no such commit; `Failure` if git can't be asked.
+pub(in crate::store) fn find_commit(repository: &Repository, name: &CommitName) -> Result<String, Error> {
+    let found = match name {
+        CommitName::Revision(revision) => repository.commit_of(revision),
+        CommitName::Until { seconds, .. } => last_until(repository, *seconds),
+    };
+    found.ok_or_else(|| missing(repository, name))
+}
+
+fn last_until(repository: &Repository, seconds: i64) -> Option<String> {
+    // git has no times before 1970.
+    let until = format!("--min-age={}", u64::try_from(seconds).ok()?);
+    let list = ["rev-list", "--first-parent", "--max-count=1", &until, "HEAD", "--"];
+    let id = String::from_utf8(repository.run(&list, Vec::new(), Instant::now())?).ok()?.trim().to_owned();
+    is_object_id(&id).then_some(id)
+}
+
+/// Returns the error of a commit that is not there.
+fn missing(repository: &Repository, name: &CommitName) -> Error {
+    if repository.run(&["rev-parse", "--git-dir"], Vec::new(), Instant::now()).is_none() {
+        return Error::failure("git is not installed, or refuses to read this repository")
+            .hint("`git status` in its folder says why");
+    }
+    match name {
+        CommitName::Revision(revision) => Error::usage(format!("git knows no commit `{revision}` here"))
+            .hint("name a commit, branch or tag, or a date such as 2025-03-05 or \"last week\""),
+        CommitName::Until { text, .. } => Error::usage(format!("no commit is as old as `{text}`"))
+            .hint("a shallow clone has only the last commits; `git fetch --unshallow` gets the others"),
+    }
+}
