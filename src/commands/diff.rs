@@ -5,6 +5,8 @@ use std::path::Path;
 
 use super::history::short;
 use super::note_changes;
+use rayon::prelude::*;
+
 use crate::error::Error;
 use crate::escape::{one_line, shortened};
 use crate::graph::{StandIns, Successions};
@@ -16,9 +18,9 @@ use crate::store::{Location, NoteHandle, NoteIdx, Store};
 /// The most characters of a title.
 const MAX_TITLE: usize = 100;
 
-/// What became of a note, in the order of the answer.
+/// How a note differs, in the order of the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum NoteFate {
+enum DifferenceKind {
     Created,
     Deleted,
     Superseded,
@@ -28,7 +30,7 @@ enum NoteFate {
     Changed,
 }
 
-impl NoteFate {
+impl DifferenceKind {
     fn name(self) -> &'static str {
         match self {
             Self::Created => "created",
@@ -51,14 +53,24 @@ struct Side {
 
 /// A note that differs between both sides.
 struct Difference<'a> {
-    fate: NoteFate,
+    kind: DifferenceKind,
     note: &'a NoteHandle,
+    /// The note before, if it is on both sides.
+    before: Option<&'a NoteHandle>,
     /// The note that replaces it.
     superseded_by: Option<NoteId>,
-    changes: Vec<String>,
 }
 
-/// Reports the notes that differ, by what became of them, then by id.
+impl Difference<'_> {
+    /// Returns a line for each change of a note that is on both sides.
+    fn changes(&self) -> Result<Vec<String>, Error> {
+        let Some(before) = self.before else { return Ok(Vec::new()) };
+        let (before, after) = (before.reparsed()?, self.note.reparsed()?);
+        Ok(note_changes::lines(before.parsed()?, after.parsed()?))
+    }
+}
+
+/// Reports the notes that differ, by how they differ, then by id.
 pub(super) fn run(request: &DiffRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let at = |name| Location { at: name, ..location.clone() }.at_commit(current_dir);
     let (before, after) = (at(Some(request.from.clone()))?, at(request.to.clone())?);
@@ -66,19 +78,20 @@ pub(super) fn run(request: &DiffRequest, location: &Location, current_dir: &Path
     let facts = [("from", commit(&before)), ("to", commit(&after))];
     let (old, new) = (Side::open(&before, current_dir)?, Side::open(&after, current_dir)?);
     let ids: BTreeSet<&NoteId> = old.by_id.keys().chain(new.by_id.keys()).collect();
-    let mut found: Vec<Difference<'_>> = Vec::new();
-    for id in ids {
-        found.extend(difference(&old, &new, id)?);
-    }
-    // The sort is stable: notes with the same fate stay sorted by id.
-    found.sort_by_key(|difference| difference.fate);
+    let found = ids.into_par_iter().map(|id| difference(&old, &new, id));
+    let mut found: Vec<Difference<'_>> = found.filter_map(Result::transpose).collect::<Result<_, _>>()?;
+    // The sort is stable: notes with the same kind stay sorted by id.
+    found.sort_by_key(|difference| difference.kind);
     let count = found.len();
     found.truncate(request.limit.unwrap_or(count));
     let is_limited = found.len() < count;
-    let rows = found.into_iter().map(|difference| Entry::Row(row(difference, new.store.has_several_collections())));
+    let has_several = new.store.has_several_collections();
+    // Only of what is shown, since long texts take time.
+    let rows = found.into_par_iter().map(|found| Ok(Entry::Row(row(&found, found.changes()?, has_several))));
+    let rows: Vec<Entry> = rows.collect::<Result<_, Error>>()?;
     let head = ReportHead::new(&layout::DIFF, Some(&new.store.shown_path));
     let facts = [head.facts.as_slice(), &facts].concat();
-    Ok(Report::new(ReportHead { is_limited, facts, ..head }, rows.collect()))
+    Ok(Report::new(ReportHead { is_limited, facts, ..head }, rows))
 }
 
 impl Side {
@@ -103,40 +116,39 @@ impl Side {
 
 /// Compares a note on both sides; `None` if it is the same.
 fn difference<'a>(old: &'a Side, new: &'a Side, id: &NoteId) -> Result<Option<Difference<'a>>, Error> {
-    let one = |fate, note, superseded_by| Difference { fate, note, superseded_by, changes: Vec::new() };
+    let one = |kind, note, superseded_by| Difference { kind, note, before: None, superseded_by };
     let ((before_idx, before), (after_idx, after)) = match (old.note(id), new.note(id)) {
         (Some(before), Some(after)) => (before, after),
-        (Some((_, note)), None) => return Ok(Some(one(NoteFate::Deleted, note, None))),
-        (None, Some((position, note))) => return Ok(Some(one(NoteFate::Created, note, new.successor(position)))),
+        (Some((_, note)), None) => return Ok(Some(one(DifferenceKind::Deleted, note, None))),
+        (None, Some((position, note))) => return Ok(Some(one(DifferenceKind::Created, note, new.successor(position)))),
         (None, None) => return Ok(None),
     };
     let successors = (old.successor(before_idx), new.successor(after_idx));
     let (former, current) = (before.reparsed()?, after.reparsed()?);
     let (former, current) = (former.parsed()?, current.parsed()?);
-    let changes = note_changes::lines(former, current);
-    let fate = match successors {
-        (None, Some(_)) => NoteFate::Superseded,
-        (Some(_), None) => NoteFate::Restored,
-        _ if former.title != current.title => NoteFate::Retitled,
-        _ if before.path != after.path => NoteFate::Renamed,
-        _ if changes.is_empty() => return Ok(None),
-        _ => NoteFate::Changed,
+    let kind = match successors {
+        (None, Some(_)) => DifferenceKind::Superseded,
+        (Some(_), None) => DifferenceKind::Restored,
+        _ if former.title != current.title => DifferenceKind::Retitled,
+        _ if before.path != after.path => DifferenceKind::Renamed,
+        _ if former.text() == current.text() => return Ok(None),
+        _ => DifferenceKind::Changed,
     };
-    Ok(Some(Difference { fate, note: after, superseded_by: successors.1, changes }))
+    Ok(Some(Difference { kind, note: after, before: Some(before), superseded_by: successors.1 }))
 }
 
-fn row(difference: Difference<'_>, has_several: bool) -> RowEntry {
-    let Difference { fate, note, superseded_by, changes } = difference;
+fn row(difference: &Difference<'_>, changes: Vec<String>, has_several: bool) -> RowEntry {
+    let Difference { kind, note, superseded_by, .. } = difference;
+    let by = superseded_by.as_ref().map_or_else(String::new, |id| format!(" by {id}"));
     let title = shortened(&one_line(note.title()), MAX_TITLE);
-    let by = superseded_by.as_ref().map_or_else(String::new, |id| format!(", superseded by {id}"));
-    let line = format!("{}: {title} ({}){by}", fate.name(), note.id);
+    let line = format!("{}{by}: {title} ({})", kind.name(), note.id);
     let collection = if has_several { RowValue::name(note.collection_name()) } else { RowValue::Nothing };
     let fields = vec![
-        ("action", RowValue::name(fate.name())),
+        ("action", RowValue::name(kind.name())),
         ("id", RowValue::name(&note.id)),
         ("title", RowValue::Text(title)),
         ("collection", collection),
-        ("superseded_by", superseded_by.map_or(RowValue::Nothing, RowValue::name)),
+        ("superseded_by", superseded_by.as_ref().map_or(RowValue::Nothing, RowValue::name)),
         ("changes", RowValue::Lines(changes.clone())),
     ];
     let detail = changes.join("\n");

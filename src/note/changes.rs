@@ -8,7 +8,7 @@ use super::yaml::parse;
 use super::{Note, Value, headings};
 
 /// The most blocks, and headings, of a version that are compared: the time grows with their square.
-const MAX_COMPARED: usize = 4_000;
+const MAX_COMPARED: usize = 1_000;
 /// Separates the headings above a block.
 const SEPARATOR: &str = " › ";
 
