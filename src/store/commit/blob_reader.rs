@@ -3,7 +3,7 @@
 //! A thread writes the names of objects and another reads their contents, so that git unpacks the blobs that were announced
 //! while others are parsed.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, VecDeque};
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout};
@@ -38,8 +38,8 @@ struct SharedBlobs {
 struct BlobState {
     /// What git was asked for and has not answered, in the order of its answers.
     wanted: VecDeque<WantedBlob>,
-    /// What git was asked for and nobody took yet.
-    asked: HashSet<WantedBlob>,
+    /// What git was asked for, and how often it is still to be read: several files may have the same content.
+    asked: HashMap<WantedBlob, usize>,
     /// The answers that nobody took yet; `None` for an object that is no blob, or that the repository lacks.
     read: HashMap<WantedBlob, Option<Vec<u8>>>,
     /// The bytes in `read`.
@@ -48,6 +48,28 @@ struct BlobState {
     readers: usize,
     /// Whether git ended, or its answer could not be parsed.
     is_ended: bool,
+}
+
+impl BlobState {
+    /// Expects a blob to be read once more. Returns whether git is to be asked for it.
+    fn expect(&mut self, blob: &WantedBlob) -> bool {
+        let times = self.asked.entry(blob.clone()).or_default();
+        *times += 1;
+        *times == 1
+    }
+
+    /// Returns the answer for a blob, if it is there, and frees it if it is not to be read again.
+    fn take(&mut self, blob: &WantedBlob) -> Option<Option<Vec<u8>>> {
+        let times = self.asked.get_mut(blob).filter(|_| self.read.contains_key(blob))?;
+        *times -= 1;
+        if *times > 0 {
+            return self.read.get(blob).cloned();
+        }
+        self.asked.remove(blob);
+        let read = self.read.remove(blob)?;
+        self.len -= read.as_ref().map_or(0, Vec::len);
+        Some(read)
+    }
 }
 
 impl SharedBlobs {
@@ -81,7 +103,7 @@ impl BlobReader {
     /// Announces blobs, which are then read in this order.
     pub(super) fn announce(&self, blobs: impl Iterator<Item = WantedBlob>) {
         let mut state = self.shared.lock();
-        let new: Vec<WantedBlob> = blobs.filter(|blob| state.asked.insert(blob.clone())).collect();
+        let new: Vec<WantedBlob> = blobs.filter(|blob| state.expect(blob)).collect();
         self.request(&mut state, new);
     }
 
@@ -100,17 +122,14 @@ impl BlobReader {
         let blob = (object.to_owned(), limit);
         let mut state = self.shared.lock();
         loop {
-            if let Some(read) = state.read.remove(&blob) {
-                let bytes = read.ok_or_else(|| io::Error::other("git has no such file in its repository"))?;
-                state.len -= bytes.len();
-                state.asked.remove(&blob);
+            if let Some(read) = state.take(&blob) {
                 self.shared.changed.notify_all();
-                return Ok(bytes);
+                return read.ok_or_else(|| io::Error::other("git has no such file in its repository"));
             }
             if state.is_ended {
                 return Err(io::Error::other("git does not read it"));
             }
-            if state.asked.insert(blob.clone()) {
+            if !state.asked.contains_key(&blob) && state.expect(&blob) {
                 self.request(&mut state, vec![blob.clone()]);
             }
             state.readers += 1;
