@@ -439,6 +439,27 @@ fn a_name_of_no_commit_is_refused() {
     }
     repository.git(&["tag", "-a", "-m", "a tag", "v1", "HEAD~1"]);
     assert!(repository.ok(&["show", "qp-a", "--at", "v1"]).contains("one"));
+    // The text of a message, to which nothing may be added.
+    repository.git(&["commit", "--quiet", "--allow-empty", "-m", "a message"]);
+    assert!(repository.ok(&["show", "qp-a", "--at", ":/a message"]).contains("two"));
+}
+
+/// Several files with the same content are read once, and each gets it.
+#[test]
+#[ignore = "git"]
+fn copies_of_a_file_are_all_read() {
+    let repository = Repository::new();
+    for number in 0..40 {
+        repository.write(&format!("docs/{number}.md"), &format!("# Title\n\nText {}.\n", number / 10));
+    }
+    repository.write(".qipu/notes/a.md", "---\nid: a\n---\nx\n");
+    repository.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    repository.git(&["add", "."]);
+    repository.git(&["commit", "--quiet", "-m", "one"]);
+    for command in ["list", "list --json", "search text --limit 40 --json"] {
+        let at = [words(command), vec!["--at", "HEAD"]].concat();
+        assert_eq!(repository.ok(&at), repository.ok(&[words(command), vec!["--no-index"]].concat()), "{command}");
+    }
 }
 
 #[test]
@@ -475,7 +496,8 @@ fn commands_that_do_more_than_read_refuse_it() {
         // A hook never fails.
         let code = if command.starts_with("hook") { 0 } else { 2 };
         assert_eq!(output.status.code(), Some(code), "{command}: {message}");
-        assert!(message.contains("--at works only with commands that read notes"), "{command}: {message}");
+        let is_form = message.contains("--at works only with commands that read notes");
+        assert!(is_form || message.contains("takes no --at"), "{command}: {message}");
     }
     assert_eq!(snapshot(&repository.path("")), before);
 }
@@ -484,9 +506,13 @@ fn commands_that_do_more_than_read_refuse_it() {
 #[ignore = "git"]
 fn without_a_commit_or_a_working_tree_there_is_nothing_to_read() {
     let empty = Repository::new();
-    assert!(empty.refused(&["list", "--at", "HEAD"]).contains("git knows no commit `HEAD`"));
-    assert!(empty.refused(&["list", "--at", "today"]).contains("no commit is as old"));
+    for command in ["list --at HEAD", "list --at today", "diff HEAD"] {
+        assert!(empty.refused(&words(command)).contains("there is no commit here yet"), "{command}");
+    }
+    empty.write(".qipu/notes/a.md", "---\nid: a\n---\nx\n");
+    assert!(empty.refused(&["history", "a"]).contains("there is no commit here yet"));
     let repository = two_commits();
+    assert!(repository.refused(&["list", "--at", "2001-01-01"]).contains("git log --reverse"));
     let bare = tempfile::tempdir().unwrap();
     repository.git(&["clone", "--quiet", "--bare", ".", bare.path().to_str().unwrap()]);
     let output = repository.qipu_in(bare.path(), &["list", "--at", "HEAD"]);

@@ -55,7 +55,7 @@ const WRONG: [(&str, &str, &str); 81] = [
     ("list|-q", "--quiet works only with commands that change notes", ""),
     ("journal|-q", "--quiet works only with commands that change notes", ""),
     ("init|--quiet", "--quiet works only with commands that change notes", ""),
-    ("capture|x|--at|HEAD", "--at works only with commands that read notes", ""),
+    ("capture|x|--at|HEAD", "`qipu capture` takes no --at", "see `qipu capture --help`"),
     ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
     ("history", "<ID>", "usage: qipu history <ID>; see `qipu history --help`"),
     ("diff", "<REV1>", "usage: qipu diff <REV1> [REV2]; see `qipu diff --help`"),

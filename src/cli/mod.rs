@@ -172,10 +172,9 @@ fn check_budget_and_dry_run(
     Ok(())
 }
 
-/// Refuses `--at` for a command that does more than read notes.
+/// Refuses `--at` for a form of a command that changes files.
 fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: bool) -> Result<(), Error> {
-    let is_read = properties.contains(&CommandProperty::Past) && !command.changes_files();
-    if has_commit && !is_read {
+    if has_commit && properties.contains(&CommandProperty::Past) && command.changes_files() {
         return Err(Error::usage("--at works only with commands that read notes"));
     }
     Ok(())

@@ -83,8 +83,20 @@ impl Repository {
         if revision.is_empty() || revision.starts_with(['-', '^']) || revision.contains(char::is_control) {
             return None;
         }
-        let peeled = format!("{revision}^{{commit}}");
-        let output = self.run(&["rev-parse", "--verify", "--quiet", &peeled], Vec::new(), Instant::now())?;
+        // Two calls, for behind `:/TEXT` all is part of the text.
+        let object = self.object_of(revision)?;
+        self.object_of(&format!("{object}^{{commit}}"))
+    }
+
+    /// Whether the repository lacks the beginning of its history.
+    pub(super) fn is_shallow(&self) -> bool {
+        let output = self.run(&["rev-parse", "--is-shallow-repository"], Vec::new(), Instant::now());
+        output.is_some_and(|output| output.starts_with(b"true"))
+    }
+
+    /// Returns the id of the object that a revision names.
+    fn object_of(&self, revision: &str) -> Option<String> {
+        let output = self.run(&["rev-parse", "--verify", "--quiet", revision], Vec::new(), Instant::now())?;
         let id = String::from_utf8(output).ok()?.trim().to_owned();
         is_object_id(&id).then_some(id)
     }

@@ -45,10 +45,25 @@ fn missing(repository: &Repository, name: &CommitName) -> Error {
         return Error::failure("git is not installed, or refuses to read this repository")
             .hint("`git status` in its folder says why");
     }
+    if let Some(error) = no_commits(repository) {
+        return error;
+    }
     match name {
         CommitName::Revision(revision) => Error::usage(format!("git knows no commit `{revision}` here"))
             .hint("name a commit, branch or tag, or a date such as 2025-03-05 or \"last week\""),
-        CommitName::Until { text, .. } => Error::usage(format!("no commit is as old as `{text}`"))
-            .hint("a shallow clone has only the last commits; `git fetch --unshallow` gets the others"),
+        CommitName::Until { text, .. } => {
+            let error = Error::usage(format!("no commit is as old as `{text}`"));
+            error.hint(if repository.is_shallow() {
+                "a shallow clone has only the last commits; `git fetch --unshallow` gets the others"
+            } else {
+                "`git log --reverse` begins with the first one"
+            })
+        }
     }
+}
+
+/// Returns the error of a repository whose branch has no commit; `None` if it has one.
+pub(in crate::store) fn no_commits(repository: &Repository) -> Option<Error> {
+    let error = || Error::usage("there is no commit here yet").hint("`git commit` makes one");
+    repository.commit_of("HEAD").is_none().then(error)
 }
