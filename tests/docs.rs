@@ -10,6 +10,8 @@
 mod files;
 #[path = "support/process.rs"]
 mod process;
+#[path = "support/schema.rs"]
+mod schema;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -87,9 +89,20 @@ fn with_outputs(text: &str, folder: &str) -> String {
             written.push_str(&format!("{next}\n"));
         }
         let output = shell.run(&command);
+        check_schema(&command, &output);
         out.push_str(if same_but_cut(&written, &output).is_ok() { &written } else { &output });
     }
     out
+}
+
+/// An answer in JSON conforms to its schema, whatever the page cuts.
+fn check_schema(command: &str, output: &str) {
+    let begins = ["{\"schema\":", "{\"banner\":", "{\"error\":"];
+    if command.contains("json") && begins.iter().any(|begin| output.starts_with(begin)) {
+        let mut values = serde_json::Deserializer::from_str(output).into_iter();
+        let answer = values.next().unwrap().unwrap_or_else(|error| panic!("{command}: {error}"));
+        assert_eq!(schema::errors(&answer), Vec::<String>::new(), "{command}");
+    }
 }
 
 /// Copies the memory of this repository, and the files to which its notes refer.

@@ -20,6 +20,7 @@ use qipu::store::{Config, NoteIdx, Store};
 
 use regex::Regex;
 use support::generators::{self, commands, everything, hook_notes, hostile_text, passages, runner, store_of, stores};
+use support::schema;
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 /// How many cases the ordinary test run must see at least.
@@ -78,6 +79,9 @@ fn check_tool_result(text: &str, format: Format) {
     let is_structured = matches!(format, Format::ToolResult { is_structured: true, .. });
     assert_eq!(result["structuredContent"]["banner"] == BANNER, is_structured, "{text}");
     assert_eq!(result.get("structuredContent").is_some(), is_structured);
+    if is_structured {
+        check_schema(&result["structuredContent"]);
+    }
     assert_eq!((&result["resultType"], &result["isError"]), (&"complete".into(), &false.into()));
     // What the SDK writes is no longer than what was measured.
     assert!(chars(&result.to_string()) <= chars(text), "{text}");
@@ -382,11 +386,19 @@ fn check_form(text: &str, format: Format, command: &Command) {
 
 fn check_json(text: &str) {
     let json: serde_json::Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
+    check_schema(&json);
     let empty = Vec::new();
     let list = |name: &str| json[name].as_array().unwrap_or(&empty).clone();
     let ids: Vec<_> = list("notes").iter().map(|note| note["id"].clone()).collect();
     for link in list("links").iter().chain(&list("spanning_tree")) {
         assert!(ids.contains(&link["from"]) && ids.contains(&link["to"]), "{link} names a note that is not shown");
+    }
+}
+
+/// Hooks have no answer in JSON; only these tests write one.
+fn check_schema(answer: &serde_json::Value) {
+    if answer["mode"] != "hook" {
+        assert_eq!(schema::errors(answer), Vec::<String>::new(), "{answer}");
     }
 }
 

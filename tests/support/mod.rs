@@ -15,5 +15,6 @@ pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;
 pub(crate) mod repository;
+pub(crate) mod schema;
 pub(crate) mod secret_values;
 pub(crate) mod world;

@@ -1,0 +1,76 @@
+#!/usr/bin/env python3
+"""Makes the packages of qipu. specs/packages.md says what each of them contains.
+
+packaging/make.py packages --binary FILE --target TRIPLE --to DIR KIND...
+packaging/make.py release [--tag TAG --repository URL] DIR
+packaging/make.py notices [--check]
+"""
+
+import argparse
+from pathlib import Path
+
+from debian_package import make_deb
+from mcp_bundle import make_mcpb
+from npm_packages import make_launcher, make_npm
+from package_facts import ROOT, TARGETS, Facts, read_facts
+from python_wheel import make_wheel
+from release_archive import make_archive
+from release_files import write_release_files
+from third_party import notices
+
+KINDS = {"archive": make_archive, "deb": make_deb, "npm": make_npm, "wheel": make_wheel, "mcpb": make_mcpb}
+
+
+def parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="Makes the packages of qipu")
+    actions = parser.add_subparsers(dest="action", required=True)
+    packages = actions.add_parser("packages", help="make packages of one binary")
+    packages.add_argument("--binary", type=Path, required=True)
+    packages.add_argument("--target", choices=TARGETS, required=True)
+    packages.add_argument("--to", type=Path, required=True)
+    packages.add_argument("kinds", nargs="+", choices=KINDS, metavar="KIND", help=", ".join(KINDS))
+    release = actions.add_parser(
+        "release", help="add what describes the packages in a folder: launcher, formula, checksums …"
+    )
+    release.add_argument("--tag", help="fail if this is not the tag of the version in Cargo.toml")
+    release.add_argument("--repository", help="fail if this is not the repository in Cargo.toml")
+    release.add_argument("folder", type=Path)
+    actions.add_parser("notices", help="write THIRD-PARTY-NOTICES.md").add_argument(
+        "--check", action="store_true", help="fail if it is not current, and write nothing"
+    )
+    return parser.parse_args()
+
+
+def write_notices(is_check: bool) -> None:
+    path, text = ROOT / "THIRD-PARTY-NOTICES.md", notices()
+    if not is_check:
+        path.write_text(text)
+    elif path.read_text() != text:
+        raise SystemExit(f"{path.name} is not current: run packaging/make.py notices")
+
+
+def check_release(facts: Facts, tag: str | None, repository: str | None) -> None:
+    """Fails before anything is published under another version or address than the packages say."""
+    for name, given, stated in [("tag", tag, f"v{facts.version}"), ("repository", repository, facts.repository)]:
+        if given not in (None, stated):
+            raise SystemExit(f"the {name} is {given}, but Cargo.toml says {stated}")
+
+
+def main() -> None:
+    arguments = parse_arguments()
+    if arguments.action == "notices":
+        write_notices(arguments.check)
+        return
+    facts = read_facts()
+    if arguments.action == "release":
+        check_release(facts, arguments.tag, arguments.repository)
+        make_launcher(facts, arguments.folder)
+        write_release_files(facts, arguments.folder)
+        return
+    arguments.to.mkdir(parents=True, exist_ok=True)
+    for kind in arguments.kinds:
+        KINDS[kind](facts, arguments.target, arguments.binary.resolve(), arguments.to)
+
+
+if __name__ == "__main__":
+    main()

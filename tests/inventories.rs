@@ -1,0 +1,73 @@
+//! The pages that list parts of the code name all of them: specs/dependencies.md the direct dependencies with their
+//! features, specs/platforms.md the files that depend on the system.
+
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use regex::Regex;
+use toml::{Table, Value};
+
+fn read(path: &str) -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// Returns the rows of all tables of a page: their cells, without the lines above the rows.
+fn rows(page: &str) -> Vec<Vec<String>> {
+    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
+    page.lines().filter(|line| line.starts_with("| ") && line.ends_with(" |")).map(cells).collect()
+}
+
+/// Returns the features of a dependency in the words of the page.
+fn features(specification: &Value) -> String {
+    let names = specification.get("features").and_then(Value::as_array).into_iter().flatten();
+    let names = names.map(|name| format!("`{}`", name.as_str().unwrap()));
+    let has_default = specification.get("default-features").and_then(Value::as_bool).unwrap_or(true);
+    let all: Vec<String> = has_default.then(|| "default".to_owned()).into_iter().chain(names).collect();
+    if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+}
+
+/// The first specification of a crate counts: tests use some with more features than the program.
+#[test]
+fn the_page_of_dependencies_lists_each_of_them() {
+    let manifest: Table = read("Cargo.toml").parse().unwrap();
+    let targets = manifest["target"].as_table().unwrap().values().map(|target| &target["dependencies"]);
+    let tables = [&manifest["dependencies"]].into_iter().chain(targets).chain([&manifest["dev-dependencies"]]);
+    let mut expected = BTreeMap::new();
+    for (name, specification) in tables.flat_map(|table| table.as_table().unwrap()) {
+        let name = specification.get("package").and_then(Value::as_str).unwrap_or(name);
+        expected.entry(name.to_owned()).or_insert_with(|| features(specification));
+    }
+    let listed = rows(&read("specs/dependencies.md")).into_iter().filter(|row| row.len() == 5 && row[0] != "crate");
+    let listed: Vec<(String, String)> = listed.map(|row| (row[0].clone(), row[4].clone())).collect();
+    assert_eq!(listed.len(), expected.len(), "a crate is listed twice or not at all");
+    assert_eq!(listed.into_iter().collect::<BTreeMap<_, _>>(), expected);
+}
+
+#[test]
+fn the_page_of_systems_lists_each_file_that_depends_on_one() {
+    let conditions = r"\bcfg(_attr)?!?\((not\(|any\()*(unix|windows|target_)";
+    let interfaces = r"\bstd::os::|\brustix::|\bsignal_hook::|\bMAIN_SEPARATOR\b";
+    let depends = Regex::new(&format!("{conditions}|{interfaces}")).unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut found = BTreeSet::new();
+    for entry in walkdir::WalkDir::new(root.join("src")) {
+        let path = entry.unwrap().into_path();
+        if path.extension().is_none_or(|extension| extension != "rs") || path.ends_with("crash_tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&path).unwrap();
+        let product = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+        let is_code = |line: &str| !line.trim_start().starts_with("//");
+        if product.lines().any(|line| is_code(line) && depends.is_match(line)) {
+            found.insert(path.strip_prefix(root).unwrap().to_str().unwrap().replace('\\', "/"));
+        }
+    }
+    found.insert("src/store/walk/dir_handle/portable.rs".to_owned());
+    let page = read("specs/platforms.md");
+    let listed = rows(&page).into_iter().map(|row| row[0].trim_matches('`').to_owned());
+    let listed: BTreeSet<String> = listed.filter(|name| name.starts_with("src/")).collect();
+    assert_eq!(listed, found);
+}
