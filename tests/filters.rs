@@ -404,3 +404,37 @@ fn a_map_with_an_invalid_query_shows_its_other_notes() {
     assert_eq!(answer.stdout, "m\nc\n");
     assert!(call(dir.path().to_str().unwrap(), &["doctor"]).stdout.contains("query-invalid"));
 }
+
+/// The ids of the notes that `list` finds in a folder, on a day of March 2025.
+fn listed(dir: &str, args: &[&str]) -> BTreeSet<String> {
+    let answer = call(dir, &[&["list", "--format", "ids", "--today", "2025-03-31"], args].concat());
+    assert!(answer.error.is_none(), "{args:?}: {:?}", answer.error);
+    answer.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_year_is_a_period_and_a_number_is_no_date() {
+    let dir = small_store("");
+    let dir = dir.path().to_str().unwrap();
+    for (filter, ids) in [
+        ("created >= 2024", &["a", "b"][..]),
+        ("created < 2025", &[]),
+        ("created <= 2025", &["a", "b"]),
+        ("created = 2025", &["a", "b"]),
+        ("created in (2024, 2025-03)", &["a"]),
+        ("created > 2025", &[]),
+    ] {
+        assert_eq!(listed(dir, &[filter]), ids.iter().map(|id| (*id).to_owned()).collect(), "{filter}");
+        let (key, rest) = filter.split_at(filter.find(' ').unwrap());
+        if rest.contains(['<', '>']) {
+            assert_eq!(listed(dir, &["--custom-filter", filter]), listed(dir, &[filter]), "{key}");
+        }
+    }
+    for (filter, place) in [("updated >= -1", 12), ("created < 3", 11), ("day > 20245", 7), ("date = 12.5", 8)] {
+        let error = call(dir, &["list", filter]).error.unwrap();
+        assert!(error.message.contains(&format!("at character {place}: ")), "{}", error.message);
+        assert!(error.message.contains("is no day or period"), "{}", error.message);
+    }
+    let error = call(dir, &["list", "--custom-filter", "created>=5"]).error.unwrap();
+    assert_eq!(error.kind.exit_code(), 2);
+}

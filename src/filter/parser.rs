@@ -73,7 +73,8 @@ fn field_test(text: &str, today: &dyn Fn() -> Date) -> Option<Expression> {
         (key.strip_suffix('!'), Condition::OneOf(vec![value.trim().to_owned()]))
     } else {
         let (sign, comparison) = COMPARISONS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
-        (None, ordered(comparison, rest.strip_prefix(sign)?.trim(), today)?)
+        let is_date = Key::Field(key.trim().to_owned()).is_date();
+        (None, ordered(is_date, comparison, rest.strip_prefix(sign)?.trim(), today)?)
     };
     let (key, is_negated) = (positive_key.unwrap_or(key).trim(), positive_key.is_some());
     let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
@@ -89,14 +90,24 @@ const COMPARISONS: [(&str, Comparison); 4] = [
     (">", Comparison::Greater),
 ];
 
-/// Returns the comparison with a number, else with a day or a period; `None` if the text is neither.
-fn ordered(comparison: Comparison, text: &str, today: &dyn Fn() -> Date) -> Option<Condition> {
-    let number = super::parse_number(text).map(|number| Condition::Number(comparison, number));
-    number.or_else(|| Some(Condition::Days(comparison, period(text, today)?)))
+/// Returns the comparison with a number, unless the field is a date, else with a day or a period; `None` if the text is
+/// neither.
+fn ordered(is_date: bool, comparison: Comparison, text: &str, today: &dyn Fn() -> Date) -> Option<Condition> {
+    let number = super::parse_number(text).filter(|_| !is_date).map(|number| Condition::Number(comparison, number));
+    number.or_else(|| Some(Condition::Days(comparison, period(text, is_date, today)?)))
 }
 
-fn period(text: &str, today: &dyn Fn() -> Date) -> Option<Period> {
-    Some(calendar::parse(text, today()).ok()?.period())
+/// Returns the days that a text means. `is_date`: a year is a period, and no number.
+fn period(text: &str, is_date: bool, today: &dyn Fn() -> Date) -> Option<Period> {
+    let year = Some(text).filter(|_| is_date).and_then(year);
+    year.or_else(|| Some(calendar::parse(text, today()).ok()?.period()))
+}
+
+/// Returns the days of a year of four digits. In a question such a number may be anything.
+fn year(text: &str) -> Option<Period> {
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let first = is_year.then(|| Date::new(text.parse().ok()?, 1, 1).ok()).flatten()?;
+    Some(Period { from: Some(first), to: first.last_of_year() })
 }
 
 struct Parser<'c, 'a> {
@@ -258,8 +269,11 @@ impl<'c, 'a> Parser<'c, 'a> {
         }
         for (sign, comparison) in COMPARISONS {
             if self.take_sign(sign) {
+                if key.is_date() {
+                    return Ok((Condition::Days(comparison, self.period()?), false));
+                }
                 let (at, text) = (self.read, self.phrase()?);
-                let condition = ordered(comparison, &text, self.context.today);
+                let condition = ordered(false, comparison, &text, self.context.today);
                 let what = || format!("`{}` is neither a number nor a day or period", abbreviated(&text));
                 return Ok((condition.ok_or_else(|| self.failure(at, what()))?, false));
             }
@@ -308,7 +322,7 @@ impl<'c, 'a> Parser<'c, 'a> {
     fn period(&mut self) -> Result<Period, Failure> {
         let (at, text) = (self.read, self.phrase()?);
         let what = || format!("`{}` is no day or period", abbreviated(&text));
-        period(&text, self.context.today).ok_or_else(|| self.failure(at, what()))
+        period(&text, true, self.context.today).ok_or_else(|| self.failure(at, what()))
     }
 
     fn value(&mut self) -> Result<String, Failure> {
