@@ -438,3 +438,33 @@ fn a_year_is_a_period_and_a_number_is_no_date() {
     let error = call(dir, &["list", "--custom-filter", "created>=5"]).error.unwrap();
     assert_eq!(error.kind.exit_code(), 2);
 }
+
+#[test]
+fn filters_know_the_days_of_flags() {
+    for day in [
+        "3d", "2w", "1m", "monday", "a week ago", "3 days ago", "last week", "last month", "yesterday", "2025-03-05",
+        "2025-03", "in January", "March 5",
+    ] {
+        let filter = format!("day >= '{day}'");
+        let (flags, filters) =
+            (listed("fixtures/research", &["--since", day]), listed("fixtures/research", &[&filter]));
+        assert_eq!(flags, filters, "{day}");
+        let filter = format!("day <= '{day}'");
+        let (flags, filters) =
+            (listed("fixtures/research", &["--until", day]), listed("fixtures/research", &[&filter]));
+        assert_eq!(flags, filters, "{day}");
+    }
+}
+
+#[test]
+fn a_moment_is_the_day_that_it_begins_with() {
+    let dir = small_store("");
+    let dir = dir.path().to_str().unwrap();
+    for moment in ["2025-03-04T17:40:00Z", "'2025-03-04 17:40'", "2025-03-04T01:00:00.5+02:00", "27d"] {
+        assert_eq!(listed(dir, &[&format!("created = {moment}")]), BTreeSet::from(["a".to_owned()]), "{moment}");
+        assert_eq!(listed(dir, &[&format!("created < {moment}")]), BTreeSet::from(["b".to_owned()]), "{moment}");
+    }
+    for text in ["2025-03-04T", "2025-03-04Tea", "2025-02-30T10:00:00Z"] {
+        assert_eq!(call(dir, &["list", &format!("created = {text}")]).code(), 2, "{text}");
+    }
+}

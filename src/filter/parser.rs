@@ -1,6 +1,7 @@
 //! The parser of filters: recursive descent over tokens.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
 
 use super::lexer::{FilterToken, LexicalError, TokenKind, tokens};
 use super::{Comparison, Condition, Expression, Key};
@@ -100,7 +101,14 @@ fn ordered(is_date: bool, comparison: Comparison, text: &str, today: &dyn Fn() -
 /// Returns the days that a text means. `is_date`: a year is a period, and no number.
 fn period(text: &str, is_date: bool, today: &dyn Fn() -> Date) -> Option<Period> {
     let year = Some(text).filter(|_| is_date).and_then(year);
-    year.or_else(|| Some(calendar::parse(text, today()).ok()?.period()))
+    let day = || day_of_moment(text).map(|day| Period { from: Some(day), to: day });
+    year.or_else(day).or_else(|| Some(calendar::parse_with_short_forms(text, today()).ok()?.period()))
+}
+
+/// Returns the day that a moment begins with, as that of a field is read.
+fn day_of_moment(text: &str) -> Option<Date> {
+    let is_moment = text.parse::<Timestamp>().is_ok() || text.parse::<DateTime>().is_ok();
+    is_moment.then(|| super::date_in(text)).flatten()
 }
 
 /// Returns the days of a year of four digits. In a question such a number may be anything.
