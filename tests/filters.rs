@@ -411,6 +411,11 @@ fn listed(dir: &str, args: &[&str]) -> BTreeSet<String> {
     assert!(answer.error.is_none(), "{args:?}: {:?}", answer.error);
     answer.stdout.lines().map(str::to_owned).collect()
 }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let output = command.args(["context", "--moc", "m", "--format", "ids"]).current_dir(dir.path()).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("warning: .qipu/mocs/m.md: the filter `@open` is not valid at character 1"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
 
 #[test]
 fn a_year_is_a_period_and_a_number_is_no_date() {
