@@ -353,7 +353,8 @@ fn small_store(config: &str) -> tempfile::TempDir {
 }
 
 const QUERIES: &str = "[queries]\nopen = \"tag = task and not done\"\nold = \"@open or created < 2025-03-01\"\n\
-                       loop = \"@loop or @loop\"\nbad = \"tag =\"\n";
+                       loop = \"@loop or @loop\"\nbad = \"tag =\"\n\"we ird\" = \"tag\"\n\
+                       first = \"@second\"\nsecond = \"@third\"\nthird = \"tag or @second\"\n";
 
 #[test]
 fn queries_of_the_config_have_names() {
@@ -369,7 +370,7 @@ fn queries_of_the_config_have_names() {
     assert_eq!(ids(&["list", "not", "@old", "and", "type", "!=", "moc"]), set(&["c"]));
     assert_eq!(ids(&["list", "broken"]), set(&["a"]));
     assert_eq!(ids(&["list", "confidence >= 0 and confidence <= 1"]), set(&["a", "b", "c", "m"]));
-    assert_eq!(ids(&["list", "confidence > 1 or confidence in (unheard)"]), set(&[]));
+    assert_eq!(ids(&["list", "confidence > 0.99 or confidence in (unheard)"]), set(&[]));
     assert_eq!(ids(&["search", "B", "--where", "linked-from = a"]), set(&["b"]));
     assert_eq!(ids(&["context", "--where", "status = rejected"]), set(&["b"]));
     assert_eq!(ids(&["context", "--moc", "m"]), set(&["m", "c", "a"]), "a query in a map is opened");
@@ -387,14 +388,22 @@ fn queries_of_the_config_have_names() {
     );
     assert_eq!(ids(&["list", "created >= yesterday", "--today", "2025-03-05"]), set(&["a"]));
     assert_eq!(ids(&["list", "created in (yesterday, 2025-02)", "--today", "2025-03-05"]), set(&["a", "b"]));
-    for (query, message) in
-        [("@loop", "opens more than 32 queries"), ("@bad", "query `bad` in config.toml is not valid at character 6")]
-    {
-        let error = call(dir.path().to_str().unwrap(), &["list", query]).error.unwrap();
+    for (query, message) in [
+        (
+            "@loop",
+            "query `loop` in config.toml is not valid at character 1: a query contains itself: `@loop` opens `@loop`",
+        ),
+        ("@first", "a query contains itself: `@second` opens `@third` opens `@second`"),
+        ("@open or ".repeat(32).as_str(), "opens more than 32 queries"),
+        ("@bad", "query `bad` in config.toml is not valid at character 6"),
+    ] {
+        let query = if query.ends_with("or ") { format!("{query}@open") } else { query.to_owned() };
+        let error = call(dir.path().to_str().unwrap(), &["list", &query]).error.unwrap();
         assert!(error.message.contains(message), "{}", error.message);
     }
     let doctor = call(dir.path().to_str().unwrap(), &["doctor"]).stdout;
     assert!(doctor.contains("query-invalid") && doctor.contains("`bad`"), "{doctor}");
+    assert!(doctor.contains("no filter can name the query `we ird`: a name is one word"), "{doctor}");
 }
 
 #[test]
@@ -402,6 +411,11 @@ fn a_map_with_an_invalid_query_shows_its_other_notes() {
     let dir = small_store("");
     let answer = call(dir.path().to_str().unwrap(), &["context", "--moc", "m", "--format", "ids"]);
     assert_eq!(answer.stdout, "m\nc\n");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let output = command.args(["context", "--moc", "m", "--format", "ids"]).current_dir(dir.path()).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("warning: .qipu/mocs/m.md: the filter `@open` is not valid at character 1"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
     assert!(call(dir.path().to_str().unwrap(), &["doctor"]).stdout.contains("query-invalid"));
 }
 
@@ -411,11 +425,6 @@ fn listed(dir: &str, args: &[&str]) -> BTreeSet<String> {
     assert!(answer.error.is_none(), "{args:?}: {:?}", answer.error);
     answer.stdout.lines().map(str::to_owned).collect()
 }
-    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
-    let output = command.args(["context", "--moc", "m", "--format", "ids"]).current_dir(dir.path()).output().unwrap();
-    let error = String::from_utf8(output.stderr).unwrap();
-    assert!(error.starts_with("warning: .qipu/mocs/m.md: the filter `@open` is not valid at character 1"), "{error}");
-    assert_eq!(error.lines().count(), 1, "{error}");
 
 #[test]
 fn a_year_is_a_period_and_a_number_is_no_date() {
@@ -471,5 +480,25 @@ fn a_moment_is_the_day_that_it_begins_with() {
     }
     for text in ["2025-03-04T", "2025-03-04Tea", "2025-02-30T10:00:00Z"] {
         assert_eq!(call(dir, &["list", &format!("created = {text}")]).code(), 2, "{text}");
+    }
+}
+
+#[test]
+fn signs_of_other_languages_and_wrong_confidences_are_explained() {
+    for (filter, message) in [
+        ("tag == x", "at character 5: there is no `==`; write `=`"),
+        ("a <> b", "at character 3: there is no `<>`; write `!=`"),
+        ("a !== b", "there is no `!==`; write `!=`"),
+        ("value => 3", "there is no `=>`; write `>=`"),
+        (
+            "confidence > high",
+            "at character 14: `confidence` takes a number from 0 to 1, or `=`, `!=` or `in` and a label",
+        ),
+        ("confidence > 2", "at character 1: `confidence` takes a number from 0 to 1"),
+        ("confidence >= -0.1", "`confidence` takes a number from 0 to 1"),
+        ("confidence > yesterday", "`confidence` takes a number from 0 to 1"),
+    ] {
+        let error = call("fixtures/research", &["list", filter]).error.unwrap();
+        assert!(error.message.contains(message), "{}", error.message);
     }
 }
