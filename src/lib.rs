@@ -122,10 +122,12 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     // On a terminal, the text may be paged.
     if env.size.is_none() && fit::write_list(&report, request.budget, request.format, screen, out)? {
         timings::end("fit");
+        render::left_out_line(&report, request.format, None).into_iter().for_each(warnings::add_line);
         return report.verdict.map_or_else(|| Ok(out.flush()?), Err);
     }
     let text = fit::fit(&report, request.budget, request.format, screen)?;
     timings::end("fit");
+    render::left_out_line(&report, request.format, Some(&text)).into_iter().for_each(warnings::add_line);
     let text = match &request.command {
         Command::Graph { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
         _ => text,

@@ -353,7 +353,8 @@ fn small_store(config: &str) -> tempfile::TempDir {
 }
 
 const QUERIES: &str = "[queries]\nopen = \"tag = task and not done\"\nold = \"@open or created < 2025-03-01\"\n\
-                       loop = \"@loop or @loop\"\nbad = \"tag =\"\n";
+                       loop = \"@loop or @loop\"\nbad = \"tag =\"\n\"we ird\" = \"tag\"\n\
+                       first = \"@second\"\nsecond = \"@third\"\nthird = \"tag or @second\"\n";
 
 #[test]
 fn queries_of_the_config_have_names() {
@@ -369,7 +370,7 @@ fn queries_of_the_config_have_names() {
     assert_eq!(ids(&["list", "not", "@old", "and", "type", "!=", "moc"]), set(&["c"]));
     assert_eq!(ids(&["list", "broken"]), set(&["a"]));
     assert_eq!(ids(&["list", "confidence >= 0 and confidence <= 1"]), set(&["a", "b", "c", "m"]));
-    assert_eq!(ids(&["list", "confidence > 1 or confidence in (unheard)"]), set(&[]));
+    assert_eq!(ids(&["list", "confidence > 0.99 or confidence in (unheard)"]), set(&[]));
     assert_eq!(ids(&["search", "B", "--where", "linked-from = a"]), set(&["b"]));
     assert_eq!(ids(&["context", "--where", "status = rejected"]), set(&["b"]));
     assert_eq!(ids(&["context", "--moc", "m"]), set(&["m", "c", "a"]), "a query in a map is opened");
@@ -387,14 +388,22 @@ fn queries_of_the_config_have_names() {
     );
     assert_eq!(ids(&["list", "created >= yesterday", "--today", "2025-03-05"]), set(&["a"]));
     assert_eq!(ids(&["list", "created in (yesterday, 2025-02)", "--today", "2025-03-05"]), set(&["a", "b"]));
-    for (query, message) in
-        [("@loop", "opens more than 32 queries"), ("@bad", "query `bad` in config.toml is not valid at character 6")]
-    {
-        let error = call(dir.path().to_str().unwrap(), &["list", query]).error.unwrap();
+    for (query, message) in [
+        (
+            "@loop",
+            "query `loop` in config.toml is not valid at character 1: a query contains itself: `@loop` opens `@loop`",
+        ),
+        ("@first", "a query contains itself: `@second` opens `@third` opens `@second`"),
+        ("@open or ".repeat(32).as_str(), "opens more than 32 queries"),
+        ("@bad", "query `bad` in config.toml is not valid at character 6"),
+    ] {
+        let query = if query.ends_with("or ") { format!("{query}@open") } else { query.to_owned() };
+        let error = call(dir.path().to_str().unwrap(), &["list", &query]).error.unwrap();
         assert!(error.message.contains(message), "{}", error.message);
     }
     let doctor = call(dir.path().to_str().unwrap(), &["doctor"]).stdout;
     assert!(doctor.contains("query-invalid") && doctor.contains("`bad`"), "{doctor}");
+    assert!(doctor.contains("no filter can name the query `we ird`: a name is one word"), "{doctor}");
 }
 
 #[test]
@@ -402,5 +411,94 @@ fn a_map_with_an_invalid_query_shows_its_other_notes() {
     let dir = small_store("");
     let answer = call(dir.path().to_str().unwrap(), &["context", "--moc", "m", "--format", "ids"]);
     assert_eq!(answer.stdout, "m\nc\n");
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let output = command.args(["context", "--moc", "m", "--format", "ids"]).current_dir(dir.path()).output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(error.starts_with("warning: .qipu/mocs/m.md: the filter `@open` is not valid at character 1"), "{error}");
+    assert_eq!(error.lines().count(), 1, "{error}");
     assert!(call(dir.path().to_str().unwrap(), &["doctor"]).stdout.contains("query-invalid"));
+}
+
+/// The ids of the notes that `list` finds in a folder, on a day of March 2025.
+fn listed(dir: &str, args: &[&str]) -> BTreeSet<String> {
+    let answer = call(dir, &[&["list", "--format", "ids", "--today", "2025-03-31"], args].concat());
+    assert!(answer.error.is_none(), "{args:?}: {:?}", answer.error);
+    answer.stdout.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_year_is_a_period_and_a_number_is_no_date() {
+    let dir = small_store("");
+    let dir = dir.path().to_str().unwrap();
+    for (filter, ids) in [
+        ("created >= 2024", &["a", "b"][..]),
+        ("created < 2025", &[]),
+        ("created <= 2025", &["a", "b"]),
+        ("created = 2025", &["a", "b"]),
+        ("created in (2024, 2025-03)", &["a"]),
+        ("created > 2025", &[]),
+    ] {
+        assert_eq!(listed(dir, &[filter]), ids.iter().map(|id| (*id).to_owned()).collect(), "{filter}");
+        let (key, rest) = filter.split_at(filter.find(' ').unwrap());
+        if rest.contains(['<', '>']) {
+            assert_eq!(listed(dir, &["--custom-filter", filter]), listed(dir, &[filter]), "{key}");
+        }
+    }
+    for (filter, place) in [("updated >= -1", 12), ("created < 3", 11), ("day > 20245", 7), ("date = 12.5", 8)] {
+        let error = call(dir, &["list", filter]).error.unwrap();
+        assert!(error.message.contains(&format!("at character {place}: ")), "{}", error.message);
+        assert!(error.message.contains("is no day or period"), "{}", error.message);
+    }
+    let error = call(dir, &["list", "--custom-filter", "created>=5"]).error.unwrap();
+    assert_eq!(error.kind.exit_code(), 2);
+}
+
+#[test]
+fn filters_know_the_days_of_flags() {
+    for day in [
+        "3d", "2w", "1m", "monday", "a week ago", "3 days ago", "last week", "last month", "yesterday", "2025-03-05",
+        "2025-03", "in January", "March 5",
+    ] {
+        let filter = format!("day >= '{day}'");
+        let (flags, filters) =
+            (listed("fixtures/research", &["--since", day]), listed("fixtures/research", &[&filter]));
+        assert_eq!(flags, filters, "{day}");
+        let filter = format!("day <= '{day}'");
+        let (flags, filters) =
+            (listed("fixtures/research", &["--until", day]), listed("fixtures/research", &[&filter]));
+        assert_eq!(flags, filters, "{day}");
+    }
+}
+
+#[test]
+fn a_moment_is_the_day_that_it_begins_with() {
+    let dir = small_store("");
+    let dir = dir.path().to_str().unwrap();
+    for moment in ["2025-03-04T17:40:00Z", "'2025-03-04 17:40'", "2025-03-04T01:00:00.5+02:00", "27d"] {
+        assert_eq!(listed(dir, &[&format!("created = {moment}")]), BTreeSet::from(["a".to_owned()]), "{moment}");
+        assert_eq!(listed(dir, &[&format!("created < {moment}")]), BTreeSet::from(["b".to_owned()]), "{moment}");
+    }
+    for text in ["2025-03-04T", "2025-03-04Tea", "2025-02-30T10:00:00Z"] {
+        assert_eq!(call(dir, &["list", &format!("created = {text}")]).code(), 2, "{text}");
+    }
+}
+
+#[test]
+fn signs_of_other_languages_and_wrong_confidences_are_explained() {
+    for (filter, message) in [
+        ("tag == x", "at character 5: there is no `==`; write `=`"),
+        ("a <> b", "at character 3: there is no `<>`; write `!=`"),
+        ("a !== b", "there is no `!==`; write `!=`"),
+        ("value => 3", "there is no `=>`; write `>=`"),
+        (
+            "confidence > high",
+            "at character 14: `confidence` takes a number from 0 to 1, or `=`, `!=` or `in` and a label",
+        ),
+        ("confidence > 2", "at character 1: `confidence` takes a number from 0 to 1"),
+        ("confidence >= -0.1", "`confidence` takes a number from 0 to 1"),
+        ("confidence > yesterday", "`confidence` takes a number from 0 to 1"),
+    ] {
+        let error = call("fixtures/research", &["list", filter]).error.unwrap();
+        assert!(error.message.contains(message), "{}", error.message);
+    }
 }

@@ -72,20 +72,42 @@ fn every_command_that_lists_notes_has_lines() {
 }
 
 #[test]
+fn lines_that_are_left_out_are_counted_on_standard_error() {
+    for (args, lines, error) in [
+        (&["list", "--fields", "id", "--max-chars", "3"][..], 0, "(0 of 56 notes shown)\n"),
+        (&["list", "--format", "paths", "-0", "--limit", "2"], 2, "(2 of 56 notes shown)\n"),
+        (&["list", "--format", "ids", "--limit", "4", "--max-chars", "40"], 2, "(2 of 56 notes shown)\n"),
+        (&["list", "--format", "ids", "--limit", "56"], 56, ""),
+        (&["list", "--format", "ids", "tag = nothing"], 0, "no note has the tag 'nothing'\n"),
+        (&["review", "--format", "ids", "--today", "2025-03-31"], 1, ""),
+        (&["search", "fsync", "--format", "ids", "--limit", "3"], 3, "(3 of 38 notes shown)\n"),
+        (&["tasks", "--fields", "id", "--limit", "1"], 1, "(output truncated)\n"),
+        (&["tasks", "--format", "ids", "--max-chars", "9"], 1, "(output truncated)\n"),
+    ] {
+        let (out, said) = said(args);
+        assert_eq!((out.matches(['\n', '\0']).count(), said.as_str()), (lines, error), "{args:?}");
+    }
+}
+
+/// Returns what the program writes on standard output and on standard error.
+fn said(args: &[&str]) -> (String, String) {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let output = command.args(args).current_dir(RESEARCH).output().unwrap();
+    assert!(output.status.success(), "{args:?}");
+    (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
 fn a_missing_field_is_empty_and_named_on_standard_error() {
-    let said = |args: &[&str]| {
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
-        let output = command.args(args).current_dir(RESEARCH).output().unwrap();
-        assert!(output.status.success(), "{args:?}");
-        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
-    };
     let (out, error) = said(&["list", "--fields", "id,titel", "id = qp-h2v6"]);
     assert_eq!(out, "qp-h2v6\t\n");
     assert!(error.contains("no note of the answer has the field 'titel'; did you mean 'title'?"), "{error}");
     let (out, error) = said(&["list", "--format", "ids", "fsync"]);
     assert_eq!(out, "");
     assert!(error.contains("no note has the field 'fsync'; `qipu search` finds words"), "{error}");
-    assert_eq!(said(&["list", "--fields", "id,status,relevance,collection", "--limit", "1"]).1, "");
+    assert_eq!(said(&["list", "--fields", "id,status,relevance,collection", "id = qp-h2v6"]).1, "");
+    let (_, error) = said(&["list", "--fields", "id,links-to,day", "id = qp-h2v6"]);
+    assert_eq!(error.matches("is only a filter, and no note of the answer has such a field").count(), 2, "{error}");
 }
 
 /// A note whose title, tags, path and fields try to be more than one line or field.
@@ -215,6 +237,8 @@ fn pipe_in(dir: &Path, pipe: &str, typed: &str) -> String {
     shell.env("EDITOR", "cat").env("FZF_DEFAULT_OPTS", format!("--filter='{typed}'")).env("HOME", dir);
     let output = shell.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && error.is_empty(), "{pipe}\n{error}");
+    // A search has a limit of its own.
+    let is_expected = |line: &str| line.ends_with(" notes shown)");
+    assert!(output.status.success() && error.lines().all(is_expected), "{pipe}\n{error}");
     String::from_utf8(output.stdout).unwrap()
 }

@@ -3,13 +3,14 @@
 
 mod combined_phrases;
 mod lexer;
+mod short_forms;
 mod single_phrases;
 
 use jiff::civil::Date;
 
 pub(crate) use combined_phrases::DatePhrase;
 pub(crate) use lexer::{Separator, Tokens};
-pub(crate) use single_phrases::WEEKDAYS;
+pub use short_forms::parse_with_short_forms;
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

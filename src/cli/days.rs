@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::calendar::{DateRange, WEEKDAYS, parse};
+use crate::calendar::{DateRange, parse_with_short_forms};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
@@ -15,29 +15,9 @@ const PERIODS: &str = "use a form such as 2025-03-05, yesterday, monday, last we
 /// Examples of one day.
 const DAYS: &str = "name one day, such as 2025-03-05, yesterday, last Wednesday or 3 days ago";
 
-/// Parses the phrase of a flag. A flag also takes short forms such as `monday` and `3d`; in a question these may be
-/// ordinary words.
+/// Parses the phrase of a flag.
 fn span(flag: &str, text: &str, today: Date, examples: &str) -> Result<DateRange, Error> {
-    let parsed = parse(text, today).or_else(|reason| {
-        let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
-        phrase.ok_or(reason)
-    });
-    parsed.map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(examples))
-}
-
-/// Expands a short form: `last monday`, `3 days ago`, `one week ago`. `None` for any other text.
-fn long_form(text: &str) -> Option<String> {
-    let text = text.trim().to_lowercase();
-    if WEEKDAYS.contains(&text.as_str()) {
-        return Some(format!("last {text}"));
-    }
-    if let Some(rest) = text.strip_prefix("a ").or_else(|| text.strip_prefix("an ")) {
-        return rest.ends_with(" ago").then(|| format!("one {rest}"));
-    }
-    let units = [("d", "days"), ("w", "weeks"), ("m", "months")];
-    let (count, unit) = units.iter().find_map(|(short, unit)| Some((text.strip_suffix(short)?, unit)))?;
-    let is_count = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
-    is_count.then(|| format!("{count} {unit} ago"))
+    parse_with_short_forms(text, today).map_err(|reason| Error::usage(format!("{flag}: {reason}")).hint(examples))
 }
 
 pub(super) fn day(flag: &str, text: &str, today: Date) -> Result<Date, Error> {

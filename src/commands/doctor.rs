@@ -8,6 +8,7 @@ use super::{note_findings, note_warning, secrets, stale};
 use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
+use crate::filter::is_query_name;
 use crate::graph::{Graph, StandIns};
 use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
@@ -161,8 +162,15 @@ fn config_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     };
     let without_effect = setting_findings(store);
     let queries = store.config.queries.keys().filter_map(|name| {
-        let error = query_error(store, &format!("@{name}"))?;
-        Some(DiagnosticEntry::warning("query-invalid", store.shown("config.toml"), error.message))
+        let message = if is_query_name(name) {
+            query_error(store, &format!("@{name}"))?.message
+        } else {
+            format!(
+                "no filter can name the query `{}`: a name is one word, without quotes and signs",
+                abbreviated(name)
+            )
+        };
+        Some(DiagnosticEntry::warning("query-invalid", store.shown("config.toml"), message))
     });
     store.config.unknown_keys.iter().map(finding).chain(without_effect).chain(queries).collect()
 }

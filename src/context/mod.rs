@@ -46,6 +46,7 @@ use crate::graph::{CONTRADICTS, StandIns, WalkLimits};
 use crate::request::Selectors;
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, NoteSet, Store};
+use crate::warnings;
 
 /// The selected notes, the best first.
 #[derive(Debug, Default)]
@@ -255,13 +256,20 @@ impl<'a, 's> Selector<'a, 's> {
             if next == 0 || (transitive && store.notes()[member].is_moc()) {
                 let targets = graph.outgoing(member).map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
-                let queries = map_queries(&store.notes()[member]);
-                let found = queries.iter().filter_map(|query| notes_of_query(self.session, query).ok()).flatten();
+                let found = self.notes_of_queries(member).into_iter();
                 members.extend(found.filter(|note| seen.insert(*note)));
             }
             next += 1;
         }
         members
+    }
+
+    /// Returns the notes of the queries of a map, and warns of those that are not valid.
+    fn notes_of_queries(&self, map: NoteIdx) -> Vec<NoteIdx> {
+        let map = &self.store.notes()[map];
+        let warn = |error: Error| warnings::add(format!("{}: {}", self.store.shown(&map.path), error.message));
+        let found = map_queries(map).into_iter().map(|query| notes_of_query(self.session, &query));
+        found.filter_map(|found| found.map_err(warn).ok()).flatten().collect()
     }
 
     /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.

@@ -10,10 +10,13 @@ use std::cmp::Ordering;
 use jiff::civil::Date;
 
 use crate::calendar::Period;
-pub use parser::{FilterContext, parse, parse_field_test};
+pub use parser::{FilterContext, is_query_name, parse, parse_field_test};
 
 /// The fields that hold a date, whose value is read as a day or a period.
 const DATE_FIELDS: [&str; 3] = ["created", "updated", "date"];
+
+/// What `confidence` takes, as the rest of a sentence.
+const CONFIDENCE_RULE: &str = "takes a number from 0 to 1, or `=`, `!=` or `in` and a label such as `low` or `high`";
 
 /// A parsed filter.
 #[derive(Debug, Clone, PartialEq)]
@@ -87,8 +90,11 @@ impl Key {
                 "takes `=`, `!=` or `in` and the name of a note",
             ),
             Self::Confidence => (
-                matches!(condition, Condition::Present | Condition::OneOf(_) | Condition::Number(..)),
-                "takes a number from 0 to 1, or a word such as `low` or `high`",
+                match condition {
+                    Condition::Number(_, number) => (0.0..=1.0).contains(number),
+                    other => matches!(other, Condition::Present | Condition::OneOf(_)),
+                },
+                CONFIDENCE_RULE,
             ),
             Self::Day => (
                 matches!(condition, Condition::Present | Condition::Days(..) | Condition::InPeriods(_)),

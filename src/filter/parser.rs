@@ -1,9 +1,10 @@
 //! The parser of filters: recursive descent over tokens.
 
-use jiff::civil::Date;
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
 
 use super::lexer::{FilterToken, LexicalError, TokenKind, tokens};
-use super::{Comparison, Condition, Expression, Key};
+use super::{CONFIDENCE_RULE, Comparison, Condition, Expression, Key};
 use crate::calendar::{self, Period};
 use crate::error::Error;
 use crate::escape::abbreviated;
@@ -51,6 +52,13 @@ pub fn parse(text: &str, context: &FilterContext<'_>) -> Result<Expression, Erro
     })
 }
 
+/// Tells whether a query of this name can be written in a filter: whether it is one word.
+pub fn is_query_name(name: &str) -> bool {
+    let tokens = tokens(&format!("@{name}")).unwrap_or_default();
+    let is_query = |token: &FilterToken| token.kind == TokenKind::Query(name.to_owned());
+    !name.is_empty() && tokens.len() == 1 && tokens.iter().all(is_query)
+}
+
 /// Parses a test of one field, as `--custom-filter` takes it: `key`, `!key`, `key=value`, `key!=value`, `key>=3`,
 /// `key<2025-03-01`. Everything behind the sign is the value.
 ///
@@ -73,7 +81,8 @@ fn field_test(text: &str, today: &dyn Fn() -> Date) -> Option<Expression> {
         (key.strip_suffix('!'), Condition::OneOf(vec![value.trim().to_owned()]))
     } else {
         let (sign, comparison) = COMPARISONS.into_iter().find(|(sign, _)| rest.starts_with(sign))?;
-        (None, ordered(comparison, rest.strip_prefix(sign)?.trim(), today)?)
+        let is_date = Key::Field(key.trim().to_owned()).is_date();
+        (None, ordered(is_date, comparison, rest.strip_prefix(sign)?.trim(), today)?)
     };
     let (key, is_negated) = (positive_key.unwrap_or(key).trim(), positive_key.is_some());
     let is_key = !key.is_empty() && !key.contains(|c: char| c == '!' || c.is_whitespace());
@@ -89,14 +98,35 @@ const COMPARISONS: [(&str, Comparison); 4] = [
     (">", Comparison::Greater),
 ];
 
-/// Returns the comparison with a number, else with a day or a period; `None` if the text is neither.
-fn ordered(comparison: Comparison, text: &str, today: &dyn Fn() -> Date) -> Option<Condition> {
-    let number = super::parse_number(text).map(|number| Condition::Number(comparison, number));
-    number.or_else(|| Some(Condition::Days(comparison, period(text, today)?)))
+/// The signs of other languages as two of filters, and what is written for each.
+const FOREIGN_SIGNS: [([&str; 2], &str); 5] =
+    [(["=", "="], "="), (["<", ">"], "!="), (["!=", "="], "!="), (["=", ">"], ">="), (["=", "<"], "<=")];
+
+/// Returns the comparison with a number, unless the field is a date, else with a day or a period; `None` if the text is
+/// neither.
+fn ordered(is_date: bool, comparison: Comparison, text: &str, today: &dyn Fn() -> Date) -> Option<Condition> {
+    let number = super::parse_number(text).filter(|_| !is_date).map(|number| Condition::Number(comparison, number));
+    number.or_else(|| Some(Condition::Days(comparison, period(text, is_date, today)?)))
 }
 
-fn period(text: &str, today: &dyn Fn() -> Date) -> Option<Period> {
-    Some(calendar::parse(text, today()).ok()?.period())
+/// Returns the days that a text means. `is_date`: a year is a period, and no number.
+fn period(text: &str, is_date: bool, today: &dyn Fn() -> Date) -> Option<Period> {
+    let year = Some(text).filter(|_| is_date).and_then(year);
+    let day = || day_of_moment(text).map(|day| Period { from: Some(day), to: day });
+    year.or_else(day).or_else(|| Some(calendar::parse_with_short_forms(text, today()).ok()?.period()))
+}
+
+/// Returns the day that a moment begins with, as that of a field is read.
+fn day_of_moment(text: &str) -> Option<Date> {
+    let is_moment = text.parse::<Timestamp>().is_ok() || text.parse::<DateTime>().is_ok();
+    is_moment.then(|| super::date_in(text)).flatten()
+}
+
+/// Returns the days of a year of four digits. In a question such a number may be anything.
+fn year(text: &str) -> Option<Period> {
+    let is_year = text.len() == 4 && text.bytes().all(|byte| byte.is_ascii_digit());
+    let first = is_year.then(|| Date::new(text.parse().ok()?, 1, 1).ok()).flatten()?;
+    Some(Period { from: Some(first), to: first.last_of_year() })
 }
 
 struct Parser<'c, 'a> {
@@ -115,6 +145,8 @@ struct Parser<'c, 'a> {
 struct Counts {
     queries: usize,
     tests: usize,
+    /// The queries around the current token, the outermost first.
+    open: Vec<String>,
 }
 
 impl<'c, 'a> Parser<'c, 'a> {
@@ -220,12 +252,19 @@ impl<'c, 'a> Parser<'c, 'a> {
         let Some(text) = (self.context.query)(name) else {
             return Err(self.failure(self.read, format!("config.toml has no query `{}`", abbreviated(name))));
         };
+        if self.counts.open.iter().any(|open| open == name) {
+            let circle = self.counts.open.iter().map(String::as_str).skip_while(|open| *open != name).chain([name]);
+            let circle: Vec<String> = circle.map(|name| format!("`@{}`", abbreviated(name))).collect();
+            return Err(self.failure(self.read, format!("a query contains itself: {}", circle.join(" opens "))));
+        }
         self.counts.queries += 1;
         if self.counts.queries > MAX_QUERIES {
             return Err(self.failure(self.read, format!("it opens more than {MAX_QUERIES} queries")));
         }
         let in_query = |failure: Failure| Failure { query: failure.query.or_else(|| Some(name.to_owned())), ..failure };
+        self.counts.open.push(name.to_owned());
         let expression = Parser::parse(text, self.context, self.depth, self.counts).map_err(in_query)?;
+        self.counts.open.pop();
         self.read += 1;
         Ok(expression)
     }
@@ -248,6 +287,7 @@ impl<'c, 'a> Parser<'c, 'a> {
 
     /// Parses what follows the name of a field. Returns the condition, and whether it must not hold.
     fn condition(&mut self, key: &Key) -> Result<(Condition, bool), Failure> {
+        self.expect_known_sign()?;
         for (sign, is_negated) in [("=", false), ("!=", true)] {
             if self.take_sign(sign) {
                 return Ok((self.equal(key)?, is_negated));
@@ -258,9 +298,15 @@ impl<'c, 'a> Parser<'c, 'a> {
         }
         for (sign, comparison) in COMPARISONS {
             if self.take_sign(sign) {
+                if key.is_date() {
+                    return Ok((Condition::Days(comparison, self.period()?), false));
+                }
                 let (at, text) = (self.read, self.phrase()?);
-                let condition = ordered(comparison, &text, self.context.today);
-                let what = || format!("`{}` is neither a number nor a day or period", abbreviated(&text));
+                let condition = ordered(false, comparison, &text, self.context.today);
+                let what = || match key {
+                    Key::Confidence => format!("`confidence` {CONFIDENCE_RULE}"),
+                    _ => format!("`{}` is neither a number nor a day or period", abbreviated(&text)),
+                };
                 return Ok((condition.ok_or_else(|| self.failure(at, what()))?, false));
             }
         }
@@ -271,6 +317,18 @@ impl<'c, 'a> Parser<'c, 'a> {
         }
         self.read = before;
         Ok((Condition::Present, false))
+    }
+
+    /// Fails at a sign of another language, and names the one of filters.
+    fn expect_known_sign(&self) -> Result<(), Failure> {
+        let sign = |token: usize| match self.tokens.get(token).map(|token| &token.kind) {
+            Some(TokenKind::Sign(sign)) => Some(*sign),
+            _ => None,
+        };
+        let (Some(first), Some(second)) = (sign(self.read), sign(self.read + 1)) else { return Ok(()) };
+        let meant = FOREIGN_SIGNS.iter().find(|(foreign, _)| *foreign == [first, second]);
+        let what = |meant: &str| format!("there is no `{first}{second}`; write `{meant}`");
+        meant.map_or(Ok(()), |(_, meant)| Err(self.failure(self.read, what(meant))))
     }
 
     /// Parses the value of an equation.
@@ -308,7 +366,7 @@ impl<'c, 'a> Parser<'c, 'a> {
     fn period(&mut self) -> Result<Period, Failure> {
         let (at, text) = (self.read, self.phrase()?);
         let what = || format!("`{}` is no day or period", abbreviated(&text));
-        period(&text, self.context.today).ok_or_else(|| self.failure(at, what()))
+        period(&text, true, self.context.today).ok_or_else(|| self.failure(at, what()))
     }
 
     fn value(&mut self) -> Result<String, Failure> {

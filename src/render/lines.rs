@@ -3,7 +3,10 @@
 use super::summary_lines::{meant, unknown_name_line};
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use crate::escape::one_line;
-use crate::report::{Entry, LineFormat, NoteEntry, NoteHandle, Report, RowEntry, RowValue};
+use crate::report::{Entry, LineFormat, NoteEntry, NoteHandle, Report, RowEntry, RowValue, UnknownName};
+
+/// The keys of filters that are no fields, unless notes have fields of these names.
+const ONLY_FILTERS: [&str; 5] = ["links-to", "linked-from", "broken", "confidence", "day"];
 
 pub(super) struct Lines<'a> {
     pub(super) report: &'a Report,
@@ -71,8 +74,26 @@ fn cell(text: &str) -> String {
 /// Returns a line for each name that no note has, and for each field that no note of the answer has.
 pub(super) fn stderr_lines(report: &Report) -> Vec<String> {
     let absent = report.absent_fields();
-    let absent = absent
-        .iter()
-        .map(|field| format!("no note of the answer has the field '{}'{}", one_line(&field.name), meant(&field.near)));
+    let absent = absent.iter().map(absent_field_line);
     report.head.unknown_names.iter().map(unknown_name_line).chain(absent).collect()
+}
+
+fn absent_field_line(field: &UnknownName) -> String {
+    let name = one_line(&field.name);
+    if ONLY_FILTERS.contains(&field.name.as_str()) {
+        return format!("'{name}' is only a filter, and no note of the answer has such a field");
+    }
+    format!("no note of the answer has the field '{name}'{}", meant(&field.near))
+}
+
+/// Returns a line about what is left out of an answer; `None` if nothing is. `text`: the answer, as it is shown; `None` if
+/// it has all entries.
+pub(super) fn left_out_line(report: &Report, text: Option<&str>) -> Option<String> {
+    let entries = report.entries.iter().filter(|entry| matches!(entry, Entry::Note(_) | Entry::Row(_))).count();
+    let end = if report.head.lines.ends_with_nul { '\0' } else { '\n' };
+    let shown = text.map_or(entries, |text| text.matches(end).count());
+    match report.head.matched {
+        0 => (shown < entries || report.head.is_limited).then(|| "(output truncated)".to_owned()),
+        matched => (shown < matched).then(|| format!("({shown} of {matched} notes shown)")),
+    }
 }

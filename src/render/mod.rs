@@ -285,6 +285,12 @@ pub(crate) fn stderr_lines(report: &Report, format: Format) -> Vec<String> {
     }
 }
 
+/// Returns a line for standard error about what is left out of an answer in lines, which have no room for it; `None` if
+/// nothing is. `text`: the answer; `None` if it has all entries.
+pub(crate) fn left_out_line(report: &Report, format: Format, text: Option<&str>) -> Option<String> {
+    matches!(format, Format::Lines | Format::Paths).then(|| lines::left_out_line(report, text)).flatten()
+}
+
 fn join(frame: &Frame, texts: &[(usize, EntryText)], separator: impl Fn(usize) -> &'static str) -> String {
     let items = || texts.iter().flat_map(|(_, text)| &text.items);
     let length = items().map(|item| item.text.len() + separator(item.section).len()).sum::<usize>();
