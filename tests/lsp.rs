@@ -197,6 +197,18 @@ fn references_are_the_links_to_a_note_or_heading() {
 }
 
 #[test]
+fn many_links_on_one_line_are_answered_in_time() {
+    let project = project();
+    let mut client = open_all(&project);
+    client.change(M, None, &M_TEXT.replace("[[Eins]]", &"[[Eins]] ".repeat(30_000)));
+    let begin = Instant::now();
+    let found = ask(&mut client, "textDocument/references", A, A_TEXT, "Do¦ne");
+    assert_eq!(found.as_array().unwrap().len(), 4 + 30_000);
+    assert_eq!(found[4 + 29_999]["range"]["start"]["character"], 3 + 9 * 29_999);
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+#[test]
 fn hover_tells_what_is_known_and_is_plain_text() {
     let project = project();
     let mut client = open_all(&project);
