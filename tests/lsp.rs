@@ -300,6 +300,25 @@ fn renaming_a_heading_rewrites_every_link_to_it() {
 }
 
 #[test]
+fn a_link_to_a_heading_never_leads_to_another_one() {
+    let project = project();
+    let mut client = open_all(&project);
+    let front = "---\nid: qp-b\ntitle: Second note\n---\n\n";
+    let text = format!("{front}# Beta\n\n## Sec\n\n## Sec\n\n## Late\n\nAt [[#Late]].\n");
+    client.change(B, None, &text);
+    let links = "---\nid: qp-m\ntitle: Map\n---\n\n[[Second note#Sec]] [[Second note#sec-1]] [[Second note#\n";
+    client.change(M, None, links);
+    let edit = rename(&mut client, B, &text, "## Sec¦", "Beta");
+    let (b, m) = (edited(&text, &edit, &client.uri(B)), edited(links, &edit, &client.uri(M)));
+    assert!(b.contains("# Beta\n\n## Beta\n\n## Sec\n"), "{b}");
+    assert!(m.contains("[[Second note#beta-1]] [[Second note#sec]]"), "{m}");
+    let edit = rename(&mut client, B, &text, "## Late¦", "Sec");
+    assert!(edited(&text, &edit, &client.uri(B)).ends_with("## Sec\n\nAt [[#sec-2]].\n"), "{edit}");
+    let found = ask(&mut client, "textDocument/completion", M, links, "sec-1]] [[Second note#¦");
+    assert_eq!(texts(&found, "/textEdit/newText"), ["Beta]]", "Sec]]", "sec-1]]", "Late]]"]);
+}
+
+#[test]
 fn documents_that_are_only_read_are_not_renamed() {
     let project = project();
     fs::write(project.path().join(".qipu/config.toml"), "[[sources]]\npath = \"docs\"\n").unwrap();
