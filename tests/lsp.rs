@@ -413,6 +413,42 @@ fn a_section_becomes_a_note() {
     assert!(none.iter().all(|action| action["kind"] != "refactor.extract"));
 }
 
+/// Returns the text of the note that the action makes of a section, and the rest; `None` if it is not offered.
+fn extracted(client: &mut LspClient, path: &str, text: &str, wanted: &str) -> Option<(String, String)> {
+    client.change(path, None, text);
+    let offered = actions(client, path, find(text, wanted), &[]);
+    let edit = &offered.iter().find(|action| action["kind"] == "refactor.extract")?["edit"];
+    let create = edit["documentChanges"].as_array().unwrap().iter().find(|change| change["kind"] == "create").unwrap();
+    Some((edited("", edit, create["uri"].as_str().unwrap()), edited(text, edit, &client.uri(path))))
+}
+
+#[test]
+fn links_to_headings_survive_the_extraction_of_a_section() {
+    let project = project();
+    let mut client = open_all(&project);
+    let mut extract = |body: &str| {
+        let text = format!("---\nid: qp-m\ntitle: Map\n---\n\n{body}");
+        extracted(&mut client, M, &text, "## Sec¦").map(|(new, _)| new)
+    };
+    let new = extract("## Sec\n\nsee [[#Other]], [[#Sub|it]], [[Map#Other]]\n\n### Sub\n\n## Other\n").unwrap();
+    assert!(new.contains("see [[qp-m#Other]], [[#Sub|it]], [[Map#Other]]\n"), "{new}");
+    for body in [
+        "See [[#Sub]].\n\n## Sec\n\n### Sub\n",
+        "See [it](#sub).\n\n## Sec\n\n### Sub\n",
+        "## Sec\n\nSee [[Map#Sub]].\n\n### Sub\n",
+        "## Sec\n\nSee [it](#other).\n\n## Other\n",
+        "See [[#sub-1]].\n\n## Sec\n\n### Sub\n\n## Sub\n",
+        "## Sec\n\nSee [[#sub-1]].\n\n### Sub\n\n## Other\n\n### Sub\n",
+    ] {
+        assert_eq!(extract(body), None, "{body}");
+    }
+    assert!(extract("See [[#Sec]].\n\n## Sec\n\n[it](#sub), [[#nowhere]]\n\n### Sub\n").is_some());
+    // A link from another note.
+    let mut extract = |wanted| extracted(&mut client, A, A_TEXT, wanted);
+    assert!(extract("## Why¦").is_some());
+    assert_eq!(extract("# Fir¦st note\n\n"), None);
+}
+
 #[test]
 fn links_and_supersession_are_offered() {
     let project = project();
