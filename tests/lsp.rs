@@ -594,6 +594,19 @@ fn the_protocol_is_kept() {
 }
 
 #[test]
+fn a_message_that_is_too_long_is_answered_at_once() {
+    let project = project();
+    let mut client = LspClient::start(&root(&project), false);
+    client.send_bytes(format!("Content-Length: {}\r\n\r\n", 65 * 1024 * 1024).as_bytes());
+    assert_eq!(client.read()["error"]["code"], -32600);
+    client.send_bytes(&vec![b'x'; 65 * 1024 * 1024]);
+    client.request("workspace/symbol", json!({"query": ""}));
+    client.send_bytes(b"Content-Length: 9999999999999\r\n\r\n");
+    assert_eq!(client.read()["error"]["code"], -32600);
+    assert!(!client.server.wait().unwrap().success(), "nobody knows where the next message begins");
+}
+
+#[test]
 fn the_server_ends_with_its_client() {
     let project = project();
     let mut client = open_all(&project);
