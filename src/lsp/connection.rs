@@ -101,6 +101,17 @@ impl EventSender {
     pub(super) fn send(&self, event: Event) {
         let _ = self.0.send(Received::Event(event));
     }
+
+    /// Returns a sender without a connection, and what returns the next of its events.
+    #[cfg(test)]
+    pub(super) fn with_events() -> (Self, impl Fn() -> Option<Event>) {
+        let (sender, events) = channel();
+        let next = move || match events.try_recv() {
+            Ok(Received::Event(event)) => Some(event),
+            _ => None,
+        };
+        (Self(sender), next)
+    }
 }
 
 impl Connection {

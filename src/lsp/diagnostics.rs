@@ -54,12 +54,13 @@ impl Diagnoser {
         self.due = None;
         let Some(store) = store.filter(|_| !self.is_running) else { return Ok(()) };
         let (store, location) = (Arc::clone(store), location.clone());
-        let (events, state) = (self.events.clone(), self.state);
+        let diagnosis = Diagnosis { events: self.events.clone(), state: self.state, found: Vec::new() };
         let work = move || {
+            let mut diagnosis = diagnosis;
             // Of its own threads, one: completions use the others meanwhile.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
             let found = pool.map(|pool| pool.install(|| commands::diagnostics(&location, &store)));
-            events.send(Event::Diagnosed(state, found.unwrap_or_default()));
+            diagnosis.found = found.unwrap_or_default();
         };
         std::thread::Builder::new().spawn(work)?;
         self.is_running = true;
@@ -74,6 +75,20 @@ impl Diagnoser {
             self.due = Some(Instant::now());
         }
         is_current
+    }
+}
+
+/// The diagnostics of a state of the texts, which are sent at the end of their thread, also if it panics: without them no
+/// others are computed.
+struct Diagnosis {
+    events: EventSender,
+    state: u64,
+    found: Vec<DiagnosticEntry>,
+}
+
+impl Drop for Diagnosis {
+    fn drop(&mut self) {
+        self.events.send(Event::Diagnosed(self.state, std::mem::take(&mut self.found)));
     }
 }
 
@@ -154,5 +169,22 @@ impl<'t> FindingPlaces<'t> {
         }
         let found = self.text.find(quoted).map(|start| start..start + quoted.len());
         found.unwrap_or_else(|| self.lines.line(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_diagnosis() {
+        let (events, next) = EventSender::with_events();
+        let diagnosis = Diagnosis { events, state: 3, found: Vec::new() };
+        let panics = move || {
+            let _diagnosis = diagnosis;
+            panic!("a test");
+        };
+        assert!(std::thread::spawn(panics).join().is_err());
+        assert!(matches!(next(), Some(Event::Diagnosed(3, found)) if found.is_empty()));
     }
 }
