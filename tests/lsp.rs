@@ -565,6 +565,7 @@ fn the_protocol_is_kept() {
     client.notify("textDocument/didOpen", json!({}));
     drop(client);
     let mut client = LspClient::start(&root(&project), false);
+    assert!(client.refusal("initialize", json!({"capabilities": {}})).contains("initialized already"));
     assert!(client.refusal("textDocument/unheardOf", json!({})).contains("unknown method"));
     assert!(client.refusal("textDocument/hover", json!({"position": 1})).contains("invalid type"));
     client.notify("textDocument/didChange", json!({"textDocument": 3}));
