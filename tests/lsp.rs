@@ -197,6 +197,18 @@ fn references_are_the_links_to_a_note_or_heading() {
 }
 
 #[test]
+fn many_links_on_one_line_are_answered_in_time() {
+    let project = project();
+    let mut client = open_all(&project);
+    client.change(M, None, &M_TEXT.replace("[[Eins]]", &"[[Eins]] ".repeat(30_000)));
+    let begin = Instant::now();
+    let found = ask(&mut client, "textDocument/references", A, A_TEXT, "Do¦ne");
+    assert_eq!(found.as_array().unwrap().len(), 4 + 30_000);
+    assert_eq!(found[4 + 29_999]["range"]["start"]["character"], 3 + 9 * 29_999);
+    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
+}
+
+#[test]
 fn hover_tells_what_is_known_and_is_plain_text() {
     let project = project();
     let mut client = open_all(&project);
@@ -285,6 +297,25 @@ fn renaming_a_heading_rewrites_every_link_to_it() {
         params["newName"] = bad.into();
         assert!(client.refusal("textDocument/rename", params).contains("no text for one heading"));
     }
+}
+
+#[test]
+fn a_link_to_a_heading_never_leads_to_another_one() {
+    let project = project();
+    let mut client = open_all(&project);
+    let front = "---\nid: qp-b\ntitle: Second note\n---\n\n";
+    let text = format!("{front}# Beta\n\n## Sec\n\n## Sec\n\n## Late\n\nAt [[#Late]].\n");
+    client.change(B, None, &text);
+    let links = "---\nid: qp-m\ntitle: Map\n---\n\n[[Second note#Sec]] [[Second note#sec-1]] [[Second note#\n";
+    client.change(M, None, links);
+    let edit = rename(&mut client, B, &text, "## Sec¦", "Beta");
+    let (b, m) = (edited(&text, &edit, &client.uri(B)), edited(links, &edit, &client.uri(M)));
+    assert!(b.contains("# Beta\n\n## Beta\n\n## Sec\n"), "{b}");
+    assert!(m.contains("[[Second note#beta-1]] [[Second note#sec]]"), "{m}");
+    let edit = rename(&mut client, B, &text, "## Late¦", "Sec");
+    assert!(edited(&text, &edit, &client.uri(B)).ends_with("## Sec\n\nAt [[#sec-2]].\n"), "{edit}");
+    let found = ask(&mut client, "textDocument/completion", M, links, "sec-1]] [[Second note#¦");
+    assert_eq!(texts(&found, "/textEdit/newText"), ["Beta]]", "Sec]]", "sec-1]]", "Late]]"]);
 }
 
 #[test]
@@ -380,6 +411,42 @@ fn a_section_becomes_a_note() {
     assert_eq!(rest, A_TEXT.replace("More [here](qp-b-second.md).", &format!("[[{id}]]")));
     let none = actions(&mut client, A, find(A_TEXT, "Do¦ne"), &[]);
     assert!(none.iter().all(|action| action["kind"] != "refactor.extract"));
+}
+
+/// Returns the text of the note that the action makes of a section, and the rest; `None` if it is not offered.
+fn extracted(client: &mut LspClient, path: &str, text: &str, wanted: &str) -> Option<(String, String)> {
+    client.change(path, None, text);
+    let offered = actions(client, path, find(text, wanted), &[]);
+    let edit = &offered.iter().find(|action| action["kind"] == "refactor.extract")?["edit"];
+    let create = edit["documentChanges"].as_array().unwrap().iter().find(|change| change["kind"] == "create").unwrap();
+    Some((edited("", edit, create["uri"].as_str().unwrap()), edited(text, edit, &client.uri(path))))
+}
+
+#[test]
+fn links_to_headings_survive_the_extraction_of_a_section() {
+    let project = project();
+    let mut client = open_all(&project);
+    let mut extract = |body: &str| {
+        let text = format!("---\nid: qp-m\ntitle: Map\n---\n\n{body}");
+        extracted(&mut client, M, &text, "## Sec¦").map(|(new, _)| new)
+    };
+    let new = extract("## Sec\n\nsee [[#Other]], [[#Sub|it]], [[Map#Other]]\n\n### Sub\n\n## Other\n").unwrap();
+    assert!(new.contains("see [[qp-m#Other]], [[#Sub|it]], [[Map#Other]]\n"), "{new}");
+    for body in [
+        "See [[#Sub]].\n\n## Sec\n\n### Sub\n",
+        "See [it](#sub).\n\n## Sec\n\n### Sub\n",
+        "## Sec\n\nSee [[Map#Sub]].\n\n### Sub\n",
+        "## Sec\n\nSee [it](#other).\n\n## Other\n",
+        "See [[#sub-1]].\n\n## Sec\n\n### Sub\n\n## Sub\n",
+        "## Sec\n\nSee [[#sub-1]].\n\n### Sub\n\n## Other\n\n### Sub\n",
+    ] {
+        assert_eq!(extract(body), None, "{body}");
+    }
+    assert!(extract("See [[#Sec]].\n\n## Sec\n\n[it](#sub), [[#nowhere]]\n\n### Sub\n").is_some());
+    // A link from another note.
+    let mut extract = |wanted| extracted(&mut client, A, A_TEXT, wanted);
+    assert!(extract("## Why¦").is_some());
+    assert_eq!(extract("# Fir¦st note\n\n"), None);
 }
 
 #[test]
@@ -498,6 +565,7 @@ fn the_protocol_is_kept() {
     client.notify("textDocument/didOpen", json!({}));
     drop(client);
     let mut client = LspClient::start(&root(&project), false);
+    assert!(client.refusal("initialize", json!({"capabilities": {}})).contains("initialized already"));
     assert!(client.refusal("textDocument/unheardOf", json!({})).contains("unknown method"));
     assert!(client.refusal("textDocument/hover", json!({"position": 1})).contains("invalid type"));
     client.notify("textDocument/didChange", json!({"textDocument": 3}));
@@ -524,6 +592,19 @@ fn the_protocol_is_kept() {
     assert!(client.refusal("workspace/symbol", json!({"query": ""})).contains("shut down"));
     client.notify("exit", Value::Null);
     assert!(client.server.wait().unwrap().success());
+}
+
+#[test]
+fn a_message_that_is_too_long_is_answered_at_once() {
+    let project = project();
+    let mut client = LspClient::start(&root(&project), false);
+    client.send_bytes(format!("Content-Length: {}\r\n\r\n", 65 * 1024 * 1024).as_bytes());
+    assert_eq!(client.read()["error"]["code"], -32600);
+    client.send_bytes(&vec![b'x'; 65 * 1024 * 1024]);
+    client.request("workspace/symbol", json!({"query": ""}));
+    client.send_bytes(b"Content-Length: 9999999999999\r\n\r\n");
+    assert_eq!(client.read()["error"]["code"], -32600);
+    assert!(!client.server.wait().unwrap().success(), "nobody knows where the next message begins");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use lsp_types::{
 
 use super::context_at::{Named, NamedAt, heading_at, named_at};
 use super::edits::{TargetStore, workspace_edit};
+use super::section_links::MovedHeadings;
 use super::view::View;
 use crate::commands::{self, plan_changes};
 use crate::error::Error;
@@ -82,7 +83,8 @@ fn repair(view: &View<'_>, note: NoteIdx, diagnostics: &[Diagnostic]) -> Result<
     Ok(Some(CodeAction { diagnostics: Some(repaired), is_preferred: Some(true), ..fix }))
 }
 
-/// Returns the action that moves the section of a heading to a new note and leaves a link to it.
+/// Returns the action that moves the section of a heading to a new note and leaves a link to it; `None` if a link to a
+/// heading would lead to another one or to none.
 fn extract(view: &View<'_>, at: &NamedAt) -> Result<Option<CodeAction>, Error> {
     let Some((heading, _)) = heading_at(view, at.note, at.offset)? else { return Ok(None) };
     let (handle, parsed) = (view.handle(at.note), view.note(at.note)?);
@@ -103,12 +105,13 @@ fn extract(view: &View<'_>, at: &NamedAt) -> Result<Option<CodeAction>, Error> {
     let planned = plan_changes(target.store(), &request, view.settings.agent.as_ref())?;
     let Some(Change::Create { path, new }) = planned.into_iter().next() else { return Ok(None) };
     let new_note = target.store().parse_at(&path, &String::from_utf8_lossy(&new));
-    // Paths in the section are relative to the folder of its note.
+    let moved = MovedHeadings::new(parsed, &heading.section);
+    // Paths in the section are relative to the folder of its note, and headings without a note are those of its note.
     let rebased = |link: &InlineLink| match link {
         // One from the root leads to the same file from everywhere.
         InlineLink::Path(link) if link.starts_with('/') => None,
         InlineLink::Path(link) => Some(rebase_path(&path, handle.local_path(), link)).filter(|new| new != link),
-        InlineLink::Wiki(_) => None,
+        InlineLink::Wiki(_) => moved.heading_left(link).map(|heading| format!("{}#{heading}", handle.id.local())),
     };
     let new_parsed = new_note.parsed()?;
     let body = relinked(new_parsed.body(), rebased).map_err(Error::failure)?;
@@ -121,6 +124,10 @@ fn extract(view: &View<'_>, at: &NamedAt) -> Result<Option<CodeAction>, Error> {
     let section_range = heading.section.start + start..heading.section.end + start;
     let shortened = with_spans(parsed.text(), vec![(section_range, link)]).map_err(Error::failure)?;
     let path = handle.local_path().to_owned();
+    let rest = target.store().parse_at(&path, &shortened);
+    if !moved.keep_their_links(view, at.note, rest.parsed()?, new_parsed)? {
+        return Ok(None);
+    }
     let replaced = Change::Replace { path, old: parsed.text().into(), new: shortened.into_bytes() };
     let title = format!("Extract the section “{}” to a new note", abbreviated(&heading.text));
     action(view, title, CodeActionKind::REFACTOR_EXTRACT, &target, &[created, replaced]).map(Some)

@@ -17,6 +17,8 @@ use crate::report::DiagnosticEntry;
 
 /// The longest message that is accepted, in bytes: a document of the longest note, whose characters may be escaped.
 const MAX_MESSAGE: u64 = 64 * 1024 * 1024;
+/// The longest message that is skipped, in bytes. A header with a greater length is wrong, and what follows it has no begin.
+const MAX_SKIPPED: u64 = 1024 * 1024 * 1024;
 /// The longest line of a header, in bytes.
 const MAX_HEADER: u64 = 4_096;
 
@@ -99,6 +101,17 @@ impl EventSender {
     pub(super) fn send(&self, event: Event) {
         let _ = self.0.send(Received::Event(event));
     }
+
+    /// Returns a sender without a connection, and what returns the next of its events.
+    #[cfg(test)]
+    pub(super) fn with_events() -> (Self, impl Fn() -> Option<Event>) {
+        let (sender, events) = channel();
+        let next = move || match events.try_recv() {
+            Ok(Received::Event(event)) => Some(event),
+            _ => None,
+        };
+        (Self(sender), next)
+    }
 }
 
 impl Connection {
@@ -107,8 +120,8 @@ impl Connection {
         let (sender, events) = channel();
         let messages = sender.clone();
         let read = move || {
-            let mut input = io::stdin().lock();
-            while let Ok(Some(received)) = read_message(&mut input) {
+            let mut reader = LspReader { input: io::stdin().lock(), skipped: 0 };
+            while let Ok(Some(received)) = reader.read_message() {
                 if messages.send(received).is_err() {
                     return;
                 }
@@ -199,25 +212,39 @@ fn write_message(message: &Value) -> Result<(), Error> {
     Ok(out.flush()?)
 }
 
-/// Reads a message with its header; `None` at the end of the input.
-fn read_message(input: &mut impl BufRead) -> io::Result<Option<Received>> {
-    let malformed = |code, message: &str| {
-        Ok(Some(Received::Malformed { id: Value::Null, error: ResponseError::new(code, message) }))
-    };
-    let Some(length) = read_header(input)? else { return Ok(None) };
-    let Some(length) = length else { return malformed(PARSE_ERROR, "the header has no valid Content-Length") };
-    if length > MAX_MESSAGE {
-        io::copy(&mut input.take(length), &mut io::sink())?;
-        return malformed(INVALID_REQUEST, "the message is too long");
+/// Reads one message after the other.
+struct LspReader<R> {
+    input: R,
+    /// The bytes of a message that was too long, which are before the next one.
+    skipped: u64,
+}
+
+impl<R: BufRead> LspReader<R> {
+    /// Reads a message with its header; `None` at the end of the input, and where the next message begins nowhere.
+    fn read_message(&mut self) -> io::Result<Option<Received>> {
+        let malformed = |code, message: &str| {
+            Ok(Some(Received::Malformed { id: Value::Null, error: ResponseError::new(code, message) }))
+        };
+        if self.skipped > MAX_SKIPPED {
+            return Ok(None);
+        }
+        io::copy(&mut self.input.by_ref().take(std::mem::take(&mut self.skipped)), &mut io::sink())?;
+        let Some(length) = read_header(&mut self.input)? else { return Ok(None) };
+        let Some(length) = length else { return malformed(PARSE_ERROR, "the header has no valid Content-Length") };
+        if length > MAX_MESSAGE {
+            // It is answered before it has arrived.
+            self.skipped = length;
+            return malformed(INVALID_REQUEST, "the message is too long");
+        }
+        let mut content = Vec::new();
+        if self.input.by_ref().take(length).read_to_end(&mut content)? as u64 != length {
+            return Ok(None);
+        }
+        let Ok(message) = serde_json::from_slice(&content) else {
+            return malformed(PARSE_ERROR, "the message is not JSON");
+        };
+        Ok(Some(parse_message(message)))
     }
-    let mut content = Vec::new();
-    if input.take(length).read_to_end(&mut content)? as u64 != length {
-        return Ok(None);
-    }
-    let Ok(message) = serde_json::from_slice(&content) else {
-        return malformed(PARSE_ERROR, "the message is not JSON");
-    };
-    Ok(Some(parse_message(message)))
 }
 
 /// Reads a header up to its blank line; `None` at the end of the input. Returns the length of the content in bytes, if the
@@ -264,9 +291,10 @@ mod tests {
     use super::*;
 
     /// Returns what is read of an input: methods, and the codes of errors.
-    fn read_all(mut input: &[u8]) -> Vec<String> {
+    fn read_all(input: &[u8]) -> Vec<String> {
+        let mut reader = LspReader { input, skipped: 0 };
         let mut all = Vec::new();
-        while let Some(received) = read_message(&mut input).unwrap() {
+        while let Some(received) = reader.read_message().unwrap() {
             all.push(match received {
                 Received::Event(Event::Message(Message::Request { id, method, .. })) => format!("{method} {id}"),
                 Received::Event(Event::Message(Message::Notification { method, .. })) => method,
@@ -294,6 +322,9 @@ mod tests {
         let expected = ["a 1", "-32700", "-32600", "response", "-32700", "-32600", "b", "-32700", "c"];
         assert_eq!(read_all(input.concat().as_bytes()), expected);
         assert_eq!(read_all(b"Content-Length: 10\r\n\r\n{}"), [""; 0]);
+        let long = format!("Content-Length: {}\r\n\r\n{}", MAX_MESSAGE + 1, "x".repeat(MAX_MESSAGE as usize + 1));
+        assert_eq!(read_all(format!("{long}{}", input[0]).as_bytes()), ["-32600", "a 1"]);
+        assert_eq!(read_all(format!("Content-Length: {}\r\n\r\n{}", u64::MAX, input[0]).as_bytes()), ["-32600"]);
         assert_eq!(read_all(format!("{}\n\n", "x".repeat(10_000)).as_bytes()).len(), 1);
     }
 }

@@ -9,6 +9,7 @@ use lsp_types::{Diagnostic, DiagnosticSeverity, NumberOrString, PublishDiagnosti
 use super::connection::{Connection, Event, EventSender};
 use super::documents::Document;
 use super::links;
+use super::text_position::LineStarts;
 use super::view::View;
 use crate::commands;
 use crate::error::Error;
@@ -53,12 +54,13 @@ impl Diagnoser {
         self.due = None;
         let Some(store) = store.filter(|_| !self.is_running) else { return Ok(()) };
         let (store, location) = (Arc::clone(store), location.clone());
-        let (events, state) = (self.events.clone(), self.state);
+        let diagnosis = Diagnosis { events: self.events.clone(), state: self.state, found: Vec::new() };
         let work = move || {
+            let mut diagnosis = diagnosis;
             // Of its own threads, one: completions use the others meanwhile.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
             let found = pool.map(|pool| pool.install(|| commands::diagnostics(&location, &store)));
-            events.send(Event::Diagnosed(state, found.unwrap_or_default()));
+            diagnosis.found = found.unwrap_or_default();
         };
         std::thread::Builder::new().spawn(work)?;
         self.is_running = true;
@@ -76,12 +78,27 @@ impl Diagnoser {
     }
 }
 
+/// The diagnostics of a state of the texts, which are sent at the end of their thread, also if it panics: without them no
+/// others are computed.
+struct Diagnosis {
+    events: EventSender,
+    state: u64,
+    found: Vec<DiagnosticEntry>,
+}
+
+impl Drop for Diagnosis {
+    fn drop(&mut self) {
+        self.events.send(Event::Diagnosed(self.state, std::mem::take(&mut self.found)));
+    }
+}
+
 /// Sends the diagnostics of each open text.
 pub(super) fn publish(connection: &Connection, view: &View<'_>, found: &[DiagnosticEntry]) -> Result<(), Error> {
     for document in view.documents.iter() {
         let Some(shown) = shown_path(view, document) else { continue };
         let own = found.iter().filter(|entry| entry.path == shown);
-        let diagnostics = own.map(|entry| diagnostic(view, document, entry)).collect::<Result<Vec<_>, _>>()?;
+        let places = FindingPlaces::of(view, document)?;
+        let diagnostics = own.map(|entry| places.diagnostic(entry)).collect();
         let version = Some(document.version);
         let params = PublishDiagnosticsParams { uri: document.uri.clone(), diagnostics, version };
         connection.notify("textDocument/publishDiagnostics", params)?;
@@ -101,43 +118,73 @@ fn shown_path(view: &View<'_>, document: &Document) -> Option<String> {
     Some(view.store().shown(&path))
 }
 
-fn diagnostic(view: &View<'_>, document: &Document, entry: &DiagnosticEntry) -> Result<Diagnostic, Error> {
-    let lines = view.lines(&document.text);
-    let range = lines.range(place(view, document, entry)?);
-    let severity = match entry.severity {
-        Severity::Error => DiagnosticSeverity::ERROR,
-        Severity::Warning => DiagnosticSeverity::WARNING,
-    };
-    Ok(Diagnostic {
-        range,
-        severity: Some(severity),
-        code: Some(NumberOrString::String(entry.code.to_owned())),
-        source: Some("qipu".to_owned()),
-        message: one_line(&entry.message),
-        ..Diagnostic::default()
-    })
+/// Where the findings about an open text are.
+struct FindingPlaces<'t> {
+    text: &'t str,
+    lines: LineStarts<'t>,
+    /// The links that lead to nothing.
+    broken: Vec<Range<usize>>,
 }
 
-/// Returns the bytes that a finding is about: its line, else the link or the first text that it quotes, else the first line.
-fn place(view: &View<'_>, document: &Document, entry: &DiagnosticEntry) -> Result<Range<usize>, Error> {
-    let lines = view.lines(&document.text);
-    if let Some(line) = entry.line {
-        return Ok(lines.line(line.saturating_sub(1)));
-    }
-    let Some(quoted) = entry.message.split('`').nth(1).filter(|quoted| !quoted.is_empty()) else {
-        return Ok(lines.line(0));
-    };
-    if entry.code == BROKEN_LINK
-        && let Some(note) = view.open_note(&document.uri)
-    {
-        let all = links::links(view, note)?;
-        let is_meant = |link: &&links::LocatedLink| {
-            link.to.is_none() && document.text.get(link.range.clone()).is_some_and(|text| text.contains(quoted))
+impl<'t> FindingPlaces<'t> {
+    fn of(view: &View<'_>, document: &'t Document) -> Result<Self, Error> {
+        let links = match view.open_note(&document.uri) {
+            Some(note) => links::links(view, note)?,
+            None => Vec::new(),
         };
-        if let Some(link) = all.iter().find(is_meant) {
-            return Ok(link.range.clone());
+        let broken = links.into_iter().filter(|link| link.to.is_none()).map(|link| link.range).collect();
+        Ok(Self { text: &document.text, lines: view.lines(&document.text), broken })
+    }
+
+    fn diagnostic(&self, entry: &DiagnosticEntry) -> Diagnostic {
+        let severity = match entry.severity {
+            Severity::Error => DiagnosticSeverity::ERROR,
+            Severity::Warning => DiagnosticSeverity::WARNING,
+        };
+        Diagnostic {
+            range: self.lines.range(self.place(entry)),
+            severity: Some(severity),
+            code: Some(NumberOrString::String(entry.code.to_owned())),
+            source: Some("qipu".to_owned()),
+            message: one_line(&entry.message),
+            ..Diagnostic::default()
         }
     }
-    let found = document.text.find(quoted).map(|start| start..start + quoted.len());
-    Ok(found.unwrap_or_else(|| lines.line(0)))
+
+    /// Returns the bytes that a finding is about: its line, else the link or the first text that it quotes, else the first
+    /// line.
+    fn place(&self, entry: &DiagnosticEntry) -> Range<usize> {
+        if let Some(line) = entry.line {
+            return self.lines.line(line.saturating_sub(1));
+        }
+        let Some(quoted) = entry.message.split('`').nth(1).filter(|quoted| !quoted.is_empty()) else {
+            return self.lines.line(0);
+        };
+        if entry.code == BROKEN_LINK {
+            let is_meant =
+                |range: &&Range<usize>| self.text.get((*range).clone()).is_some_and(|text| text.contains(quoted));
+            if let Some(link) = self.broken.iter().find(is_meant) {
+                return link.clone();
+            }
+        }
+        let found = self.text.find(quoted).map(|start| start..start + quoted.len());
+        found.unwrap_or_else(|| self.lines.line(0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_ends_a_diagnosis() {
+        let (events, next) = EventSender::with_events();
+        let diagnosis = Diagnosis { events, state: 3, found: Vec::new() };
+        let panics = move || {
+            let _diagnosis = diagnosis;
+            panic!("a test");
+        };
+        assert!(std::thread::spawn(panics).join().is_err());
+        assert!(matches!(next(), Some(Event::Diagnosed(3, found)) if found.is_empty()));
+    }
 }

@@ -21,6 +21,7 @@ mod links;
 mod navigation;
 mod rename;
 mod requests;
+mod section_links;
 mod symbols;
 mod text_position;
 mod view;

@@ -108,10 +108,11 @@ fn plan_heading(view: &View<'_>, note: NoteIdx, index: usize, new_text: &str) ->
     for from in std::iter::once(note).chain(from) {
         let mut spans = if from == note { vec![own_edit.clone()] } else { Vec::new() };
         for link in links_to(view, from, note)? {
-            if let Some(new) = fragments.renamed(&link) {
-                let range = link.fragment_range(view.note(from)?.text());
-                spans.push((range.ok_or_else(|| refusal(view, from, "a link is written with escapes"))?, new));
-            }
+            let Some(index) = fragments.changed(&link) else { continue };
+            let new = fragments.renamed(&link, index);
+            let new = new.ok_or_else(|| refusal(view, from, "a link would lead to another heading"))?;
+            let range = link.fragment_range(view.note(from)?.text());
+            spans.push((range.ok_or_else(|| refusal(view, from, "a link is written with escapes"))?, new));
         }
         changes.extend(plan_spans(view, view.store(), from, spans)?);
     }
@@ -151,25 +152,27 @@ struct Fragments {
 }
 
 impl Fragments {
-    /// Returns the part behind `#` with which a link leads to the same heading as before; `None` if it still does.
-    fn renamed(&self, link: &LocatedLink) -> Option<String> {
+    /// Returns the index of the heading that a link led to, if it does not any more.
+    fn changed(&self, link: &LocatedLink) -> Option<usize> {
+        let index = find_heading(&self.old, link.fragment.as_deref()?)?;
+        (find_heading(&self.new, link.fragment.as_deref()?) != Some(index)).then_some(index)
+    }
+
+    /// Returns the part behind `#` with which a link leads to the heading at an index: its text, else its anchor; `None` if
+    /// both lead to another one.
+    fn renamed(&self, link: &LocatedLink, index: usize) -> Option<String> {
         let fragment = link.fragment.as_deref()?;
-        let index = find_heading(&self.old, fragment)?;
-        if find_heading(&self.new, fragment) == Some(index) {
-            return None;
-        }
         let (heading, anchor) = (self.new.get(index)?, self.new_anchors.get(index)?);
         let is_anchor = self.old_anchors.get(index).is_some_and(|anchor| anchor == fragment)
             && self.old.get(index).is_some_and(|heading| heading.text != fragment);
-        if is_anchor || heading.text.contains(['[', ']', '|', '#', '\\', '`', '<']) {
-            return Some(anchor.clone());
-        }
+        let can_be_text = !is_anchor && !heading.text.contains(['[', ']', '|', '#', '\\', '`', '<']);
         // A path of headings keeps those above.
         let above = fragment.rsplit_once('#').map(|(above, _)| format!("{above}#")).unwrap_or_default();
         let text = match link.inline {
             Some(InlineLink::Path(_)) => percent_encoded(&heading.text),
             _ => heading.text.clone(),
         };
-        Some(format!("{above}{text}"))
+        let text = can_be_text.then(|| format!("{above}{text}"));
+        text.into_iter().chain([anchor.clone()]).find(|new| find_heading(&self.new, new) == Some(index))
     }
 }

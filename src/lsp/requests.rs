@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use super::connection::{INVALID_PARAMS, METHOD_NOT_FOUND, ResponseError};
+use super::connection::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ResponseError};
 use super::file_uri::path_of;
 use super::view::View;
 use super::{actions, completion, hover, lenses, navigation, rename, symbols};
@@ -38,6 +38,7 @@ pub(super) fn answer(view: &View<'_>, method: &str, params: Value) -> Result<Ans
         "textDocument/codeAction" => with(view, params, actions::actions),
         "textDocument/codeLens" => with(view, params, lenses::lenses),
         "workspace/executeCommand" => return execute(view, params),
+        "initialize" => Err(ResponseError::new(INVALID_REQUEST, "the server is initialized already")),
         _ => Err(ResponseError::new(METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
     };
     Ok(Answer { value: value?, follow_up: None })

@@ -13,6 +13,9 @@ pub(super) enum ColumnUnit {
     Utf16,
 }
 
+/// After how many bytes the code units before them are kept: what a position costs at most.
+const CHECKPOINT_BYTES: usize = 512;
+
 /// The beginnings of the lines of a text.
 #[derive(Debug)]
 pub(super) struct LineStarts<'t> {
@@ -20,6 +23,8 @@ pub(super) struct LineStarts<'t> {
     /// Ascending byte offsets, the first one 0.
     starts: Vec<usize>,
     unit: ColumnUnit,
+    /// The code units of UTF-16 before every multiple of [`CHECKPOINT_BYTES`], the first one 0; only that for UTF-8.
+    units: Vec<usize>,
 }
 
 impl<'t> LineStarts<'t> {
@@ -32,7 +37,15 @@ impl<'t> LineStarts<'t> {
             _ => None,
         };
         let starts = std::iter::once(0).chain(bytes.iter().enumerate().filter_map(is_end)).collect();
-        Self { text, starts, unit }
+        let mut units = vec![0];
+        if unit == ColumnUnit::Utf16 {
+            let mut sum = 0;
+            units.extend(bytes.chunks_exact(CHECKPOINT_BYTES).map(|chunk| {
+                sum += utf16_units(chunk);
+                sum
+            }));
+        }
+        Self { text, starts, unit, units }
     }
 
     /// Returns the byte range of a line without its ending; that of the end of the text for a line behind the last one.
@@ -63,17 +76,23 @@ impl<'t> LineStarts<'t> {
         line.start + inside
     }
 
-    /// Returns the position of a byte offset; that of the end for one behind it.
+    /// Returns the position of a byte offset; that of the end for one behind it. O(log lines).
     pub(super) fn position(&self, offset: usize) -> Position {
         let offset = self.text.floor_char_boundary(offset);
         let line = self.starts.partition_point(|start| *start <= offset).saturating_sub(1);
         let start = self.starts.get(line).copied().unwrap_or_default();
-        let before = self.text.get(start..offset).unwrap_or_default();
         let column = match self.unit {
-            ColumnUnit::Utf8 => before.len(),
-            ColumnUnit::Utf16 => before.encode_utf16().count(),
+            ColumnUnit::Utf8 => offset - start,
+            ColumnUnit::Utf16 => self.units_before(offset) - self.units_before(start),
         };
         Position::new(line as u32, column as u32)
+    }
+
+    /// Returns the number of code units of UTF-16 before a byte offset. O(1).
+    fn units_before(&self, offset: usize) -> usize {
+        let checkpoint = offset / CHECKPOINT_BYTES;
+        let rest = self.text.as_bytes().get(checkpoint * CHECKPOINT_BYTES..offset).unwrap_or_default();
+        self.units.get(checkpoint).copied().unwrap_or_default() + utf16_units(rest)
     }
 
     /// Returns the range of bytes.
@@ -86,6 +105,16 @@ impl<'t> LineStarts<'t> {
         let (start, end) = (self.offset(range.start), self.offset(range.end));
         start.min(end)..start.max(end)
     }
+}
+
+/// Returns the number of code units of UTF-16 of the characters that begin in bytes of UTF-8: two for one of four bytes.
+fn utf16_units(bytes: &[u8]) -> usize {
+    let units = |byte: &u8| match byte {
+        0x80..0xC0 => 0,
+        0xF0.. => 2,
+        _ => 1,
+    };
+    bytes.iter().map(units).sum()
 }
 
 #[cfg(test)]
@@ -112,6 +141,18 @@ mod tests {
                     let expected = if is_inside { offset - 1 } else { offset };
                     prop_assert_eq!(lines.offset(lines.position(offset)), expected);
                 }
+            }
+        }
+
+        #[test]
+        fn columns_of_long_lines_are_those_that_are_counted(text in text(), times in 1..300_usize) {
+            let text = text.repeat(times);
+            let lines = LineStarts::new(&text, ColumnUnit::Utf16);
+            for (offset, _) in text.char_indices().step_by(7).chain([(text.len(), ' ')]) {
+                let position = lines.position(offset);
+                let start = lines.line(position.line as usize).start;
+                let counted = text.get(start..offset).unwrap().encode_utf16().count();
+                prop_assert_eq!(position.character as usize, counted);
             }
         }
 

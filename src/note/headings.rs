@@ -120,6 +120,32 @@ pub(crate) fn anchors(headings: &[Heading]) -> Vec<String> {
     headings.iter().map(anchor).collect()
 }
 
+/// Returns for each heading what leads to it behind the `#` of a link: its text if that can stand there, else its anchor;
+/// `None` if both lead to another one.
+pub(crate) fn fragments(headings: &[Heading], can_stand: impl Fn(&str) -> bool) -> Vec<Option<String>> {
+    let anchors = anchors(headings);
+    let (mut by_name, mut by_anchor): (HashMap<&str, usize>, HashMap<&str, usize>) = Default::default();
+    for (index, (heading, anchor)) in headings.iter().zip(&anchors).enumerate() {
+        by_name.entry(heading.path.rsplit(SEPARATOR).next().unwrap_or_default()).or_insert(index);
+        by_anchor.entry(anchor).or_insert(index);
+    }
+    let named = |name: &str| {
+        let plain = one_line(&plain_text(name));
+        let found = [name, plain.as_str()].into_iter().filter(|name| !name.is_empty());
+        found.filter_map(|name| by_name.get(name).copied()).min()
+    };
+    let fragment = |(index, (heading, anchor)): (usize, (&Heading, &String))| {
+        // A text with a separator may be the path of another heading.
+        let is_plain = !heading.text.is_empty() && !heading.text.contains(['#', '›']);
+        if is_plain && can_stand(&heading.text) && named(&heading.text) == Some(index) {
+            return Some(heading.text.clone());
+        }
+        let is_first = named(anchor).or_else(|| by_anchor.get(anchor.as_str()).copied()) == Some(index);
+        (is_first && !anchor.is_empty()).then(|| anchor.clone())
+    };
+    headings.iter().zip(&anchors).enumerate().map(fragment).collect()
+}
+
 /// Returns the text of a heading that is written in markdown, with or without its `#`.
 fn plain_text(name: &str) -> String {
     let name = name.trim();
@@ -152,6 +178,8 @@ fn lines_around(body: &str, range: &Range<usize>) -> (usize, usize) {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -194,6 +222,26 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(find_fragment(&all, fragment), index, "{fragment}");
+        }
+    }
+
+    #[test]
+    fn a_fragment_of_a_heading_leads_to_it() {
+        let all = headings("# A\n## A\n# a-1\n# B › A\n# `b`\n# b\n# C#\n# !\n# !\n# \\*x*\n# x\n");
+        let found = fragments(&all, |text| text != "C#");
+        let expected = ["A", "", "a-1", "b--a", "b", "b-1", "c", "!", "-1", "*x*", "x"];
+        assert_eq!(found.iter().map(|found| found.as_deref().unwrap_or_default()).collect::<Vec<_>>(), expected);
+    }
+
+    proptest! {
+        #[test]
+        fn every_fragment_leads_to_its_heading(body in "(#{1,3} [aAx*`_&#!›\\\\ 1-]{0,6}\n){0,8}") {
+            let all = headings(&body);
+            for (index, fragment) in fragments(&all, |_| true).into_iter().enumerate() {
+                if let Some(fragment) = fragment {
+                    prop_assert_eq!(find_fragment(&all, &fragment), Some(index), "{:?}", fragment);
+                }
+            }
         }
     }
 

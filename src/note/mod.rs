@@ -53,7 +53,9 @@ pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_pro
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
-pub(crate) use headings::{Heading, anchors as heading_anchors, find_fragment as find_heading};
+pub(crate) use headings::{
+    Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
+};
 pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
 pub use inline_links::{EncodedTarget, InlineLink};

@@ -14,7 +14,7 @@ use lsp_types::{
 use super::view::View;
 use crate::error::Error;
 use crate::escape::one_line;
-use crate::note::{Dialect, NOTE_KINDS, STATUSES, heading_anchors};
+use crate::note::{Dialect, Heading, NOTE_KINDS, STATUSES, heading_fragments};
 use crate::report::counted;
 use crate::store::NoteIdx;
 use cursor::{Cursor, Wanted};
@@ -86,23 +86,23 @@ fn item(candidate: CompletionCandidate, rank: usize, range: lsp_types::Range) ->
 }
 
 /// Returns the headings of the note that a link names; without a name, of the note itself. One whose text would end the link
-/// is named by its anchor.
+/// or leads to another heading is named by its anchor, and left out if that leads to another one too.
 fn headings(view: &View<'_>, note: NoteIdx, name: &str, is_closed: bool) -> Result<Vec<CompletionCandidate>, Error> {
     let named = if name.trim().is_empty() { Some(note) } else { view.names().resolve_from(note, name) };
     let Some(to) = named else { return Ok(Vec::new()) };
     let headings = view.note(to)?.headings();
-    let anchors = heading_anchors(&headings);
+    let targets = heading_fragments(&headings, ends_no_link);
     let end = if is_closed { "" } else { "]]" };
-    let candidate = |(heading, anchor): (crate::note::Heading, String)| {
-        let target = if ends_no_link(&heading.text) { &heading.text } else { &anchor };
-        CompletionCandidate {
-            new_text: format!("{target}{end}"),
+    let candidate = |(heading, target): (Heading, Option<String>)| {
+        Some(CompletionCandidate {
+            new_text: format!("{}{end}", target?),
             detail: Some("#".repeat(heading.level)),
             kind: CompletionItemKind::REFERENCE,
             label: heading.text,
-        }
+        })
     };
-    Ok(headings.into_iter().zip(anchors).filter(|(heading, _)| !heading.text.is_empty()).map(candidate).collect())
+    let is_named = |(heading, _): &(Heading, Option<String>)| !heading.text.is_empty();
+    Ok(headings.into_iter().zip(targets).filter(is_named).filter_map(candidate).collect())
 }
 
 /// Returns the tags in use that contain the typed text, the most frequent first.
