@@ -197,6 +197,24 @@ fn references_are_the_links_to_a_note_or_heading() {
 }
 
 #[test]
+fn a_heading_is_declared_where_it_stands_even_if_another_has_its_text() {
+    let project = project();
+    let mut client = open_all(&project);
+    let text = A_TEXT.replace("## End", "## Detail");
+    client.change(A, None, &text);
+    let (line, column) = find(&text, "\n## Det¦ail");
+    let found = client.request(
+        "textDocument/references",
+        json!({
+            "textDocument": {"uri": client.uri(A)},
+            "position": {"line": line, "character": column},
+            "context": {"includeDeclaration": true},
+        }),
+    );
+    assert_eq!(places(&found), [place("qp-a-first.md", line as u64)]);
+}
+
+#[test]
 fn many_links_on_one_line_are_answered_in_time() {
     let project = project();
     let mut client = open_all(&project);
