@@ -1,5 +1,5 @@
-//! The schemas of `specs/schema/` describe the real answers: those of the snapshots, of which every field is described and
-//! most are required, and those of the commands that no snapshot shows.
+//! The schemas of `specs/schema/` describe the real answers: those of the snapshots, whose fields are all described and mostly
+//! required, and those of the commands that no snapshot shows.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
 
