@@ -3,7 +3,13 @@
 //! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written.
 //! `specs/architecture.md` describes the modules and their layers; imports point downwards only.
 
+#![cfg_attr(
+    not(feature = "sessions"),
+    allow(dead_code, unused_imports, reason = "the commands that are left out use them")
+)]
+
 pub mod anchors;
+#[cfg(feature = "sessions")]
 mod browse;
 pub mod calendar;
 pub mod cli;
@@ -26,7 +32,9 @@ pub mod graph;
 mod hook_runner;
 pub mod hooks;
 mod import;
+#[cfg(feature = "sessions")]
 mod lsp;
+#[cfg(feature = "sessions")]
 mod mcp;
 pub mod note;
 pub mod pack;
@@ -96,9 +104,17 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     }
     request.location = request.location.at_commit(&env.current_dir)?;
     match &request.command {
+        #[cfg(feature = "sessions")]
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
+        #[cfg(feature = "sessions")]
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
+        #[cfg(feature = "sessions")]
         Command::Lsp { today } => lsp::serve(today.as_deref(), &request.location, env),
+        #[cfg(not(feature = "sessions"))]
+        Command::Browse { .. } | Command::Mcp { .. } | Command::Lsp { .. } => {
+            Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
+                .hint("build it without `--no-default-features`"))
+        }
         Command::Export(export) => {
             let _progress = progress_line::begin(env);
             export::run(export, &request.location, env, out)

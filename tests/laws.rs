@@ -1,9 +1,5 @@
 //! The laws, as properties over hostile stores: every command, every format, any budget.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -18,9 +14,11 @@ use qipu::report::{HookEnvelope, Report, RowValue};
 use qipu::request::{Budget, Command, Format, ListRequest, MentionTarget, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 
+use crate::support::generators::{
+    self, commands, everything, hook_notes, hostile_text, passages, runner, store_of, stores,
+};
+use crate::support::schema;
 use regex::Regex;
-use support::generators::{self, commands, everything, hook_notes, hostile_text, passages, runner, store_of, stores};
-use support::schema;
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 /// How many cases the ordinary test run must see at least.
