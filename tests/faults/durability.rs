@@ -54,7 +54,7 @@ pub(crate) fn findings(calls: &[Call], is_folder: impl Fn(&str) -> bool) -> Vec<
 fn counts(path: &str) -> bool {
     let is_cache = path.contains("/.qipu/cache/") || path.ends_with("/.qipu/cache");
     let is_record = path.starts_with("/home/.cache/");
-    !path.is_empty() && !is_cache && !is_record && !path.ends_with("/.lock") && !path.starts_with("/tmp/")
+    path.starts_with('/') && !is_cache && !is_record && !path.ends_with("/.lock") && !path.starts_with("/tmp/")
         && !path.ends_with("UNNAMED")
 }
 

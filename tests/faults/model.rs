@@ -21,14 +21,17 @@ pub(crate) enum Step {
     SyncStore,
     /// Exchanges the names of the old and the new version of one of the two files.
     Exchange(usize),
+    /// Exchanges them back.
+    Restore(usize),
     SyncNotes,
     RemoveLog,
     RemoveWitness,
 }
 
 /// The steps of a change of two files.
-pub(crate) const CHANGE: [Step; 11] = [
+pub(crate) const CHANGE: [Step; 12] = [
     Step::Lock,
+    Step::SyncStore,
     Step::PutWitness,
     Step::SyncCache,
     Step::PutLog,
@@ -42,8 +45,10 @@ pub(crate) const CHANGE: [Step; 11] = [
 ];
 
 /// The steps by which the next command completes a log of which the first file was changed, and the second was not.
-pub(crate) const COMPLETION: [Step; 5] =
-    [Step::Exchange(1), Step::SyncNotes, Step::RemoveLog, Step::SyncStore, Step::RemoveWitness];
+pub(crate) const COMPLETION: [Step; 6] =
+    [Step::Exchange(1), Step::SyncNotes, Step::SyncNotes, Step::RemoveLog, Step::SyncStore, Step::RemoveWitness];
+/// The steps of it that each file needs that was not changed; the others come once.
+const STEPS_OF_FILE: usize = 2;
 
 /// The content of a file: a bit for each process that changed it.
 type Content = u8;
@@ -85,8 +90,9 @@ impl<T: Copy + PartialEq> Name<T> {
 enum Process {
     /// It has not begun.
     Idle,
-    /// It makes these steps; the next comes first. `log` is that of its own change, once that is planned.
-    Running { steps: VecDeque<Step>, log: Option<Log> },
+    /// It makes these steps; the next comes first. `log` is that of its own change, once that is planned. `fails`: it undoes
+    /// that change.
+    Running { steps: VecDeque<Step>, log: Option<Log>, fails: bool },
     Succeeded,
     /// It failed with an error, and undid what it did.
     Failed,
@@ -136,7 +142,7 @@ impl State {
         let Some(log) = self.log.now() else {
             let log = Log { process, old: self.files.each_ref().map(Name::now) };
             let steps = program.change.iter().skip(1).copied().collect();
-            self.processes[process] = Process::Running { steps, log: Some(log) };
+            self.processes[process] = Process::Running { steps, log: Some(log), fails: false };
             return;
         };
         if self.witness.now() != Some(log) {
@@ -146,18 +152,14 @@ impl State {
         let now = self.files.each_ref().map(Name::now);
         let is_begun = now.iter().zip(log.new()).any(|(now, new)| *now == new);
         let is_due = |file: usize| is_begun && now[file] == log.old[file];
-        let first_due = (0..2).find(|file| is_due(*file));
+        let (of_file, rest) = program.completion.split_at(STEPS_OF_FILE.min(program.completion.len()));
         let mut steps = VecDeque::new();
         for file in (0..2).filter(|file| is_due(*file)) {
             steps.push_back(Step::Exchange(file));
-            steps.push_back(Step::SyncNotes);
+            steps.extend(of_file.iter().skip(1));
         }
-        let rest = program.completion.iter().skip_while(|step| matches!(step, Step::Exchange(_) | Step::SyncNotes));
-        let is_synced = program.completion.contains(&Step::SyncNotes);
-        steps.retain(|step| is_synced || *step != Step::SyncNotes);
-        debug_assert!(first_due.is_none() || !steps.is_empty());
         steps.extend(rest);
-        self.processes[process] = Process::Running { steps, log: None };
+        self.processes[process] = Process::Running { steps, log: None, fails: false };
     }
 
     fn end(&mut self, process: usize, end: Process) {
@@ -169,14 +171,14 @@ impl State {
 
     /// Makes the next step of a process. Returns whether it could.
     fn step(&mut self, process: usize, program: &Program) -> bool {
-        let Process::Running { steps, log } = &mut self.processes[process] else { return false };
+        let Process::Running { steps, log, fails } = &mut self.processes[process] else { return false };
         let Some(step) = steps.front().copied() else { return false };
         if step == Step::Lock && self.lock.is_some() {
             return false;
         }
         steps.pop_front();
         // A log that is completed is that in the store.
-        let (own, is_last) = (*log, steps.is_empty());
+        let (own, is_last, fails) = (*log, steps.is_empty(), *fails);
         match step {
             Step::Lock => {
                 self.lock = Some(process);
@@ -191,31 +193,43 @@ impl State {
                 let log = own.or(self.log.now()).unwrap();
                 self.files[file].set(log.new()[file]);
             }
+            Step::Restore(file) => self.files[file].set(own.unwrap().old[file]),
             Step::SyncNotes => self.files.iter_mut().for_each(Name::sync),
             Step::RemoveLog => self.log.set(None),
             Step::RemoveWitness => self.witness.set(None),
         }
         if is_last && own.is_some() {
-            self.end(process, Process::Succeeded);
+            self.end(process, if fails { Process::Failed } else { Process::Succeeded });
         } else if is_last {
             self.plan(process, program);
         }
         true
     }
 
-    /// The next step of a process fails: it undoes its change, if it is making one. Returns whether that can happen.
+    /// The next step of a process fails: it undoes its change, as far as it was made. Returns whether that can happen.
     fn fail(&mut self, process: usize) -> bool {
-        let Process::Running { steps, log: Some(log) } = &self.processes[process] else { return false };
-        let Some(Step::Exchange(file)) = steps.front() else { return false };
-        // The first file gets its old content back, all is synced, and the log is removed.
-        if *file == 1 {
-            self.files[0].set(log.old[0]);
+        let Process::Running { steps, log: log @ Some(_), fails: false } = &self.processes[process] else { return false };
+        let end = [Step::SyncNotes, Step::RemoveLog, Step::SyncStore, Step::RemoveWitness];
+        let has_changed = |file: usize| !steps.contains(&Step::Exchange(file));
+        let undo: Vec<Step> = match steps.front() {
+            // The log stays, and the change is made.
+            Some(Step::RemoveLog) => {
+                self.end(process, Process::Succeeded);
+                return true;
+            }
+            Some(Step::PutLog) => Vec::new(),
+            Some(Step::SyncStore) if steps.contains(&Step::RemoveLog) => vec![Step::RemoveLog, Step::SyncStore],
+            Some(Step::Exchange(_) | Step::SyncNotes) => {
+                let files = (0..2).rev().filter(|file| has_changed(*file)).map(Step::Restore);
+                files.chain(end).collect()
+            }
+            _ => return false,
+        };
+        if undo.is_empty() {
+            self.end(process, Process::Failed);
+        } else {
+            self.processes[process] = Process::Running { steps: undo.into(), log: *log, fails: true };
         }
-        self.files.iter_mut().for_each(Name::sync);
-        self.log.set(None);
-        self.log.sync();
-        self.witness.set(None);
-        self.end(process, Process::Failed);
         true
     }
 
@@ -280,7 +294,7 @@ impl State {
 
     fn begin(&mut self, process: usize, program: &Program) {
         let steps = program.change.iter().take(1).copied().collect();
-        self.processes[process] = Process::Running { steps, log: None };
+        self.processes[process] = Process::Running { steps, log: None, fails: false };
         debug_assert_eq!(program.change.first(), Some(&Step::Lock));
     }
 
