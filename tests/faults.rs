@@ -35,13 +35,18 @@ fn print(result: &Results) {
     print!("{text}");
 }
 
-/// `QIPU_FAULTS=all` runs the whole matrix, `QIPU_FAULTS_OF` only commands whose names begin so.
+/// `QIPU_FAULTS` is the extent, `sample`, `changes` or `all`; `QIPU_FAULTS_OF` chooses commands whose names begin so.
 #[test]
 #[ignore = "needs cc"]
 fn no_fault_leaves_a_change_in_part() {
-    let is_all = std::env::var_os("QIPU_FAULTS").is_some_and(|extent| extent == "all");
-    let filter = std::env::var("QIPU_FAULTS_OF").unwrap_or_default();
-    let extent = if is_all { Extent::All } else { Extent::Sample };
+    let [extent, filter] = ["QIPU_FAULTS", "QIPU_FAULTS_OF"].map(|name| std::env::var(name).unwrap_or_default());
+    let extent = match &*extent {
+        "all" => Extent::All,
+        "baseline" => Extent::Baseline,
+        "changes" => Extent::Changes,
+        "" | "sample" => Extent::Sample,
+        other => panic!("no extent: {other}"),
+    };
     println!("{:30} {:>5} {:>6} {:>4}  outcomes", "command", "calls", "runs", "bad");
     let results = matrix::run_all(extent, &filter, print);
     let sum = |of: fn(&Results) -> usize| results.iter().map(of).sum::<usize>();

@@ -12,7 +12,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -70,7 +70,7 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
         let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
             Ok(()) => Err(error),
-            Err(second) => Err(error.context(format!("and the changes made so far can't be undone: {second:#}"))),
+            Err(second) => Err(anyhow!("{error:#}; and the changes made so far can't be undone: {second:#}")),
         };
     }
     if let Some(Err(error)) = log.map(Log::end) {

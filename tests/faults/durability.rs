@@ -30,6 +30,11 @@ pub(crate) fn findings(calls: &[Call], is_folder: impl Fn(&str) -> bool) -> Vec<
                 if contents.contains(&call.path) {
                     findings.push(format!("{} gets its name before its content is durable", call.to));
                 }
+                // What is below a folder goes with it.
+                names = names.into_iter().filter(|(_, name)| *name != call.path).map(|(above, name)| {
+                    let moved = |path: String| path.strip_prefix(&call.path).map(|rest| call.to.clone() + rest).unwrap_or(path);
+                    (moved(above), moved(name))
+                }).collect();
                 names.insert((folder(&call.to), call.to.clone()));
                 if !is_temporary(&call.path) {
                     names.insert((folder(&call.path), call.path.clone()));
@@ -39,7 +44,8 @@ pub(crate) fn findings(calls: &[Call], is_folder: impl Fn(&str) -> bool) -> Vec<
                 findings.extend(names.iter().map(|(_, name)| format!("the log is removed before {name} is durable")));
                 names.insert((folder(&call.path), call.path.clone()));
             }
-            ("unlink" | "unlinkat" | "rmdir", _) if !is_temporary(&call.path) => {
+            // An empty folder that comes back does no harm.
+            ("unlink" | "unlinkat", _) if !is_temporary(&call.path) => {
                 names.insert((folder(&call.path), call.path.clone()));
             }
             _ => {}
@@ -59,7 +65,7 @@ fn counts(path: &str) -> bool {
 }
 
 fn is_temporary(path: &str) -> bool {
-    path.rsplit('/').next().is_some_and(|name| name.starts_with(".qipu-tmp-"))
+    path.contains("/.qipu-tmp-")
 }
 
 fn folder(path: &str) -> String {

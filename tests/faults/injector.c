@@ -220,7 +220,7 @@ static int is_hit(const struct options *given, long number, char class) {
     if (number == given->number) return 1;
     if (!given->goes_on) return 0;
     /* A full disk refuses what needs space; one that is read-only, or broken, every change. */
-    int needs_space = !strcmp(given->fault, "ENOSPC");
+    int needs_space = !strcmp(given->fault, "ENOSPC") || !strcmp(given->fault, "FULL");
     return class == 'a' || (!needs_space && (class == 'w' || class == 's'));
 }
 
@@ -243,16 +243,19 @@ static void answer(struct options *given, int listener, struct seccomp_notif *ca
                 kill((pid_t)call->pid, SIGKILL);
                 return;
             }
-            if (!strcmp(given->fault, "SHORT")) {
+            /* A disk that becomes full takes a part of a write, and nothing afterwards. */
+            int is_full = !strcmp(given->fault, "FULL");
+            if (!strcmp(given->fault, "SHORT") || (is_full && counted == given->number)) {
                 ssize_t done = do_half(call);
                 if (done) reply.flags = 0;
                 if (done > 0) reply.val = done;
                 if (done < 0) reply.error = (int)done;
             } else {
+                const char *fault = is_full ? "ENOSPC" : given->fault;
                 reply.flags = 0;
                 for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
-                    if (!strcmp(ERRORS[i].name, given->fault)) reply.error = -ERRORS[i].value;
-                if (!reply.error) { errno = EINVAL; die(given->fault); }
+                    if (!strcmp(ERRORS[i].name, fault)) reply.error = -ERRORS[i].value;
+                if (!reply.error) { errno = EINVAL; die(fault); }
             }
         }
     }

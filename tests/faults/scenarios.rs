@@ -69,7 +69,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("update: a field", &["update", "a", "--tag", "new"]),
     notes("update: --append", &["update", "a", "--append", "More."]),
     notes("update: --replace", &["update", "a", "--replace", "Body of", "Text of"]),
-    notes("update: --section", &["update", "a", "--append", "More.", "--section", "Part"]),
+    notes("update: --section", &["update", "a", "--section", "Part", "--body", "More."]),
     notes("update: --body", &["update", "a", "--body", "-"]),
     notes("update: no change", &["update", "a", "--tag", "x"]),
     notes("update: accept", &["update", "f", "--status", "stable", "--verified"]),
@@ -83,7 +83,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("delete", &["delete", "a", "d", "--force"]),
     notes("tags rename", &["tags", "rename", "x", "y"]),
     Scenario { prepare: with_documents, ..notes("tags rename: documents", &["tags", "rename", "x", "y", "--to", "docs"]) },
-    notes("tasks done", &["tasks", "done", "e:6"]),
+    notes("tasks done", &["tasks", "done", "e:7"]),
     notes("link add", &["link", "add", "d", "b", "--type", "supports"]),
     notes("link remove", &["link", "remove", "c", "a"]),
     Scenario { prepare: with_defects, ..notes("doctor: --fix", &["doctor", "--fix"]) },
@@ -99,7 +99,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_setup, ..files("setup: --remove", &["setup", "claude", "--remove"]) },
     Scenario { prepare: with_git, ..files("setup: git", &["setup", "git"]) },
     files("dump", &["dump", "../out/new.pack"]),
-    files("dump: --as okf", &["dump", "--as", "okf", "../out/new"]),
+    notes("dump: --as okf", &["dump", "--as", "okf", "../out/new"]),
     files("export: --since-index", &["export", "--since-index", "../out/new.state"]),
     files("graph: --output", &["graph", "--as", "html", "--output", "../out/graph.html"]),
     files("man: --dir", &["man", "--dir", "../out/man"]),
@@ -233,7 +233,7 @@ fn with_documents(world: &World) {
 }
 
 fn with_defects(world: &World) {
-    let notes = ["---\nid: h\ntitle: H\ntags: x\n---\nText.\n", "---\nid: a\ntitle: Second\n---\nText.\n", "Without fields.\n"];
+    let notes = ["---\nid: h\ntitle: Colons: needed\n---\n[[a]]\n", "---\ntitle: No id\n---\n[[a]]\n"];
     for (number, text) in notes.iter().enumerate() {
         world.write(&format!("repo/.qipu/notes/defect{number}.md"), text);
     }

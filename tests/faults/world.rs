@@ -130,7 +130,7 @@ impl World {
     fn call(&self, line: &str) -> Call {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, name, class, path, to] = fields[..] else { panic!("{line}") };
-        let shown = |path: &str| self.normalized(path);
+        let shown = |path: &str| if class == "o" { "standard output".to_owned() } else { self.normalized(&without_dots(path)) };
         Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) }
     }
 
@@ -220,6 +220,19 @@ impl World {
         }
         found
     }
+}
+
+/// Resolves `..` in a path; there are no links in a world.
+fn without_dots(path: &str) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for name in path.split('/') {
+        match name {
+            ".." => drop(names.pop()),
+            "." => {}
+            name => names.push(name),
+        }
+    }
+    names.join("/")
 }
 
 fn copy(from: &Path, to: &Path) {
