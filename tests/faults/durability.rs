@@ -31,10 +31,16 @@ pub(crate) fn findings(calls: &[Call], is_folder: impl Fn(&str) -> bool) -> Vec<
                     findings.push(format!("{} gets its name before its content is durable", call.to));
                 }
                 // What is below a folder goes with it.
-                names = names.into_iter().filter(|(_, name)| *name != call.path).map(|(above, name)| {
-                    let moved = |path: String| path.strip_prefix(&call.path).map(|rest| call.to.clone() + rest).unwrap_or(path);
-                    (moved(above), moved(name))
-                }).collect();
+                names = names
+                    .into_iter()
+                    .filter(|(_, name)| *name != call.path)
+                    .map(|(above, name)| {
+                        let moved = |path: String| {
+                            path.strip_prefix(&call.path).map(|rest| call.to.clone() + rest).unwrap_or(path)
+                        };
+                        (moved(above), moved(name))
+                    })
+                    .collect();
                 names.insert((folder(&call.to), call.to.clone()));
                 if !is_temporary(&call.path) {
                     names.insert((folder(&call.path), call.path.clone()));
@@ -60,7 +66,11 @@ pub(crate) fn findings(calls: &[Call], is_folder: impl Fn(&str) -> bool) -> Vec<
 fn counts(path: &str) -> bool {
     let is_cache = path.contains("/.qipu/cache/") || path.ends_with("/.qipu/cache");
     let is_record = path.starts_with("/home/.cache/");
-    path.starts_with('/') && !is_cache && !is_record && !path.ends_with("/.lock") && !path.starts_with("/tmp/")
+    path.starts_with('/')
+        && !is_cache
+        && !is_record
+        && !path.ends_with("/.lock")
+        && !path.starts_with("/tmp/")
         && !path.ends_with("UNNAMED")
 }
 

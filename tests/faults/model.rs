@@ -92,7 +92,11 @@ enum Process {
     Idle,
     /// It makes these steps; the next comes first. `log` is that of its own change, once that is planned. `fails`: it undoes
     /// that change.
-    Running { steps: VecDeque<Step>, log: Option<Log>, fails: bool },
+    Running {
+        steps: VecDeque<Step>,
+        log: Option<Log>,
+        fails: bool,
+    },
     Succeeded,
     /// It failed with an error, and undid what it did.
     Failed,
@@ -208,7 +212,9 @@ impl State {
 
     /// The next step of a process fails: it undoes its change, as far as it was made. Returns whether that can happen.
     fn fail(&mut self, process: usize) -> bool {
-        let Process::Running { steps, log: log @ Some(_), fails: false } = &self.processes[process] else { return false };
+        let Process::Running { steps, log: log @ Some(_), fails: false } = &self.processes[process] else {
+            return false;
+        };
         let end = [Step::SyncNotes, Step::RemoveLog, Step::SyncStore, Step::RemoveWitness];
         let has_changed = |file: usize| !steps.contains(&Step::Exchange(file));
         let undo: Vec<Step> = match steps.front() {

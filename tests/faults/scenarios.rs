@@ -82,7 +82,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_git, ..notes("anchor", &["anchor", "a", "src/a.rs:2"]) },
     notes("delete", &["delete", "a", "d", "--force"]),
     notes("tags rename", &["tags", "rename", "x", "y"]),
-    Scenario { prepare: with_documents, ..notes("tags rename: documents", &["tags", "rename", "x", "y", "--to", "docs"]) },
+    Scenario {
+        prepare: with_documents,
+        ..notes("tags rename: documents", &["tags", "rename", "x", "y", "--to", "docs"])
+    },
     notes("tasks done", &["tasks", "done", "e:7"]),
     notes("link add", &["link", "add", "d", "b", "--type", "supports"]),
     notes("link remove", &["link", "remove", "c", "a"]),

@@ -130,7 +130,8 @@ impl World {
     fn call(&self, line: &str) -> Call {
         let fields: Vec<&str> = line.split('\t').collect();
         let [_, name, class, path, to] = fields[..] else { panic!("{line}") };
-        let shown = |path: &str| if class == "o" { "standard output".to_owned() } else { self.normalized(&without_dots(path)) };
+        let shown =
+            |path: &str| if class == "o" { "standard output".to_owned() } else { self.normalized(&without_dots(path)) };
         Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) }
     }
 
@@ -209,7 +210,8 @@ impl World {
 
     /// Removes the files from a list that only crashed commands leave, and returns their paths. A cache counts too.
     pub(crate) fn leftovers(&self, files: &mut Files) -> Vec<String> {
-        let is_leftover = |path: &str| path.contains(".qipu-tmp-") || path.contains("/.tmp") || path.ends_with(".qipu-pending");
+        let is_leftover =
+            |path: &str| path.contains(".qipu-tmp-") || path.contains("/.tmp") || path.ends_with(".qipu-pending");
         let mut found: Vec<String> = files.keys().filter(|path| is_leftover(path)).cloned().collect();
         files.retain(|path, _| !is_leftover(path));
         for entry in walkdir::WalkDir::new(self.at("repo/.qipu/cache")).into_iter().filter_map(Result::ok) {
@@ -253,7 +255,8 @@ fn copy(from: &Path, to: &Path) {
 static INJECTOR: LazyLock<PathBuf> = LazyLock::new(|| {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/faults/injector.c");
     let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("injector");
-    let built = Command::new("cc").args(["-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(source).status();
+    let built =
+        Command::new("cc").args(["-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(&program).arg(source).status();
     assert!(built.expect("needs cc").success());
     program
 });
