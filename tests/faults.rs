@@ -126,7 +126,10 @@ fn every_command_that_changes_files_is_in_the_matrix() {
         world.restore();
         let (ended, calls) = world.run_with_fault("repo", ("qipu", words), "", None);
         assert!(ended.code <= 3, "{words:?}: {ended:?}");
-        for call in calls.iter().filter(|call| "aws".contains(call.class)) {
+        // A file without a name, by which `doctor` reads the clock of the file system, leaves nothing.
+        let is_change =
+            |call: &&Call| "aws".contains(call.class) && !(call.name == "openat" && world.had_folder(&call.path));
+        for call in calls.iter().filter(is_change) {
             let is_in_cache =
                 ["/repo/.qipu/cache", "/home/.cache/qipu"].iter().any(|cache| call.path.starts_with(cache));
             assert!(is_in_cache, "{words:?} makes {call:?}");
