@@ -135,7 +135,7 @@ fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), 
     let Some(report) = answer(request, env)? else { return Ok(()) };
     let is_change = report.head.is_change_made();
     write_report(report, request, env, out).map_err(|error| match error.kind {
-        ErrorKind::Failure if is_change => error.hint("the files were changed; only the answer is lost"),
+        ErrorKind::Failure if is_change => error.hint("the command was completed; only its answer is lost"),
         _ => error,
     })
 }
