@@ -91,7 +91,8 @@ pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
                 let first = ended.stderr.lines().find(|line| line.starts_with("qipu: ")).unwrap_or_default();
                 results.messages.entry(first.to_owned()).or_insert_with(|| described.clone());
             }
-            let checked = Check { scenario, world: &world, baseline: &baseline, call, fault, ended: &ended };
+            let failed = if goes_on { calls.get(index..).unwrap_or_default() } else { std::slice::from_ref(call) };
+            let checked = Check { scenario, world: &world, baseline: &baseline, call, failed, fault, ended: &ended };
             match checked.outcome() {
                 Ok(outcome) => *results.outcomes.entry(outcome).or_default() += 1,
                 Err(what) => {
@@ -195,6 +196,8 @@ struct Check<'a> {
     world: &'a World,
     baseline: &'a Baseline,
     call: &'a Call,
+    /// The calls of which one caused an error: the same, or those from it on.
+    failed: &'a [Call],
     fault: Fault,
     ended: &'a Ended,
 }
@@ -255,7 +258,8 @@ impl Check<'_> {
 
     /// An error names the file, the folder or the command that failed.
     fn check_message(&self, error: &str) -> Result<(), String> {
-        let names = [&self.call.path, &self.call.to].into_iter().flat_map(|path| path.rsplit('/').take(2));
+        let paths = self.failed.iter().flat_map(|call| [&call.path, &call.to]);
+        let names = paths.flat_map(|path| path.rsplit('/').take(2));
         let names: Vec<&str> = names.filter(|name| !name.is_empty() && !name.starts_with(".qipu-tmp")).collect();
         let is_named = names.iter().any(|name| error.contains(name));
         if is_named { Ok(()) } else { Err(format!("the error names none of {names:?}")) }
