@@ -136,7 +136,13 @@ impl Drop for Editor {
 
 /// Creates a store, in memory if the system has a folder for that: thousands of calls would wait for a disk.
 fn store() -> tempfile::TempDir {
-    store_in(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), &NOTES)
+    let dir = store_in(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), &NOTES);
+    // Every command waits for them, however long this machine takes until it begins: all calls pass the same points.
+    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
+    for (path, _) in NOTES {
+        File::options().write(true).open(dir.path().join(".qipu").join(path)).unwrap().set_modified(later).unwrap();
+    }
+    dir
 }
 
 /// Runs a command together with another program.

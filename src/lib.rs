@@ -56,7 +56,7 @@ pub mod tokens;
 pub mod warnings;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{self, Write};
 
 pub use render::Screen;
 
@@ -71,6 +71,7 @@ use request::{Command, OutputFile, Request};
 /// # Errors
 /// The failure of the call; `ClosedPipe` when the reader of `out` closed it.
 pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    let out = &mut NamedOutput(out);
     if let Some(candidates) = complete::answer(args, env) {
         return Ok(out.write_all(&candidates)?);
     }
@@ -81,6 +82,23 @@ pub fn run(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), Erro
         return Ok(());
     }
     result
+}
+
+/// Standard output, which the errors of its writes name.
+struct NamedOutput<'a>(&'a mut dyn Write);
+
+impl Write for NamedOutput<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write(bytes).map_err(|error| with_output(&error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush().map_err(|error| with_output(&error))
+    }
+}
+
+fn with_output(error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("can't write to standard output: {error}"))
 }
 
 /// Replaces the error of a hook, which may end the session or keep its prompt from the agent, by a warning. Tools show
@@ -130,7 +148,16 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
 
 /// Answers a request, fits the answer into its budget, and writes it.
 fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let Some(mut report) = answer(request, env)? else { return Ok(()) };
+    let Some(report) = answer(request, env)? else { return Ok(()) };
+    let is_change = report.head.is_change_made();
+    write_report(report, request, env, out).map_err(|error| match error.kind {
+        ErrorKind::Failure if is_change => error.hint("the command was completed; only its answer is lost"),
+        _ => error,
+    })
+}
+
+/// Fits a report into its budget and writes it.
+fn write_report(mut report: Report, request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     report.head.lines = request.lines.clone();
     render::stderr_lines(&report, request.format).into_iter().for_each(warnings::add_line);
     timings::end("command");

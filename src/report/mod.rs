@@ -243,6 +243,11 @@ impl ReportHead {
         Self { facts, ..Self::new(&layout::CHANGE, store) }
     }
 
+    /// Whether the command changed files, or would have if there had been anything to change.
+    pub(crate) fn is_change_made(&self) -> bool {
+        self.facts.iter().any(|(name, fact)| *name == "dry_run" && matches!(fact, RowValue::Flag(false)))
+    }
+
     /// Whether the command creates one note.
     pub(crate) fn creates(&self) -> bool {
         self.facts

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow};
-use tempfile::TempPath;
+use tempfile::{PathPersistError, TempPath};
 
 use super::files::{failpoint_write, folder_of, read_bytes_if_there, remove_stale, sync_folder, synced};
 use super::in_progress_writes::{self, FileVersion};
@@ -68,7 +68,7 @@ impl StagedFile {
     /// Replaces any file at the path; for qipu's own files.
     pub(super) fn put(self) -> Result<()> {
         let path = self.path;
-        self.file.persist(&path).with_context(|| format!("can't write {}", path.display()))?;
+        persisted(self.file.persist(&path)).with_context(|| format!("can't write {}", path.display()))?;
         failpoint_write();
         Ok(())
     }
@@ -87,7 +87,7 @@ impl StagedFile {
         let old = match rename_noreplace::exchange(&file, &path) {
             Ok(true) => Some(file),
             Ok(false) => {
-                file.persist(&path).with_context(failed)?;
+                persisted(file.persist(&path)).with_context(failed)?;
                 None
             }
             Err(error) if error.kind() == ErrorKind::NotFound => return Err(expected.changed()),
@@ -100,7 +100,7 @@ impl StagedFile {
     pub(super) fn create(self) -> Result<()> {
         let path = self.path;
         failpoint_write();
-        self.file.persist_noclobber(&path).with_context(|| format!("can't create {}", path.display()))?;
+        persisted(self.file.persist_noclobber(&path)).with_context(|| format!("can't create {}", path.display()))?;
         failpoint_write();
         Ok(())
     }
@@ -269,7 +269,7 @@ fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(T
     }
     let mut new = builder.tempfile_in(folder_of(path)).map_err(|error| without_path(&error))?;
     failpoint_write();
-    new.write_all(bytes)?;
+    new.as_file_mut().write_all(bytes)?;
     failpoint_write();
     if let Some(old) = old {
         keep_access(new.as_file(), &old)?;
@@ -303,7 +303,13 @@ fn keep_access(new: &File, old: &Metadata) -> io::Result<()> {
 
 /// Returns an error without the random path of a temporary file, which differs in each call.
 fn without_path(error: &io::Error) -> io::Error {
-    io::Error::from(error.kind())
+    let text = error.to_string();
+    io::Error::new(error.kind(), text.split(" at path ").next().unwrap_or_default())
+}
+
+/// Returns the error of the system, without the words that [`tempfile`] puts before it.
+fn persisted(result: std::result::Result<(), PathPersistError>) -> io::Result<()> {
+    result.map_err(io::Error::from)
 }
 
 /// Requests the usual mode of new files, which the umask restricts.

@@ -1,15 +1,14 @@
 //! Changes of files in a store, as values.
 
-use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::NOTE_FOLDERS;
 use super::attachments::ATTACHMENTS;
 use super::index::location::user_cache_dir;
 use super::walk::source_scan::is_markdown;
+use super::{NOTE_FOLDERS, files};
 
 /// A change of a file, with its bytes before (`old`) and after (`new`). Paths are in the store, with `/` between names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,11 +130,21 @@ impl ChangedFolder<'_> {
     }
 }
 
-/// Returns the real path of a note or attachment from its path in the collection, and creates its folder.
+/// Returns the real path of a note or attachment, as [`confine`] does, and creates its folder.
 ///
 /// # Errors
-/// If the path is not that of a note or an attachment, leads out of the collection, or the folder can't be created.
+/// As there; if the folder can't be created.
 pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+    let path = confine(target, path)?;
+    files::make_folders(&path)?;
+    Ok(path)
+}
+
+/// Returns the real path of a note or attachment from its path in the collection.
+///
+/// # Errors
+/// If the path is not that of a note or an attachment, or leads out of the collection.
+pub(super) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
     let root = target.root;
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),
@@ -152,7 +161,6 @@ pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> 
         let kind = if target.is_source { "source" } else { "store" };
         bail!("{} leads out of the {kind}", folder.display());
     }
-    fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
     Ok(path)
 }
 

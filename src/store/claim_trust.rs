@@ -1,16 +1,19 @@
 //! Trusted stores, whose statements on reliability count. The list is in a folder that no repository can write.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 
-use super::files;
+use super::{atomic_write, files};
+use crate::env::WaitPolicy;
 
 /// The list in the user's configuration folder: the absolute path of a store on each line.
 pub(super) const LIST: &str = "qipu/trusted-stores";
 const HEADER: &str = "# Stores whose own claims about trust and confidence are believed, one absolute path per line.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
+
+/// How often the list is read again because another process changed it.
+const MAX_TRIES: usize = 16;
 
 pub(super) fn list_in(settings: &Path) -> PathBuf {
     settings.join(LIST)
@@ -31,25 +34,36 @@ fn contains_root(list: &str, root: &Path) -> bool {
 }
 
 /// Adds a store to the list. Returns whether the list existed before; `None` if the store was in it.
+///
+/// The list is replaced as a whole: a part of a path that a full disk leaves could be that of another store.
 pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
     let list = list_in(settings);
-    let before = files::read_if_there(&list)?;
-    if before.as_deref().is_some_and(|text| contains_root(text, root)) {
-        return Ok(None);
-    }
-    let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {
-        bail!("{} can't list the path of this store", list.display());
-    };
-    if !is_dry_run {
+    let mut tries = 1;
+    loop {
+        let before = files::read_if_there(&list)?;
+        if before.as_deref().is_some_and(|text| contains_root(text, root)) {
+            return Ok(None);
+        }
+        let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {
+            bail!("{} can't list the path of this store", list.display());
+        };
+        if is_dry_run {
+            return Ok(Some(before.is_some()));
+        }
+        let mut text = before.clone().unwrap_or_else(|| HEADER.to_owned());
+        if !text.is_empty() && !text.ends_with('\n') {
+            text.push('\n');
+        }
+        text += &format!("{line}\n");
         files::make_folders(&list)?;
-        let header = if before.is_none() { HEADER } else { "" };
-        let gap =
-            if before.as_deref().is_some_and(|text| !text.is_empty() && !text.ends_with('\n')) { "\n" } else { "" };
-        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(&list)?;
-        file.write_all(format!("{gap}{header}{line}\n").as_bytes())
-            .with_context(|| format!("can't write {}", list.display()))?;
+        let old = before.as_deref().map(str::as_bytes);
+        match atomic_write::replace_if_unchanged(&list, old, text.as_bytes(), WaitPolicy::default()) {
+            Ok(()) => return Ok(Some(before.is_some())),
+            // Another process added a store at the same time.
+            Err(_) if tries < MAX_TRIES && files::read_if_there(&list)? != before => tries += 1,
+            Err(error) => return Err(error),
+        }
     }
-    Ok(Some(before.is_some()))
 }
 
 #[cfg(test)]

@@ -50,10 +50,16 @@ pub(crate) fn count_missing_folders(path: &Path) -> usize {
     path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).count()
 }
 
-/// Creates the folders on the way to a file.
+/// Creates the folders on the way to a file. The names of new ones are durable.
 pub(crate) fn make_folders(path: &Path) -> Result<()> {
-    let folder = folder_of(path);
-    fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))
+    make_folder(folder_of(path))
+}
+
+/// Creates a folder and those above it. The names of new ones are durable.
+pub(super) fn make_folder(folder: &Path) -> Result<()> {
+    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| folder.symlink_metadata().is_err()).collect();
+    fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
+    missing.into_iter().try_for_each(|made| sync_folder(folder_of(made)))
 }
 
 /// Finds a file or folder below `folder` that is not one of the paths or on the way to one. Returns its path, relative to

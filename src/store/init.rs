@@ -1,9 +1,6 @@
 //! Creation of a store.
 
-use std::fs;
 use std::path::{Path, PathBuf};
-
-use anyhow::Context;
 
 use super::discover::find_own_root;
 use super::discover::{STORE_NAMES, named_store, relative_to};
@@ -102,8 +99,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     let is_own = path.symlink_metadata().is_err();
     if !plan.is_dry_run {
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
-            let folder = path.join(folder);
-            fs::create_dir_all(&folder).with_context(|| format!("can't create {}", folder.display()))?;
+            files::make_folder(&path.join(folder))?;
         }
         path = path.canonicalize()?;
     }

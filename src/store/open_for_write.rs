@@ -28,8 +28,13 @@ fn recover(folder: ChangedFolder<'_>, location: &Location, current_dir: &Path) -
     redo_log::recover(folder, cache).map_err(|error| {
         let shown = relative_to(&folder.own_dir(cache), current_dir);
         let message = format!("the changes listed in {shown}{PENDING_FILE} can't be completed: {error:#}");
-        Error::new(ErrorKind::Store, message)
-            .hint("inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`")
+        // Without the log, a change that failed for want of space would stay half made.
+        let hint = if error.chain().any(|cause| cause.is::<io::Error>()) {
+            "solve that, for example by freeing space, then repeat the command: it completes the changes first"
+        } else {
+            "inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`"
+        };
+        Error::new(ErrorKind::Store, message).hint(hint)
     })
 }
 

@@ -9,22 +9,23 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use super::attachments::ATTACHMENTS;
-use super::change::{Change, ChangedFolder, confine_and_make_folder};
+use super::change::{Change, ChangedFolder, confine, confine_and_make_folder};
 use super::in_progress_writes::{self, FileVersion};
 use super::index::location::user_cache_dir;
 use super::lock::Lock;
 use super::walk::stat::FileStat;
 use super::{PENDING_FILE, files};
-use crate::progress;
+use crate::{progress, warnings};
 
 /// The file in the user's cache folder with the SHA-256 of the log.
 const WITNESS: &str = "pending";
@@ -69,10 +70,14 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
         let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
             Ok(()) => Err(error),
-            Err(second) => Err(error.context(format!("and the changes made so far can't be undone: {second:#}"))),
+            Err(second) => Err(anyhow!("{error:#}; and the changes made so far can't be undone: {second:#}")),
         };
     }
-    log.map_or(Ok(()), Log::end)
+    if let Some(Err(error)) = log.map(Log::end) {
+        // All files are changed and durable: repeating the command would be wrong.
+        warnings::add(format!("{error:#}; everything was changed, and the next command that changes notes removes it"));
+    }
+    Ok(())
 }
 
 fn apply_staged(staged: &mut [StagedChange<'_>], is_racy: IsRacy<'_>) -> Result<()> {
@@ -98,11 +103,18 @@ impl Log {
     fn begin(folder: ChangedFolder<'_>, cache: Option<&Path>, changes: &[Change]) -> Result<Self> {
         let text = serde_json::to_vec(&RedoLogContent { version: 1, changes: changes.to_vec() })?;
         let witness = witness(folder.root, cache);
-        let is_witnessed = witness.as_deref().is_some_and(|witness| write_witness(witness, &text).is_ok());
-        let file = log_file(folder, cache);
-        StagedFile::private(&file, &text)?.put()?;
+        // A command that was killed may have removed its log, and not durably: a loss of power would bring it back, and
+        // its hash is about to be replaced.
         files::sync_folder(&folder.own_dir(cache))?;
-        Ok(Self { file, witness: witness.filter(|_| is_witnessed) })
+        let is_witnessed = witness.as_deref().is_some_and(|witness| write_witness(witness, &text).is_ok());
+        let log = Self { file: log_file(folder, cache), witness: witness.filter(|_| is_witnessed) };
+        let put = StagedFile::private(&log.file, &text).and_then(StagedFile::put);
+        if let Err(error) = put.and_then(|()| files::sync_folder(&folder.own_dir(cache))) {
+            // No step was made, so that the log would only be dropped.
+            drop(files::remove(&log.file));
+            return Err(error);
+        }
+        Ok(log)
     }
 
     fn end(self) -> Result<()> {
@@ -137,16 +149,18 @@ pub(super) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result
     let Some(changes) = read(folder, cache)? else { return Ok(0) };
     // If no change was made, there is nothing to complete; a person may have undone all of them.
     let mut recovered = 0;
-    let is_begun = if changes.iter().all(|change| matches!(change, Change::Delete { .. })) {
-        changes.iter().any(|change| is_removed(folder, change.path()))
-    } else {
-        changes.iter().any(|change| is_done(folder, change))
+    let has_only_deletions = changes.iter().all(|change| matches!(change, Change::Delete { .. }));
+    let is_begun = |change: &Change| {
+        if has_only_deletions { Ok(content(folder, change.path())?.is_none()) } else { is_done(folder, change) }
     };
-    if is_begun {
+    // All files are read: the log is not dropped because one of them can't be.
+    if changes.iter().map(is_begun).collect::<Result<Vec<bool>>>()?.contains(&true) {
         for change in &changes {
             recovered += usize::from(redo(folder, change)?);
         }
     }
+    // The crashed command may have made or undone steps that are not durable.
+    sync_existing_folders(folder, &changes)?;
     Log { file: log_file(folder, cache), witness: witness(folder.root, cache) }.end()?;
     Ok(recovered)
 }
@@ -158,7 +172,7 @@ pub(super) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Res
 
 /// Removes a log that is not this user's. Returns whether there was one.
 pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
-    let is_foreign = is_foreign(folder, cache);
+    let is_foreign = is_foreign(folder, cache)?;
     if is_foreign {
         files::remove(&log_file(folder, cache))?;
     }
@@ -166,23 +180,36 @@ pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) ->
 }
 
 /// Whether there is a log that is not this user's.
-pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> bool {
-    log_file(folder, cache).symlink_metadata().is_ok() && !is_own(folder, cache)
+pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+    Ok(is_there(&log_file(folder, cache))? && !is_own(folder, cache)?)
 }
 
 /// Whether the log of a store is this user's: its hash is in the user's cache folder.
-fn is_own(folder: ChangedFolder<'_>, cache: Option<&Path>) -> bool {
-    let file = |path: &Path| files::read_bytes_if_there(path).ok().flatten();
-    let Some(witness) = witness(folder.root, cache).and_then(|path| file(&path)) else { return false };
-    file(&log_file(folder, cache)).is_some_and(|log| *Sha256::digest(log) == *witness)
+///
+/// # Errors
+/// If one of the two can't be read: the log may be this user's.
+fn is_own(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+    let log = log_file(folder, cache);
+    let is_regular = log.symlink_metadata().is_ok_and(|found| found.is_file());
+    let Some(witness) = witness(folder.root, cache).filter(|_| is_regular) else { return Ok(false) };
+    let Some(witness) = files::read_bytes_if_there(&witness)? else { return Ok(false) };
+    Ok(files::read_bytes_if_there(&log)?.is_some_and(|log| *Sha256::digest(log) == *witness))
+}
+
+/// Whether something has a path. Links are not followed.
+fn is_there(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
+        found => found.map(|_| true).with_context(|| format!("can't read {}", path.display())),
+    }
 }
 
 fn read(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
     let file = log_file(folder, cache);
-    if file.symlink_metadata().is_err() {
+    if !is_there(&file)? {
         return Ok(None);
     }
-    if !is_own(folder, cache) {
+    if !is_own(folder, cache)? {
         bail!("it was not left by a command of yours that died on this machine");
     }
     let Some(bytes) = files::read_bytes_if_there(&file)? else { return Ok(None) };
@@ -193,22 +220,30 @@ fn read(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<Vec<Ch
     Ok(Some(pending.changes))
 }
 
-fn is_removed(folder: ChangedFolder<'_>, path: &str) -> bool {
-    confine_and_make_folder(folder, path)
-        .is_ok_and(|path| files::read_bytes_if_there(&path).is_ok_and(|bytes| bytes.is_none()))
+/// Reads a file; `None` if there is none, or something that is no regular file.
+fn content(folder: ChangedFolder<'_>, path: &str) -> Result<Option<Vec<u8>>> {
+    let path = confine(folder, path)?;
+    let is_other = path.symlink_metadata().is_ok_and(|found| !found.is_file());
+    if is_other { Ok(None) } else { files::read_bytes_if_there(&path) }
 }
 
 /// Whether a change was made. `false` for a deletion, since another program may have removed the file.
-fn is_done(folder: ChangedFolder<'_>, change: &Change) -> bool {
-    let now = |path: &str| files::read_bytes_if_there(&confine_and_make_folder(folder, path).ok()?).ok().flatten();
-    match change {
-        Change::Create { path, new } => now(path).as_ref() == Some(new),
-        Change::Replace { path, old, new } => old != new && now(path).as_ref() == Some(new),
-        Change::Move { from, to, old, new } => {
-            now(to).as_ref() == Some(new) || (old != new && now(from).as_ref() == Some(new))
-        }
+fn is_done(folder: ChangedFolder<'_>, change: &Change) -> Result<bool> {
+    let has = |path: &str, bytes: &Vec<u8>| Ok::<_, anyhow::Error>(content(folder, path)?.as_ref() == Some(bytes));
+    Ok(match change {
+        Change::Create { path, new } => has(path, new)?,
+        Change::Replace { path, old, new } => old != new && has(path, new)?,
+        Change::Move { from, to, old, new } => has(to, new)? || (old != new && has(from, new)?),
         Change::Delete { .. } => false,
-    }
+    })
+}
+
+/// Makes the names of files durable in the folders that exist.
+fn sync_existing_folders(folder: ChangedFolder<'_>, changes: &[Change]) -> Result<()> {
+    let paths = changes.iter().flat_map(|change| [change.source(), change.path()]);
+    let paths: Vec<PathBuf> = paths.map(|path| confine(folder, path)).collect::<Result<_>>()?;
+    let folders: BTreeSet<&Path> = paths.iter().map(|path| files::folder_of(path)).collect();
+    folders.into_iter().filter(|folder| folder.is_dir()).try_for_each(files::sync_folder)
 }
 
 /// Makes a change unless it was made before, or the file changed otherwise since. Returns whether it was made.

@@ -145,6 +145,7 @@ impl Store {
 
     /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
     pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
-        redo_log::is_foreign(self.changed_folder(), location.cache.as_deref()).then(|| PENDING_FILE.to_owned())
+        let is_foreign = redo_log::is_foreign(self.changed_folder(), location.cache.as_deref());
+        is_foreign.is_ok_and(|is_foreign| is_foreign).then(|| PENDING_FILE.to_owned())
     }
 }

@@ -112,7 +112,7 @@ fn write_folder(path: &Path, is_there: bool, files: &BTreeMap<String, Vec<u8>>) 
             bail!("`{name}` is no path in a folder");
         }
         let file = staged.join(name);
-        fs::create_dir_all(files::folder_of(&file))?;
+        files::make_folders(&file)?;
         atomic_write::create(&file, bytes)?;
     }
     if is_there {

@@ -100,7 +100,7 @@ fn a_log_counts_only_for_the_user_the_place_and_the_text_that_it_was_written_for
     // Another text in its place.
     let other = String::from_utf8(log.clone()).unwrap().replace("bmV3IEI=", "ZXZpbCE=");
     fs::write(place.root().join(PENDING_FILE), other).unwrap();
-    assert!(place.recover().is_err() && is_foreign(folder(&place.root()), Some(&place.cache())));
+    assert!(place.recover().is_err() && is_foreign(folder(&place.root()), Some(&place.cache())).unwrap());
     assert_eq!((place.texts()[1].as_str(), copy.texts()[1].as_str()), ("B", "B"));
     // What is the user's own is no reason to remove it.
     fs::write(place.root().join(PENDING_FILE), log).unwrap();

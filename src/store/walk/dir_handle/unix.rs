@@ -9,7 +9,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
-use rustix::io::Errno;
+use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DiskDir, FileType, expect_below, not_plain};
 use crate::store::walk::stat::{DirStat, FileStat};
@@ -28,7 +28,7 @@ const FILE_FLAGS: OFlags =
 impl DiskDir {
     /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.
     pub(super) fn new(folder: &Path) -> io::Result<Self> {
-        Ok(Self(rustix::fs::open(folder, FOLDER_FLAGS, Mode::empty())?))
+        Ok(Self(retry_on_intr(|| rustix::fs::open(folder, FOLDER_FLAGS, Mode::empty()))?))
     }
 
     /// Opens a directory below it; a symbolic link on the way or in its place is an error.
@@ -47,7 +47,8 @@ impl DiskDir {
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::ResolveFlags;
-            let opened = rustix::fs::openat2(&self.0, path, flags, Mode::empty(), ResolveFlags::NO_SYMLINKS);
+            let how = ResolveFlags::NO_SYMLINKS;
+            let opened = retry_on_intr(|| rustix::fs::openat2(&self.0, path, flags, Mode::empty(), how));
             // Filters for system calls answer either to one that they do not know.
             if !matches!(opened, Err(Errno::NOSYS | Errno::PERM)) {
                 return opened;
@@ -61,7 +62,7 @@ impl DiskDir {
         while let Some(name) = names.next() {
             let parent = folder.as_ref().unwrap_or(&self.0);
             let flags = if names.peek().is_some() { FOLDER_FLAGS } else { flags };
-            folder = Some(rustix::fs::openat(parent, name.as_os_str(), flags, Mode::empty())?);
+            folder = Some(retry_on_intr(|| rustix::fs::openat(parent, name.as_os_str(), flags, Mode::empty()))?);
         }
         folder.ok_or(Errno::INVAL)
     }
@@ -104,7 +105,7 @@ impl DiskDir {
     /// Creates a file in it that only its owner can read; an existing one is an error.
     pub(super) fn create_new(&self, name: &str) -> io::Result<File> {
         let flags = NEW_FILE_FLAGS | OFlags::CLOEXEC;
-        Ok(rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR)?.into())
+        Ok(retry_on_intr(|| rustix::fs::openat(&self.0, name, flags, Mode::RUSR | Mode::WUSR))?.into())
     }
 
     /// Creates a file without a name in it; an error if the file system does not support that.
@@ -112,7 +113,7 @@ impl DiskDir {
         #[cfg(target_os = "linux")]
         {
             let flags = OFlags::RDWR | OFlags::TMPFILE | OFlags::CLOEXEC;
-            if let Ok(file) = rustix::fs::openat(&self.0, ".", flags, Mode::RUSR | Mode::WUSR) {
+            if let Ok(file) = retry_on_intr(|| rustix::fs::openat(&self.0, ".", flags, Mode::RUSR | Mode::WUSR)) {
                 return Ok(file.into());
             }
         }
@@ -130,7 +131,7 @@ impl DiskDir {
 
 /// Opens a regular file by its path for reading; anything else is an error. Only links on the way to it are followed.
 pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    plain_file(|flags| rustix::fs::open(path, flags, Mode::empty())).map(|(file, _)| file)
+    plain_file(|flags| retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))).map(|(file, _)| file)
 }
 
 fn plain_file(open: impl Fn(OFlags) -> rustix::io::Result<Directory>) -> io::Result<(File, Metadata)> {

@@ -1,0 +1,182 @@
+//! The write side of every command under faults: each system call fails in turn, or the process is killed before it.
+//! specs/faults.md describes the rules, the injector and how to run the whole matrix.
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
+
+#[path = "faults/durability.rs"]
+mod durability;
+#[path = "faults/matrix.rs"]
+mod matrix;
+#[path = "faults/model.rs"]
+mod model;
+#[path = "faults/scenarios.rs"]
+mod scenarios;
+#[path = "faults/world.rs"]
+mod world;
+
+use std::process::Command;
+
+use matrix::{Extent, Results};
+use model::{CHANGE, COMPLETION, Program, Step, search};
+use regex::Regex;
+use scenarios::{READERS, SCENARIOS, write_base};
+use world::{Call, Fault, World};
+
+/// Prints the results of a scenario, with the violations.
+fn print(result: &Results) {
+    let outcomes: Vec<String> = result.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
+    let [calls, runs, bad] = [result.calls, result.runs, result.violations.len()];
+    let mut text = format!("{:30} {calls:>5} {runs:>6} {bad:>4}  {}\n", result.name, outcomes.join(", "));
+    result.violations.iter().for_each(|violation| text += &format!("VIOLATION {violation}\n"));
+    if std::env::var_os("QIPU_FAULTS_MESSAGES").is_some() {
+        result.messages.iter().for_each(|(message, cause)| text += &format!("MESSAGE {message}\n    {cause}\n"));
+    }
+    print!("{text}");
+}
+
+/// `QIPU_FAULTS` is the extent, `sample`, `changes` or `all`; `QIPU_FAULTS_OF` chooses commands whose names begin so.
+#[test]
+#[ignore = "needs cc"]
+fn no_fault_leaves_a_change_in_part() {
+    let [extent, filter] = ["QIPU_FAULTS", "QIPU_FAULTS_OF"].map(|name| std::env::var(name).unwrap_or_default());
+    let extent = match &*extent {
+        "all" => Extent::All,
+        "baseline" => Extent::Baseline,
+        "changes" => Extent::Changes,
+        "" | "sample" => Extent::Sample,
+        other => panic!("no extent: {other}"),
+    };
+    println!("{:30} {:>5} {:>6} {:>4}  outcomes", "command", "calls", "runs", "bad");
+    let results = matrix::run_all(extent, &filter, print);
+    let sum = |of: fn(&Results) -> usize| results.iter().map(of).sum::<usize>();
+    println!(
+        "{:30} {:>5} {:>6} {:>4}",
+        "all",
+        sum(|one| one.calls),
+        sum(|one| one.runs),
+        sum(|one| one.violations.len())
+    );
+    assert!(!results.is_empty());
+    assert_eq!(sum(|one| one.violations.len()), 0, "violations");
+}
+
+/// The program's own steps keep all rules, whatever dies, fails or loses its power.
+#[test]
+fn no_order_of_events_leaves_a_change_in_part() {
+    let found = search(&Program { change: CHANGE.to_vec(), completion: COMPLETION.to_vec() });
+    assert_eq!(found.violation, None);
+    assert!(found.states > 5_000, "{}", found.states);
+}
+
+/// Without one of the steps, or in another order, the search finds a rule that is broken; except that the order of the files
+/// does not matter, and that the hash of a log that does not exist has no effect.
+#[test]
+fn no_step_of_a_change_is_superfluous() {
+    let is_found = |change: &[Step], completion: &[Step]| {
+        search(&Program { change: change.to_vec(), completion: completion.to_vec() }).violation.is_some()
+    };
+    for left_out in 1..CHANGE.len() {
+        let mut change = CHANGE.to_vec();
+        let step = change.remove(left_out);
+        assert_eq!(is_found(&change, &COMPLETION), step != Step::RemoveWitness, "without {step:?} at {left_out}");
+    }
+    for second in 2..CHANGE.len() {
+        let mut change = CHANGE.to_vec();
+        change.swap(second - 1, second);
+        let are_files = matches!(change[second - 1..=second], [Step::Exchange(_), Step::Exchange(_)]);
+        assert_eq!(is_found(&change, &COMPLETION), !are_files, "{change:?}");
+    }
+    for left_out in 1..COMPLETION.len() {
+        let mut completion = COMPLETION.to_vec();
+        let step = completion.remove(left_out);
+        assert_eq!(is_found(&CHANGE, &completion), step != Step::RemoveWitness, "completed without {step:?}");
+    }
+}
+
+/// Returns the paths of all commands that help names, and of those that it hides.
+fn commands() -> Vec<String> {
+    let listed = |path: &[&str]| {
+        let help = Command::new(env!("CARGO_BIN_EXE_qipu")).args(path).arg("--help").env_clear().output().unwrap();
+        let help = String::from_utf8(help.stdout).unwrap();
+        let list = help.split("Commands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap().to_owned();
+        let name = Regex::new(r"(?m)^  ([a-z-]+)").unwrap();
+        let names = name.captures_iter(&list).map(|found| [path, &[found.get(1).unwrap().as_str()]].concat().join(" "));
+        names.filter(|name| !name.ends_with("help")).collect::<Vec<String>>()
+    };
+    let first = listed(&[]);
+    let below = first.iter().flat_map(|name| listed(&[name.as_str()])).collect::<Vec<_>>();
+    first.into_iter().chain(below).chain(["merge-driver".to_owned()]).collect()
+}
+
+/// A command that is not in the matrix changes nothing but caches.
+#[test]
+#[ignore = "needs cc"]
+fn every_command_that_changes_files_is_in_the_matrix() {
+    let tried: Vec<&str> = SCENARIOS.iter().map(|scenario| scenario.name.split(':').next().unwrap()).collect();
+    let is_reader = |command: &str| READERS.iter().any(|words| words.join(" ").starts_with(command));
+    for command in commands() {
+        let is_tried = tried.iter().any(|tried| *tried == command || tried.starts_with(&format!("{command} ")));
+        assert!(is_tried || is_reader(&command), "{command} is neither in the matrix nor a command that only reads");
+    }
+    let world = World::new();
+    write_base(&world);
+    world.save();
+    for words in READERS {
+        world.restore();
+        let (ended, calls) = world.run_with_fault("repo", ("qipu", words), "", None);
+        assert!(ended.code <= 3, "{words:?}: {ended:?}");
+        // A file without a name, by which `doctor` reads the clock of the file system, leaves nothing.
+        let is_change =
+            |call: &&Call| "aws".contains(call.class) && !(call.name == "openat" && world.had_folder(&call.path));
+        for call in calls.iter().filter(is_change) {
+            let is_in_cache =
+                ["/repo/.qipu/cache", "/home/.cache/qipu"].iter().any(|cache| call.path.starts_with(cache));
+            assert!(is_in_cache, "{words:?} makes {call:?}");
+        }
+    }
+}
+
+/// Returns the step of the model that a call is, if it is one.
+fn step(call: &Call) -> Option<Step> {
+    let of =
+        |call: &Call| [call.path.as_str(), call.to.as_str()].map(|path| path.rsplit('/').next().unwrap().to_owned());
+    let [name, to] = of(call);
+    let is_in_cache = call.path.starts_with("/home/.cache/qipu/HASH");
+    match (&*call.name, &*name, &*to) {
+        ("flock", ".qipu", _) => Some(Step::Lock),
+        ("rename" | "renameat2" | "renameat", _, "pending") => Some(Step::PutWitness),
+        ("rename" | "renameat2" | "renameat", _, ".qipu-pending") => Some(Step::PutLog),
+        ("renameat2", _, "a-old.md") => Some(Step::Exchange(0)),
+        ("renameat2", _, "b.md") => Some(Step::Exchange(1)),
+        ("fsync", "HASH", _) if is_in_cache => Some(Step::SyncCache),
+        ("fsync", ".qipu", _) => Some(Step::SyncStore),
+        ("fsync", "notes", _) => Some(Step::SyncNotes),
+        ("unlink", ".qipu-pending", _) => Some(Step::RemoveLog),
+        ("unlink", "pending", _) if is_in_cache => Some(Step::RemoveWitness),
+        _ => None,
+    }
+}
+
+#[test]
+#[ignore = "needs cc"]
+fn the_steps_of_the_model_are_those_of_the_program() {
+    let world = World::new();
+    write_base(&world);
+    // The folder of the hash is made by the first change of several files.
+    assert_eq!(world.run("repo", "qipu", &["tags", "rename", "x", "z"], "").code, 0);
+    world.save();
+    let change = ("qipu", ["update", "a", "b", "--value", "7"]);
+    let run = |fault| {
+        world.restore();
+        world.run_with_fault("repo", (change.0, &change.1), "", fault).1
+    };
+    let calls = run(None);
+    assert_eq!(calls.iter().filter_map(step).collect::<Vec<_>>(), CHANGE);
+    let second = calls.iter().position(|call| step(call) == Some(Step::Exchange(1))).unwrap();
+    run(Some(Fault { at: second + 1, name: "KILL", goes_on: false }));
+    let (ended, calls) = world.run_with_fault("repo", ("qipu", &["capture", "a thought"]), "", None);
+    assert_eq!(ended.code, 0, "{ended:?}");
+    let steps: Vec<Step> = calls.iter().filter_map(step).collect();
+    assert_eq!((steps[0], &steps[1..=COMPLETION.len()]), (Step::Lock, &COMPLETION[..]));
+}

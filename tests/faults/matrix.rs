@@ -1,0 +1,462 @@
+//! Runs a scenario with every fault at every call, and checks what each run left.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use super::durability;
+use super::scenarios::{Rule, SCENARIOS, Scenario, write_base};
+use super::world::{Call, Ended, Fault, Files, World};
+
+/// How much of the matrix is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All commands without a fault.
+    Baseline,
+    /// The calls that change files of some commands, with some faults; the others without one.
+    Sample,
+    /// Every fault at the calls that change files, of all commands.
+    Changes,
+    /// Every fault at every call of all commands.
+    All,
+}
+
+/// Calls that a signal may interrupt, and that are then made again.
+const RESTARTABLE: [&str; 16] = [
+    "open", "openat", "openat2", "creat", "read", "pread64", "readv", "write", "pwrite64", "writev", "ftruncate",
+    "fsync", "fdatasync", "flock", "fchmod", "fchown",
+];
+
+/// The results of a scenario.
+#[derive(Debug, Default)]
+pub(crate) struct Results {
+    pub(crate) name: &'static str,
+    pub(crate) calls: usize,
+    pub(crate) runs: usize,
+    /// The number of runs by their outcome.
+    pub(crate) outcomes: BTreeMap<&'static str, usize>,
+    pub(crate) violations: Vec<String>,
+    /// The error messages, each with a fault that caused it.
+    pub(crate) messages: BTreeMap<String, String>,
+}
+
+/// What a scenario does without a fault.
+struct Baseline {
+    calls: Vec<Call>,
+    ended: Ended,
+    before: Files,
+    after: Files,
+    /// What crashed commands left before.
+    left_before: usize,
+    /// The states after the next command, from `before` and from `after`.
+    allowed: Vec<Files>,
+    /// The answer of the next command.
+    next: Ended,
+}
+
+/// Runs a scenario.
+pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
+    let world = World::new();
+    write_base(&world);
+    (scenario.prepare)(&world);
+    world.save();
+    let baseline = baseline(scenario, &world);
+    let mut results = Results { name: scenario.name, calls: baseline.calls.len(), ..Results::default() };
+    if !matches!(scenario.rule, Rule::OnlyCache) {
+        let findings = durability::findings(&baseline.calls, |path| world.had_folder(path));
+        results.violations.extend(findings.into_iter().map(|finding| format!("{}: {finding}", scenario.name)));
+    }
+    for (index, call) in baseline.calls.iter().enumerate() {
+        for (name, goes_on) in faults(call, extent) {
+            let fault = Fault { at: index + 1, name, goes_on };
+            world.restore();
+            let (ended, calls) = run_once(scenario, &world, Some(fault));
+            results.runs += 1;
+            let described = format!(
+                "{}: call {} {} {} {}, {}{}",
+                scenario.name,
+                fault.at,
+                call.name,
+                call.path,
+                call.to,
+                name,
+                if goes_on { " from there on" } else { "" }
+            );
+            // How long a command waits for a file that the editor has just saved depends on the time.
+            let is_same = calls.get(index) == Some(call) || scenario.name == "edit";
+            let call = calls.get(index).unwrap_or(call);
+            if !is_same {
+                results.violations.push(format!("{described}: another call came: {:?}", calls.get(index)));
+            }
+            if ended.code != 0 && ended.code != 137 {
+                let first = ended.stderr.lines().find(|line| line.starts_with("qipu: ")).unwrap_or_default();
+                results.messages.entry(first.to_owned()).or_insert_with(|| described.clone());
+            }
+            let failed = if goes_on { calls.get(index..).unwrap_or_default() } else { std::slice::from_ref(call) };
+            let checked = Check { scenario, world: &world, baseline: &baseline, call, failed, fault, ended: &ended };
+            match checked.outcome() {
+                Ok(outcome) => *results.outcomes.entry(outcome).or_default() += 1,
+                Err(what) => {
+                    let shown = format!("{described}: {what}\n    exit {}: {}", ended.code, ended.stderr.trim());
+                    results.violations.push(shown.replace('\n', "\n    "));
+                }
+            }
+        }
+    }
+    results
+}
+
+fn run_once(scenario: &Scenario, world: &World, fault: Option<Fault>) -> (Ended, Vec<Call>) {
+    world.run_with_fault(scenario.folder, (scenario.program, scenario.args), scenario.stdin, fault)
+}
+
+/// Runs the command that must work whatever happened before.
+fn run_next(scenario: &Scenario, world: &World) -> Ended {
+    match scenario.rule {
+        Rule::AllOrNothing | Rule::Server => {
+            world.run("repo", "qipu", &["capture", "The text of the next.", "--title", "Next probe"], "")
+        }
+        Rule::Merge => {
+            // A merge that failed, if it did.
+            let _ = world.run("repo", "git", &["merge", "--abort"], "");
+            world.run("repo", "git", scenario.args, "")
+        }
+        Rule::EachFile | Rule::OnlyCache => world.run(scenario.folder, scenario.program, scenario.args, scenario.stdin),
+    }
+}
+
+fn baseline(scenario: &Scenario, world: &World) -> Baseline {
+    world.restore();
+    let mut before = world.files();
+    let left_before = world.leftovers(&mut before).len();
+    let mut allowed = Vec::new();
+    if scenario.name == "edit" {
+        // The editor wrote the file itself.
+        let edited = world.at("repo/.qipu/notes/a-old.md");
+        let text = std::fs::read_to_string(&edited).unwrap();
+        std::fs::write(&edited, text + "A line of the editor.\n").unwrap();
+        allowed.push(state_after_next(scenario, world).0);
+        world.restore();
+    }
+    allowed.push(state_after_next(scenario, world).0);
+    world.restore();
+    let (ended, calls) = run_once(scenario, world, None);
+    assert_eq!(ended.code, 0, "{}: {ended:?}", scenario.name);
+    let mut after = world.files();
+    let left = world.leftovers(&mut after);
+    assert!(left.len() <= left_before, "{}: {left:?}", scenario.name);
+    let (state, next) = state_after_next(scenario, world);
+    allowed.push(state);
+    Baseline { calls, ended, before, after, left_before, allowed, next }
+}
+
+fn state_after_next(scenario: &Scenario, world: &World) -> (Files, Ended) {
+    let ended = run_next(scenario, world);
+    assert_eq!(ended.code, 0, "{}: {ended:?}", scenario.name);
+    let mut files = world.files();
+    world.leftovers(&mut files);
+    (files, ended)
+}
+
+/// Returns the faults that a call can have, and whether later calls fail too.
+fn faults(call: &Call, extent: Extent) -> Vec<(&'static str, bool)> {
+    if extent == Extent::Sample {
+        let names: &[&str] = match (call.class, &*call.name) {
+            ('a', "write") => &["ENOSPC", "EINTR", "SHORT", "KILL"],
+            ('a', _) => &["ENOSPC", "EINTR", "KILL"],
+            ('w' | 's', _) => &["EIO", "EINTR", "KILL"],
+            ('l', _) => &["EINTR", "KILL"],
+            _ => &[],
+        };
+        return names.iter().map(|name| (*name, false)).collect();
+    }
+    if extent == Extent::Baseline || extent == Extent::Changes && "rc".contains(call.class) {
+        return Vec::new();
+    }
+    let (once, on): (&[&str], &[&str]) = match (call.class, &*call.name) {
+        ('o', _) => (&["ENOSPC", "EIO", "EINTR", "SHORT", "KILL"], &[]),
+        ('a', "write" | "pwrite64") => (&["ENOSPC", "EIO", "EINTR", "SHORT", "KILL"], &["ENOSPC", "EROFS", "FULL"]),
+        ('a', _) => (&["ENOSPC", "EIO", "EACCES", "EINTR", "KILL"], &["ENOSPC", "EROFS"]),
+        ('w', "renameat2" | "renameat" | "rename") => {
+            (&["ENOSPC", "EIO", "EACCES", "EINTR", "EINVAL", "KILL"], &["EROFS"])
+        }
+        ('w', _) => (&["EIO", "EACCES", "EINTR", "KILL"], &["EROFS"]),
+        ('s', _) => (&["EIO", "ENOSPC", "EINTR", "EINVAL", "KILL"], &["EROFS"]),
+        ('l', _) => (&["EINTR", "ENOLCK", "EIO", "KILL"], &[]),
+        ('c', _) => (&["EIO"], &[]),
+        (_, "openat" | "openat2" | "open") => (&["EIO", "EACCES", "EINTR", "EMFILE"], &[]),
+        (_, "read" | "pread64") => (&["EIO", "EINTR", "SHORT"], &[]),
+        _ => (&["EIO", "EACCES"], &[]),
+    };
+    once.iter().map(|name| (*name, false)).chain(on.iter().map(|name| (*name, true))).collect()
+}
+
+/// A run with a fault, to be checked.
+struct Check<'a> {
+    scenario: &'a Scenario,
+    world: &'a World,
+    baseline: &'a Baseline,
+    call: &'a Call,
+    /// The calls of which one caused an error: the same, or those from it on.
+    failed: &'a [Call],
+    fault: Fault,
+    ended: &'a Ended,
+}
+
+impl Check<'_> {
+    fn is_killed(&self) -> bool {
+        self.fault.name == "KILL"
+    }
+
+    /// Returns what the run did.
+    ///
+    /// # Errors
+    /// Says which rule it broke.
+    fn outcome(&self) -> Result<&'static str, String> {
+        self.check_end()?;
+        let mut files = self.world.files();
+        let left = self.world.leftovers(&mut files);
+        // A file that can't be removed stays; everything else is cleaned up by a command that lives.
+        let may_leave = self.is_killed() || self.fault.goes_on || self.call.name.starts_with("unlink");
+        if !may_leave && left.len() > self.baseline.left_before {
+            return Err(format!("left {left:?}"));
+        }
+        let is_partial = self.check_files(&files)?;
+        let outcome = match self.scenario.rule {
+            Rule::AllOrNothing => self.all_or_nothing(&files)?,
+            Rule::EachFile => self.each_file(&files)?,
+            Rule::OnlyCache => self.only_cache()?,
+            Rule::Server => self.server(&files)?,
+            Rule::Merge => self.merge(&files)?,
+        };
+        self.check_repaired(&left)?;
+        Ok(if is_partial && self.scenario.rule == Rule::AllOrNothing { "partial, then completed" } else { outcome })
+    }
+
+    /// Checks the exit code and the error message.
+    fn check_end(&self) -> Result<(), String> {
+        let Ended { code, stderr, .. } = self.ended;
+        if stderr.contains("panicked at") || stderr.contains("stack backtrace") {
+            return Err("it panicked".to_owned());
+        }
+        let is_git = self.scenario.rule == Rule::Merge;
+        match code {
+            137 if self.is_killed() && !is_git => return Ok(()),
+            0 if self.is_killed() && !is_git => return Err("it lived".to_owned()),
+            0..=3 => {}
+            _ if is_git => {}
+            _ => return Err("no exit code of the program".to_owned()),
+        }
+        if *code == 0 || is_git {
+            return Ok(());
+        }
+        if self.fault.name == "EINTR" && RESTARTABLE.contains(&&*self.call.name) {
+            return Err("an interrupted call is to be made again".to_owned());
+        }
+        let error = stderr.lines().find(|line| line.starts_with("qipu: ")).ok_or("no error message")?;
+        self.check_message(error)
+    }
+
+    /// An error names the file, the folder or the command that failed.
+    fn check_message(&self, error: &str) -> Result<(), String> {
+        let paths = self.failed.iter().flat_map(|call| [&call.path, &call.to]);
+        let names = paths.flat_map(|path| path.rsplit('/').take(2));
+        let names: Vec<&str> = names.filter(|name| !name.is_empty() && !name.starts_with(".qipu-tmp")).collect();
+        let is_named = names.iter().any(|name| error.contains(name));
+        if is_named { Ok(()) } else { Err(format!("the error names none of {names:?}")) }
+    }
+
+    /// Checks that each file has its content from before or from after. Returns whether there are some of both.
+    fn check_files(&self, files: &Files) -> Result<bool, String> {
+        let states = [&self.baseline.before, &self.baseline.after];
+        let known = states.into_iter().chain(&self.baseline.allowed);
+        let known: Vec<&Files> = known.collect();
+        for (path, text) in files {
+            // A renamed note gets its new content before its new name; a run that can go on ends with both.
+            let is_partial = self.is_killed() || self.fault.goes_on;
+            let is_known = |state: &&Files| {
+                state.get(path) == Some(text) || (is_partial && state.values().any(|known| known == text))
+            };
+            if !known.iter().any(is_known) {
+                return Err(format!("{path} is neither old nor new: {text:?}"));
+            }
+        }
+        for path in self.baseline.before.keys().filter(|path| !files.contains_key(*path)) {
+            // A renamed file may be under either name.
+            if known.iter().all(|state| state.contains_key(path)) {
+                return Err(format!("{path} is lost"));
+            }
+        }
+        Ok(*files != self.baseline.before && *files != self.baseline.after)
+    }
+
+    fn all_or_nothing(&self, files: &Files) -> Result<&'static str, String> {
+        let is_new = *files == self.baseline.after;
+        if self.ended.code == 0 && !is_new {
+            return Err(format!("it succeeded with {}", difference(&self.baseline.after, files)));
+        }
+        let next = run_next(self.scenario, self.world);
+        if next.code != 0 {
+            return Err(format!("the next command fails: {}", next.stderr));
+        }
+        let mut then = self.world.files();
+        let left = self.world.leftovers(&mut then);
+        if left.iter().any(|path| path.ends_with("pending")) {
+            return Err(format!("the next command left {left:?}"));
+        }
+        if !self.baseline.allowed.contains(&then) {
+            let last = self.baseline.allowed.last().unwrap();
+            return Err(format!("after the next command: {}", difference(last, &then)));
+        }
+        Ok(match (self.ended.code, is_new) {
+            (0, _) => "done",
+            (137, true) => "killed, new",
+            (137, false) => "killed, old",
+            (_, true) if self.baseline.before == self.baseline.after => "failed, old",
+            (_, true) => "failed, new",
+            (_, false) => "failed, old",
+        })
+    }
+
+    fn each_file(&self, files: &Files) -> Result<&'static str, String> {
+        let is_new = *files == self.baseline.after;
+        if self.ended.code == 0 && !is_new {
+            return Err(format!("it succeeded with {}", difference(&self.baseline.after, files)));
+        }
+        if !is_new {
+            let again = run_next(self.scenario, self.world);
+            let mut then = self.world.files();
+            self.world.leftovers(&mut then);
+            if again.code != 0 || then != self.baseline.after {
+                let difference = difference(&self.baseline.after, &then);
+                return Err(format!("the same command again: {}, {difference}", again.stderr));
+            }
+        }
+        Ok(match self.ended.code {
+            0 => "done",
+            137 => "killed",
+            _ if is_new => "failed, new",
+            _ => "failed, old or in part",
+        })
+    }
+
+    fn only_cache(&self) -> Result<&'static str, String> {
+        let is_change = "awsl".contains(self.call.class);
+        if is_change && !self.is_killed() {
+            if self.ended.code != 0 {
+                return Err("a cache that can't be written makes it fail".to_owned());
+            }
+            if self.ended.stdout != self.baseline.ended.stdout {
+                return Err(format!("another answer: {}", self.ended.stdout));
+            }
+        }
+        let next = run_next(self.scenario, self.world);
+        let is_same = self.scenario.name == "hook"
+            || next.stdout == self.baseline.next.stdout
+            || next.stdout == self.baseline.ended.stdout;
+        if next.code != 0 || !is_same {
+            return Err(format!("the next command answers {} {}{}", next.code, next.stdout, next.stderr));
+        }
+        Ok(match self.ended.code {
+            0 => "done",
+            137 => "killed",
+            _ => "failed",
+        })
+    }
+
+    /// Each request has an answer; what was answered without an error was done.
+    fn server(&self, files: &Files) -> Result<&'static str, String> {
+        let (before, after) = (&self.baseline.before, &self.baseline.after);
+        let created = after.keys().find(|path| !before.contains_key(*path)).unwrap();
+        let changed = "repo/.qipu/notes/a-old.md";
+        let is_done = [files.get(created) == after.get(created), files[changed] == after[changed]];
+        if self.call.class != 'o' && !self.is_killed() {
+            for (request, is_done) in [(2, is_done[0]), (3, is_done[1])] {
+                let begin = format!("{{\"jsonrpc\":\"2.0\",\"id\":{request},");
+                let answer = self.ended.stdout.lines().find(|line| line.starts_with(&begin));
+                let answer = answer.ok_or_else(|| format!("request {request} has no answer"))?;
+                let is_error = answer.contains("\"isError\":true") || answer.contains("\"error\":");
+                if !is_error && !is_done {
+                    return Err(format!("request {request} succeeded and did nothing: {answer}"));
+                }
+            }
+            if self.ended.code != 0 {
+                return Err("the server ended".to_owned());
+            }
+        }
+        let next = run_next(self.scenario, self.world);
+        if next.code != 0 {
+            return Err(format!("the next command fails: {}", next.stderr));
+        }
+        Ok(match is_done {
+            [true, true] => "done",
+            [false, false] => "neither",
+            _ => "one of two",
+        })
+    }
+
+    /// A merge without a conflict has the text of both sides; else the merge can be made again.
+    fn merge(&self, files: &Files) -> Result<&'static str, String> {
+        let note = "repo/.qipu/notes/a-old.md";
+        let is_new = files[note] == self.baseline.after[note];
+        if self.ended.code == 0 && !is_new {
+            return Err(format!("a wrong merge: {}", files[note]));
+        }
+        if self.ended.code != 0 {
+            let again = run_next(self.scenario, self.world);
+            let then = self.world.files();
+            if again.code != 0 || then.get(note) != self.baseline.after.get(note) {
+                return Err(format!("the merge can't be made again: {again:?}"));
+            }
+        }
+        Ok(if self.ended.code == 0 { "done" } else { "failed" })
+    }
+
+    /// Checks that `doctor --fix` removes what the run left, and finds no error in what it did not.
+    fn check_repaired(&self, left: &[String]) -> Result<(), String> {
+        let is_rare = self.is_killed() || self.fault.goes_on || !left.is_empty();
+        if !is_rare || matches!(self.scenario.rule, Rule::OnlyCache | Rule::EachFile | Rule::Merge) {
+            return Ok(());
+        }
+        let doctor = self.world.run("repo", "qipu", &["doctor", "--fix"], "");
+        let mut then = self.world.files();
+        let left: Vec<String> =
+            self.world.leftovers(&mut then).into_iter().filter(|path| !path.contains("/cache/")).collect();
+        if doctor.code != 0 || !left.is_empty() {
+            return Err(format!("doctor --fix leaves {left:?}: {} {}{}", doctor.code, doctor.stdout, doctor.stderr));
+        }
+        Ok(())
+    }
+}
+
+/// Describes how a state differs from the one that was expected.
+fn difference(expected: &Files, found: &Files) -> String {
+    let mut text = String::new();
+    for path in expected.keys().chain(found.keys()) {
+        let (expected, found) = (expected.get(path), found.get(path));
+        if expected != found && !text.contains(path) {
+            let _ = write!(text, "{path}: {found:?}, not {expected:?}; ");
+        }
+    }
+    text
+}
+
+/// Runs all scenarios whose names begin with one of some texts, separated by commas, on as many threads as there are processors.
+/// `finished` gets the results of each.
+pub(crate) fn run_all(extent: Extent, filter: &str, finished: fn(&Results)) -> Vec<Results> {
+    let is_chosen = |scenario: &&Scenario| filter.split(',').any(|name| scenario.name.starts_with(name));
+    let chosen: Vec<&Scenario> = SCENARIOS.iter().filter(is_chosen).collect();
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let take = || chosen.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
+    let one = |scenario: &Scenario| {
+        let is_left_out = extent == Extent::Sample && !scenario.is_in_sample;
+        let results = run(scenario, if is_left_out { Extent::Baseline } else { extent });
+        finished(&results);
+        results
+    };
+    let work = || std::iter::from_fn(|| Some(one(take()?))).collect::<Vec<_>>();
+    let threads = std::thread::available_parallelism().map_or(1, Into::into) + 1;
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().flat_map(|worker| worker.join().unwrap()).collect()
+    })
+}
