@@ -1,0 +1,27 @@
+//! Runs a fuzz target under libFuzzer. The environment variable `QIPU_FUZZ_TARGET` names it; `fuzz/run` sets it. All targets
+//! share one program, which is linked once.
+
+#![no_main]
+
+mod targets;
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use targets::Target;
+
+/// The target of this process.
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    // Without threads of their own, parallel iterators are deterministic, and the counters of coverage are exact.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    let name = std::env::var("QIPU_FUZZ_TARGET").unwrap_or_default();
+    match targets::find(&name) {
+        Some(target) => target,
+        None => {
+            let names: Vec<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+            panic!("QIPU_FUZZ_TARGET is `{name}`, which is none of {}", names.join(", "));
+        }
+    }
+});
+
+fuzz_target!(|data: &[u8]| TARGET(data));
