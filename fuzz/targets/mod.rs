@@ -54,6 +54,19 @@ pub(crate) const TARGETS: [(&str, Target); 26] = [
     ("store", answers::store),
 ];
 
+/// Writes inputs for `index` into a folder: the sections of an index as it is written now.
+pub(crate) fn write_seeds(folder: &std::path::Path) {
+    std::fs::create_dir_all(folder).unwrap();
+    for (file, section, bytes) in derived::sections() {
+        for (command, patch) in (0..6).zip([false, true].into_iter().cycle()) {
+            let head = [file as u8, section as u8, u8::from(patch), command].map(|number| b'0' + number);
+            let body = if patch { &[] } else { bytes.as_slice() };
+            let name = format!("{file}-{section}-{command}");
+            std::fs::write(folder.join(name), [&head, body].concat()).unwrap();
+        }
+    }
+}
+
 /// Returns the target of a name.
 pub(crate) fn find(name: &str) -> Option<Target> {
     TARGETS.iter().find(|(other, _)| *other == name).map(|(_, target)| *target)
