@@ -12,8 +12,8 @@ use targets::Target;
 
 /// The target of this process.
 static TARGET: LazyLock<Target> = LazyLock::new(|| {
-    // Without threads of their own, parallel iterators are deterministic, and the counters of coverage are exact.
-    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build_global();
+    // One worker: parallel iterators are deterministic. Not the current thread, which waits for others in some commands.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
     let name = std::env::var("QIPU_FUZZ_TARGET").unwrap_or_default();
     if let Some(folder) = std::env::var_os("QIPU_FUZZ_SEEDS") {
         targets::write_seeds(folder.as_ref());

@@ -102,7 +102,7 @@ impl World {
             for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
                 let path = entry.path();
                 let name = path.strip_prefix(&self.root).unwrap().to_string_lossy().into_owned();
-                if name == "cache" || name == "project/.qipu/cache" || name.ends_with("/lock") {
+                if name == "cache" || name == "project/.qipu/cache" || name.ends_with("/.lock") {
                     continue;
                 }
                 let is_folder = entry.file_type().unwrap().is_dir();
