@@ -107,13 +107,22 @@ fn format(input: &mut Input<'_>) -> Format {
     }
 }
 
+/// The most bytes of an answer without a budget, for each byte of its notes and beside them.
+const MAX_GROWTH: usize = 64;
+const MAX_FRAME: usize = 64 * 1024;
+
 /// A handful of files through a command, a format and a budget.
 pub(crate) fn store(data: &[u8]) {
     let mut input = Input::new(data);
     let (choice, format, budget) = (input.number(256), format(&mut input), input.budget());
     let store = store_of(files(&input), Config::default());
     let commands = commands(&store);
-    check_answer(&commands[choice % commands.len()], &store, format, budget);
+    let command = &commands[choice % commands.len()];
+    check_answer(command, &store, format, budget);
+    if let Ok(report) = run_on(command, &store) {
+        let length = write(&report, None, format).unwrap().len();
+        assert!(length <= MAX_GROWTH * data.len() + MAX_FRAME, "{command:?}: {length} bytes of {}", data.len());
+    }
 }
 
 /// Nothing in a note adds, hides or changes a record: the reader of records finds the notes that JSON has.
@@ -134,7 +143,7 @@ pub(crate) fn records(data: &[u8]) {
 pub(crate) fn query(data: &[u8]) {
     let mut input = Input::new(data);
     let (choice, format, budget) = (input.number(4), format(&mut input), input.budget());
-    let text = input.text().into_owned();
+    let text = String::from_utf8_lossy(&input.repeated()).into_owned();
     let store = fixed_store(Config::default());
     let command = match choice {
         0 => question(&text, None),

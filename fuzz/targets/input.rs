@@ -5,6 +5,9 @@ use std::borrow::Cow;
 /// The line between two texts.
 const SEPARATOR: &[u8] = b"\n%%%\n";
 
+/// The number of bytes to which an input is repeated.
+const MAX_REPEATED: usize = 96 * 1024;
+
 /// An input that is read from its beginning.
 pub(crate) struct Input<'a> {
     rest: &'a [u8],
@@ -38,6 +41,14 @@ impl<'a> Input<'a> {
             0..=3 => digit * 10,
             4..=7 => digit * 40,
             _ => digit * 200,
+        }
+    }
+
+    /// Returns the rest, many times if its first byte is `R`: what takes more than linear time then takes too long.
+    pub(crate) fn repeated(&self) -> Cow<'a, [u8]> {
+        match self.rest.split_first() {
+            Some((b'R', rest)) if !rest.is_empty() => Cow::Owned(rest.repeat(MAX_REPEATED.div_ceil(rest.len()))),
+            _ => Cow::Borrowed(self.rest),
         }
     }
 

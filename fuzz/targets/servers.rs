@@ -328,6 +328,12 @@ pub(crate) fn hooks(data: &[u8]) {
     assert!(json.is_object() && answer.text.lines().count() == 1, "{}", answer.text);
     assert!(answer.text.chars().count() <= 8_000, "{}", answer.text);
     expect_no_control(&answer.text);
+    let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).unwrap_or_default();
+    let has_session = value["session_id"].as_str().is_some_and(|id| !id.is_empty());
+    let is_about_notes = ["Prompt", "prompt", "Tool", "Agent"].iter().any(|part| event.contains(part));
+    if has_session && is_about_notes && event != "SubagentStart" {
+        assert_ne!(world.call(&["hook", tool, event], &text).text, answer.text, "{tool} {event} shows the same twice");
+    }
     let small = world.call(&["hook", tool, event, "--no-seen", "--max-chars", "300"], &text);
     assert!(small.text.chars().count() <= 300, "{}", small.text);
 }
