@@ -74,8 +74,10 @@ fn every_target_is_replayed_and_documented() {
 #[test]
 fn inputs_are_small() {
     let folders = FOLDERS.iter().flat_map(|folder| entries(Path::new(folder)));
-    let sizes: Vec<(PathBuf, u64)> =
-        folders.flat_map(|folder| entries(&folder)).map(|path| (path.clone(), path.metadata().unwrap().len())).collect();
+    let sizes: Vec<(PathBuf, u64)> = folders
+        .flat_map(|folder| entries(&folder))
+        .map(|path| (path.clone(), path.metadata().unwrap().len()))
+        .collect();
     let large: Vec<_> = sizes.iter().filter(|(_, size)| *size > MAX_INPUT).collect();
     assert!(large.is_empty(), "{large:?}");
     let all: u64 = sizes.iter().map(|(_, size)| size).sum();

@@ -17,14 +17,8 @@ use super::world::World;
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 
 /// The paths of files that name none.
-const PATHS: [&str; 6] = [
-    "notes/n0.md",
-    "notes/n1.md",
-    "mocs/n2.md",
-    "journals/2025-03-05.md",
-    "notes/deep/日本 4.md",
-    "notes/n5.md",
-];
+const PATHS: [&str; 6] =
+    ["notes/n0.md", "notes/n1.md", "mocs/n2.md", "journals/2025-03-05.md", "notes/deep/日本 4.md", "notes/n5.md"];
 
 /// Returns the files of an input. One that begins with `@` has its path in its first line.
 pub(crate) fn files(input: &Input<'_>) -> Vec<(String, Vec<u8>)> {
@@ -164,9 +158,7 @@ pub(crate) fn filters(data: &[u8]) {
     let (format, budget) = (format(&mut input), input.budget());
     let text = input.text().into_owned();
     let store = fixed_store(Config::default());
-    let list = |filter: String| {
-        Command::List(ListRequest { filters: Filters::of(filter), ..ListRequest::default() })
-    };
+    let list = |filter: String| Command::List(ListRequest { filters: Filters::of(filter), ..ListRequest::default() });
     let count = |command: &Command| run_on(command, &store).map(|report| report.count_notes());
     let command = list(text.clone());
     check_answer(&command, &store, format, budget);
@@ -175,7 +167,12 @@ pub(crate) fn filters(data: &[u8]) {
         // The list hides some notes unless the filter names their status.
         assert!(selected + others <= store.notes().len(), "{text:?}: {selected} and {others}");
     }
-    check_answer(&Command::Tasks(TasksRequest { filters: Filters::of(text), ..TasksRequest::default() }), &store, format, budget);
+    check_answer(
+        &Command::Tasks(TasksRequest { filters: Filters::of(text), ..TasksRequest::default() }),
+        &store,
+        format,
+        budget,
+    );
 }
 
 /// Any config is read or refused with its line; a store with it answers.

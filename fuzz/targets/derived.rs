@@ -151,7 +151,8 @@ fn check_answers(world: &World, command: usize) {
     assert!(answer.text.chars().count() <= 3000, "{}", answer.text);
     expect_no_control(&answer.text);
     if words.contains(&"--json") && !answer.text.is_empty() {
-        serde_json::from_str::<serde_json::Value>(&answer.text).unwrap_or_else(|error| panic!("{error}: {}", answer.text));
+        serde_json::from_str::<serde_json::Value>(&answer.text)
+            .unwrap_or_else(|error| panic!("{error}: {}", answer.text));
     }
     // A command that writes trusts no index that is corrupt, and the notes are what they were.
     let before = world.tree();

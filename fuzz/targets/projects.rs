@@ -69,8 +69,14 @@ pub(crate) fn setup(data: &[u8]) {
 }
 
 /// Names of files in a vault, graph or bundle.
-const PAGES: [&str; 6] =
-    ["pages/One page.md", "journals/2025_03_05.md", "concepts/two.md", "Deep/Über Ordner/three.md", "index.md", "log.md"];
+const PAGES: [&str; 6] = [
+    "pages/One page.md",
+    "journals/2025_03_05.md",
+    "concepts/two.md",
+    "Deep/Über Ordner/three.md",
+    "index.md",
+    "log.md",
+];
 
 fn import_of(app: &str, input: &Input<'_>) {
     let world = World::with_store(&[]);

@@ -129,14 +129,17 @@ impl Session {
         let method = input.choose(&METHODS);
         let range = range(input);
         let text = input.text();
-        self.request(method, json!({
-            "textDocument": document,
-            "position": range["start"],
-            "range": range,
-            "newName": text,
-            "query": text,
-            "context": {"includeDeclaration": true, "triggerKind": 1, "diagnostics": []},
-        }));
+        self.request(
+            method,
+            json!({
+                "textDocument": document,
+                "position": range["start"],
+                "range": range,
+                "newName": text,
+                "query": text,
+                "context": {"includeDeclaration": true, "triggerKind": 1, "diagnostics": []},
+            }),
+        );
     }
 }
 
@@ -156,12 +159,15 @@ pub(crate) fn lsp(data: &[u8]) {
     let root = world.project().to_string_lossy().into_owned();
     let mut session = Session { root, bytes: Vec::new(), requests: Vec::new(), has_raw: false };
     let encodings = if is_utf8 { json!(["utf-8"]) } else { json!(["utf-16"]) };
-    session.request("initialize", json!({"processId": null, "capabilities": {
-        "general": {"positionEncodings": encodings},
-        "workspace": {"workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename"]}},
-        "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}},
-        "window": {"showDocument": {"support": true}},
-    }}));
+    session.request(
+        "initialize",
+        json!({"processId": null, "capabilities": {
+            "general": {"positionEncodings": encodings},
+            "workspace": {"workspaceEdit": {"documentChanges": true, "resourceOperations": ["create", "rename"]}},
+            "textDocument": {"documentSymbol": {"hierarchicalDocumentSymbolSupport": true}},
+            "window": {"showDocument": {"support": true}},
+        }}),
+    );
     session.notify("initialized", json!({}));
     input.parts(24).into_iter().for_each(|part| session.add(part));
     session.request("shutdown", Value::Null);
@@ -239,8 +245,7 @@ impl AsyncRead for ClientInput {
 }
 
 /// The tools, and members of their arguments.
-const TOOLS: [&str; 8] =
-    ["get_context", "search", "expand", "read", "capture", "update", "link", "unknown"];
+const TOOLS: [&str; 8] = ["get_context", "search", "expand", "read", "capture", "update", "link", "unknown"];
 
 /// Lines of JSON-RPC: each answer is a line of JSON, no request is answered twice, and a well-formed session is answered
 /// whole, each result within the budget that was asked for.
@@ -262,7 +267,9 @@ pub(crate) fn mcp(data: &[u8]) {
             // Wrong arguments are refused by the tool.
             let Ok(arguments @ Value::Object(_)) = serde_json::from_slice(call.bytes()) else { continue };
             let params = json!({"name": tool, "arguments": arguments});
-            lines.push(json!({"jsonrpc": "2.0", "id": lines.len(), "method": "tools/call", "params": params}).to_string());
+            lines.push(
+                json!({"jsonrpc": "2.0", "id": lines.len(), "method": "tools/call", "params": params}).to_string(),
+            );
             expected += 1;
         } else {
             has_raw = true;
@@ -288,7 +295,8 @@ pub(crate) fn mcp(data: &[u8]) {
     if !has_raw {
         assert!(result.is_ok(), "{:?}", result.err().map(|error| error.message));
         answered.sort_unstable();
-        let ids: Vec<u64> = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok()?["id"].as_u64()).collect();
+        let ids: Vec<u64> =
+            lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok()?["id"].as_u64()).collect();
         assert_eq!(answered, ids, "each request is answered once: {}", output.text());
     }
 }

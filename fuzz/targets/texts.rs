@@ -122,9 +122,11 @@ fn check_others_stay([before, after]: &[Note; 2], edit: &Edit) {
     }
     assert_eq!(before.id, after.id, "{}", place());
     assert!(key == "tags" || before.tags == after.tags, "{}", place());
-    let links = |note: &Note| note.links.iter().map(|link| (link.kind.clone(), link.target.clone())).collect::<Vec<_>>();
+    let links =
+        |note: &Note| note.links.iter().map(|link| (link.kind.clone(), link.target.clone())).collect::<Vec<_>>();
     assert!(key == "links" || links(before) == links(after), "{}", place());
-    let unknown = |note: &Note| note.unknown.iter().map(|(key, value)| (key.clone(), value.to_json())).collect::<Vec<_>>();
+    let unknown =
+        |note: &Note| note.unknown.iter().map(|(key, value)| (key.clone(), value.to_json())).collect::<Vec<_>>();
     assert!(unknown(before) == unknown(after), "{}", place());
 }
 
