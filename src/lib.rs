@@ -212,3 +212,52 @@ fn screen(request: &Request, env: &Env) -> Screen {
         today: request.today.filter(|_| env.size.is_some()),
     }
 }
+
+/// Servers on streams of this process, and the reader of answers, for the fuzz targets and their replay: no public
+/// function leads to them alone.
+#[cfg(feature = "sessions")]
+#[doc(hidden)]
+pub mod in_process {
+    use std::ffi::OsString;
+    use std::io::Write;
+
+    use tokio::io::AsyncRead;
+
+    use crate::cli::{self, ParsedCli};
+    use crate::env::Env;
+    use crate::error::Error;
+    use crate::request::Command;
+    use crate::{eval, lsp, mcp};
+
+    /// Runs `qipu lsp` on the messages of a client and writes the answers to `output`.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
+    pub fn serve_lsp(args: &[OsString], env: &Env, input: Vec<u8>, output: Box<dyn Write>) -> Result<(), Error> {
+        let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
+        let Command::Lsp { today } = &request.command else { return Err(Error::usage("not a language server")) };
+        lsp::serve_bytes(input, output, today.as_deref(), &request.location, env)
+    }
+
+    /// Runs `qipu mcp` on streams; `output` opens the one to which answers are written.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
+    pub fn serve_mcp<R: AsyncRead + Send + Unpin + 'static, W: Write + Send + Unpin + 'static>(
+        args: &[OsString],
+        env: &Env,
+        input: R,
+        output: impl Fn() -> W + Send + 'static,
+    ) -> Result<(), Error> {
+        let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
+        let Command::Mcp { today, is_structured } = &request.command else {
+            return Err(Error::usage("not an MCP server"));
+        };
+        mcp::serve_on(|| input, output, today.as_deref(), *is_structured, &request.location, env)
+    }
+
+    /// Returns the ids of the notes that an answer in the records format shows, as `qipu eval` reads it.
+    pub fn ids_of_records(answer: &str) -> Vec<String> {
+        eval::shown_ids(answer)
+    }
+}

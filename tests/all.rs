@@ -29,9 +29,12 @@ mod edits;
 mod eval;
 mod export;
 #[cfg(target_os = "linux")]
+mod faults;
+#[cfg(target_os = "linux")]
 mod file_access;
 mod file_owners;
 mod filters;
+mod fuzz_corpus;
 mod graph;
 mod hooks;
 #[cfg(target_os = "linux")]
