@@ -6,6 +6,8 @@
     clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout,
     clippy::string_slice, missing_docs
 )]
+// The fuzz targets, which are a program of their own too, include some of the modules below `support`.
+#![allow(clippy::duplicate_mod)]
 
 mod support;
 
