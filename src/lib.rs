@@ -226,8 +226,10 @@ pub mod in_process {
     use crate::cli::{self, ParsedCli};
     use crate::env::Env;
     use crate::error::Error;
+    use crate::eval;
+    use crate::lsp;
+    use crate::mcp;
     use crate::request::Command;
-    use crate::{eval, lsp, mcp};
 
     /// Runs `qipu lsp` on the messages of a client and writes the answers to `output`.
     ///
