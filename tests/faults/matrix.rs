@@ -196,7 +196,7 @@ struct Check<'a> {
     world: &'a World,
     baseline: &'a Baseline,
     call: &'a Call,
-    /// The calls of which one caused an error: the same, or those from it on.
+    /// The calls that can have caused an error: the same, or those from it on.
     failed: &'a [Call],
     fault: Fault,
     ended: &'a Ended,

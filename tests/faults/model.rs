@@ -44,7 +44,7 @@ pub(crate) const CHANGE: [Step; 12] = [
     Step::RemoveWitness,
 ];
 
-/// The steps by which the next command completes a log of which the first file was changed, and the second was not.
+/// The steps by which the next command completes a log whose first file was changed, and whose second was not.
 pub(crate) const COMPLETION: [Step; 6] =
     [Step::Exchange(1), Step::SyncNotes, Step::SyncNotes, Step::RemoveLog, Step::SyncStore, Step::RemoveWitness];
 /// The steps of it that each file needs that was not changed; the others come once.

@@ -214,7 +214,7 @@ fn with_journal(world: &World) {
     ok(world, "qipu", &["journal", "the first entry"]);
 }
 
-/// Leaves a redo log of which a step was made: a command was killed between two files.
+/// Leaves a redo log that was begun: a command was killed between two files.
 fn with_pending(world: &World) {
     world.save();
     world.restore();
