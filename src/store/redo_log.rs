@@ -25,7 +25,8 @@ use super::index::location::user_cache_dir;
 use super::lock::Lock;
 use super::walk::stat::FileStat;
 use super::{PENDING_FILE, files};
-use crate::{progress, warnings};
+use crate::progress;
+use crate::warnings;
 
 /// The file in the user's cache folder with the SHA-256 of the log.
 const WITNESS: &str = "pending";
