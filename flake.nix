@@ -20,6 +20,7 @@
           version = cargo.version;
           src = self;
           cargoLock.lockFile = ./Cargo.lock;
+          buildType = "dist";
           nativeBuildInputs = [ pkgs.installShellFiles ];
           # The tests drive terminals, shells and git; .ci/run runs them.
           doCheck = false;

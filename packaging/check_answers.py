@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Validates the answers in tests/snapshots against specs/schema with a complete implementation of JSON Schema.
 
-`cargo test --test schemas` does so with a small one. Needs the package jsonschema.
+`cargo test --test all schemas::` does so with a small one. Needs the package jsonschema.
 
     packaging/check_answers.py
 """

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Prints the bytes of a program by crate, from the symbols that `strip = "debuginfo"` leaves, and its sections.
 
-    CARGO_PROFILE_RELEASE_STRIP=debuginfo cargo build --release --locked
-    packaging/size_by_crate.py target/release/qipu
+    CARGO_PROFILE_DIST_STRIP=debuginfo cargo build --profile dist --locked
+    packaging/size_by_crate.py target/dist/qipu
 
 A generic function counts for the crate that defines it. Needs nm and size of binutils.
 """

@@ -3,7 +3,13 @@
 //! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written.
 //! `specs/architecture.md` describes the modules and their layers; imports point downwards only.
 
+#![cfg_attr(
+    not(feature = "sessions"),
+    allow(dead_code, unused_imports, reason = "the commands that are left out use them")
+)]
+
 pub mod anchors;
+#[cfg(feature = "sessions")]
 mod browse;
 pub mod calendar;
 pub mod cli;
@@ -26,7 +32,9 @@ pub mod graph;
 mod hook_runner;
 pub mod hooks;
 mod import;
+#[cfg(feature = "sessions")]
 mod lsp;
+#[cfg(feature = "sessions")]
 mod mcp;
 pub mod note;
 pub mod pack;
@@ -114,9 +122,17 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
     }
     request.location = request.location.at_commit(&env.current_dir)?;
     match &request.command {
+        #[cfg(feature = "sessions")]
         Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
+        #[cfg(feature = "sessions")]
         Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
+        #[cfg(feature = "sessions")]
         Command::Lsp { today } => lsp::serve(today.as_deref(), &request.location, env),
+        #[cfg(not(feature = "sessions"))]
+        Command::Browse { .. } | Command::Mcp { .. } | Command::Lsp { .. } => {
+            Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
+                .hint("build it without `--no-default-features`"))
+        }
         Command::Export(export) => {
             let _progress = progress_line::begin(env);
             export::run(export, &request.location, env, out)
@@ -194,5 +210,54 @@ fn screen(request: &Request, env: &Env) -> Screen {
         has_color: request.color.unwrap_or(env.has_color),
         columns: env.size.map(|size| size.columns),
         today: request.today.filter(|_| env.size.is_some()),
+    }
+}
+
+/// Servers on streams of this process, and the reader of answers, for the fuzz targets and their replay: no public
+/// function leads to them alone.
+#[cfg(feature = "sessions")]
+#[doc(hidden)]
+pub mod in_process {
+    use std::ffi::OsString;
+    use std::io::Write;
+
+    use tokio::io::AsyncRead;
+
+    use crate::cli::{self, ParsedCli};
+    use crate::env::Env;
+    use crate::error::Error;
+    use crate::request::Command;
+    use crate::{eval, lsp, mcp};
+
+    /// Runs `qipu lsp` on the messages of a client and writes the answers to `output`.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
+    pub fn serve_lsp(args: &[OsString], env: &Env, input: Vec<u8>, output: Box<dyn Write>) -> Result<(), Error> {
+        let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
+        let Command::Lsp { today } = &request.command else { return Err(Error::usage("not a language server")) };
+        lsp::serve_bytes(input, output, today.as_deref(), &request.location, env)
+    }
+
+    /// Runs `qipu mcp` on streams; `output` opens the one to which answers are written.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
+    pub fn serve_mcp<R: AsyncRead + Send + Unpin + 'static, W: Write + Send + Unpin + 'static>(
+        args: &[OsString],
+        env: &Env,
+        input: R,
+        output: impl Fn() -> W + Send + 'static,
+    ) -> Result<(), Error> {
+        let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
+        let Command::Mcp { today, is_structured } = &request.command else {
+            return Err(Error::usage("not an MCP server"));
+        };
+        mcp::serve_on(|| input, output, today.as_deref(), *is_structured, &request.location, env)
+    }
+
+    /// Returns the ids of the notes that an answer in the records format shows, as `qipu eval` reads it.
+    pub fn ids_of_records(answer: &str) -> Vec<String> {
+        eval::shown_ids(answer)
     }
 }

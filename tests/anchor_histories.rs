@@ -1,16 +1,12 @@
 //! Anchors in random histories of a git repository: each verdict of `qipu stale` is that of an oracle, which is written from
 //! specs/anchors.md and knows the history from the operations that made it. It uses neither git nor code of the crate.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::fs;
 
-use support::random::Random;
-use support::repository::Repository;
+use crate::support::random::Random;
+use crate::support::repository::Repository;
 
 const REPOSITORIES: u64 = 200;
 const ANCHORS: usize = 10;

@@ -1,16 +1,11 @@
 //! References of notes to code: what `anchor`, `stale`, `doctor`, `about` and the marks in answers do, in repositories that
 //! are honest, hostile or absent. specs/anchors.md has the rules.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use support::repository::Repository;
+use crate::support::repository::Repository;
 
 const SOURCE: &str = "use std::fs;\n\npub fn run(x: u8) {\n    work(x);\n}\n\npub fn other() {\n    run(1);\n}\n";
 

@@ -1,16 +1,12 @@
 //! What single answers say of small stores: links, digests, searches, primers, budgets.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::support::files::store;
+use crate::support::process::{Answer, call};
+use crate::support::random::Random;
 use serde_json::Value;
-use support::files::store;
-use support::process::{Answer, call};
-use support::random::Random;
 
 fn run(dir: &tempfile::TempDir, args: &[&str]) -> Answer {
     call(dir.path().to_str().unwrap(), args)

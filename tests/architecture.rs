@@ -2,8 +2,6 @@
 //! read and written in one place, each type has a name of its own, functions stay short, and names and comments are in the
 //! language of specs/glossary.md. There are no exceptions.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,11 +1,8 @@
 //! Notes by their use: what each trap of a store comes to, and the laws of levels.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::cell::Cell;
 
+use crate::support::generators::{self, runner};
 use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
@@ -19,7 +16,6 @@ use qipu::request::{
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
 use serde_json::Value;
-use support::generators::{self, runner};
 
 fn store(notes: &[(&str, &str)]) -> Store {
     let note = |(id, text): &(&str, &str)| {

@@ -1,13 +1,10 @@
 //! What the notes of a repository can't do to those of the user: hide them, stand in for them, or make them less certain.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::fs;
+use std::ops::Deref;
 
+use crate::support::world;
 use serde_json::Value;
-use support::world::World;
 
 /// The words of the question, which all notes contain.
 const WORDS: &str = "pipe curl to a shell";
@@ -26,10 +23,21 @@ const VAULT: Place = ("vault", "vault");
 const TEAM: Place = ("team/.qipu/notes", "team");
 const GUIDES: Place = ("guides", "guides");
 
+/// The folders of a user and a project of theirs.
+struct World(world::World);
+
+impl Deref for World {
+    type Target = world::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl World {
     /// Makes a repository with documents, a user with an own store, and a store and documents that lie elsewhere.
     fn new() -> Self {
-        let world = Self::empty();
+        let world = Self(world::World::empty());
         for (folder, name) in [PROJECT, DOCS, ROOT, WEB, USER, VAULT, TEAM, GUIDES] {
             world.write(&format!("{folder}/{name}-page.md"), "Nothing of interest.\n");
         }
@@ -226,7 +234,7 @@ fn a_note_of_a_repository_inherits_no_trust_from_one_of_the_user() {
         let settings = fs::read_to_string(world.at("settings/qipu/config.toml")).unwrap();
         world.write("settings/qipu/config.toml", &format!("{settings}\n[trust.authors]\nAnn = 1.0\n"));
         let stores = ["repo/app/.qipu", "repo/.qipu", "data/qipu", "team/.qipu"].map(|store| world.at(store));
-        support::process::trust(&world.at("settings"), &stores);
+        crate::support::process::trust(&world.at("settings"), &stores);
         world.note(origin, "old", OLD, "author: Ann", "Nothing.");
         let link = format!("links: [{{type: derived-from, id: \"{}:{OLD}\"}}]", origin.1);
         world.note(from, "new", "Copied", &link, &format!("We {WORDS}."));

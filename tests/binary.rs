@@ -1,9 +1,5 @@
 //! The real binary in a process of its own: exit codes, pipes, permissions and concurrent writers.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -295,7 +291,7 @@ fn files_that_are_no_notes_are_skipped() {
 
 use std::os::unix::ffi::OsStrExt;
 
-use support::files::store_of_bytes as store;
+use crate::support::files::store_of_bytes as store;
 
 /// Holds a lease on a file, as file servers do, until another process opens it (fcntl(2), F_SETLEASE).
 #[cfg(target_os = "linux")]
@@ -372,7 +368,7 @@ fn number(name: &str, usual: usize) -> usize {
 
 /// Several writers at once, some of them killed: what was said to be done is done, every file is
 /// whole, and nobody waits for a lock of the dead.
-/// `QIPU_WRITERS=8 QIPU_ROUNDS=200 cargo test --release --test binary writers` runs it longer.
+/// `QIPU_WRITERS=8 QIPU_ROUNDS=200 cargo test --release --test all binary::writers` runs it longer.
 #[test]
 fn concurrent_writers_lose_nothing_and_write_no_partial_file() {
     let (writers, rounds) = (number("QIPU_WRITERS", 6), number("QIPU_ROUNDS", 12));

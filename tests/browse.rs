@@ -1,16 +1,11 @@
 //! `qipu browse`: the real binary in a terminal of tmux, and its error without a terminal.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-#[path = "support/files.rs"]
-mod files;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use files::copy_folder;
+use crate::support::files::copy_folder;
 
 const QIPU: &str = env!("CARGO_BIN_EXE_qipu");
 

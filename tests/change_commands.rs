@@ -1,16 +1,12 @@
 //! Commands that change notes, in process: digests, merges, editing, repairs.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 
+use crate::support::files::{path, store, store_of_bytes, write_in_store};
+use crate::support::frontmatter::{self, squeezed, without_field};
+use crate::support::generators;
+use crate::support::process::{call, call_with, call_with_settings, trust};
 use proptest::prelude::*;
-use support::files::{path, store, store_of_bytes, write_in_store};
-use support::frontmatter::{self, squeezed, without_field};
-use support::generators;
-use support::process::{call, call_with, call_with_settings, trust};
 
 fn text(dir: &tempfile::TempDir, file: &str) -> String {
     fs::read_to_string(dir.path().join(".qipu").join(file)).unwrap()

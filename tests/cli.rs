@@ -1,14 +1,10 @@
 //! What the words of a call mean: selection, links, set-up, errors and exit codes. In process.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::files::path;
-use support::process::{call, call_with};
+use crate::support::files::path;
+use crate::support::process::{call, call_with};
 
 const DEMO: &str = "fixtures/research";
 const HOSTILE: &str = "fixtures/hostile";

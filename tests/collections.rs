@@ -1,20 +1,15 @@
 //! Random stores and sources: their notes, ids, findings and links are those of an independent model that follows
 //! specs/collections.md.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::collection_model::{self, Outcome};
+use crate::support::layouts::{Layout, ROOT};
+use crate::support::process::{Answer, User, call_of_user};
 use rayon::prelude::*;
 use serde_json::Value;
-use support::collection_model::{self, Outcome};
-use support::layouts::{Layout, ROOT};
-use support::process::{Answer, User, call_of_user};
 
 /// How many layouts are compared.
 const LAYOUTS: u64 = 1_000;

@@ -7,7 +7,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 counts() {
-    QIPU_SOURCE=$1 cargo test --locked --quiet --test architecture print_counts -- --ignored --nocapture |
+    QIPU_SOURCE=$1 cargo test --locked --quiet --test all architecture::print_counts -- --ignored --nocapture |
         grep -E '^ +[0-9]+  '
 }
 

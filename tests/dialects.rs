@@ -1,7 +1,5 @@
 //! Files that were not written for qipu, read as notes: a table of files for each dialect, and the laws of all of them.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
 use proptest::prelude::*;
 use qipu::note::{Dialect, InlineLink, Note, NoteId, Timestamp};
 

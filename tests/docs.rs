@@ -1,24 +1,16 @@
 //! Runs what the documents show: the examples of README.md and `specs/` in a real shell, and compares their output; the
 //! commands that `prime`, the recipes and the help texts teach.
 //!
-//! `QIPU_UPDATE_DOCS=1 cargo test --test docs` writes outputs that changed into README.md and into `specs/`, and leaves
+//! `QIPU_UPDATE_DOCS=1 cargo test --test all docs::` writes outputs that changed into README.md and into `specs/`, and leaves
 //! those that are true, cut ones included.
-
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-#[path = "support/files.rs"]
-mod files;
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/schema.rs"]
-mod schema;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use files::copy_folder;
-use process::{call, trust};
+use crate::support::files::copy_folder;
+use crate::support::process::{call, trust};
+use crate::support::schema;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -1,17 +1,13 @@
 //! What `doctor` finds in documents that are read where they lie: which links are broken, and what is no error in a document
 //! that is only read.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::fs;
 
+use crate::support::files::{path, store, write_in_store};
+use crate::support::process::{Answer, call_with_cache};
+use crate::support::random::Random;
+use crate::support::secret_values::github;
 use serde_json::Value;
-use support::files::{path, store, write_in_store};
-use support::process::{Answer, call_with_cache};
-use support::random::Random;
-use support::secret_values::github;
 use tempfile::TempDir;
 
 /// A project with documents in `docs`, and a README beside it.

@@ -1,16 +1,12 @@
 //! An edit changes the bytes of one field and no others in notes of any form.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::frontmatter::{comments, note, squeezed, without_field};
+use crate::support::generators;
 use proptest::prelude::*;
 use qipu::note::edit::{BodyEdit, Edit, apply};
 use qipu::note::{Note, TypedLink, Value};
-use support::frontmatter::{comments, note, squeezed, without_field};
-use support::generators;
 
 fn edit() -> impl Strategy<Value = Edit> {
     let text = prop_oneof![

@@ -1,16 +1,12 @@
 //! `qipu eval`: the judged set over `fixtures/research` with the least it must reach, and what the command says of
 //! hits, misses and false answers in small stores.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::process::{Answer, call, call_with};
 use serde_json::Value;
-use support::process::{Answer, call, call_with};
 
 /// The least that the judged set must reach: a name, the budget, the value. A change that makes answers better raises
 /// them, so that a later one can't undo it unseen.

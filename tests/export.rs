@@ -1,18 +1,14 @@
 //! `qipu export`: the documents of notes, changes since an earlier state, and what happens to that state on failure.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::support::generators::{self, File};
+use crate::support::process::{Answer, call};
 use proptest::prelude::*;
 use serde_json::Value;
-use support::generators::{self, File};
-use support::process::{Answer, call};
 
 /// A folder with a store in `.qipu` and a source in `docs`.
 struct Project(tempfile::TempDir);
@@ -213,7 +209,7 @@ fn what_is_found_names_notes_for_context() {
     let ids: BTreeSet<String> = found.lines().map(|line| parsed(line)["id"].as_str().unwrap().to_owned()).collect();
     let stdin: String = ids.iter().map(|id| format!("{id}\n")).collect();
     let args = ["context", "--note", "-", "--json", "--without-body"];
-    let answer = support::process::call_with("fixtures/collections", &args, &stdin, &[]).stdout;
+    let answer = crate::support::process::call_with("fixtures/collections", &args, &stdin, &[]).stdout;
     let shown: BTreeSet<String> = parsed(&answer)["notes"]
         .as_array()
         .unwrap()
@@ -300,7 +296,7 @@ fn the_state_is_not_written_if_the_output_fails() {
     let project = changed_project();
     let before = project.state();
     for is_buffered in [false, true] {
-        let error = support::process::call_into(
+        let error = crate::support::process::call_into(
             project.path().to_str().unwrap(),
             &["export", "--since-index", "state"],
             &mut FullDisk { is_buffered },

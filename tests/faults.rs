@@ -1,27 +1,19 @@
 //! The write side of every command under faults: each system call fails in turn, or the process is killed before it.
 //! specs/faults.md describes the rules, the injector and how to run the whole matrix.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-#[path = "faults/durability.rs"]
 mod durability;
-#[path = "faults/matrix.rs"]
 mod matrix;
-#[path = "faults/model.rs"]
 mod model;
-#[path = "faults/scenarios.rs"]
 mod scenarios;
-#[path = "faults/world.rs"]
 mod world;
 
 use std::process::Command;
 
-use matrix::{Extent, Results};
-use model::{CHANGE, COMPLETION, Program, Step, search};
+use self::matrix::{Extent, Results};
+use self::model::{CHANGE, COMPLETION, Program, Step, search};
+use self::scenarios::{READERS, SCENARIOS, write_base};
+use self::world::{Call, Fault, World};
 use regex::Regex;
-use scenarios::{READERS, SCENARIOS, write_base};
-use world::{Call, Fault, World};
 
 /// Prints the results of a scenario, with the violations.
 fn print(result: &Results) {

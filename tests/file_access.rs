@@ -2,9 +2,6 @@
 //! it is told, whatever links stand in the store; and none opens what such a link leads to. The real binary runs under
 //! strace(1), which tells every system call.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::{BufRead, BufReader, Write};

@@ -1,22 +1,30 @@
 //! Which collection a file belongs to, and by which names a collection is found: the same whatever a call asks for, and in
 //! whatever folder it runs.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use crate::support::process::Answer;
+use crate::support::world;
 use serde_json::Value;
-use support::process::Answer;
-use support::world::World;
+
+/// The folders of a user and a repository.
+struct World(world::World);
+
+impl Deref for World {
+    type Target = world::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
 
 impl World {
     /// Creates files, given with their paths. `repo` is a repository.
     fn new(files: &[(&str, &str)]) -> Self {
-        let world = Self::empty();
+        let world = Self(world::World::empty());
         for folder in ["repo/.git", "settings/qipu", "data", "home"] {
             fs::create_dir_all(world.at(folder)).unwrap();
         }

@@ -1,16 +1,12 @@
 //! Filters: random expressions over random notes against an evaluator of its own, mistakes with their places, named
 //! queries, queries in maps of content.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use support::process::call;
-use support::random::Random;
+use crate::support::process::call;
+use crate::support::random::Random;
 
 const TAGS: [&str; 4] = ["a", "b", "c", "d e"];
 const KINDS: [&str; 3] = ["fleeting", "permanent", "decision"];

@@ -1,13 +1,11 @@
 //! Pictures of the graph: what hostile notes hold can't break their form, every note and link of the report is in
 //! them, no budget is overrun, and files of others stay as they are.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::support::generators::{runner, stores};
+use crate::support::process::call;
 use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
@@ -16,8 +14,6 @@ use qipu::fit::fit;
 use qipu::report::{Format, GraphFormat, Report};
 use qipu::request::{Budget, Command, Selectors};
 use serde_json::Value;
-use support::generators::{runner, stores};
-use support::process::call;
 
 const PICTURES: [GraphFormat; 5] =
     [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml, GraphFormat::Html];

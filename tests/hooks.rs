@@ -1,19 +1,15 @@
 //! `qipu hook`: the recorded inputs of each tool's events with their answers, inputs that must not break a session, what a
 //! session is shown once, and the notes about a file.
 
-#![allow(clippy::unwrap_used, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::support::files::copy_folder;
+use crate::support::process::{Answer, call_on_terminal, call_with, call_with_cache};
 use qipu::commands::HOOK_TIMEOUT;
 use serde_json::{Value, json};
-use support::files::copy_folder;
-use support::process::{Answer, call_on_terminal, call_with, call_with_cache};
 
 const RESEARCH: &str = "fixtures/research";
 const SHOP: &str = "fixtures/prompts/shop";

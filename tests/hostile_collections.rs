@@ -1,19 +1,15 @@
 //! Repositories whose configs and files try to make qipu read what lies outside of them, wait, or take all memory: each
 //! setting without effect is reported, and nothing of the outside is in any answer. The real binary runs with limits.
 
-#![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
+use std::ops::Deref;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::support::hang::expect_to_end;
+use crate::support::world;
 use serde_json::Value;
-use support::hang::expect_to_end;
-use support::world::World;
 
 /// A word that every file outside the repository contains, and one that only those contain.
 const WORD: &str = "zanzibar";
@@ -23,9 +19,20 @@ const HIDDEN: &str = "hidden4711";
 /// Limits of one command: seconds of a processor, KiB of address space and open files.
 const LIMITS: &str = "ulimit -t 60 && ulimit -v 3000000 && ulimit -n 1024";
 
+/// A hostile repository, and what lies outside of it.
+struct World(world::World);
+
+impl Deref for World {
+    type Target = world::World;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
 impl World {
     fn new() -> Self {
-        let world = Self::empty();
+        let world = Self(world::World::empty());
         let secret =
             format!("---\nid: secret\ntitle: {SECRET}\ntags: [{SECRET}]\n---\n# {SECRET}\n\n{WORD} {SECRET}\n");
         for path in ["secret.md", "deep/secret.md", ".qipu/notes/secret.md", ".qipu/config.toml", "home/x/secret.md"] {

@@ -1,22 +1,18 @@
 //! Imports: what a graph or vault holds arrives, links lead where they led, a second import changes
 //! nothing, the source stays as it is, and no source does any harm.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::support::generators::{hostile_text, runner};
+use crate::support::process::{Answer, call};
 use proptest::prelude::*;
 use qipu::graph::Graph;
 use qipu::note::{LinkTypes, Note};
 use qipu::progress;
 use qipu::store::{Location, NoteIdx, Store};
-use support::generators::{hostile_text, runner};
-use support::process::{Answer, call};
 use tempfile::TempDir;
 
 /// Files of a source: path and text.

@@ -1,18 +1,14 @@
 //! The index is derived data: after any changes of notes and of the index, answers equal those from the files alone.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use crate::support::generators;
+use crate::support::process::call;
 use proptest::prelude::*;
-use support::generators;
-use support::process::call;
 
 /// The number of times, 50 ms apart, that running children are polled before they count as hanging.
 const MAX_POLLS: usize = 2_000;

@@ -1,16 +1,12 @@
 //! Decodes an index of three notes by specs/index-format.md, with a decoder that shares no code with the crate.
 //!
 //! `fixtures/index/notes.index` is the index of the notes in `fixtures/index/.qipu`. When the version of the format
-//! changes, `QIPU_UPDATE_INDEX=1 cargo test --test index_format` writes it again.
-
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
+//! changes, `QIPU_UPDATE_INDEX=1 cargo test --test all index_format::` writes it again.
 
 use std::fs;
 use std::path::Path;
 
-use support::process::call;
+use crate::support::process::call;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const BLOCK: usize = 4096;

@@ -1,8 +1,6 @@
 //! The pages that list parts of the code name all of them: specs/dependencies.md the direct dependencies with their
 //! features, specs/platforms.md the files that depend on the system.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;

@@ -1,8 +1,6 @@
 //! Search in every language that people write notes in: which notes a query finds, and which of
 //! them is first, over `fixtures/languages` and over small stores with a language of their own.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
 use std::path::Path;
 
 use qipu::note::{Language, Note};

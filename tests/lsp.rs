@@ -1,17 +1,13 @@
 //! The language server, driven over its pipes by a client of its own. tests/lsp_answers.rs compares its answers with those of
 //! the command line, and tests/editors/run drives it with clients of others.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use crate::support::files::store;
+use crate::support::lsp_client::LspClient;
 use serde_json::{Value, json};
-use support::files::store;
-use support::lsp_client::LspClient;
 use tempfile::TempDir;
 
 const A: &str = ".qipu/notes/qp-a-first.md";
@@ -194,6 +190,24 @@ fn references_are_the_links_to_a_note_or_heading() {
     // A link that is not saved yet counts.
     client.change(M, None, &M_TEXT.replace("nowhere", "First note#End"));
     assert_eq!(places(&ask(&mut client, "textDocument/references", A, A_TEXT, "## En¦d")), [place("qp-m.md", 8)]);
+}
+
+#[test]
+fn a_heading_is_declared_where_it_stands_even_if_another_has_its_text() {
+    let project = project();
+    let mut client = open_all(&project);
+    let text = A_TEXT.replace("## End", "## Detail");
+    client.change(A, None, &text);
+    let (line, column) = find(&text, "\n## Det¦ail");
+    let found = client.request(
+        "textDocument/references",
+        json!({
+            "textDocument": {"uri": client.uri(A)},
+            "position": {"line": line, "character": column},
+            "context": {"includeDeclaration": true},
+        }),
+    );
+    assert_eq!(places(&found), [place("qp-a-first.md", line as u64)]);
 }
 
 #[test]
@@ -546,7 +560,7 @@ fn the_unit_of_columns_is_agreed_on() {
         let encodings = if is_utf8 { json!(["utf-16", "utf-8"]) } else { Value::Null };
         let capabilities = json!({"general": {"positionEncodings": encodings}});
         let capabilities = if is_utf8 { capabilities } else { json!({}) };
-        let root = support::lsp_client::uri(&root(&project));
+        let root = crate::support::lsp_client::uri(&root(&project));
         let params = json!({"processId": null, "rootUri": root, "capabilities": capabilities});
         let result = client.request("initialize", params);
         assert_eq!(result["capabilities"]["positionEncoding"], name);

@@ -1,17 +1,13 @@
 //! The answers of the language server after random edits are those of the command line on the saved texts.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::lsp_client::LspClient;
+use crate::support::process::call;
+use crate::support::random::Random;
 use serde_json::{Value, json};
-use support::lsp_client::LspClient;
-use support::process::call;
-use support::random::Random;
 
 const SEQUENCES: usize = 500;
 /// Of so many sequences, one is also compared by its diagnostics, for which the server waits.
@@ -182,7 +178,7 @@ impl Stores {
 
     /// Returns the file of a location of the server.
     fn file_of(&self, location: &Value) -> String {
-        let prefix = support::lsp_client::uri(&self.server_root.join(".qipu/"));
+        let prefix = crate::support::lsp_client::uri(&self.server_root.join(".qipu/"));
         location["uri"].as_str().unwrap().strip_prefix(&prefix).unwrap().to_owned()
     }
 }

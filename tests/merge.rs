@@ -1,19 +1,15 @@
 //! Two sides of a note come together: through real git and the real binary, and as laws of the
 //! pure function behind them.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::generators;
 use proptest::prelude::*;
 use qipu::note::Note;
 use qipu::note::merge::{MergeTexts, merge};
-use support::generators;
 
 /// A repository with a store, and the note that both sides change.
 struct Repository {

@@ -1,19 +1,15 @@
 //! Open Knowledge Format: its fields and links are read, a bundle is imported and exported, and what is exported is
 //! imported as it was.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::process::{Answer, call, call_with_settings, trust};
+use crate::support::random::Random;
 use qipu::graph::Graph;
 use qipu::note::{LinkTypes, Note};
 use qipu::store::{Location, NoteIdx, Store};
-use support::process::{Answer, call, call_with_settings, trust};
-use support::random::Random;
 use tempfile::TempDir;
 
 /// A project with a store.

@@ -1,20 +1,16 @@
 //! Packs: what is dumped is loaded again byte for byte, and what was cut, altered or made to
 //! escape is refused with nothing written.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::{path, store_of_bytes as store, write_in_store};
+use crate::support::generators::{File, files, runner};
+use crate::support::process::{Answer, call, call_with};
 use proptest::prelude::*;
 use qipu::note::{ContentSource, Note, NoteId};
 use qipu::pack::{Pack, PackedFile, PackedNote, parse, write};
-use support::files::{path, store_of_bytes as store, write_in_store};
-use support::generators::{File, files, runner};
-use support::process::{Answer, call, call_with};
 use tempfile::TempDir;
 
 /// Calls the program in a store's folder, with a text on standard input.

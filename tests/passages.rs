@@ -1,11 +1,9 @@
 //! Passages: the laws of what is shown of notes that don't fit whole, and that the answer is there in every format.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::generators::{passages, runner};
+use crate::support::process::call;
 use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
@@ -15,8 +13,6 @@ use qipu::report::{NoteEntry, Report};
 use qipu::request::{AssessmentOptions, Budget, Format};
 use qipu::store::{Config, Store};
 use serde_json::Value;
-use support::generators::{passages, runner};
-use support::process::call;
 
 fn written(report: &Report, max_chars: usize, format: Format) -> Option<String> {
     let budget = Budget { max_chars: Some(max_chars), ..Budget::default() };

@@ -1,23 +1,19 @@
 //! Lines for scripts: fields, ids and paths of notes; nothing in a note forges a line or a field.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::support::files::copy_folder;
+use crate::support::generators::{commands, runner, stores};
+use crate::support::process::{Answer, call};
 use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::report::Report;
 use qipu::request::{Budget, Format, LineFormat};
-use support::files::copy_folder;
-use support::generators::{commands, runner, stores};
-use support::process::{Answer, call};
 
 const RESEARCH: &str = "fixtures/research";
 

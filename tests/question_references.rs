@@ -1,15 +1,11 @@
 //! What a question names is always there, days are no words to search for, and what is not known is said, in every
 //! format.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::fs;
 
+use crate::support::files::{store, write_in_store as write};
+use crate::support::process::call;
 use serde_json::Value;
-use support::files::{store, write_in_store as write};
-use support::process::call;
 
 const TODAY: &str = "2025-03-31";
 const FORMATS: [&str; 4] = ["human", "json", "records", "prompt"];

@@ -1,21 +1,17 @@
 //! Questions in plain words, through the whole program: tiers and limits, journals, flags that name days.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stdout, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::hang::expect_to_end;
+use crate::support::process::{self, call, call_with};
 use qipu::calendar::Period;
 use qipu::context::question::QuestionContext;
 use qipu::note::Language;
 use qipu::store::NoteHandle;
 use serde_json::Value;
-use support::hang::expect_to_end;
-use support::process::{self, call, call_with};
 
 const TODAY: &str = "2025-03-31";
 

@@ -1,16 +1,12 @@
 //! Links follow the notes that they lead to, whichever command moves these: in ten thousand documents the bytes of
 //! the targets that had to change did so, and no others.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
-use support::files::store;
-use support::process::call;
-use support::random::Random;
+use crate::support::files::store;
+use crate::support::process::call;
+use crate::support::random::Random;
 
 /// Pieces of documents. `{P}`, `{W}`, `{O}` and `{I}` are targets that may have to change: the path and the name of a
 /// note, the path of another note, that of a picture. `{p}` and the like are the same texts where they name

@@ -1,15 +1,11 @@
 //! Which notes are shown first, and how those are marked that no longer hold.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::path::Path;
 
+use crate::support::files::store_of_notes as store;
+use crate::support::process::{Answer, call};
 use proptest::prelude::*;
 use serde_json::Value;
-use support::files::store_of_notes as store;
-use support::process::{Answer, call};
 
 fn run(dir: &Path, args: &[&str]) -> String {
     let Answer { stdout, error } = call(dir.to_str().unwrap(), args);

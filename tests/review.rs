@@ -1,16 +1,12 @@
 //! Notes that agents write wait for a person, and one worklist says what is to be looked at.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::store_of_notes;
+use crate::support::process::{Answer, call, call_with, call_with_cache};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::files::store_of_notes;
-use support::process::{Answer, call, call_with, call_with_cache};
 
 /// The environment of a session of an agent tool.
 const AGENT: [(&str, &str); 1] = [("CLAUDE_CODE_SESSION_ID", "s-1")];

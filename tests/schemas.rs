@@ -1,14 +1,5 @@
-//! The schemas of `specs/schema/` describe the real answers: those of the snapshots, of which every field is described and
-//! most are required, and those of the commands that no snapshot shows.
-
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-#[path = "support/files.rs"]
-mod files;
-#[path = "support/process.rs"]
-mod process;
-#[path = "support/schema.rs"]
-mod schema;
+//! The schemas of `specs/schema/` describe the real answers: those of the snapshots, whose fields are all described and mostly
+//! required, and those of the commands that no snapshot shows.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,9 +7,9 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use files::copy_folder;
-use process::call;
-use schema::{SCHEMAS, errors, schema_name};
+use crate::support::files::copy_folder;
+use crate::support::process::call;
+use crate::support::schema::{SCHEMAS, errors, schema_name};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 

@@ -1,11 +1,10 @@
 //! What holds of every search, over hostile stores and over small ones.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeSet;
 
+use crate::support::generators::{files, hostile_text, runner, store_of};
+use crate::support::hang::expect_to_end;
+use crate::support::process::call;
 use proptest::prelude::*;
 use qipu::commands::run_on;
 use qipu::context::Session;
@@ -14,9 +13,6 @@ use qipu::report::{Entry, Report};
 use qipu::request::{Command, RelatedRequest, Score, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
-use support::generators::{files, hostile_text, runner, store_of};
-use support::hang::expect_to_end;
-use support::process::call;
 
 fn find(store: &Store, query: &str) -> SearchResults {
     let desk = Session::new(store);

@@ -1,21 +1,17 @@
 //! Secrets: how many of a corpus are found and how many false alarms there are, that commands refuse them, and that no output
 //! contains their values.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
+use crate::support::files::{path, store, write_in_store};
+use crate::support::generators::runner;
+use crate::support::process::{Answer, call, call_with};
+use crate::support::random::Random;
+use crate::support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem, prefixed_assignments};
 use proptest::prelude::*;
 use qipu::secrets::{KnownSecrets, find, find_new, rules};
-use support::files::{path, store, write_in_store};
-use support::generators::runner;
-use support::process::{Answer, call, call_with};
-use support::random::Random;
-use support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem, prefixed_assignments};
 
 const LEAST_RECALL: f64 = 0.95;
 const MOST_FALSE_ALARMS: f64 = 0.01;

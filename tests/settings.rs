@@ -1,10 +1,6 @@
 //! Settings that name collections: what `init` suggests for them, and which folders they mean.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
-use support::world::World;
+use crate::support::world::World;
 
 #[test]
 fn the_lines_that_init_prints_make_the_store_read_the_folder() {

@@ -1,16 +1,12 @@
 //! Recipes: what is installed is checked, and taken out again to the byte, whatever the user's own files
 //! look like.
 
-#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use support::process::{Answer, call};
+use crate::support::process::{Answer, call};
 use tempfile::TempDir;
 
 const RECIPES: [&str; 13] = [

@@ -1,14 +1,9 @@
 //! Answers on a real terminal, and completions in real shells.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use support::pty::{Shown, run};
+use crate::support::pty::{Shown, run};
 
 fn demo() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research")

@@ -1,13 +1,9 @@
 //! Snapshots over the fixtures: every command, in every format, without a budget and in two small ones. Each case in each
 //! format is a test of its own, such as `research::context_note::json`, with the snapshot `research@context-note@json`.
 //!
-//! `INSTA_UPDATE=always cargo test --test snapshots` accepts the current answers.
+//! `INSTA_UPDATE=always cargo test --test all snapshots::` accepts the current answers.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod support;
-
-use support::process::call;
+use crate::support::process::call;
 
 /// The budgets in which each case is run, in characters.
 const BUDGETS: [&str; 3] = ["", "300", "2000"];

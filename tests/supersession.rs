@@ -1,16 +1,12 @@
 //! A note that another one replaces never comes before its successor, and what was turned down is shown only on request.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::store_of_notes as store;
+use crate::support::process::{Answer, call, call_with};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use support::files::store_of_notes as store;
-use support::process::{Answer, call, call_with};
 
 fn run(dir: &Path, args: &[&str]) -> String {
     let args: Vec<&str> = args.iter().copied().chain(["--today", "2025-03-31"]).collect();

@@ -1,15 +1,11 @@
 //! `qipu tasks`: which items of which notes are listed, in every format; and ticking them off.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::generators::runner;
+use crate::support::process::call;
 use proptest::prelude::*;
-use support::generators::runner;
-use support::process::call;
 
 const PLAN: &str = "---\nid: plan\ntitle: The plan\ntags: [work]\nupdated: 2025-03-02\n---\n\n- [ ] first\n  - [x] nested\n\
                     * [ ] second\n\n```\n- [ ] code\n```\n\n> 1. [ ] quoted\n";

@@ -1,10 +1,8 @@
 //! Answers on a terminal: colours, lines that end where it does, days in words, markdown as it is meant.
 //! In process, where the terminal is simulated; `tests/support/pty.rs` has a real one.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
+use crate::support::generators::{commands, runner, stores};
+use crate::support::process::{call, call_on_terminal};
 use jiff::civil::date;
 use proptest::prelude::*;
 use qipu::Screen;
@@ -12,8 +10,6 @@ use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::request::{Budget, Format};
 use regex::Regex;
-use support::generators::{commands, runner, stores};
-use support::process::{call, call_on_terminal};
 
 fn screen(columns: usize, has_color: bool) -> Screen {
     Screen { is_terminal: true, has_color, columns: Some(columns), today: Some(date(2025, 3, 31)) }

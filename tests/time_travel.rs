@@ -1,21 +1,16 @@
 //! Answers from earlier commits: each is what the same command answers in a checkout of that commit, byte for byte, and
 //! nothing is written for it.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::support::git_history::{History, PROJECT};
+use crate::support::random::Random;
+use crate::support::repository::Repository;
 use serde_json::Value;
-use support::git_history::{History, PROJECT};
-use support::random::Random;
-use support::repository::Repository;
 
 /// Every command that reads notes, in several forms.
 const READING: [&str; 50] = [

@@ -1,16 +1,12 @@
 //! A repository does not vouch for itself: what notes state in their own favour counts as far as the user's settings or
 //! the authors of commits support it.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::store_of_notes as store;
+use crate::support::process::call_with_settings;
 use serde_json::Value;
-use support::files::store_of_notes as store;
-use support::process::call_with_settings;
 
 fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
     answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap_or_else(|| panic!("{id}: {answer}"))

@@ -1,20 +1,15 @@
 //! Linked working trees of real git: which store counts in each, what `where` says of it, and that a folder which only
 //! pretends to be one gives no access to another repository.
 
-#![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
+use crate::support::hang::expect_to_end;
+use crate::support::repository::Repository;
 use serde_json::Value;
-use support::hang::expect_to_end;
-use support::repository::Repository;
 use tempfile::TempDir;
 
 /// The word of the notes of the main working tree.
@@ -228,7 +223,7 @@ fn a_worktree_that_moved_or_lost_its_repository_has_no_store() {
     git(&linked, &["worktree", "repair"]);
     trees.expect_store(&linked.join("src"), &store, OF_MAIN);
     // A copy is none of its working trees either.
-    support::files::copy_folder(&linked, &trees.path("copy"));
+    crate::support::files::copy_folder(&linked, &trees.path("copy"));
     trees.expect_no_store(&trees.path("copy/src"));
 
     let away = trees.path("away");
@@ -257,7 +252,7 @@ fn worktrees_of_a_bare_repository_have_their_own_stores() {
         fs::create_dir_all(trees.path(bare).join(".qipu/notes")).unwrap();
         fs::create_dir_all(trees.path("project/.qipu/notes")).unwrap();
         trees.expect_no_store(&tree.join("src"));
-        support::files::copy_folder(&trees.main.path(".qipu"), &tree.join(".qipu"));
+        crate::support::files::copy_folder(&trees.main.path(".qipu"), &tree.join(".qipu"));
         trees.expect_store(&tree.join("src"), &tree.join(".qipu"), NEAREST);
     }
 }

@@ -1,16 +1,12 @@
 //! Commands that change documents where they lie: only in a source that is writable, only the bytes concerned, and not in a
 //! file whose fields are not YAML.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::string_slice, missing_docs)]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use support::files::{path, store, write_in_store};
-use support::process::{Answer, call_with_cache};
+use crate::support::files::{path, store, write_in_store};
+use crate::support::process::{Answer, call_with_cache};
 use tempfile::TempDir;
 
 const PAGE: &str =

@@ -1,12 +1,8 @@
 //! Errors for calls that are nearly valid: each row is a call, its exit code and its message.
 
-#![allow(clippy::unwrap_used, missing_docs)]
-
-mod support;
-
 use std::fs;
 
-use support::process::{call, call_on_terminal, call_with};
+use crate::support::process::{call, call_on_terminal, call_with};
 
 const RESEARCH: &str = "fixtures/research";
 

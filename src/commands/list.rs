@@ -81,7 +81,7 @@ pub(super) fn run_tags(store: &Store) -> Report {
 }
 
 /// Counts the notes with each tag.
-pub(super) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
+pub(crate) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
     let counts = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut counts, note| {
         note.tags().into_iter().for_each(|tag| *counts.entry(tag).or_default() += 1);
         counts

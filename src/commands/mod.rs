@@ -36,6 +36,7 @@ use std::time::Duration;
 pub use change::{CLAIMS, plan_changes};
 pub use doctor::{diagnostics, planned_repair};
 pub use graph::saved_file;
+pub(crate) use list::tag_counts;
 
 use crate::context::Session;
 use crate::env::Env;

@@ -8,7 +8,7 @@ use super::list::matching;
 use crate::context::Session;
 use crate::error::Error;
 use crate::escape::{one_line, shortened};
-use crate::note::TaskItem;
+use crate::note::{Note, TaskItem};
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::{Sort, TasksRequest};
 use crate::store::NoteHandle;
@@ -28,7 +28,7 @@ pub(super) fn run(request: &TasksRequest, session: &Session<'_>) -> Result<Repor
     let notes = matching(&request.filters, Sort::Updated, session)?;
     let is_wanted = |task: &TaskItem| request.with_done || task.is_done == request.only_done;
     let rows_of = |note: &&Arc<NoteHandle>| {
-        let tasks = note.parsed_or_empty().tasks().into_iter().filter(is_wanted);
+        let tasks = note.read_once(Note::tasks).into_iter().filter(is_wanted);
         tasks.map(|task| Entry::Row(row(note, task))).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<Entry>> = notes.par_iter().with_min_len(MIN_NOTES).map(rows_of).collect();

@@ -51,6 +51,11 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 
+/// Returns the ids of the notes that an answer in the records format shows.
+pub(crate) fn shown_ids(answer: &str) -> Vec<String> {
+    ShownAnswer::parse(answer).ids
+}
+
 /// Reads and parses a question file. Returns its name in messages and its questions.
 fn read_questions(source: &TextSource, current_dir: &Path) -> Result<(String, Vec<JudgedQuestion>), Error> {
     let (name, bytes) = match source {

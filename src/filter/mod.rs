@@ -112,7 +112,7 @@ pub enum Condition {
     Present,
     /// It equals one of these texts, as numbers if both are.
     OneOf(Vec<String>),
-    /// It contains this text, in any case.
+    /// It contains this text, which is in lower case, in any case.
     Contains(String),
     /// It compares so with a number.
     Number(Comparison, f64),
@@ -182,7 +182,7 @@ impl Condition {
         match self {
             Self::Present => true,
             Self::OneOf(values) => values.iter().any(|value| equals(text, value)),
-            Self::Contains(part) => text.to_lowercase().contains(&part.to_lowercase()),
+            Self::Contains(part) => text.to_lowercase().contains(part),
             Self::Number(comparison, number) => {
                 parse_number(text).and_then(|own| own.partial_cmp(number)).is_some_and(|order| comparison.allows(order))
             }

@@ -206,21 +206,25 @@ impl<'c, 'a> Parser<'c, 'a> {
     }
 
     fn alternatives(&mut self) -> Result<Expression, Failure> {
-        let first = self.conjunction()?;
-        let mut parts = vec![first];
-        while self.take_word("or") {
-            parts.push(self.conjunction()?);
-        }
-        Ok(one_or(parts, Expression::Any))
+        Ok(one_or(self.separated(|parser| parser.take_word("or"), Self::conjunction)?, Expression::Any))
     }
 
     fn conjunction(&mut self) -> Result<Expression, Failure> {
-        let first = self.negation()?;
-        let mut parts = vec![first];
-        while self.take_word("and") {
-            parts.push(self.negation()?);
+        Ok(one_or(self.separated(|parser| parser.take_word("and"), Self::negation)?, Expression::All))
+    }
+
+    /// Parses one or more items. `has_next`: reads what separates two of them, if it is next.
+    fn separated<T>(
+        &mut self,
+        has_next: impl Fn(&mut Self) -> bool,
+        item: impl Fn(&mut Self) -> Result<T, Failure>,
+    ) -> Result<Vec<T>, Failure> {
+        let first = item(self)?;
+        let mut items = vec![first];
+        while has_next(self) {
+            items.push(item(self)?);
         }
-        Ok(one_or(parts, Expression::All))
+        Ok(items)
     }
 
     fn negation(&mut self) -> Result<Expression, Failure> {
@@ -294,7 +298,7 @@ impl<'c, 'a> Parser<'c, 'a> {
             }
         }
         if self.take_sign("~") {
-            return Ok((Condition::Contains(self.value()?), false));
+            return Ok((Condition::Contains(self.value()?.to_lowercase()), false));
         }
         for (sign, comparison) in COMPARISONS {
             if self.take_sign(sign) {
@@ -354,11 +358,7 @@ impl<'c, 'a> Parser<'c, 'a> {
 
     /// Parses the items of a list and the parenthesis behind it.
     fn list<T>(&mut self, item: impl Fn(&mut Self) -> Result<T, Failure>) -> Result<Vec<T>, Failure> {
-        let first = item(self)?;
-        let mut items = vec![first];
-        while self.take_sign(",") {
-            items.push(item(self)?);
-        }
+        let items = self.separated(|parser| parser.take_sign(","), item)?;
         if self.take_sign(")") { Ok(items) } else { Err(self.expected("`,` or `)`")) }
     }
 

@@ -1,6 +1,6 @@
 //! The end of the client's process: its pipe may stay open, as long as another process has inherited it.
 
-use super::connection::{Event, EventSender};
+use super::connection::EventSender;
 
 /// Reports when a process has ended. Where the system can't wait for the process of another program, only the end of
 /// standard input tells.
@@ -9,6 +9,8 @@ pub(super) fn watch(process: u32, events: EventSender) {
     use rustix::event::{PollFd, PollFlags, poll};
     use rustix::io::Errno;
     use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+    use super::connection::Event;
 
     let Some(pid) = i32::try_from(process).ok().and_then(Pid::from_raw) else { return };
     let process = match pidfd_open(pid, PidfdFlags::empty()) {

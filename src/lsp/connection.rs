@@ -3,6 +3,7 @@
 //! A thread reads the messages, so that a request that was cancelled meanwhile is never begun. What is no message is
 //! answered, and the next one is read: a server that ends takes the unsaved state of its client with it.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -90,6 +91,7 @@ pub(super) struct Connection {
     sender: EventSender,
     waiting: VecDeque<Received>,
     last_request: i32,
+    output: RefCell<Box<dyn Write>>,
 }
 
 /// Adds events to those of the connection.
@@ -117,10 +119,18 @@ impl EventSender {
 impl Connection {
     /// Starts to read standard input.
     pub(super) fn stdio() -> Result<Self, Error> {
+        Self::new(|| io::stdin().lock(), Box::new(io::stdout()))
+    }
+
+    /// Starts to read an input, which is opened on the thread that reads it.
+    pub(super) fn new<R: BufRead>(
+        open: impl FnOnce() -> R + Send + 'static,
+        output: Box<dyn Write>,
+    ) -> Result<Self, Error> {
         let (sender, events) = channel();
         let messages = sender.clone();
         let read = move || {
-            let mut reader = LspReader { input: io::stdin().lock(), skipped: 0 };
+            let mut reader = LspReader { input: open(), skipped: 0 };
             while let Ok(Some(received)) = reader.read_message() {
                 if messages.send(received).is_err() {
                     return;
@@ -129,7 +139,8 @@ impl Connection {
             let _ = messages.send(Received::Event(Event::Closed));
         };
         std::thread::Builder::new().spawn(read)?;
-        Ok(Self { events, sender: EventSender(sender), waiting: VecDeque::new(), last_request: 0 })
+        let (sender, output) = (EventSender(sender), RefCell::new(output));
+        Ok(Self { events, sender, waiting: VecDeque::new(), last_request: 0, output })
     }
 
     pub(super) fn sender(&self) -> EventSender {
@@ -186,7 +197,7 @@ impl Connection {
 
     /// Answers a request.
     pub(super) fn respond<T: Serialize>(&self, id: Value, result: Result<T, ResponseError>) -> Result<(), Error> {
-        write_message(&match result {
+        self.write_message(&match result {
             Ok(result) => json!({"jsonrpc": "2.0", "id": id, "result": result}),
             Err(error) => json!({"jsonrpc": "2.0", "id": id, "error": error}),
         })
@@ -194,22 +205,22 @@ impl Connection {
 
     /// Sends a notification.
     pub(super) fn notify(&self, method: &str, params: impl Serialize) -> Result<(), Error> {
-        write_message(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
+        self.write_message(&json!({"jsonrpc": "2.0", "method": method, "params": params}))
     }
 
     /// Sends a request, whose answer is not waited for.
     pub(super) fn request(&mut self, method: &str, params: impl Serialize) -> Result<(), Error> {
         self.last_request += 1;
         let id = self.last_request;
-        write_message(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
+        self.write_message(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}))
     }
-}
 
-fn write_message(message: &Value) -> Result<(), Error> {
-    let text = message.to_string();
-    let mut out = io::stdout().lock();
-    write!(out, "Content-Length: {}\r\n\r\n{text}", text.len())?;
-    Ok(out.flush()?)
+    fn write_message(&self, message: &Value) -> Result<(), Error> {
+        let text = message.to_string();
+        let mut out = self.output.borrow_mut();
+        out.write_all(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes())?;
+        Ok(out.flush()?)
+    }
 }
 
 /// Reads one message after the other.

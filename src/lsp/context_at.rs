@@ -67,8 +67,8 @@ pub(super) fn heading_at(
     };
     let heading = parsed.headings().into_iter().find(is_here);
     Ok(heading.map(|heading| {
-        let range = heading.text_range(body);
-        (heading, range.start + start..range.end + start)
+        let range = parsed.heading_range(&heading);
+        (heading, range)
     }))
 }
 

@@ -8,6 +8,9 @@ use crate::graph::PathTarget;
 use crate::note::{EncodedTarget, InlineLink, Note, find_heading};
 use crate::store::NoteIdx;
 
+/// The characters that have a meaning in double brackets or before them, so that no name in a link has them.
+pub(super) const LINK_SIGNS: [char; 7] = ['[', ']', '|', '#', '\\', '`', '<'];
+
 /// A link of a note to a note or to nothing.
 #[derive(Debug, Clone)]
 pub(super) struct LocatedLink {
@@ -35,7 +38,7 @@ impl LocatedLink {
 /// Returns the links of a note that are located: those of its frontmatter, then those of its body.
 pub(super) fn links(view: &View<'_>, from: NoteIdx) -> Result<Vec<LocatedLink>, Error> {
     let note = view.note(from)?;
-    let mut links = field_links(view, from, note, "links:", note.links.iter().map(|link| link.target.as_str()));
+    let mut links = typed_links(view, from, note);
     links.extend(field_links(view, from, note, "compacts:", note.compacts.iter().map(String::as_str)));
     links.extend(body_links(view, from, note));
     Ok(links)
@@ -44,10 +47,12 @@ pub(super) fn links(view: &View<'_>, from: NoteIdx) -> Result<Vec<LocatedLink>, 
 /// Returns the links that make a note one of those that link to another: without those in the field `compacts`.
 pub(super) fn links_to(view: &View<'_>, from: NoteIdx, to: NoteIdx) -> Result<Vec<LocatedLink>, Error> {
     let note = view.note(from)?;
-    let mut links = field_links(view, from, note, "links:", note.links.iter().map(|link| link.target.as_str()));
-    links.extend(body_links(view, from, note));
-    links.retain(|link| link.to == Some(to));
-    Ok(links)
+    let links = typed_links(view, from, note).into_iter().chain(body_links(view, from, note));
+    Ok(links.filter(|link| link.to == Some(to)).collect())
+}
+
+fn typed_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> {
+    field_links(view, from, note, "links:", note.links.iter().map(|link| link.target.as_str()))
 }
 
 fn body_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> {
@@ -125,7 +130,5 @@ fn find_name(text: &str, name: &str, from: usize) -> Option<Range<usize>> {
 /// Returns the bytes of the text of the heading that a link leads to, in the text of its note; `None` if it names none.
 pub(super) fn heading_of(note: &Note, fragment: &str) -> Option<Range<usize>> {
     let headings = note.headings();
-    let heading = headings.get(find_heading(&headings, fragment)?)?;
-    let (range, start) = (heading.text_range(note.body()), note.body_range().start);
-    Some(range.start + start..range.end + start)
+    Some(note.heading_range(headings.get(find_heading(&headings, fragment)?)?))
 }

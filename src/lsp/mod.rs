@@ -26,6 +26,7 @@ mod symbols;
 mod text_position;
 mod view;
 
+use std::io::{Cursor, Write};
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 use std::time::Instant;
@@ -41,7 +42,7 @@ use crate::error::Error;
 use crate::request::{Action, ChangeRequest, Command};
 use crate::store::{ChangeWatcher, Config, Location, Store};
 use capabilities::Client;
-use connection::{Connection, Event, INVALID_REQUEST, Message, NOT_INITIALIZED, ResponseError};
+use connection::{Connection, Event, EventSender, INVALID_REQUEST, Message, NOT_INITIALIZED, ResponseError};
 use diagnostics::{DELAY, Diagnoser};
 use documents::Documents;
 use view::{OpenNotes, View};
@@ -74,10 +75,31 @@ impl LspSettings<'_> {
 /// # Errors
 /// If the client ends the connection without a request to shut down, or can't be written to.
 pub(crate) fn serve(date: Option<&str>, location: &Location, env: &Env) -> Result<(), Error> {
-    let mut connection = Connection::stdio()?;
+    serve_on(Connection::stdio()?, client_process::watch, date, location, env)
+}
+
+/// Serves a client in this process, which ends with its input.
+pub(crate) fn serve_bytes(
+    input: Vec<u8>,
+    output: Box<dyn Write>,
+    date: Option<&str>,
+    location: &Location,
+    env: &Env,
+) -> Result<(), Error> {
+    serve_on(Connection::new(|| Cursor::new(input), output)?, |_, _| (), date, location, env)
+}
+
+/// Serves a connection. `watch` reports the end of the client's process.
+fn serve_on(
+    mut connection: Connection,
+    watch: fn(u32, EventSender),
+    date: Option<&str>,
+    location: &Location,
+    env: &Env,
+) -> Result<(), Error> {
     let Some(client) = initialize(&mut connection)? else { return Ok(()) };
     if let Some(process) = client.process {
-        client_process::watch(process, connection.sender());
+        watch(process, connection.sender());
     }
     let names_store = location.store.is_some() || location.root.is_some();
     let folder = client.folder.clone().filter(|_| !names_store);

@@ -31,19 +31,16 @@ pub(super) fn references(view: &View<'_>, params: ReferenceParams) -> Result<Opt
             Some(to) => (to, None),
             None => return Ok(Some(Vec::new())),
         },
-        Some(Named::Heading(heading, _)) => (at.note, Some(heading)),
+        Some(Named::Heading(heading, range)) => (at.note, Some((heading, range))),
         _ => (at.note, None),
     };
     let mut found = Vec::new();
     if params.context.include_declaration {
-        let start = match &heading {
-            Some(heading) => heading_of(view.note(note)?, &heading.text).unwrap_or_default(),
-            None => 0..0,
-        };
-        found.extend(view.location(note, start)?);
+        let declaration = heading.as_ref().map_or(0..0, |(_, range)| range.clone());
+        found.extend(view.location(note, declaration)?);
     }
     found.extend(match heading {
-        Some(heading) => links_to_heading(view, note, &heading)?,
+        Some((heading, _)) => links_to_heading(view, note, &heading)?,
         None => links_to_note(view, note)?,
     });
     Ok(Some(found))

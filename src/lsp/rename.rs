@@ -4,7 +4,7 @@ use lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams,
 
 use super::context_at::{Named, NamedAt, is_inside, named_at};
 use super::edits::{TargetStore, workspace_edit};
-use super::links::{LocatedLink, links_to};
+use super::links::{LINK_SIGNS, LocatedLink, links_to};
 use super::navigation::linking_notes;
 use super::view::View;
 use crate::commands::plan_changes;
@@ -90,8 +90,7 @@ fn plan_heading(view: &View<'_>, note: NoteIdx, index: usize, new_text: &str) ->
     let parsed = view.note(note)?;
     let old = parsed.headings();
     let heading = old.get(index).ok_or_else(|| Error::failure("the heading is gone"))?;
-    let (range, start) = (heading.text_range(parsed.body()), parsed.body_range().start);
-    let own_edit = (range.start + start..range.end + start, new_text.to_owned());
+    let own_edit = (parsed.heading_range(heading), new_text.to_owned());
     let renamed = with_spans(parsed.text(), vec![own_edit.clone()]).map_err(Error::failure)?;
     let new = view.store().parse_at(&view.handle(note).path, &renamed).parsed()?.headings();
     let is_alone = |(position, (old, new)): (usize, (&Heading, &Heading))| {
@@ -165,7 +164,7 @@ impl Fragments {
         let (heading, anchor) = (self.new.get(index)?, self.new_anchors.get(index)?);
         let is_anchor = self.old_anchors.get(index).is_some_and(|anchor| anchor == fragment)
             && self.old.get(index).is_some_and(|heading| heading.text != fragment);
-        let can_be_text = !is_anchor && !heading.text.contains(['[', ']', '|', '#', '\\', '`', '<']);
+        let can_be_text = !is_anchor && !heading.text.contains(LINK_SIGNS);
         // A path of headings keeps those above.
         let above = fragment.rsplit_once('#').map(|(above, _)| format!("{above}#")).unwrap_or_default();
         let text = match link.inline {

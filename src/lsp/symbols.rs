@@ -54,11 +54,10 @@ fn tree(view: &View<'_>, note: NoteIdx, headings: &[Heading]) -> Result<Vec<Docu
         }
     };
     for heading in headings {
-        let text = heading.text_range(parsed.body());
         let whole = lines.range(heading.start + start..heading.section.end + start);
         let name = if heading.text.is_empty() { "#".repeat(heading.level) } else { one_line(&heading.text) };
         close_above(&mut open, heading.level);
-        open.push((heading.level, symbol(name, whole, lines.range(text.start + start..text.end + start))));
+        open.push((heading.level, symbol(name, whole, lines.range(parsed.heading_range(heading)))));
     }
     close_above(&mut open, 1);
     Ok(open.pop().and_then(|(_, root)| root.children).unwrap_or_default())

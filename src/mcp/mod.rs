@@ -13,10 +13,12 @@ mod schemas;
 mod stdio;
 mod tools;
 
+use std::io::Write;
 use std::sync::mpsc::channel;
 
 use rmcp::model::JsonObject;
 use serde_json::Value;
+use tokio::io::AsyncRead;
 use tokio::sync::oneshot;
 
 use crate::commands;
@@ -64,9 +66,21 @@ struct Settings<'a> {
 /// Runs the server until the client disconnects. Notes get `date` as their time of creation or change, else the current
 /// second. `is_structured`: whether results contain structured content too.
 pub(crate) fn serve(date: Option<&str>, is_structured: bool, location: &Location, env: &Env) -> Result<(), Error> {
+    serve_on(tokio::io::stdin, std::io::stdout, date, is_structured, location, env)
+}
+
+/// Serves the protocol on streams, which are opened on the thread that runs it.
+pub(crate) fn serve_on<R: AsyncRead + Send + Unpin + 'static, W: Write + Send + Unpin + 'static>(
+    input: impl FnOnce() -> R + Send + 'static,
+    output: impl Fn() -> W + Send + 'static,
+    date: Option<&str>,
+    is_structured: bool,
+    location: &Location,
+    env: &Env,
+) -> Result<(), Error> {
     let location = &Location { is_only_call: false, ..location.clone() };
     let (sender, calls) = channel();
-    let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve_stdio(sender))?;
+    let protocol_thread = std::thread::Builder::new().spawn(move || protocol::serve(sender, input, output))?;
     let settings = Settings { date, is_structured, location, env };
     answer_calls(&settings, CallQueue::new(calls, location));
     protocol_thread.join().map_err(|_| Error::failure("the server stopped unexpectedly"))?

@@ -391,6 +391,12 @@ impl Note {
         headings::headings(self.body())
     }
 
+    /// Returns the bytes of the text of a heading of the body in the file.
+    pub(crate) fn heading_range(&self, heading: &Heading) -> Range<usize> {
+        let range = heading.text_range(self.body());
+        self.body.start + range.start..self.body.start + range.end
+    }
+
     /// Returns the ordered lists in the body, each as the links that its items begin with. Parses the body.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         match self.dialect {

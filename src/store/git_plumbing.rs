@@ -68,7 +68,7 @@ impl Repository {
 
     /// Returns the commit whose files are read, or that is checked out; `None` if there is none.
     pub(super) fn head(&self) -> Option<String> {
-        self.commit_of(self.revision())
+        self.peeled(self.revision())
     }
 
     /// Returns the name of the commit with which its history begins.
@@ -84,8 +84,12 @@ impl Repository {
             return None;
         }
         // Two calls, for behind `:/TEXT` all is part of the text.
-        let object = self.object_of(revision)?;
-        self.object_of(&format!("{object}^{{commit}}"))
+        self.peeled(&self.object_of(revision)?)
+    }
+
+    /// Returns the id of the commit that a name of it, or of a tag of it, means.
+    fn peeled(&self, name: &str) -> Option<String> {
+        self.object_of(&format!("{name}^{{commit}}"))
     }
 
     /// Whether the repository lacks the beginning of its history.

@@ -61,7 +61,7 @@ struct Log {
 }
 
 impl Log {
-    fn new(&self) -> [Content; 2] {
+    fn changed(&self) -> [Content; 2] {
         self.old.map(|old| old | 1 << self.process)
     }
 }
@@ -154,7 +154,7 @@ impl State {
             return;
         }
         let now = self.files.each_ref().map(Name::now);
-        let is_begun = now.iter().zip(log.new()).any(|(now, new)| *now == new);
+        let is_begun = now.iter().zip(log.changed()).any(|(now, new)| *now == new);
         let is_due = |file: usize| is_begun && now[file] == log.old[file];
         let (of_file, rest) = program.completion.split_at(STEPS_OF_FILE.min(program.completion.len()));
         let mut steps = VecDeque::new();
@@ -195,7 +195,7 @@ impl State {
             Step::SyncStore => self.log.sync(),
             Step::Exchange(file) => {
                 let log = own.or(self.log.now()).unwrap();
-                self.files[file].set(log.new()[file]);
+                self.files[file].set(log.changed()[file]);
             }
             Step::Restore(file) => self.files[file].set(own.unwrap().old[file]),
             Step::SyncNotes => self.files.iter_mut().for_each(Name::sync),

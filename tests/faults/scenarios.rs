@@ -219,8 +219,8 @@ fn with_pending(world: &World) {
     world.save();
     world.restore();
     let (_, calls) = world.run_with_fault("repo", ("qipu", &["tags", "rename", "x", "y"]), "", None);
-    let exchanges = calls.iter().enumerate().filter(|(_, call)| call.name == "renameat2").map(|(at, _)| at + 1);
-    let second = exchanges.skip(1).next().unwrap();
+    let mut exchanges = calls.iter().enumerate().filter(|(_, call)| call.name == "renameat2").map(|(at, _)| at + 1);
+    let second = exchanges.nth(1).unwrap();
     world.restore();
     let fault = super::world::Fault { at: second, name: "KILL", goes_on: false };
     let (ended, _) = world.run_with_fault("repo", ("qipu", &["tags", "rename", "x", "y"]), "", Some(fault));

@@ -2,7 +2,9 @@
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::string_slice)]
 
+pub(crate) mod answer_laws;
 pub(crate) mod collection_model;
+pub(crate) mod commands;
 pub(crate) mod files;
 pub(crate) mod frontmatter;
 pub(crate) mod generators;

@@ -13,7 +13,8 @@ use serde_json::{Map, Value};
 
 /// The schemas by file name without extension: one for each kind of answer, and `definitions`.
 pub(crate) static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/schema");
+    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("specs/schema"));
+    let folder = folders.into_iter().find(|folder| folder.is_dir()).unwrap();
     let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let read = |path: &Path| serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap();
     files.map(|path| (path.file_stem().unwrap().to_str().unwrap().to_owned(), read(&path))).collect()

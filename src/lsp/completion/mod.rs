@@ -3,7 +3,7 @@
 mod cursor;
 mod names;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use lsp_types::{
@@ -11,7 +11,9 @@ use lsp_types::{
     TextDocumentPositionParams, TextEdit,
 };
 
+use super::links::LINK_SIGNS;
 use super::view::View;
+use crate::commands::tag_counts;
 use crate::error::Error;
 use crate::escape::one_line;
 use crate::note::{Dialect, Heading, NOTE_KINDS, STATUSES, heading_fragments};
@@ -107,13 +109,14 @@ fn headings(view: &View<'_>, note: NoteIdx, name: &str, is_closed: bool) -> Resu
 
 /// Returns the tags in use that contain the typed text, the most frequent first.
 fn tags(view: &View<'_>, typed: &str) -> Vec<CompletionCandidate> {
-    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-    view.store().notes().iter().flat_map(|note| note.tags()).for_each(|tag| *counts.entry(tag).or_default() += 1);
     let lower = typed.to_lowercase();
     // The typed text itself is one of the tags already.
     let is_other = |(tag, count): &(&str, usize)| (*count > 1 || *tag != typed) && is_plain_scalar(tag);
-    let mut counts: Vec<(&str, usize)> =
-        counts.into_iter().filter(is_other).filter(|(tag, _)| tag.to_lowercase().contains(&lower)).collect();
+    let mut counts: Vec<(&str, usize)> = tag_counts(view.store().notes())
+        .into_iter()
+        .filter(is_other)
+        .filter(|(tag, _)| tag.to_lowercase().contains(&lower))
+        .collect();
     counts.sort_by(|(a, a_count), (b, b_count)| b_count.cmp(a_count).then_with(|| a.cmp(b)));
     let candidate = |(tag, count): (&str, usize)| CompletionCandidate {
         detail: Some(counted(count, "note")),
@@ -151,7 +154,7 @@ fn is_plain_scalar(text: &str) -> bool {
 
 /// Whether a name of an untrusted note is shown as it is and does not end a link in double brackets.
 fn ends_no_link(text: &str) -> bool {
-    !text.contains(['[', ']', '|', '#', '\\', '`', '<']) && one_line(text) == text
+    !text.contains(LINK_SIGNS) && one_line(text) == text
 }
 
 /// Returns a range of bytes from the begin of a text to its end.

@@ -65,5 +65,5 @@ fn missing(repository: &Repository, name: &CommitName) -> Error {
 /// Returns the error of a repository whose branch has no commit; `None` if it has one.
 pub(in crate::store) fn no_commits(repository: &Repository) -> Option<Error> {
     let error = || Error::usage("there is no commit here yet").hint("`git commit` makes one");
-    repository.commit_of("HEAD").is_none().then(error)
+    repository.head().is_none().then(error)
 }

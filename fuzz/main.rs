@@ -1,0 +1,46 @@
+//! Runs a fuzz target under libFuzzer. The environment variable `QIPU_FUZZ_TARGET` names it; `fuzz/run` sets it. All targets
+//! share one program, which is linked once.
+
+#![no_main]
+
+mod targets;
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use targets::Target;
+
+/// The target of this process.
+static TARGET: LazyLock<Target> = LazyLock::new(|| {
+    // One worker: parallel iterators are deterministic. Not the current thread, which waits for others in some commands.
+    let _ = rayon::ThreadPoolBuilder::new().num_threads(1).build_global();
+    let name = std::env::var("QIPU_FUZZ_TARGET").unwrap_or_default();
+    if let Some(folder) = std::env::var_os("QIPU_FUZZ_SEEDS") {
+        targets::write_seeds(folder.as_ref());
+    }
+    match targets::find(&name) {
+        Some(target) => target,
+        None => {
+            let names: Vec<&str> = targets::TARGETS.iter().map(|(name, _)| *name).collect();
+            panic!("QIPU_FUZZ_TARGET is `{name}`, which is none of {}", names.join(", "));
+        }
+    }
+});
+
+/// The most processor time of one input. The time limit of libFuzzer counts what other processes take, too.
+const MAX_TICKS: u64 = 500;
+
+/// Returns the processor time that this process and its threads have taken, in ticks of a hundredth of a second; 0 where the
+/// system does not tell.
+fn ticks() -> u64 {
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(')').next().unwrap_or_default().split(' ').skip(12).take(2);
+    fields.filter_map(|field| field.parse::<u64>().ok()).sum()
+}
+
+fuzz_target!(|data: &[u8]| {
+    let before = ticks();
+    TARGET(data);
+    let taken = ticks() - before;
+    assert!(taken <= MAX_TICKS, "the input took {taken} hundredths of a second");
+});

@@ -1,0 +1,80 @@
+//! The tests that need more than one module, in one program: linking is most of the cost of a test program.
+//!
+//! `cargo test --test all laws::` runs the tests of one file.
+
+#![allow(
+    clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::print_stdout,
+    clippy::string_slice, missing_docs
+)]
+// The fuzz targets, which are a program of their own too, include some of the modules below `support`.
+#![allow(clippy::duplicate_mod)]
+
+mod support;
+
+mod anchor_histories;
+#[cfg(unix)]
+mod anchors;
+mod answers;
+mod architecture;
+mod assessment;
+mod authority;
+mod binary;
+mod browse;
+mod change_commands;
+mod cli;
+#[cfg(unix)]
+mod collections;
+mod dialects;
+mod docs;
+mod document_findings;
+mod edits;
+mod eval;
+mod export;
+#[cfg(target_os = "linux")]
+mod faults;
+#[cfg(target_os = "linux")]
+mod file_access;
+mod file_owners;
+mod filters;
+mod fuzz_corpus;
+mod graph;
+mod hooks;
+#[cfg(target_os = "linux")]
+mod hostile_collections;
+mod import;
+mod index;
+mod index_format;
+mod inventories;
+mod languages;
+mod laws;
+mod lsp;
+mod lsp_answers;
+mod mcp;
+mod merge;
+mod okf;
+mod pack;
+mod passages;
+mod plain_output;
+mod question_references;
+mod questions;
+mod relinking;
+mod retired_notes;
+mod review;
+mod schemas;
+mod search;
+mod secrets;
+mod settings;
+mod setup;
+#[cfg(unix)]
+mod shells;
+mod snapshots;
+mod supersession;
+mod tasks;
+mod terminal;
+#[cfg(unix)]
+mod time_travel;
+mod trust;
+#[cfg(unix)]
+mod worktrees;
+mod writable_sources;
+mod wrong_usage;
