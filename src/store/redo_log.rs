@@ -59,6 +59,9 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
         .or_else(|| in_progress_writes::now(folder.root))
         .unwrap_or(i64::MAX);
     lock.wrote(versions());
+    if folder.is_source {
+        remove_stale_beside(&staged, now);
+    }
     // Racy notes were waited for when they were read; attachments are waited for here.
     let attachments = staged.iter().filter(|staged| staged.change.source().starts_with(ATTACHMENTS));
     let stat =
@@ -371,6 +374,12 @@ impl<'a> StagedChange<'a> {
             _ => Ok(()),
         }
     }
+}
+
+/// Removes the temporary files that crashed commands left beside the files. In a store, `doctor --fix` does.
+fn remove_stale_beside(staged: &[StagedChange<'_>], now: i64) {
+    let folders: BTreeSet<&Path> = staged.iter().map(|staged| files::folder_of(&staged.path)).collect();
+    folders.into_iter().for_each(|folder| files::remove_stale(folder, now));
 }
 
 fn expect_free(path: &Path) -> Result<()> {

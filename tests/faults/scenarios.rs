@@ -26,6 +26,8 @@ pub(crate) struct Scenario {
     pub(crate) folder: &'static str,
     pub(crate) args: &'static [&'static str],
     pub(crate) stdin: &'static str,
+    /// The command that must work whatever happened before, for [`Rule::AllOrNothing`] and [`Rule::Server`].
+    pub(crate) next: &'static [&'static str],
     pub(crate) rule: Rule,
     /// Changes the world before it is saved.
     pub(crate) prepare: fn(&World),
@@ -39,6 +41,7 @@ const BASE: Scenario = Scenario {
     folder: "repo",
     args: &[],
     stdin: "",
+    next: &["capture", "The text of the next.", "--title", "Next probe"],
     rule: Rule::AllOrNothing,
     prepare: |_| (),
     is_in_sample: false,
@@ -84,6 +87,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("tags rename", &["tags", "rename", "x", "y"]),
     Scenario {
         prepare: with_documents,
+        next: NEXT_DOCUMENT,
         ..notes("tags rename: documents", &["tags", "rename", "x", "y", "--to", "docs"])
     },
     notes("tasks done", &["tasks", "done", "e:7"]),
@@ -152,6 +156,9 @@ pub(crate) const READERS: &[&[&str]] = &[
     &["man"],
     &["help"],
 ];
+
+/// The log of a source is completed by the next command that changes a document of it.
+const NEXT_DOCUMENT: &[&str] = &["create", "Next probe", "--to", "docs"];
 
 const MERGE: &[&str] = &["merge", "--quiet", "-m", "merged", "theirs"];
 

@@ -124,15 +124,16 @@ impl World {
         command.arg(if program == "qipu" { env!("CARGO_BIN_EXE_qipu") } else { program }).args(args);
         let ended = self.wait(&mut command, stdin);
         let calls = fs::read_to_string(log).unwrap();
-        (ended, calls.lines().map(|line| self.call(line)).collect())
+        (ended, calls.lines().filter_map(|line| self.call(line)).collect())
     }
 
-    fn call(&self, line: &str) -> Call {
+    /// Parses a line of the log; `None` for the last one of an injector that was killed with a program that hung.
+    fn call(&self, line: &str) -> Option<Call> {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [_, name, class, path, to] = fields[..] else { panic!("{line}") };
+        let [_, name, class, path, to] = fields[..] else { return None };
         let shown =
             |path: &str| if class == "o" { "standard output".to_owned() } else { self.normalized(&without_dots(path)) };
-        Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) }
+        Some(Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) })
     }
 
     fn command(&self, folder: &str, program: &str) -> Command {
@@ -179,7 +180,7 @@ impl World {
     /// Replaces what differs between runs and worlds: the path of the world, random ids and temporary names.
     pub(crate) fn normalized(&self, text: &str) -> String {
         static RANDOM: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"\bqp-[a-z0-9]{8}\b|\.qipu-(tmp|kept)-[A-Za-z0-9]{6}|\b[0-9a-f]{16,64}\b|#[0-9]+ \(deleted\)|\.tmp[A-Za-z0-9]{6}\b")
+            Regex::new(r"\bqp-[a-z0-9]{8}\b|\.qipu-(tmp|kept)-[A-Za-z0-9]{6}|\b[0-9a-f]{16,64}\b|#[0-9]+ \(deleted\)| folders=[0-9]+|\.tmp[A-Za-z0-9]{6}\b")
                 .unwrap()
         });
         let text = text.replace(&*self.live().to_string_lossy(), "");
@@ -187,6 +188,8 @@ impl World {
             id if id.starts_with("qp-") => "qp-ID".to_owned(),
             name if name.starts_with(".qipu-") => format!("{}X", &name[..name.len() - 6]),
             name if name.starts_with(".tmp") => ".tmpX".to_owned(),
+            // The section of `setup` says how many folders it made, of which an earlier attempt may have made some.
+            name if name.starts_with(" folders=") => String::new(),
             name if name.starts_with('#') => "UNNAMED".to_owned(),
             _ => "HASH".to_owned(),
         };
