@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::super::headings::{Heading, headings, with_name};
 use super::super::markdown::{MAX_PARSED, is_closed};
 use super::super::splice::splice;
-use super::{line_end, read, with_lines};
+use super::{line_end, read, with_line_ends, with_lines};
 
 /// A change of a part of the body. Line endings of new text become those of the file's first line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub(super) fn with_body_edit(text: &str, edit: &BodyEdit) -> Result<String, Stri
     let (fields, range) = read(text);
     let body = text.get(range.clone()).unwrap_or_default();
     let line_end = line_end(text);
-    let in_file = |new: &str| new.replace("\r\n", "\n").replace('\n', line_end);
+    let in_file = |new: &str| with_line_ends(new, line_end);
     let new_body = match edit {
         BodyEdit::Append(_) if !is_closed(body) => {
             return Err("its text ends inside a code block or a comment".to_owned());

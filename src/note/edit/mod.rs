@@ -45,7 +45,7 @@ pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
 /// inserted before it.
 fn with_body(text: &str, body: &str) -> Result<String, String> {
     let line_end = line_end(text);
-    let body = body.replace("\r\n", "\n").replace('\n', line_end);
+    let body = with_line_ends(body, line_end);
     let (fields, old) = read(text);
     let front = text.get(..old.start).unwrap_or_default();
     let has_front = old.start > range_without_bom(text).start;
@@ -96,7 +96,7 @@ fn with_lines(text: &str, lines: &str, is_apart: bool) -> Result<String, String>
     let line_rest = if has_line_end { "" } else { line_end };
     let has_blank_line = body.lines().next_back().is_none_or(|last| last.trim().is_empty());
     let between = if is_apart && !has_blank_line { line_end } else { "" };
-    let lines = lines.replace("\r\n", "\n").replace('\n', line_end);
+    let lines = with_line_ends(lines, line_end);
     let new = format!("{text}{line_rest}{between}{lines}{line_end}");
     let (new_fields, range) = read(&new);
     if new_fields == fields && (range.start == old.start || body.is_empty()) {
@@ -110,6 +110,13 @@ fn read(text: &str) -> (Frontmatter, Range<usize>) {
     let fields = frontmatter::read(text, &parts, &mut Vec::new());
     let body = if fields.is_text { range_without_bom(text) } else { parts.body };
     (Frontmatter { is_text: false, ..fields }, body)
+}
+
+/// Replaces the line endings of a text. Several carriage returns before a line feed are one line ending.
+fn with_line_ends(text: &str, line_end: &str) -> String {
+    let replaced =
+        |line: &str| line.strip_suffix('\n').map(|line| format!("{}{line_end}", line.trim_end_matches('\r')));
+    text.split_inclusive('\n').map(|line| replaced(line).unwrap_or_else(|| line.to_owned())).collect()
 }
 
 pub(crate) fn line_end(text: &str) -> &'static str {

@@ -231,6 +231,8 @@ fn no_body_becomes_fields() {
         ("Old\n", "---\nNew\n", "---\n---\n---\nNew\n"),
         ("Old\n", "\u{feff}New\n", "---\n---\n\u{feff}New\n"),
         ("Old\n", "New\n", "New\n"),
+        // Not a line ending of Windows after a first one that is taken for part of the line.
+        ("", "New\r\r\nline\n", "New\nline\n"),
         ("Old\r\n", "---\nid: x\n---\n", "---\r\n---\r\n---\r\nid: x\r\n---\r\n"),
         ("---\nid: a\n---", "New\n", "---\nid: a\n---\nNew\n"),
         ("---\nid: a\n---\nOld", "---\nid: x\n---\n", "---\nid: a\n---\n---\nid: x\n---\n"),
