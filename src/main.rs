@@ -8,6 +8,7 @@ use qipu::env::{Env, WaitPolicy};
 use qipu::error::ErrorKind;
 
 // A cold start is mostly small allocations on several threads.
+#[cfg(feature = "allocator")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,9 +1,6 @@
 //! Counts tokens: at [`CHARS_PER_TOKEN`], or with the encoding of a model.
 
-use std::sync::OnceLock;
-
 use clap::ValueEnum;
-use tiktoken::{CoreBpe, encoding};
 
 /// The characters of one token without an encoding.
 pub const CHARS_PER_TOKEN: usize = 4;
@@ -15,9 +12,11 @@ pub enum Tokenizer {
     #[default]
     Estimate,
     /// The encoding of GPT-3.5 and GPT-4.
+    #[cfg(feature = "tokenizers")]
     #[value(name = "cl100k_base", alias = "cl100k")]
     Cl100k,
     /// The encoding of GPT-4o and later.
+    #[cfg(feature = "tokenizers")]
     #[value(name = "o200k_base", alias = "o200k")]
     O200k,
 }
@@ -25,23 +24,36 @@ pub enum Tokenizer {
 impl Tokenizer {
     /// Counts the tokens of a text. The first call for an encoding decodes its table, which takes some time.
     pub fn count(self, text: &str) -> usize {
-        self.encoding().map_or_else(|| text.chars().count().div_ceil(CHARS_PER_TOKEN), |encoding| encoding.count(text))
+        match self {
+            Self::Estimate => text.chars().count().div_ceil(CHARS_PER_TOKEN),
+            #[cfg(feature = "tokenizers")]
+            Self::Cl100k => encodings::cl100k().count(text),
+            #[cfg(feature = "tokenizers")]
+            Self::O200k => encodings::o200k().count(text),
+        }
     }
 
     /// Tells whether tokens are those of an encoding, whose count is known only for a whole text.
     pub fn is_encoding(self) -> bool {
         self != Self::Estimate
     }
+}
 
-    fn encoding(self) -> Option<&'static CoreBpe> {
-        // One static each: a reference to all encodings of the crate would link the tables of all of them.
+/// The encodings, one static each: a reference to all encodings of the crate would link the tables of all of them.
+#[cfg(feature = "tokenizers")]
+mod encodings {
+    use std::sync::OnceLock;
+
+    use tiktoken::{CoreBpe, encoding};
+
+    pub(super) fn cl100k() -> &'static CoreBpe {
         static CL100K: OnceLock<CoreBpe> = OnceLock::new();
+        CL100K.get_or_init(encoding::cl100k_base)
+    }
+
+    pub(super) fn o200k() -> &'static CoreBpe {
         static O200K: OnceLock<CoreBpe> = OnceLock::new();
-        match self {
-            Self::Estimate => None,
-            Self::Cl100k => Some(CL100K.get_or_init(encoding::cl100k_base)),
-            Self::O200k => Some(O200K.get_or_init(encoding::o200k_base)),
-        }
+        O200K.get_or_init(encoding::o200k_base)
     }
 }
 

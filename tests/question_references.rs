@@ -2,8 +2,10 @@
 //! format.
 
 use std::fs;
+use std::process::Command;
 
 use crate::support::files::{store, write_in_store as write};
+use crate::support::mcp_client::McpClient;
 use crate::support::process::call;
 use serde_json::Value;
 
@@ -90,31 +92,23 @@ fn a_word_that_is_the_id_of_a_file_names_nothing() {
 
 #[test]
 fn an_id_is_named_over_mcp_too_though_it_has_expired() {
-    use rmcp::ServiceExt;
-    use rmcp::model::{CallToolRequestParams, ContentBlock};
     let dir = named();
-    let mut server = tokio::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
-    server.args(["mcp", "--today", TODAY]).current_dir(dir.path()).env_clear();
-    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
-        let client = ().serve(rmcp::transport::TokioChildProcess::new(server).unwrap()).await.unwrap();
-        let told = async |topic: &str| {
-            let Value::Object(arguments) = serde_json::json!({"topic": topic}) else { panic!("an object") };
-            let request = CallToolRequestParams::new("get_context").with_arguments(arguments);
-            let answer = client.call_tool(request).await.unwrap();
-            let ContentBlock::Text(text) = &answer.content[0] else { panic!("{answer:?}") };
-            text.text.clone()
-        };
-        for topic in ["renames in qp-a1b2", "renames in [[Spare parts]]"] {
-            let text = told(topic).await;
-            let first = text.lines().find(|line| line.starts_with("- [")).unwrap();
-            assert!(first.starts_with("- [qp-a1b2] (expired 2024-12-31) Spare parts"), "{text}");
-        }
-        let text = told("renames on 2025-03-05 and 2025-03-06").await;
-        assert!(text.contains("- [j-5] (expired 2025-03-06)"), "{text}");
-        assert!(text.contains("there is no journal of 2025-03-06"), "{text}");
-        let text = told("peel a ripe mango").await;
-        assert!(text.contains("(no note answers this)"), "{text}");
-    });
+    let mut server = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let client = McpClient::start(server.args(["mcp", "--today", TODAY]).current_dir(dir.path()).env_clear());
+    let told = |topic: &str| {
+        let answer = client.call("get_context", &serde_json::json!({"topic": topic}));
+        answer.content[0].as_text().unwrap().text.clone()
+    };
+    for topic in ["renames in qp-a1b2", "renames in [[Spare parts]]"] {
+        let text = told(topic);
+        let first = text.lines().find(|line| line.starts_with("- [")).unwrap();
+        assert!(first.starts_with("- [qp-a1b2] (expired 2024-12-31) Spare parts"), "{text}");
+    }
+    let text = told("renames on 2025-03-05 and 2025-03-06");
+    assert!(text.contains("- [j-5] (expired 2025-03-06)"), "{text}");
+    assert!(text.contains("there is no journal of 2025-03-06"), "{text}");
+    let text = told("peel a ripe mango");
+    assert!(text.contains("(no note answers this)"), "{text}");
 }
 
 #[test]

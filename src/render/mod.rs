@@ -14,6 +14,10 @@ mod json_values;
 mod level_text;
 mod lines;
 mod list_rows;
+#[cfg(feature = "styles")]
+mod markdown;
+#[cfg(not(feature = "styles"))]
+#[path = "verbatim.rs"]
 mod markdown;
 mod note_writer;
 mod paint;

@@ -1,6 +1,6 @@
 //! How long a running server takes to answer: `cargo bench --bench server -- 1000 10000`.
 //!
-//! Two hundred questions for each kind of call, one after the other over the SDK's own client, in generated
+//! Two hundred questions for each kind of call, one after the other over its pipes, in generated
 //! stores. Prints medians and 99th percentiles in milliseconds.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::print_stdout, missing_docs)]
@@ -8,21 +8,22 @@
 #[path = "generate.rs"]
 #[expect(dead_code, reason = "the other benchmark needs more of it")]
 mod generate;
+#[path = "../support/mcp_client.rs"]
+#[expect(dead_code, reason = "tests need more of it")]
+mod mcp_client;
 #[path = "../support/random.rs"]
 mod random;
 #[path = "words.rs"]
 mod words;
 
 use std::fs;
+use std::process::Command;
 use std::time::Instant;
 
-use rmcp::model::CallToolRequestParams;
-use rmcp::service::RunningService;
-use rmcp::transport::TokioChildProcess;
-use rmcp::{RoleClient, ServiceExt};
 use serde_json::{Value, json};
 
 use generate::Store;
+use mcp_client::McpClient;
 
 const QUERIES: usize = 200;
 /// How many words of a note's title are asked for.
@@ -47,18 +48,12 @@ fn asked(store: &Store) -> Vec<Asked> {
 }
 
 /// Calls a tool about each note; returns the times it took, sorted.
-async fn time(
-    client: &RunningService<RoleClient, ()>,
-    asked: &[Asked],
-    tool: &'static str,
-    arguments: impl Fn(&Asked) -> Value,
-) -> Vec<f64> {
+fn time(client: &McpClient, asked: &[Asked], tool: &str, arguments: impl Fn(&Asked) -> Value) -> Vec<f64> {
     let mut times = Vec::new();
     for asked in asked {
-        let arguments = arguments(asked).as_object().unwrap().clone();
-        let request = CallToolRequestParams::new(tool).with_arguments(arguments);
+        let arguments = arguments(asked);
         let start = Instant::now();
-        let result = client.call_tool(request).await.unwrap();
+        let result = client.call(tool, &arguments);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         assert_eq!(result.is_error, Some(false), "{result:?}");
     }
@@ -66,25 +61,23 @@ async fn time(
     times
 }
 
-async fn bench(notes: usize) {
+fn bench(notes: usize) {
     let store = Store::of_size(notes).unwrap();
     let asked = asked(&store);
-    let mut command = tokio::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
-    command.arg("mcp").current_dir(&store.dir);
-    let client = ().serve(TokioChildProcess::new(command).unwrap()).await.unwrap();
+    let client = McpClient::start(Command::new(env!("CARGO_BIN_EXE_qipu")).arg("mcp").current_dir(&store.dir));
     let query = |asked: &Asked| json!({"topic": asked.topic, "abstraction": "summary"});
     let include = ["derivation", "evidence", "contradictions"];
     // The first call opens the store.
-    time(&client, &asked[..1], "get_context", query).await;
+    time(&client, &asked[..1], "get_context", query);
     let kinds = [
-        ("query", time(&client, &asked, "get_context", query).await),
-        ("query, adaptive", time(&client, &asked, "get_context", |asked| json!({"topic": asked.topic})).await),
-        ("expansion", time(&client, &asked, "expand", |asked| json!({"ids": [asked.id], "include": include})).await),
+        ("query", time(&client, &asked, "get_context", query)),
+        ("query, adaptive", time(&client, &asked, "get_context", |asked| json!({"topic": asked.topic}))),
+        ("expansion", time(&client, &asked, "expand", |asked| json!({"ids": [asked.id], "include": include}))),
     ];
     for (name, times) in kinds {
         println!("| {notes} | {name} | {:.1} | {:.1} |", times[times.len() / 2], times[times.len() * 99 / 100]);
     }
-    client.cancel().await.unwrap();
+    client.end();
 }
 
 fn main() {
@@ -96,6 +89,5 @@ fn main() {
     let sizes: Vec<usize> = args.iter().filter_map(|size| size.parse().ok()).collect();
     let sizes = if sizes.is_empty() { vec![1000, 10_000] } else { sizes };
     println!("| notes | call | P50 ms | P99 ms |\n|---|---|---|---|");
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    sizes.into_iter().for_each(|notes| runtime.block_on(bench(notes)));
+    sizes.into_iter().for_each(bench);
 }

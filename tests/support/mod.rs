@@ -13,6 +13,7 @@ pub(crate) mod git_history;
 pub(crate) mod hang;
 pub(crate) mod layouts;
 pub(crate) mod lsp_client;
+pub(crate) mod mcp_client;
 pub(crate) mod process;
 pub(crate) mod pty;
 pub(crate) mod random;
