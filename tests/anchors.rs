@@ -208,7 +208,7 @@ fn days_are_due_and_retired_notes_are_not_checked() {
 
 #[test]
 fn without_git_the_files_alone_decide() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     let at = |path: &str| dir.path().join(path);
     fs::create_dir_all(at(".qipu/notes")).unwrap();
     fs::create_dir_all(at("src")).unwrap();
@@ -295,7 +295,7 @@ fn links_pipes_and_submodules_are_gone_and_never_read() {
     fs::create_dir_all(repository.path("sub")).unwrap();
     repository.write("sub/x.rs", SOURCE);
     repository.commit();
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::support::files::temp_dir();
     fs::write(outside.path().join("x.rs"), SOURCE).unwrap();
     let item = |path: &str| format!("  - {{path: {path}, line: 3, text: 'pub fn run(x: u8) {{'}}\n");
     let paths = ["src/a.rs", "sub/x.rs", "src/b.rs", "module", "module/x.rs", ".git/config", "../x.rs", "/etc/passwd"];

@@ -230,7 +230,7 @@ fn the_environment_does_not_change_the_answer() {
         &["context", "--tag", "errors", "--records", "--max-chars", "1500"],
     ];
     // A second store with the same files, made in another order and at other times.
-    let copy = tempfile::tempdir().unwrap();
+    let copy = crate::support::files::temp_dir();
     let mut files: Vec<_> = walkdir::WalkDir::new(demo().join(".qipu")).into_iter().map(Result::unwrap).collect();
     files.reverse();
     for file in files.iter().filter(|file| file.file_type().is_file()) {

@@ -24,7 +24,7 @@ struct World {
 
 impl World {
     fn new(layout: Layout) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::files::temp_dir();
         let world = Self { layout, dir };
         fs::create_dir(world.root()).unwrap();
         world.layout.write(&world.root());

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::files::copy_folder;
-use crate::support::process::{call, trust};
+use crate::support::process::{call, commands_in, trust};
 use crate::support::schema;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -47,7 +47,7 @@ impl Shell {
 /// folder, beside a checkout alone. An output stays as it is written where that is true; else it is replaced by the real
 /// one.
 fn with_outputs(text: &str, folder: &str) -> String {
-    let tmp = tempfile::tempdir().unwrap();
+    let tmp = crate::support::files::temp_dir();
     copy_own_memory(&tmp.path().join("qipu"));
     // A reader of README.md has no more than a checkout.
     if !folder.is_empty() {
@@ -218,7 +218,7 @@ fn run_taught(line: &str) {
         .replace(":ID", ":qp-9f2t")
         .replace(" TAG", " errors")
         .replace("'OLD'", "'wrong turns included'");
-    let tmp = tempfile::tempdir().unwrap();
+    let tmp = crate::support::files::temp_dir();
     copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
     copy_folder(&Path::new(ROOT).join("fixtures/okf"), &tmp.path().join("bundle"));
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();
@@ -307,13 +307,6 @@ fn every_command_that_prime_and_recipes_teach_runs() {
         assert!(lines.len() >= least, "{name} teaches {lines:?}");
         lines.iter().for_each(|line| run_taught(line));
     }
-}
-
-/// Returns the names of the commands that a help text lists.
-fn commands_in(help: &str) -> Vec<String> {
-    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
-    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("    "));
-    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
 }
 
 /// Every command has examples in its help, and each of them runs; so do the ten tasks of the program's help.

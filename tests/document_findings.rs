@@ -18,7 +18,7 @@ struct Project {
 
 impl Project {
     fn new(documents: &[(&str, &str)]) -> Self {
-        let project = Self { dir: store(&[]), cache: tempfile::tempdir().unwrap() };
+        let project = Self { dir: store(&[]), cache: crate::support::files::temp_dir() };
         fs::create_dir(project.dir.path().join(".git")).unwrap();
         project.write("README.md", "# The project\n");
         documents.iter().for_each(|(path, text)| project.write(&format!("docs/{path}"), text));

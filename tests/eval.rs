@@ -52,7 +52,7 @@ fn figure(answer: &Value, name: &str, budget: Option<u64>) -> f64 {
 
 /// Writes a store of notes (id and body) into a folder, with a question file.
 fn store(notes: &[(&str, &str)], questions: &str) -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     let folder = dir.path().join(".qipu/notes");
     fs::create_dir_all(&folder).unwrap();
     for (id, text) in notes {

@@ -15,7 +15,7 @@ struct Project(tempfile::TempDir);
 
 impl Project {
     fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::files::temp_dir();
         for folder in [".git", ".qipu/notes", "docs"] {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
         }

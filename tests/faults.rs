@@ -7,13 +7,11 @@ mod model;
 mod scenarios;
 mod world;
 
-use std::process::Command;
-
 use self::matrix::{Extent, Results};
 use self::model::{CHANGE, COMPLETION, Program, Step, search};
 use self::scenarios::{READERS, SCENARIOS, write_base};
 use self::world::{Call, Fault, World};
-use regex::Regex;
+use crate::support::process::{call, commands_in};
 
 /// Prints the results of a scenario, with the violations.
 fn print(result: &Results) {
@@ -88,16 +86,12 @@ fn no_step_of_a_change_is_superfluous() {
 
 /// Returns the paths of all commands that help names, and of those that it hides.
 fn commands() -> Vec<String> {
-    let listed = |path: &[&str]| {
-        let help = Command::new(env!("CARGO_BIN_EXE_qipu")).args(path).arg("--help").env_clear().output().unwrap();
-        let help = String::from_utf8(help.stdout).unwrap();
-        let list = help.split("Commands:\n").nth(1).unwrap_or_default().split("\n\n").next().unwrap().to_owned();
-        let name = Regex::new(r"(?m)^  ([a-z-]+)").unwrap();
-        let names = name.captures_iter(&list).map(|found| [path, &[found.get(1).unwrap().as_str()]].concat().join(" "));
-        names.filter(|name| !name.ends_with("help")).collect::<Vec<String>>()
-    };
+    let listed = |words: &[&str]| commands_in(&call("fixtures/research", &[words, &["--help"]].concat()).stdout);
     let first = listed(&[]);
-    let below = first.iter().flat_map(|name| listed(&[name.as_str()])).collect::<Vec<_>>();
+    let mut below = Vec::new();
+    for name in &first {
+        below.extend(listed(&[name]).iter().map(|sub| format!("{name} {sub}")));
+    }
     first.into_iter().chain(below).chain(["merge-driver".to_owned()]).collect()
 }
 

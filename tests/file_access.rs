@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::support::process::{call, commands_in};
 use regex::Regex;
 use serde_json::{Value, json};
 
@@ -87,7 +88,7 @@ struct World {
 
 impl World {
     fn new(name: &'static str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::files::temp_dir();
         let world = Self { dir, name };
         for folder in ["repo/.git", "repo/.qipu/attachments", "repo/.qipu/templates", "cache", "tmp", "out", "vault"] {
             fs::create_dir_all(world.at(folder)).unwrap();
@@ -342,14 +343,10 @@ fn writes_stay_inside_a_store_without_links() {
     assert!(world.at("out/all.pack").is_file() && world.at("out/graph.html").is_file());
     assert!(world.at("out/man").is_dir() && world.at("fresh/.qipu/config.toml").is_file());
     // Every command that help names is among those that ran.
-    let help = Command::new(env!("CARGO_BIN_EXE_qipu")).arg("--help").output().unwrap().stdout;
-    let help = String::from_utf8(help).unwrap();
-    let listed = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
-    let name = Regex::new(r"(?m)^  ([a-z-]+)").unwrap();
     let others = ["load", "setup", "init", "mcp", "lsp"];
-    for found in name.captures_iter(listed) {
-        let is_run = IN_STORE.iter().any(|args| args[0] == &found[1]) || others.contains(&&found[1]);
-        assert!(is_run, "{} is not tried", &found[1]);
+    for name in commands_in(&call("fixtures/research", &["--help"]).stdout) {
+        let is_run = IN_STORE.iter().any(|args| args[0] == name) || others.contains(&&*name);
+        assert!(is_run, "{name} is not tried");
     }
 }
 

@@ -23,7 +23,7 @@ type Links = BTreeMap<String, BTreeSet<String>>;
 
 /// A project with a store, and a folder `source` beside it.
 fn project(files: &[(String, String)]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     fs::create_dir(dir.path().join("source")).unwrap();
     for (path, text) in files {
@@ -525,7 +525,7 @@ fn a_source_that_is_no_graph_or_inside_the_store_is_refused() {
         assert_eq!((answer.code(), answer.stdout.as_str()), (2, ""), "{words}");
         assert!(answer.error.unwrap().to_text(false).contains(said), "{words}");
     }
-    let bare = tempfile::tempdir().unwrap();
+    let bare = crate::support::files::temp_dir();
     fs::create_dir(bare.path().join(".git")).unwrap();
     assert_eq!(answer(&bare, "import obsidian .").code(), 3);
 }

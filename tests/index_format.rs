@@ -378,7 +378,7 @@ fn decode(file: &[u8]) -> Decoded {
 
 /// Returns the bytes of a new index of the notes of the fixture.
 fn new_index() -> Vec<u8> {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     for entry in fs::read_dir(Path::new(ROOT).join("fixtures/index/.qipu/notes")).unwrap().map(Result::unwrap) {

@@ -526,7 +526,7 @@ fn what_other_programs_change_counts_at_once() {
 #[test]
 fn nothing_outside_of_the_store_is_answered() {
     let project = project();
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::support::files::temp_dir();
     let text = "---\nid: out\ntitle: Outside\n---\n[[qp-a]]";
     fs::write(outside.path().join("out.md"), text).unwrap();
     let mut client = open_all(&project);

@@ -90,7 +90,7 @@ struct Stores {
 
 impl Stores {
     fn new(is_utf8: bool) -> Self {
-        let dirs = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let dirs = [crate::support::files::temp_dir(), crate::support::files::temp_dir()];
         let [server_root, saved_root] = [0, 1].map(|index| dirs[index].path().canonicalize().unwrap());
         let mut disk = BTreeMap::new();
         for (index, file) in FILES.into_iter().enumerate() {

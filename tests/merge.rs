@@ -330,7 +330,7 @@ fn without_qipu_git_merges_as_it_does() {
         let mut repository = Repository::new(BASE);
         let ours = BASE.replace("[a, b]", "[a, b, ours]");
         repository.fork(&ours, &BASE.replace("Third", "3rd"));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::support::files::temp_dir();
         if fails {
             let script = folder.path().join("qipu");
             fs::write(&script, "#!/bin/sh\nexit 2\n").unwrap();

@@ -66,7 +66,7 @@ fn read(dir: &TempDir, path: &str) -> String {
 }
 
 fn initialised() -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     run(&dir, "init");
     dir
@@ -305,7 +305,7 @@ fn attachments_that_are_no_files_are_reported() {
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_store_are_not_followed() {
-    let outside = tempfile::tempdir().unwrap();
+    let outside = crate::support::files::temp_dir();
     fs::write(outside.path().join("x"), "mine").unwrap();
     let to = initialised();
     std::os::unix::fs::symlink(outside.path(), to.path().join(".qipu/attachments")).unwrap();

@@ -17,7 +17,7 @@ const TODAY: &str = "2025-03-31";
 
 /// A store with pages, namespaces and journals.
 fn store() -> tempfile::TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = crate::support::files::temp_dir();
     let write = |path: &str, text: &str| {
         let path = dir.path().join(".qipu").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -116,7 +116,7 @@ const OTHERS: &[&str] = &[
 
 #[test]
 fn answers_of_other_commands_conform_too() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = crate::support::files::temp_dir();
     copy_folder(&Path::new(ROOT).join("fixtures/research"), folder.path());
     let mut seen: BTreeSet<String> = snapshot_answers().iter().map(|(_, answer)| schema_name(answer)).collect();
     for line in OTHERS {

@@ -341,7 +341,7 @@ fn packs_and_imports_with_secrets_are_refused() {
     assert_eq!(call(path(&other), &[&load[..], &["--allow-secret"]].concat()).code(), 0);
     assert_eq!(call(path(&other), &load).code(), 0, "the store has them already");
 
-    let vault = tempfile::tempdir().unwrap();
+    let vault = crate::support::files::temp_dir();
     fs::write(vault.path().join("Page.md"), format!("A page.\n\n{token}\n")).unwrap();
     fs::write(vault.path().join(format!("{token}.md")), "A page.\n").unwrap();
     let store = store(&[]);

@@ -14,7 +14,7 @@ fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
 
 /// Returns a folder of the user's settings with a config.
 fn settings(config: &str) -> tempfile::TempDir {
-    let settings = tempfile::tempdir().unwrap();
+    let settings = crate::support::files::temp_dir();
     fs::create_dir(settings.path().join("qipu")).unwrap();
     fs::write(settings.path().join("qipu/config.toml"), config).unwrap();
     settings
@@ -55,7 +55,7 @@ fn boasting_store() -> tempfile::TempDir {
 fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
     let dir = boasting_store();
     let args = ["context", "--query", "deploy", "--purpose", "answer", "--json", "--today", "2025-03-31"];
-    let settings = tempfile::tempdir().unwrap();
+    let settings = crate::support::files::temp_dir();
     let place = dir.path().to_str().unwrap();
     let ask = || -> Value { serde_json::from_str(&call_with_settings(place, settings.path(), &args).stdout).unwrap() };
     let numbers = |answer: &Value, id: &str| {
@@ -83,7 +83,7 @@ fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
 
 #[test]
 fn a_store_that_the_user_creates_is_trusted() {
-    let (dir, settings) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let (dir, settings) = (crate::support::files::temp_dir(), crate::support::files::temp_dir());
     let place = dir.path().to_str().unwrap();
     let dry = call_with_settings(place, settings.path(), &["init", "--dry-run"]);
     assert!(dry.error.is_none() && fs::read_dir(settings.path()).unwrap().next().is_none());

@@ -31,7 +31,7 @@ impl Worktrees {
         main.write("src/deep/a.rs", "fn run() {\n    start();\n}\n");
         main.git(&["add", "src"]);
         main.git(&["commit", "--quiet", "-m", "m"]);
-        Self { main, dir: tempfile::tempdir().unwrap() }
+        Self { main, dir: crate::support::files::temp_dir() }
     }
 
     /// Creates a repository whose store git does not track, with a note, and a linked working tree.

@@ -38,7 +38,7 @@ impl Project {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        Self { dir, cache: tempfile::tempdir().unwrap() }
+        Self { dir, cache: crate::support::files::temp_dir() }
     }
 
     /// Creates a project with documents that may be changed.
@@ -408,7 +408,7 @@ fn packs_and_imports_go_into_stores() {
     assert_eq!(project.call(&["dump", pack.to_str().unwrap()]).code(), 0);
     let message = "`docs` is a source, and this command changes only stores";
     project.expect_refused(&["load", pack.to_str().unwrap()], 2, message);
-    let vault = tempfile::tempdir().unwrap();
+    let vault = crate::support::files::temp_dir();
     fs::create_dir(vault.path().join(".obsidian")).unwrap();
     fs::write(vault.path().join("page.md"), "Text.").unwrap();
     project.expect_refused(&["import", "obsidian", path(&vault)], 2, message);

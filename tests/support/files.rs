@@ -7,6 +7,27 @@ use std::path::Path;
 
 use tempfile::TempDir;
 
+/// The bytes that must be free in memory for the temporary folders of all tests.
+#[cfg(target_os = "linux")]
+const ROOM: u64 = 2 << 30;
+
+/// Makes a temporary folder, in memory where there is room: the tests write tens of thousands of files, and sync them.
+pub(crate) fn temp_dir() -> TempDir {
+    #[cfg(target_os = "linux")]
+    {
+        use std::sync::LazyLock;
+
+        static HAS_ROOM: LazyLock<bool> = LazyLock::new(|| {
+            let found = rustix::fs::statvfs("/dev/shm");
+            found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= ROOM)
+        });
+        if *HAS_ROOM {
+            return tempfile::tempdir_in("/dev/shm").unwrap();
+        }
+    }
+    tempfile::tempdir().unwrap()
+}
+
 /// Creates a store from texts, given with their paths in it.
 pub(crate) fn store(files: &[(&str, &str)]) -> TempDir {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
@@ -27,7 +48,7 @@ pub(crate) fn store_of_notes<T: AsRef<str>>(notes: &[(T, T, T)]) -> TempDir {
 
 /// Creates a store from bytes, given with their paths in it.
 pub(crate) fn store_of_bytes(files: &[(&str, &[u8])]) -> TempDir {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = temp_dir();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     files.iter().for_each(|(path, bytes)| write_in_store(dir.path(), path, bytes));
     dir

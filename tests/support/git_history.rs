@@ -42,7 +42,7 @@ pub(crate) struct History {
 impl History {
     /// Makes a history with a number of commits at least.
     pub(crate) fn new(seed: u64, commits: usize, init: &[&str]) -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = crate::support::files::temp_dir();
         let mut history = Self { dir, random: Random::new(seed), seconds: FIRST, commits: Vec::new() };
         fs::create_dir_all(history.path("")).unwrap();
         history.git(&[&["init", "--quiet", "--initial-branch=main"], init].concat());

@@ -35,6 +35,13 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
     call_in(surroundings(dir, stdin, vars), args)
 }
 
+/// Returns the names of the commands that a help text lists.
+pub(crate) fn commands_in(help: &str) -> Vec<String> {
+    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
+    let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("    "));
+    names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
+}
+
 /// Calls the program on a terminal with a number of columns.
 pub(crate) fn call_on_terminal(dir: &str, args: &[&str], columns: usize, has_color: bool) -> Answer {
     let size = Some(TerminalSize { columns, rows: 1_000 });

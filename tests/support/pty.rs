@@ -51,7 +51,7 @@ pub(crate) fn run(
     let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let job = serde_json::json!([size.0, size.1, steps, command]).to_string();
-    let home = tempfile::tempdir().unwrap();
+    let home = crate::support::files::temp_dir();
     let mut python = Command::new("python3");
     python.args(["-c", DRIVER, &job]).current_dir(dir).env_clear().env("PATH", path).env("TERM", "xterm");
     python.env("HOME", home.path()).envs(vars.iter().copied());

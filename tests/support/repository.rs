@@ -12,7 +12,7 @@ pub(crate) struct Repository {
 
 impl Repository {
     pub(crate) fn new() -> Self {
-        let repository = Self { dir: tempfile::tempdir().unwrap() };
+        let repository = Self { dir: crate::support::files::temp_dir() };
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         fs::create_dir_all(repository.path(".qipu/notes")).unwrap();
         repository

@@ -12,7 +12,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn empty() -> Self {
-        Self { dir: tempfile::tempdir().unwrap() }
+        Self { dir: crate::support::files::temp_dir() }
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
