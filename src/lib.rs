@@ -131,7 +131,7 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
         #[cfg(not(feature = "sessions"))]
         Command::Browse { .. } | Command::Mcp { .. } | Command::Lsp { .. } => {
             Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
-                .hint("build it without `--no-default-features`"))
+                .hint("build it with the feature `sessions`"))
         }
         Command::Export(export) => {
             let _progress = progress_line::begin(env);

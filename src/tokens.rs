@@ -57,7 +57,7 @@ mod encodings {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "tokenizers"))]
 mod tests {
     use super::*;
 

@@ -88,6 +88,7 @@ fn no_step_of_a_change_is_superfluous() {
 fn commands() -> Vec<String> {
     let listed = |words: &[&str]| commands_in(&call("fixtures/research", &[words, &["--help"]].concat()).stdout);
     let first = listed(&[]);
+    assert!(!first.is_empty());
     let mut below = Vec::new();
     for name in &first {
         below.extend(listed(&[name]).iter().map(|sub| format!("{name} {sub}")));

@@ -27,7 +27,7 @@ fn features(specification: &Value) -> String {
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
 }
 
-/// The first specification of a crate counts: tests use some with more features than the program.
+/// The first specification of a crate counts.
 #[test]
 fn the_page_of_dependencies_lists_each_of_them() {
     let manifest: Table = read("Cargo.toml").parse().unwrap();

@@ -1,4 +1,4 @@
-//! The MCP server, driven by the client of its SDK, and by lines of the protocol.
+//! The MCP server, driven by a small client, and by lines of the protocol.
 
 use std::fs;
 use std::path::Path;
@@ -362,8 +362,6 @@ fn the_next_call_reflects_changes_on_disk() {
     client.end();
 }
 
-/// The resident memory of a process in kB.
-#[cfg(target_os = "linux")]
 #[test]
 fn the_given_day_applies_to_every_call() {
     let tmp = project();
@@ -382,6 +380,8 @@ fn the_given_day_applies_to_every_call() {
     assert!(answers.iter().all(|answer| answer.contains("qp-d")) && answers[0] != answers[1], "{answers:?}");
 }
 
+/// Returns the resident memory of a process in kB.
+#[cfg(target_os = "linux")]
 fn memory(id: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmRSS")).unwrap();

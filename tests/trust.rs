@@ -93,6 +93,21 @@ fn a_store_that_the_user_creates_is_trusted() {
     assert!(list.lines().any(|line| Path::new(line) == store), "{list}");
 }
 
+/// The store is created, and the user hears why its notes count for less than they would.
+#[cfg(unix)]
+#[test]
+fn a_new_store_that_cant_be_trusted_is_reported() {
+    let dir = crate::support::files::temp_dir();
+    fs::write(dir.path().join("settings"), "a file in place of the folder").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let command = command.arg("init").current_dir(dir.path()).env_clear();
+    let output = command.env("XDG_CONFIG_HOME", dir.path().join("settings")).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && dir.path().join(".qipu/config.toml").is_file(), "{stderr}");
+    assert!(stderr.contains("warning: the new store is not trusted: "), "{stderr}");
+    assert!(stderr.contains("`qipu init --trust` tries that again"), "{stderr}");
+}
+
 #[test]
 fn the_users_settings_come_before_those_of_the_store() {
     let dir = store(&[

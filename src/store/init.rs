@@ -8,6 +8,7 @@ use super::file_tree::FileTree;
 use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
+use crate::warnings;
 
 /// The config of a new store: all settings as comments, with their defaults.
 const CONFIG: &str =
@@ -101,8 +102,8 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     if !plan.is_dry_run {
         files::make_folders(&path)?;
         // First, since `init` after one that was interrupted finds a store that may not be its own.
-        if is_own && let Some((above, name)) = path.parent().zip(path.file_name()) {
-            list = add_to_list(&above.canonicalize()?.join(name), plan)?;
+        if is_own {
+            list = add_to_list(&path.canonicalize()?, plan)?;
         }
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
             files::make_folder(&path.join(folder))?;
@@ -117,7 +118,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
-    if list.is_none() && (plan.is_trusted || is_own) {
+    if if is_own { plan.is_dry_run } else { plan.is_trusted } {
         list = add_to_list(&path, plan)?;
     }
     Ok(InitResult { shown_path, root: path, files: made, list })
@@ -131,7 +132,10 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
     };
     let was_there = match claim_trust::trust(root, settings, plan.is_dry_run) {
         // The store is created even if the user's configuration can't be written.
-        Err(_) if !plan.is_trusted => None,
+        Err(error) if !plan.is_trusted => {
+            warnings::add(format!("the new store is not trusted: {error:#}; `qipu init --trust` tries that again"));
+            None
+        }
         was_there => was_there?,
     };
     // The name without its folder, so that the answer does not depend on the machine.

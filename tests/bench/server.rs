@@ -9,7 +9,6 @@
 #[expect(dead_code, reason = "the other benchmark needs more of it")]
 mod generate;
 #[path = "../support/mcp_client.rs"]
-#[expect(dead_code, reason = "tests need more of it")]
 mod mcp_client;
 #[path = "../support/random.rs"]
 mod random;

@@ -124,16 +124,17 @@ impl World {
         command.arg(if program == "qipu" { env!("CARGO_BIN_EXE_qipu") } else { program }).args(args);
         let ended = self.wait(&mut command, stdin);
         let calls = fs::read_to_string(log).unwrap();
-        (ended, calls.lines().filter_map(|line| self.call(line)).collect())
+        // The injector of a program that hung is killed, perhaps in the middle of a line.
+        let whole = calls.rsplit_once('\n').map_or("", |(whole, _)| whole);
+        (ended, whole.lines().map(|line| self.call(line)).collect())
     }
 
-    /// Parses a line of the log; `None` for the last one of an injector that was killed with a program that hung.
-    fn call(&self, line: &str) -> Option<Call> {
+    fn call(&self, line: &str) -> Call {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [_, name, class, path, to] = fields[..] else { return None };
+        let [_, name, class, path, to] = fields[..] else { panic!("{line}") };
         let shown =
             |path: &str| if class == "o" { "standard output".to_owned() } else { self.normalized(&without_dots(path)) };
-        Some(Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) })
+        Call { name: name.to_owned(), class: class.chars().next().unwrap(), path: shown(path), to: shown(to) }
     }
 
     fn command(&self, folder: &str, program: &str) -> Command {

@@ -11,7 +11,8 @@ use tempfile::TempDir;
 #[cfg(target_os = "linux")]
 const ROOM: u64 = 2 << 30;
 
-/// Makes a temporary folder, in memory where there is room: the tests write tens of thousands of files, and sync them.
+/// Makes a temporary folder: in `TMPDIR` if it is set, else in memory if there is room, since the tests write tens of
+/// thousands of files, and sync them.
 pub(crate) fn temp_dir() -> TempDir {
     #[cfg(target_os = "linux")]
     {
@@ -19,10 +20,11 @@ pub(crate) fn temp_dir() -> TempDir {
 
         static HAS_ROOM: LazyLock<bool> = LazyLock::new(|| {
             let found = rustix::fs::statvfs("/dev/shm");
-            found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= ROOM)
+            let has_room = found.is_ok_and(|found| found.f_bavail.saturating_mul(found.f_frsize) >= ROOM);
+            has_room && std::env::var_os("TMPDIR").is_none()
         });
-        if *HAS_ROOM {
-            return tempfile::tempdir_in("/dev/shm").unwrap();
+        if *HAS_ROOM && let Ok(dir) = tempfile::tempdir_in("/dev/shm") {
+            return dir;
         }
     }
     tempfile::tempdir().unwrap()

@@ -231,7 +231,7 @@ fn no_body_becomes_fields() {
         ("Old\n", "---\nNew\n", "---\n---\n---\nNew\n"),
         ("Old\n", "\u{feff}New\n", "---\n---\n\u{feff}New\n"),
         ("Old\n", "New\n", "New\n"),
-        // Not a line ending of Windows after a first one that is taken for part of the line.
+        // Several carriage returns before a line feed are one line ending.
         ("", "New\r\r\nline\n", "New\nline\n"),
         ("Old\r\n", "---\nid: x\n---\n", "---\r\n---\r\n---\r\nid: x\r\n---\r\n"),
         ("---\nid: a\n---", "New\n", "---\nid: a\n---\nNew\n"),
