@@ -102,8 +102,8 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     if !plan.is_dry_run {
         files::make_folders(&path)?;
         // First, since `init` after one that was interrupted finds a store that may not be its own.
-        if is_own {
-            list = add_to_list(&path.canonicalize()?, plan)?;
+        if is_own && let Some((above, name)) = path.parent().zip(path.file_name()) {
+            list = add_to_list(&above.canonicalize()?.join(name), plan)?;
         }
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
             files::make_folder(&path.join(folder))?;
