@@ -250,11 +250,15 @@ impl Check<'_> {
         if self.fault.name == "EINTR" && RESTARTABLE.contains(&&*self.call.name) {
             return Err("an interrupted call is to be made again".to_owned());
         }
-        let error = stderr.lines().find(|line| line.starts_with("qipu: ")).ok_or("no error message")?;
-        self.check_message(error)
+        if !stderr.lines().any(|line| line.starts_with("qipu: ")) {
+            return Err("no error message".to_owned());
+        }
+        // `doctor` fails because of what it found; that it could not remove a file is a warning.
+        let is_message = |line: &&str| line.starts_with("qipu: ") || line.starts_with("warning: ");
+        self.check_message(&stderr.lines().filter(is_message).collect::<Vec<_>>().join("\n"))
     }
 
-    /// An error names the file, the folder or the command that failed.
+    /// An error, or a warning before it, names the file, the folder or the command that failed.
     fn check_message(&self, error: &str) -> Result<(), String> {
         let paths = self.failed.iter().flat_map(|call| [&call.path, &call.to]);
         let names = paths.flat_map(|path| path.rsplit('/').take(2));
