@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
+use crate::support::files::temp_dir;
 use crate::support::repository::Repository;
 
 const SOURCE: &str = "use std::fs;\n\npub fn run(x: u8) {\n    work(x);\n}\n\npub fn other() {\n    run(1);\n}\n";
@@ -208,7 +209,7 @@ fn days_are_due_and_retired_notes_are_not_checked() {
 
 #[test]
 fn without_git_the_files_alone_decide() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let at = |path: &str| dir.path().join(path);
     fs::create_dir_all(at(".qipu/notes")).unwrap();
     fs::create_dir_all(at("src")).unwrap();
@@ -295,7 +296,7 @@ fn links_pipes_and_submodules_are_gone_and_never_read() {
     fs::create_dir_all(repository.path("sub")).unwrap();
     repository.write("sub/x.rs", SOURCE);
     repository.commit();
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     fs::write(outside.path().join("x.rs"), SOURCE).unwrap();
     let item = |path: &str| format!("  - {{path: {path}, line: 3, text: 'pub fn run(x: u8) {{'}}\n");
     let paths = ["src/a.rs", "sub/x.rs", "src/b.rs", "module", "module/x.rs", ".git/config", "../x.rs", "/etc/passwd"];

@@ -230,7 +230,7 @@ fn the_environment_does_not_change_the_answer() {
         &["context", "--tag", "errors", "--records", "--max-chars", "1500"],
     ];
     // A second store with the same files, made in another order and at other times.
-    let copy = crate::support::files::temp_dir();
+    let copy = temp_dir();
     let mut files: Vec<_> = walkdir::WalkDir::new(demo().join(".qipu")).into_iter().map(Result::unwrap).collect();
     files.reverse();
     for file in files.iter().filter(|file| file.file_type().is_file()) {
@@ -291,7 +291,7 @@ fn files_that_are_no_notes_are_skipped() {
 
 use std::os::unix::ffi::OsStrExt;
 
-use crate::support::files::store_of_bytes as store;
+use crate::support::files::{store_of_bytes as store, temp_dir};
 
 /// Holds a lease on a file, as file servers do, until another process opens it (fcntl(2), F_SETLEASE).
 #[cfg(target_os = "linux")]

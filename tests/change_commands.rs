@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::files::{path, store, store_of_bytes, write_in_store};
+use crate::support::files::{path, store, store_of_bytes, temp_dir, write_in_store};
 use crate::support::frontmatter::{self, squeezed, without_field};
 use crate::support::generators;
 use crate::support::process::{call, call_with, call_with_settings, trust};
@@ -421,7 +421,7 @@ fn doctor_repairs_what_is_safe_and_reports_the_rest() {
 
 #[test]
 fn commands_that_create_files_have_a_dry_run() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let run = |args: &[&str]| call(path(&dir), args);
     let count = || fs::read_dir(dir.path()).unwrap().count();
     assert!(run(&["init", "--dry-run"]).stdout.starts_with("created .qipu/config.toml\n--- /dev/null\n"));
@@ -694,7 +694,7 @@ fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
     }
     assert!(raw(&["capture", "By a person."], &[]).contains("verified: true"));
     let trust = |args: &[&str], vars: &[(&str, &str)]| {
-        let (settings, dir) = (crate::support::files::temp_dir(), store(&[]));
+        let (settings, dir) = (temp_dir(), store(&[]));
         trust(settings.path(), &[dir.path().canonicalize().unwrap().join(".qipu")]);
         let made = call_with(path(&dir), args, "", vars);
         let id = made.stdout.split(' ').next().unwrap();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::path;
+use crate::support::files::{path, temp_dir};
 use crate::support::process::{call, call_with};
 
 const DEMO: &str = "fixtures/research";
@@ -31,7 +31,7 @@ fn lines<'a>(text: &'a str, prefix: &str) -> Vec<&'a str> {
 
 /// Makes a store of notes: id, further frontmatter, body.
 fn store(notes: &[(&str, &str, &str)]) -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let folder = dir.path().join(".qipu/notes");
     fs::create_dir_all(&folder).unwrap();
     for (id, fields, body) in notes {
@@ -97,7 +97,7 @@ fn formats_have_short_names_and_may_be_repeated() {
 
 #[test]
 fn without_a_store_prime_fails_and_a_hook_is_silent() {
-    let empty = crate::support::files::temp_dir();
+    let empty = temp_dir();
     fs::create_dir(empty.path().join(".git")).unwrap();
     let answer = call(path(&empty), &["prime"]);
     assert_eq!(answer.code(), 3);
@@ -428,7 +428,7 @@ fn setup_writes_only_its_section_and_removes_it() {
         Some("a\n\n\n"),
     ];
     for before in own_files {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         let file = dir.path().join("AGENTS.md");
         if let Some(text) = before {
             fs::write(&file, text).unwrap();
@@ -456,7 +456,7 @@ fn setup_writes_only_its_section_and_removes_it() {
 
 #[test]
 fn setup_goes_to_the_projects_root_and_does_not_leave_it() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir_all(dir.path().join("project/.git")).unwrap();
     fs::create_dir_all(dir.path().join("project/src/deep")).unwrap();
     let deep = dir.path().join("project/src/deep");
@@ -474,7 +474,7 @@ fn setup_goes_to_the_projects_root_and_does_not_leave_it() {
 
 #[test]
 fn setup_prints_and_lists_without_writing() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let printed = call(path(&dir), &["setup", "agents-md", "--print"]).stdout;
     assert!(printed.starts_with("## Project memory"));
     for args in [vec!["setup"], vec!["setup", "--list"]] {
@@ -572,7 +572,7 @@ fn show_shows_a_note_whole_its_links_or_its_file() {
 
 #[test]
 fn notes_are_created_and_changed() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let run = |args: &[&str]| call(path(&dir), &[args, &["--today", "2025-03-31"]].concat());
     assert_eq!(run(&["init"]).code(), 0);
     let config = fs::read_to_string(dir.path().join(".qipu/config.toml")).unwrap();
@@ -616,7 +616,7 @@ fn notes_are_created_and_changed() {
 
 #[test]
 fn a_template_shapes_new_notes_of_its_type() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     assert_eq!(call(path(&dir), &["init", "--visible"]).code(), 0);
     let template = "---\n# Decisions want a status.\nid:\ntitle:\ncustom:\n  status: open\n---\n# {{title}}\n\nDecided on {{date}}.\n";
     fs::write(dir.path().join("qipu/templates/decision.md"), template).unwrap();
@@ -737,7 +737,7 @@ fn a_link_is_removed_whichever_name_it_uses() {
 
 #[test]
 fn init_excludes_derived_files_from_git() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let ignored = dir.path().join(".qipu/.gitignore");
     assert_eq!(call(path(&dir), &["init"]).code(), 0);
     assert!(!fs::read_to_string(&ignored).unwrap().contains("\n*\n"));

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::collection_model::{self, Outcome};
+use crate::support::files::temp_dir;
 use crate::support::layouts::{Layout, ROOT};
 use crate::support::process::{Answer, User, call_of_user};
 use rayon::prelude::*;
@@ -24,7 +25,7 @@ struct World {
 
 impl World {
     fn new(layout: Layout) -> Self {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         let world = Self { layout, dir };
         fs::create_dir(world.root()).unwrap();
         world.layout.write(&world.root());

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::support::files::copy_folder;
+use crate::support::files::{copy_folder, temp_dir};
 use crate::support::process::{call, commands_in, trust};
 use crate::support::schema;
 
@@ -47,7 +47,7 @@ impl Shell {
 /// folder, beside a checkout alone. An output stays as it is written where that is true; else it is replaced by the real
 /// one.
 fn with_outputs(text: &str, folder: &str) -> String {
-    let tmp = crate::support::files::temp_dir();
+    let tmp = temp_dir();
     copy_own_memory(&tmp.path().join("qipu"));
     // A reader of README.md has no more than a checkout.
     if !folder.is_empty() {
@@ -218,7 +218,7 @@ fn run_taught(line: &str) {
         .replace(":ID", ":qp-9f2t")
         .replace(" TAG", " errors")
         .replace("'OLD'", "'wrong turns included'");
-    let tmp = crate::support::files::temp_dir();
+    let tmp = temp_dir();
     copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
     copy_folder(&Path::new(ROOT).join("fixtures/okf"), &tmp.path().join("bundle"));
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();

@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use crate::support::files::{path, store, write_in_store};
+use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::process::{Answer, call_with_cache};
 use crate::support::random::Random;
 use crate::support::secret_values::github;
@@ -18,7 +18,7 @@ struct Project {
 
 impl Project {
     fn new(documents: &[(&str, &str)]) -> Self {
-        let project = Self { dir: store(&[]), cache: crate::support::files::temp_dir() };
+        let project = Self { dir: store(&[]), cache: temp_dir() };
         fs::create_dir(project.dir.path().join(".git")).unwrap();
         project.write("README.md", "# The project\n");
         documents.iter().for_each(|(path, text)| project.write(&format!("docs/{path}"), text));

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::process::{Answer, call, call_with};
 use serde_json::Value;
 
@@ -52,7 +53,7 @@ fn figure(answer: &Value, name: &str, budget: Option<u64>) -> f64 {
 
 /// Writes a store of notes (id and body) into a folder, with a question file.
 fn store(notes: &[(&str, &str)], questions: &str) -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let folder = dir.path().join(".qipu/notes");
     fs::create_dir_all(&folder).unwrap();
     for (id, text) in notes {

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::generators::{self, File};
 use crate::support::process::{Answer, call};
 use proptest::prelude::*;
@@ -15,7 +16,7 @@ struct Project(tempfile::TempDir);
 
 impl Project {
     fn new() -> Self {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         for folder in [".git", ".qipu/notes", "docs"] {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
         }

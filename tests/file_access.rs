@@ -9,6 +9,7 @@ use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
 
+use crate::support::files::temp_dir;
 use crate::support::process::{call, commands_in};
 use regex::Regex;
 use serde_json::{Value, json};
@@ -88,7 +89,7 @@ struct World {
 
 impl World {
     fn new(name: &'static str) -> Self {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         let world = Self { dir, name };
         for folder in ["repo/.git", "repo/.qipu/attachments", "repo/.qipu/templates", "cache", "tmp", "out", "vault"] {
             fs::create_dir_all(world.at(folder)).unwrap();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::process::call;
 use crate::support::random::Random;
 
@@ -200,7 +201,7 @@ fn expressions_mean_what_the_evaluator_says() {
     let mut random = Random::new(24);
     let mut found = 0;
     for _ in 0..40 {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         let count = random.between(1, 12);
         let notes = store(dir.path(), &mut random, count);
         for _ in 0..25 {
@@ -334,7 +335,7 @@ fn every_command_that_selects_notes_takes_filters() {
 }
 
 fn small_store(config: &str) -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let write = |path: &str, text: &str| {
         let path = dir.path().join(".qipu").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

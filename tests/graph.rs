@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
+use crate::support::files::temp_dir;
 use crate::support::generators::{runner, stores};
 use crate::support::process::call;
 use proptest::prelude::*;
@@ -241,7 +242,7 @@ fn check_budget(report: &Report, picture: GraphFormat, budget: usize, all: &Draw
 /// Every format preserves titles, on one line each.
 #[test]
 fn titles_are_preserved_in_every_picture() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let at = |path: &str| dir.path().join(path);
     fs::create_dir_all(at(".qipu/notes")).unwrap();
     let title = "a \"b\" \\c\\ <d> & &amp; #35; %%{init}%% ]] end";
@@ -351,7 +352,7 @@ fn a_graph_has_the_selected_notes_and_links() {
 /// A picture goes to its file whole; what is not a picture stays.
 #[test]
 fn a_picture_is_saved_and_replaces_no_other_file() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let at = |path: &str| dir.path().join(path);
     fs::create_dir_all(at(".qipu/notes")).unwrap();
     fs::write(at(".qipu/notes/x.md"), "---\nid: x\ntitle: One\n---\nText").unwrap();
@@ -400,7 +401,7 @@ fn a_picture_is_saved_and_replaces_no_other_file() {
 
 #[test]
 fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     fs::create_dir(dir.path().join("folder")).unwrap();
     fs::write(dir.path().join("file"), "x").unwrap();

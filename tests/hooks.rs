@@ -6,7 +6,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::files::copy_folder;
+use crate::support::files::{copy_folder, temp_dir};
 use crate::support::process::{Answer, call_on_terminal, call_with, call_with_cache};
 use qipu::commands::HOOK_TIMEOUT;
 use serde_json::{Value, json};
@@ -146,9 +146,9 @@ fn run(dir: &Path, args: &[&str], input: &str) -> (Option<i32>, String, Vec<Stri
 #[test]
 fn whatever_is_wrong_is_one_warning() {
     let dir = copied(RESEARCH);
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     fs::create_dir_all(outside.path().join("notes")).unwrap();
-    let linked = crate::support::files::temp_dir();
+    let linked = temp_dir();
     fs::create_dir(linked.path().join(".git")).unwrap();
     std::os::unix::fs::symlink(outside.path(), linked.path().join(".qipu")).unwrap();
     let (store, link) = (dir.path(), linked.path());
@@ -190,7 +190,7 @@ fn whatever_is_wrong_is_one_warning() {
 
 #[test]
 fn a_project_without_a_store_gets_no_warning() {
-    let empty = crate::support::files::temp_dir();
+    let empty = temp_dir();
     fs::create_dir(empty.path().join(".git")).unwrap();
     for args in [&["hook", "claude", "SessionStart"][..], &["hook", "claude", "PreCompact"], &["prime", "--hook"]] {
         assert_eq!(run(empty.path(), args, "{}"), (Some(0), String::new(), vec![]), "{args:?}");
@@ -212,7 +212,7 @@ fn wrong_usage_is_an_error_for_a_person_only() {
 
 #[test]
 fn without_a_store_every_event_is_silent() {
-    let empty = crate::support::files::temp_dir();
+    let empty = temp_dir();
     fs::create_dir(empty.path().join(".git")).unwrap();
     for event in ["SessionStart", "UserPromptSubmit", "SubagentStart", "PreCompact"] {
         let answer = hook(empty.path().to_str().unwrap(), "claude", event, &prompt(PROMPT), &[]);
@@ -295,7 +295,7 @@ fn tools_wait_longer_than_a_hook_runs() {
 
 /// A copy of a store, whose notes a test may change.
 fn copied(store: &str) -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(store), dir.path());
     fs::create_dir(dir.path().join(".git")).unwrap();
     dir
@@ -338,7 +338,7 @@ fn first_id(text: &str) -> String {
 
 #[test]
 fn records_of_sessions_are_files_in_the_users_cache() {
-    let (dir, cache) = (copied(RESEARCH), crate::support::files::temp_dir());
+    let (dir, cache) = (copied(RESEARCH), temp_dir());
     let path = dir.path().to_str().unwrap();
     let ask = |session: &str| {
         let input = json!({"session_id": session, "prompt": PROMPT}).to_string();
@@ -379,7 +379,7 @@ fn a_record_that_cant_be_written_keeps_no_answer_back() {
 
 #[test]
 fn a_subagent_has_a_record_of_its_own() {
-    let (dir, cache) = (copied(RESEARCH), crate::support::files::temp_dir());
+    let (dir, cache) = (copied(RESEARCH), temp_dir());
     let ask = |agent: Value| {
         let input = json!({"session_id": "s", "agent_id": agent, "prompt": PROMPT}).to_string();
         let args = ["hook", "claude", "UserPromptSubmit"];
@@ -418,7 +418,7 @@ fn an_edit_shows_the_notes_that_name_the_file_or_its_symbols() {
 
 #[test]
 fn decisions_and_warnings_come_first_with_their_own_sentence() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let filler = "Other text that fills the note and is about something else. ".repeat(40);
@@ -513,7 +513,7 @@ proptest::proptest! {
         end in proptest::sample::select(vec!["\n", "\r", "\r\n", "\n\n", "\u{2028}", "\u{0b}"]),
         max_chars in 300_usize..2_000,
     ) {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
         fs::create_dir(dir.path().join(".git")).unwrap();
         let texts: Vec<String> = lines.iter().map(|(index, seed)| disguised(HOSTILE[*index], *seed)).collect();
@@ -543,7 +543,7 @@ proptest::proptest! {
 
 #[test]
 fn a_decision_on_the_file_is_found_among_hundreds_of_notes_with_its_name() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     let write = |id: &str, fields: &str, body: &str| {

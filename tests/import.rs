@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
+use crate::support::files::temp_dir;
 use crate::support::generators::{hostile_text, runner};
 use crate::support::process::{Answer, call};
 use proptest::prelude::*;
@@ -23,7 +24,7 @@ type Links = BTreeMap<String, BTreeSet<String>>;
 
 /// A project with a store, and a folder `source` beside it.
 fn project(files: &[(String, String)]) -> TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     fs::create_dir(dir.path().join("source")).unwrap();
     for (path, text) in files {
@@ -525,7 +526,7 @@ fn a_source_that_is_no_graph_or_inside_the_store_is_refused() {
         assert_eq!((answer.code(), answer.stdout.as_str()), (2, ""), "{words}");
         assert!(answer.error.unwrap().to_text(false).contains(said), "{words}");
     }
-    let bare = crate::support::files::temp_dir();
+    let bare = temp_dir();
     fs::create_dir(bare.path().join(".git")).unwrap();
     assert_eq!(answer(&bare, "import obsidian .").code(), 3);
 }

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::process::call;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -378,7 +379,7 @@ fn decode(file: &[u8]) -> Decoded {
 
 /// Returns the bytes of a new index of the notes of the fixture.
 fn new_index() -> Vec<u8> {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     for entry in fs::read_dir(Path::new(ROOT).join("fixtures/index/.qipu/notes")).unwrap().map(Result::unwrap) {

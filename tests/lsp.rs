@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use crate::support::files::store;
+use crate::support::files::{store, temp_dir};
 use crate::support::lsp_client::LspClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -526,7 +526,7 @@ fn what_other_programs_change_counts_at_once() {
 #[test]
 fn nothing_outside_of_the_store_is_answered() {
     let project = project();
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     let text = "---\nid: out\ntitle: Outside\n---\n[[qp-a]]";
     fs::write(outside.path().join("out.md"), text).unwrap();
     let mut client = open_all(&project);

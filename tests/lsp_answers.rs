@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::files::temp_dir;
 use crate::support::lsp_client::LspClient;
 use crate::support::process::call;
 use crate::support::random::Random;
@@ -90,7 +91,7 @@ struct Stores {
 
 impl Stores {
     fn new(is_utf8: bool) -> Self {
-        let dirs = [crate::support::files::temp_dir(), crate::support::files::temp_dir()];
+        let dirs = [temp_dir(), temp_dir()];
         let [server_root, saved_root] = [0, 1].map(|index| dirs[index].path().canonicalize().unwrap());
         let mut disk = BTreeMap::new();
         for (index, file) in FILES.into_iter().enumerate() {

@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use crate::support::files::temp_dir;
 use crate::support::generators;
 use proptest::prelude::*;
 use qipu::note::Note;
@@ -330,7 +331,7 @@ fn without_qipu_git_merges_as_it_does() {
         let mut repository = Repository::new(BASE);
         let ours = BASE.replace("[a, b]", "[a, b, ours]");
         repository.fork(&ours, &BASE.replace("Third", "3rd"));
-        let folder = crate::support::files::temp_dir();
+        let folder = temp_dir();
         if fails {
             let script = folder.path().join("qipu");
             fs::write(&script, "#!/bin/sh\nexit 2\n").unwrap();

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::process::{Answer, call, call_with_settings, trust};
 use crate::support::random::Random;
 use qipu::graph::Graph;
@@ -14,7 +15,7 @@ use tempfile::TempDir;
 
 /// A project with a store.
 fn project() -> TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     run(dir.path(), "init");
     dir
@@ -378,7 +379,7 @@ fn random_bundle(random: &mut Random, dir: &Path) {
 fn random_bundles_come_back() {
     let mut random = Random::new(7);
     for round in 0..60 {
-        let bundle = crate::support::files::temp_dir();
+        let bundle = temp_dir();
         random_bundle(&mut random, bundle.path());
         let before = files(bundle.path());
         let exported = round_trip(bundle.path());
@@ -529,7 +530,7 @@ fn an_export_replaces_nothing() {
 #[test]
 fn secrets_are_neither_imported_nor_exported() {
     let key = format!("AKIA{}", "IOSFODNN7QXRZPLK");
-    let bundle = crate::support::files::temp_dir();
+    let bundle = temp_dir();
     write(bundle.path(), "a.md", &format!("---\ntype: Note\n---\nThe key is {key}.\n"));
     let dir = project();
     let import = format!("import okf {}", bundle.path().display());
@@ -560,9 +561,9 @@ fn a_folder_that_is_no_bundle_is_refused() {
 #[cfg(unix)]
 #[test]
 fn hostile_bundles_do_no_harm() {
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     write(outside.path(), "secret.md", "---\ntype: Note\ntitle: Secret\n---\nsecret text\n");
-    let bundle = crate::support::files::temp_dir();
+    let bundle = temp_dir();
     let write = |path: &str, text: &str| write(bundle.path(), path, text);
     write(
         "a.md",

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::{path, store_of_bytes as store, write_in_store};
+use crate::support::files::{path, store_of_bytes as store, temp_dir, write_in_store};
 use crate::support::generators::{File, files, runner};
 use crate::support::process::{Answer, call, call_with};
 use proptest::prelude::*;
@@ -66,7 +66,7 @@ fn read(dir: &TempDir, path: &str) -> String {
 }
 
 fn initialised() -> TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     run(&dir, "init");
     dir
@@ -305,7 +305,7 @@ fn attachments_that_are_no_files_are_reported() {
 #[cfg(unix)]
 #[test]
 fn links_out_of_the_store_are_not_followed() {
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     fs::write(outside.path().join("x"), "mine").unwrap();
     let to = initialised();
     std::os::unix::fs::symlink(outside.path(), to.path().join(".qipu/attachments")).unwrap();

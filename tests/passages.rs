@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::support::files::temp_dir;
 use crate::support::generators::{passages, runner};
 use crate::support::process::call;
 use proptest::prelude::*;
@@ -244,7 +245,7 @@ fn ask_is_human_and_has_four_thousand_characters() {
 
 /// A store with one note of this text, beside one that fills its room.
 fn one_note(text: &str) -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     std::fs::create_dir_all(&notes).unwrap();
     std::fs::write(notes.join("long.md"), format!("---\nid: long\ntitle: Long\n---\n{text}\n")).unwrap();

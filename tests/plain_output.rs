@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::support::files::copy_folder;
+use crate::support::files::{copy_folder, temp_dir};
 use crate::support::generators::{commands, runner, stores};
 use crate::support::process::{Answer, call};
 use proptest::prelude::*;
@@ -109,7 +109,7 @@ fn a_missing_field_is_empty_and_named_on_standard_error() {
 /// A note whose title, tags, path and fields try to be more than one line or field.
 #[test]
 fn nothing_in_a_note_forges_a_line_or_a_field() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     fs::write(dir.path().join(".qipu/config.toml"), "parents = false\n").unwrap();
@@ -217,7 +217,7 @@ fn documented_pipes_work() {
     assert_eq!(pipes.len(), PIPES.len(), "{pipes:?}");
     for (pipe, (part, typed, expected)) in pipes.into_iter().zip(PIPES) {
         assert!(pipe.contains(part), "{pipe}");
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         copy_folder(Path::new(RESEARCH), dir.path());
         let output = pipe_in(dir.path(), pipe, typed);
         assert!(output.contains(expected), "{pipe}\n{output}");

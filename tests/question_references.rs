@@ -96,7 +96,7 @@ fn an_id_is_named_over_mcp_too_though_it_has_expired() {
     let mut server = Command::new(env!("CARGO_BIN_EXE_qipu"));
     let client = McpClient::start(server.args(["mcp", "--today", TODAY]).current_dir(dir.path()).env_clear());
     let told = |topic: &str| {
-        let answer = client.call("get_context", &serde_json::json!({"topic": topic}));
+        let answer = client.call("get_context", serde_json::json!({"topic": topic}));
         answer.content[0].as_text().unwrap().text.clone()
     };
     for topic in ["renames in qp-a1b2", "renames in [[Spare parts]]"] {

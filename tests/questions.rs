@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 
+use crate::support::files::temp_dir;
 use crate::support::hang::expect_to_end;
 use crate::support::process::{self, call, call_with};
 use qipu::calendar::Period;
@@ -17,7 +18,7 @@ const TODAY: &str = "2025-03-31";
 
 /// A store with pages, namespaces and journals.
 fn store() -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let write = |path: &str, text: &str| {
         let path = dir.path().join(".qipu").join(path);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::store;
+use crate::support::files::{store, temp_dir};
 use crate::support::process::call;
 use crate::support::random::Random;
 
@@ -90,7 +90,7 @@ fn run(dir: &Path, words: &[&str]) {
 
 /// Runs a command in a store of documents that link to a note, and compares each with what it must become.
 fn check_linking(count: usize, seed: u64, words: &[&str], old: &Targets, new: &Targets) {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let (dir, mut random) = (dir.path(), Random::new(seed));
     write(dir, ".qipu/notes/qp-t1-old.md", "---\nid: qp-t1\ntitle: Old one\n---\nText.\n");
     write(dir, ".qipu/notes/b.md", "---\nid: b\ntitle: B\n---\n");
@@ -129,7 +129,7 @@ fn a_moved_text_keeps_its_link_targets() {
     let old = Targets { path: "t.md", name: "from", other: "../../mocs/sub/o.md", picture: "p%20(1).png" };
     let new =
         Targets { path: "../notes/sub/t.md", name: "into", other: "sub/o.md", picture: "../notes/sub/p%20%281%29.png" };
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let (dir, mut random) = (dir.path(), Random::new(3));
     write(dir, ".qipu/notes/sub/t.md", "---\nid: t\ntitle: T\n---\n");
     write(dir, ".qipu/mocs/sub/o.md", "---\nid: o\ntitle: O\n---\n");
@@ -156,7 +156,7 @@ fn a_moved_text_keeps_its_link_targets() {
 fn pages_link_to_attachments_at_their_paths() {
     let old = Targets { path: "../T.md", name: "T", other: "sub/O.md", picture: "../img/1.png" };
     let new = Targets { picture: "../../attachments/img/1.png", ..old };
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let (dir, mut random) = (dir.path(), Random::new(4));
     write(dir, ".qipu/config.toml", "");
     write(dir, "V/img/1.png", "picture");
@@ -253,7 +253,7 @@ fn attributes_of_shared_links_and_sources_are_joined() {
         "---\nid: into\ntitle: Into\nlinks:\n  - {type: supports, id: x, why: \"measured: twice\"} # c\nsources:\n  - {url: \"https://a.org\", page: 1}\n  \
          - url: https://a.org\n    page: 17\naliases: [From, from]\nupdated: 2025-03-31\n---\nown\n"
     );
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let note = |updated: &str, source: &str| {
         format!(
             "---\nid: a\ntitle: A\nupdated: {updated}\nsources:\n  - {{url: \"https://a.org\"{source}}}\n---\nown\n"
@@ -303,7 +303,7 @@ fn a_merge_keeps_texts_and_link_targets() {
 
 #[test]
 fn an_import_adapts_links_once_with_any_fields() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     write(dir.path(), ".qipu/config.toml", "");
     write(dir.path(), "V/img/a.png", "picture");
     let links = "See ![one][x] and ![two][y]\n\n[x]: img/a.png\n[y]: img/a.png \"img/a.png\"\n";

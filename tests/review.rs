@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::store_of_notes;
+use crate::support::files::{store_of_notes, temp_dir};
 use crate::support::process::{Answer, call, call_with, call_with_cache};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -274,7 +274,7 @@ fn a_draft_waits_for_a_person_whatever_supersedes_it() {
         ("draft", "title: A draft\nstatus: draft", "Text of the draft."),
         ("kept", "title: Kept\nlinks: [{type: supersedes, id: draft}]", "An accepted text."),
     ];
-    let (dir, cache) = (store(HOLD, &notes), crate::support::files::temp_dir());
+    let (dir, cache) = (store(HOLD, &notes), temp_dir());
     let all = worklist(dir.path(), cache.path(), &["--kind", "draft"]);
     assert_eq!(entries(&all), [("draft".to_owned(), "draft".to_owned())]);
     settle(dir.path(), cache.path(), &all[0]);
@@ -282,7 +282,7 @@ fn a_draft_waits_for_a_person_whatever_supersedes_it() {
 
 #[test]
 fn an_agent_can_not_lift_a_draft_with_files() {
-    let source = crate::support::files::temp_dir();
+    let source = temp_dir();
     let accepted = |dir: &Path| {
         fs::create_dir_all(dir.join(".qipu/notes")).unwrap();
         fs::write(dir.join(".qipu/notes/draft.md"), "---\nid: draft\ntitle: A draft\nstatus: stable\n---\n\nText.\n")
@@ -303,7 +303,7 @@ fn an_agent_can_not_lift_a_draft_with_files() {
         assert!(text_of(dir.path(), "draft").contains("status: stable"), "a person may");
     }
     // A second import takes the status that a bundle has in the meantime.
-    let (dir, bundle) = (store(HOLD, &[]), crate::support::files::temp_dir());
+    let (dir, bundle) = (store(HOLD, &[]), temp_dir());
     let concept = |status: &str| {
         let text = format!("---\ntype: Concept\ntitle: Retries\nstatus: {status}\n---\n\nText of the concept.\n");
         fs::write(bundle.path().join("retries.md"), text).unwrap();
@@ -437,7 +437,7 @@ fn show_in_hook(dir: &Path, cache: &Path, file: &str) {
 
 #[test]
 fn the_worst_reason_comes_first() {
-    let (dir, cache) = (reasons(), crate::support::files::temp_dir());
+    let (dir, cache) = (reasons(), temp_dir());
     let expected = [
         ("contradiction", "against"),
         ("contradiction", "limit-a"),
@@ -474,7 +474,7 @@ fn the_worst_reason_comes_first() {
 
 #[test]
 fn each_command_settles_its_entry() {
-    let (dir, cache) = (reasons(), crate::support::files::temp_dir());
+    let (dir, cache) = (reasons(), temp_dir());
     show_in_hook(dir.path(), cache.path(), "src/pay.rs");
     let mut steps = 0;
     while let Some(first) = worklist(dir.path(), cache.path(), &[]).first().cloned() {
@@ -488,7 +488,7 @@ fn each_command_settles_its_entry() {
 /// Code that a note refers to is gone or has changed; without git, only the files count.
 #[test]
 fn changed_code_comes_before_what_is_due() {
-    let (dir, cache) = (store("", &[]), crate::support::files::temp_dir());
+    let (dir, cache) = (store("", &[]), temp_dir());
     fs::remove_dir(dir.path().join(".git")).unwrap();
     fs::create_dir(dir.path().join("src")).unwrap();
     fs::write(dir.path().join("src/pay.rs"), "fn retry() {\n    three_times();\n}\n").unwrap();
@@ -565,7 +565,7 @@ proptest! {
         let ids: Vec<String> = (0..notes.len()).map(|number| format!("n{number}")).collect();
         let notes: Vec<(&str, &str, &str)> =
             ids.iter().zip(&notes).map(|(id, (fields, body))| (id.as_str(), fields.as_str(), body.as_str())).collect();
-        let cache = crate::support::files::temp_dir();
+        let cache = temp_dir();
         let all = worklist(store("", &notes).path(), cache.path(), &["--limit", "100"]);
         for entry in &all {
             settle(store("", &notes).path(), cache.path(), entry);

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::files::copy_folder;
+use crate::support::files::{copy_folder, temp_dir};
 use crate::support::process::call;
 use crate::support::schema::{SCHEMAS, errors, schema_name};
 
@@ -116,7 +116,7 @@ const OTHERS: &[&str] = &[
 
 #[test]
 fn answers_of_other_commands_conform_too() {
-    let folder = crate::support::files::temp_dir();
+    let folder = temp_dir();
     copy_folder(&Path::new(ROOT).join("fixtures/research"), folder.path());
     let mut seen: BTreeSet<String> = snapshot_answers().iter().map(|(_, answer)| schema_name(answer)).collect();
     for line in OTHERS {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::files::temp_dir;
 use crate::support::generators::{files, hostile_text, runner, store_of};
 use crate::support::hang::expect_to_end;
 use crate::support::process::call;
@@ -326,7 +327,7 @@ fn words_that_look_like_flags_are_words() {
 
 #[test]
 fn a_title_that_reads_as_a_query_is_still_that_note() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     std::fs::create_dir_all(&notes).unwrap();
     let titles = ["Why -O2 breaks", "-flag of cargo", "tag:rust", "\"quoted phrase\"", "Cafe\u{301} bar", "start* x"];
@@ -349,7 +350,7 @@ fn a_title_that_reads_as_a_query_is_still_that_note() {
 
 #[test]
 fn a_very_long_word_takes_no_space_from_the_answer() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     std::fs::create_dir_all(&notes).unwrap();
     std::fs::write(notes.join("a.md"), format!("thing xylophone{}\n", "q".repeat(200_000))).unwrap();

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::{Duration, Instant};
 
-use crate::support::files::{path, store, write_in_store};
+use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::generators::runner;
 use crate::support::process::{Answer, call, call_with};
 use crate::support::random::Random;
@@ -341,7 +341,7 @@ fn packs_and_imports_with_secrets_are_refused() {
     assert_eq!(call(path(&other), &[&load[..], &["--allow-secret"]].concat()).code(), 0);
     assert_eq!(call(path(&other), &load).code(), 0, "the store has them already");
 
-    let vault = crate::support::files::temp_dir();
+    let vault = temp_dir();
     fs::write(vault.path().join("Page.md"), format!("A page.\n\n{token}\n")).unwrap();
     fs::write(vault.path().join(format!("{token}.md")), "A page.\n").unwrap();
     let store = store(&[]);

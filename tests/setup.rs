@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::process::{Answer, call};
 use tempfile::TempDir;
 
@@ -15,7 +16,7 @@ const RECIPES: [&str; 13] = [
 ];
 
 fn project(files: &[(&str, &str)]) -> TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     for (path, text) in files {
         let file = dir.path().join(path);
@@ -225,7 +226,7 @@ fn invalid_setups_are_refused_without_writing() {
         assert_eq!(tree(dir.path()), before, "{recipe}");
     }
     let dir = project(&[]);
-    let outside = crate::support::files::temp_dir();
+    let outside = temp_dir();
     symlink(outside.path(), dir.path().join(".cursor")).unwrap();
     assert_eq!(answer(&dir, "setup cursor").code(), 1);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);

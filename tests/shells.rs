@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::support::files::temp_dir;
 use crate::support::pty::{Shown, run};
 
 fn demo() -> PathBuf {
@@ -77,7 +78,7 @@ printf '<%s>' \"$@\" >> HOME/calls; echo >> HOME/calls
 
 /// Types lines in an interactive shell, each followed by the keys Tab and Return. Returns the arguments of each call.
 fn completed(dir: &Path, (shell, start): Shell, lines: &[&str]) -> Vec<String> {
-    let home = crate::support::files::temp_dir();
+    let home = temp_dir();
     let recorder = home.path().join("qipu");
     let script = RECORDER.replace("BIN", env!("CARGO_BIN_EXE_qipu")).replace("HOME", home.path().to_str().unwrap());
     std::fs::write(&recorder, script).unwrap();
@@ -145,7 +146,7 @@ fn fish_executes_nothing_from_completions() {
 
 /// Completes values from hostile notes, settings and files; executing the completed line must run only `qipu`.
 fn check_hostile_completions(shell: Shell) {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let (store, owned) = (dir.path().join(".qipu"), dir.path().join("owned"));
     std::fs::create_dir_all(store.join("notes")).unwrap();
     let run = format!("touch${{IFS}}{}", owned.display());
@@ -227,7 +228,7 @@ fn completions_come_from_the_store_and_fail_silently() {
     let below: Vec<String> = ask(&demo(), &["qipu", "man", "link", ""]).lines().map(str::to_owned).collect();
     assert!(below.iter().any(|line| line.starts_with("tree:")) && !below.iter().any(|line| line.starts_with("help")));
     assert!(ask(&demo(), &["qipu", "jour"]).starts_with("journal"));
-    let empty = crate::support::files::temp_dir();
+    let empty = temp_dir();
     assert_eq!(ask(empty.path(), &["qipu", "show", "q"]), "");
     let root = demo();
     assert!(ask(empty.path(), &["qipu", "--root", root.to_str().unwrap(), "show", "qp-h2"]).starts_with("qp-h2v6"));
@@ -238,7 +239,7 @@ fn completions_come_from_the_store_and_fail_silently() {
 
 #[test]
 fn manual_pages_are_written_to_a_folder() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let man = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
         let output = command.current_dir(dir.path()).env_clear().arg("man").args(args).output().unwrap();

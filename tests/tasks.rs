@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use crate::support::files::temp_dir;
 use crate::support::generators::runner;
 use crate::support::process::call;
 use proptest::prelude::*;
@@ -13,7 +14,7 @@ const OTHER: &str =
     "---\nid: other\ntitle: Other\nupdated: 2025-03-01\nowner: ann\n---\n<!--\n- [ ] hidden\n-->\n+ [ ] third\r\n";
 
 fn store() -> tempfile::TempDir {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     write(dir.path(), ".qipu/config.toml", "parents = false\n[[sources]]\npath = \"docs\"\n");
     write(dir.path(), ".qipu/notes/plan.md", PLAN);
     write(dir.path(), ".qipu/notes/other.md", OTHER);
@@ -142,7 +143,7 @@ fn every_listed_task_can_be_done() {
 }
 
 fn check_every_task(body: &str) {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     write(dir.path(), ".qipu/config.toml", "parents = false\n");
     write(dir.path(), ".qipu/notes/n.md", &format!("---\nid: n\n---\n{body}\n"));
     let file = || fs::read(dir.path().join(".qipu/notes/n.md")).unwrap();

@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
+use crate::support::files::temp_dir;
 use crate::support::git_history::{History, PROJECT};
 use crate::support::random::Random;
 use crate::support::repository::Repository;
@@ -508,7 +509,7 @@ fn without_a_commit_or_a_working_tree_there_is_nothing_to_read() {
     assert!(empty.refused(&["history", "a"]).contains("there is no commit here yet"));
     let repository = two_commits();
     assert!(repository.refused(&["list", "--at", "2001-01-01"]).contains("git log --reverse"));
-    let bare = crate::support::files::temp_dir();
+    let bare = temp_dir();
     repository.git(&["clone", "--quiet", "--bare", ".", bare.path().to_str().unwrap()]);
     let output = repository.qipu_in(bare.path(), &["list", "--at", "HEAD"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("there is no git repository here"), "{output:?}");

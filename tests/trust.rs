@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::store_of_notes as store;
+use crate::support::files::{store_of_notes as store, temp_dir};
 use crate::support::process::call_with_settings;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
 
 /// Returns a folder of the user's settings with a config.
 fn settings(config: &str) -> tempfile::TempDir {
-    let settings = crate::support::files::temp_dir();
+    let settings = temp_dir();
     fs::create_dir(settings.path().join("qipu")).unwrap();
     fs::write(settings.path().join("qipu/config.toml"), config).unwrap();
     settings
@@ -55,7 +55,7 @@ fn boasting_store() -> tempfile::TempDir {
 fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
     let dir = boasting_store();
     let args = ["context", "--query", "deploy", "--purpose", "answer", "--json", "--today", "2025-03-31"];
-    let settings = crate::support::files::temp_dir();
+    let settings = temp_dir();
     let place = dir.path().to_str().unwrap();
     let ask = || -> Value { serde_json::from_str(&call_with_settings(place, settings.path(), &args).stdout).unwrap() };
     let numbers = |answer: &Value, id: &str| {
@@ -83,7 +83,7 @@ fn a_note_vouches_for_itself_only_in_a_store_that_the_user_trusts() {
 
 #[test]
 fn a_store_that_the_user_creates_is_trusted() {
-    let (dir, settings) = (crate::support::files::temp_dir(), crate::support::files::temp_dir());
+    let (dir, settings) = (temp_dir(), temp_dir());
     let place = dir.path().to_str().unwrap();
     let dry = call_with_settings(place, settings.path(), &["init", "--dry-run"]);
     assert!(dry.error.is_none() && fs::read_dir(settings.path()).unwrap().next().is_none());
@@ -97,7 +97,7 @@ fn a_store_that_the_user_creates_is_trusted() {
 #[cfg(unix)]
 #[test]
 fn a_new_store_that_cant_be_trusted_is_reported() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::write(dir.path().join("settings"), "a file in place of the folder").unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
     let command = command.arg("init").current_dir(dir.path()).env_clear();

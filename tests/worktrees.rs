@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::thread;
 
+use crate::support::files::temp_dir;
 use crate::support::hang::expect_to_end;
 use crate::support::repository::Repository;
 use serde_json::Value;
@@ -31,7 +32,7 @@ impl Worktrees {
         main.write("src/deep/a.rs", "fn run() {\n    start();\n}\n");
         main.git(&["add", "src"]);
         main.git(&["commit", "--quiet", "-m", "m"]);
-        Self { main, dir: crate::support::files::temp_dir() }
+        Self { main, dir: temp_dir() }
     }
 
     /// Creates a repository whose store git does not track, with a note, and a linked working tree.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::{path, store, write_in_store};
+use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::process::{Answer, call_with_cache};
 use tempfile::TempDir;
 
@@ -38,7 +38,7 @@ impl Project {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        Self { dir, cache: crate::support::files::temp_dir() }
+        Self { dir, cache: temp_dir() }
     }
 
     /// Creates a project with documents that may be changed.
@@ -408,7 +408,7 @@ fn packs_and_imports_go_into_stores() {
     assert_eq!(project.call(&["dump", pack.to_str().unwrap()]).code(), 0);
     let message = "`docs` is a source, and this command changes only stores";
     project.expect_refused(&["load", pack.to_str().unwrap()], 2, message);
-    let vault = crate::support::files::temp_dir();
+    let vault = temp_dir();
     fs::create_dir(vault.path().join(".obsidian")).unwrap();
     fs::write(vault.path().join("page.md"), "Text.").unwrap();
     project.expect_refused(&["import", "obsidian", path(&vault)], 2, message);

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::support::files::temp_dir;
 use crate::support::process::{call, call_on_terminal, call_with};
 
 const RESEARCH: &str = "fixtures/research";
@@ -119,7 +120,7 @@ const WRONG: [(&str, &str, &str); 81] = [
 
 #[test]
 fn invalid_calls_are_explained_with_one_hint() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
     for (id, title) in [("qp-h2v6", "Retry"), ("qp-9f2t", "When fsync fails"), ("qp-7d1x", "Crash safety: start here")]
     {
@@ -195,7 +196,7 @@ fn a_misspelled_tool_of_a_hook_is_an_error_for_a_person_only() {
 
 #[test]
 fn lists_of_tags_may_be_written_with_commas() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let at = dir.path().to_str().unwrap();
     assert!(call(at, &["init"]).stdout.contains("Next: `qipu setup` lists"));
@@ -211,7 +212,7 @@ fn lists_of_tags_may_be_written_with_commas() {
 
 #[test]
 fn several_notes_are_deleted_together_or_not_at_all() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     for (id, body) in [("a", "[[b]]"), ("b", "[[a]]"), ("c", "[[a]] [[b]]"), ("d", "")] {
@@ -230,7 +231,7 @@ fn several_notes_are_deleted_together_or_not_at_all() {
 
 #[test]
 fn hiding_a_store_reports_files_that_git_tracks() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     fs::create_dir(dir.path().join(".git")).unwrap();
     let at = dir.path().to_str().unwrap();
     call(at, &["init"]);
@@ -248,7 +249,7 @@ fn hiding_a_store_reports_files_that_git_tracks() {
 
 #[test]
 fn notes_without_a_date_are_listed_last_by_title() {
-    let dir = crate::support::files::temp_dir();
+    let dir = temp_dir();
     let notes = dir.path().join(".qipu/notes");
     fs::create_dir_all(&notes).unwrap();
     for (id, fields) in

@@ -52,7 +52,7 @@ fn time(client: &McpClient, asked: &[Asked], tool: &str, arguments: impl Fn(&Ask
     for asked in asked {
         let arguments = arguments(asked);
         let start = Instant::now();
-        let result = client.call(tool, &arguments);
+        let result = client.call(tool, arguments);
         times.push(start.elapsed().as_secs_f64() * 1e3);
         assert_eq!(result.is_error, Some(false), "{result:?}");
     }

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 use std::time::{Duration, UNIX_EPOCH};
 
+use crate::support::files::temp_dir;
 use regex::Regex;
 
 /// The seconds after which a process is killed that waits for ever. timeout(1) then ends with code 124.
@@ -54,9 +55,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn new() -> Self {
-        // In memory if the system has a folder for that: thousands of runs would wait for a disk.
-        let dir = tempfile::Builder::new().prefix("qipu-faults-").tempdir_in("/dev/shm");
-        let world = Self { dir: dir.or_else(|_| tempfile::tempdir()).unwrap() };
+        let world = Self { dir: temp_dir() };
         fs::create_dir(world.live()).unwrap();
         world
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use super::random::Random;
+use crate::support::files::temp_dir;
 
 /// The folder of the repository: a clone has the same name elsewhere, for names of folders are in answers.
 pub(crate) const PROJECT: &str = "shop";
@@ -42,7 +43,7 @@ pub(crate) struct History {
 impl History {
     /// Makes a history with a number of commits at least.
     pub(crate) fn new(seed: u64, commits: usize, init: &[&str]) -> Self {
-        let dir = crate::support::files::temp_dir();
+        let dir = temp_dir();
         let mut history = Self { dir, random: Random::new(seed), seconds: FIRST, commits: Vec::new() };
         fs::create_dir_all(history.path("")).unwrap();
         history.git(&[&["init", "--quiet", "--initial-branch=main"], init].concat());

@@ -66,7 +66,7 @@ impl McpClient {
         self.receive(self.send(method, params))
     }
 
-    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> CallToolResult {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> CallToolResult {
         let result = self.request("tools/call", &json!({"name": tool, "arguments": arguments}));
         serde_json::from_value(result).unwrap()
     }

@@ -5,6 +5,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use crate::support::files::temp_dir;
+
 /// Runs a program on a terminal. For each step it waits for the first text and then types the second. At the end it prints
 /// a line with the exit code, then all output of the program. It kills a program that hangs for a minute.
 const DRIVER: &str = r#"
@@ -51,7 +53,7 @@ pub(crate) fn run(
     let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let job = serde_json::json!([size.0, size.1, steps, command]).to_string();
-    let home = crate::support::files::temp_dir();
+    let home = temp_dir();
     let mut python = Command::new("python3");
     python.args(["-c", DRIVER, &job]).current_dir(dir).env_clear().env("PATH", path).env("TERM", "xterm");
     python.env("HOME", home.path()).envs(vars.iter().copied());

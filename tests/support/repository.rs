@@ -5,6 +5,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use crate::support::files::temp_dir;
+
 /// A repository in a temporary folder.
 pub(crate) struct Repository {
     dir: tempfile::TempDir,
@@ -12,7 +14,7 @@ pub(crate) struct Repository {
 
 impl Repository {
     pub(crate) fn new() -> Self {
-        let repository = Self { dir: crate::support::files::temp_dir() };
+        let repository = Self { dir: temp_dir() };
         repository.git(&["init", "--quiet", "--initial-branch=main"]);
         fs::create_dir_all(repository.path(".qipu/notes")).unwrap();
         repository

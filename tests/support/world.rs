@@ -4,6 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use super::process::{Answer, User, call_of_user};
+use crate::support::files::temp_dir;
 
 /// A temporary folder. `settings`, `data` and `home` in it are those of a user.
 pub(crate) struct World {
@@ -12,7 +13,7 @@ pub(crate) struct World {
 
 impl World {
     pub(crate) fn empty() -> Self {
-        Self { dir: crate::support::files::temp_dir() }
+        Self { dir: temp_dir() }
     }
 
     pub(crate) fn at(&self, path: &str) -> PathBuf {
