@@ -98,11 +98,12 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     let mut path = store_path(plan, current_dir)?;
     // An existing one may have come with a repository.
     let is_own = path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let is_listed_first = is_own && !plan.is_dry_run;
     let mut list = None;
     if !plan.is_dry_run {
         files::make_folders(&path)?;
         // First, since `init` after one that was interrupted finds a store that may not be its own.
-        if is_own && let Some((above, name)) = path.parent().zip(path.file_name()) {
+        if is_listed_first && let Some((above, name)) = path.parent().zip(path.file_name()) {
             list = add_to_list(&above.canonicalize()?.join(name), plan)?;
         }
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
@@ -118,7 +119,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
-    if if is_own { plan.is_dry_run } else { plan.is_trusted } {
+    if !is_listed_first && (is_own || plan.is_trusted) {
         list = add_to_list(&path, plan)?;
     }
     Ok(InitResult { shown_path, root: path, files: made, list })
