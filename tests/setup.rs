@@ -399,6 +399,21 @@ fn existing_folders_stay_and_created_ones_are_removed() {
     in_any_order(["claude", "codex"], || with_folder(".claude", &[(".agents/x", "")]));
 }
 
+/// The section had stored that the folder is made, and the command ended before the file in it was written.
+#[test]
+fn the_folder_of_an_interrupted_installation_is_removed() {
+    for (recipe, folder) in [("claude", ".claude"), ("codex", ".codex"), ("gemini", ".gemini")] {
+        let dir = project(&[("AGENTS.md", "# Mine\n")]);
+        let before = tree(dir.path());
+        run(&dir, &format!("setup {recipe}"));
+        fs::remove_dir_all(dir.path().join(folder)).unwrap();
+        fs::create_dir(dir.path().join(folder)).unwrap();
+        run(&dir, &format!("setup {recipe}"));
+        run(&dir, &format!("setup {recipe} --remove"));
+        assert_eq!(tree(dir.path()), before, "{recipe}");
+    }
+}
+
 /// A link that came with a repository must not lead to files of version control, of the store, or outside.
 #[test]
 fn links_to_files_that_are_no_instructions_are_refused() {

@@ -167,6 +167,8 @@ impl HookStep {
             Some(PriorState::NoValue) => (1, 0),
             _ => (now.depth, folders_to_make(project, &project.file(self.path)?, self.path)?),
         };
+        // An installation that was interrupted may have made folders, and stored that.
+        let folders = folders.max(self.prior(project)?.folders);
         Ok(PriorSettings { depth, folders, ..now })
     }
 
