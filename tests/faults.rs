@@ -16,8 +16,8 @@ use crate::support::process::{call, commands_in};
 /// Prints the results of a scenario, with the violations.
 fn print(result: &Results) {
     let outcomes: Vec<String> = result.outcomes.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    let [calls, runs, bad] = [result.calls, result.runs, result.violations.len()];
-    let mut text = format!("{:30} {calls:>5} {runs:>6} {bad:>4}  {}\n", result.name, outcomes.join(", "));
+    let [calls, runs, moved, bad] = [result.calls, result.runs, result.moved, result.violations.len()];
+    let mut text = format!("{:30} {calls:>5} {runs:>6} {moved:>5} {bad:>4}  {}\n", result.name, outcomes.join(", "));
     result.violations.iter().for_each(|violation| text += &format!("VIOLATION {violation}\n"));
     if std::env::var_os("QIPU_FAULTS_MESSAGES").is_some() {
         result.messages.iter().for_each(|(message, cause)| text += &format!("MESSAGE {message}\n    {cause}\n"));
@@ -37,18 +37,15 @@ fn no_fault_leaves_a_change_in_part() {
         "" | "sample" => Extent::Sample,
         other => panic!("no extent: {other}"),
     };
-    println!("{:30} {:>5} {:>6} {:>4}  outcomes", "command", "calls", "runs", "bad");
+    println!("{:30} {:>5} {:>6} {:>5} {:>4}  outcomes", "command", "calls", "runs", "moved", "bad");
     let results = matrix::run_all(extent, &filter, print);
     let sum = |of: fn(&Results) -> usize| results.iter().map(of).sum::<usize>();
-    println!(
-        "{:30} {:>5} {:>6} {:>4}",
-        "all",
-        sum(|one| one.calls),
-        sum(|one| one.runs),
-        sum(|one| one.violations.len())
-    );
+    let [calls, runs, moved, bad] =
+        [sum(|one| one.calls), sum(|one| one.runs), sum(|one| one.moved), sum(|one| one.violations.len())];
+    println!("{:30} {calls:>5} {runs:>6} {moved:>5} {bad:>4}", "all");
     assert!(!results.is_empty());
-    assert_eq!(sum(|one| one.violations.len()), 0, "violations");
+    assert_eq!(bad, 0, "violations");
+    assert!(moved * 50 <= runs, "{moved} of {runs} faults were at another call");
 }
 
 /// The program's own steps keep all rules, whatever dies, fails or loses its power.

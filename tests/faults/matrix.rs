@@ -32,6 +32,9 @@ pub(crate) struct Results {
     pub(crate) name: &'static str,
     pub(crate) calls: usize,
     pub(crate) runs: usize,
+    /// The number of runs in which another call had the fault: threads make calls in any order, and how long a command waits
+    /// for a file that an editor has just saved depends on the time. What they leave is checked as well.
+    pub(crate) moved: usize,
     /// The number of runs by their outcome.
     pub(crate) outcomes: BTreeMap<&'static str, usize>,
     pub(crate) violations: Vec<String>,
@@ -68,8 +71,7 @@ pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
     for (index, call) in baseline.calls.iter().enumerate() {
         for (name, goes_on) in faults(call, extent) {
             let fault = Fault { at: index + 1, name, goes_on };
-            world.restore();
-            let (ended, calls) = run_once(scenario, &world, Some(fault));
+            let (ended, calls) = run_with_fault_at(call, scenario, &world, fault);
             results.runs += 1;
             let described = format!(
                 "{}: call {} {} {} {}, {}{}",
@@ -81,12 +83,8 @@ pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
                 name,
                 if goes_on { " from there on" } else { "" }
             );
-            // How long a command waits for a file that the editor has just saved depends on the time.
-            let is_same = calls.get(index) == Some(call) || scenario.name == "edit";
+            results.moved += usize::from(calls.get(index) != Some(call));
             let call = calls.get(index).unwrap_or(call);
-            if !is_same {
-                results.violations.push(format!("{described}: another call came: {:?}", calls.get(index)));
-            }
             if ended.code != 0 && ended.code != 137 {
                 let first = ended.stderr.lines().find(|line| line.starts_with("qipu: ")).unwrap_or_default();
                 results.messages.entry(first.to_owned()).or_insert_with(|| described.clone());
@@ -103,6 +101,19 @@ pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
         }
     }
     results
+}
+
+/// Runs the command until the fault is at a call, at most five times.
+fn run_with_fault_at(call: &Call, scenario: &Scenario, world: &World, fault: Fault) -> (Ended, Vec<Call>) {
+    let mut attempts = 0;
+    loop {
+        world.restore();
+        let (ended, calls) = run_once(scenario, world, Some(fault));
+        attempts += 1;
+        if calls.get(fault.at - 1) == Some(call) || attempts == 5 {
+            return (ended, calls);
+        }
+    }
 }
 
 fn run_once(scenario: &Scenario, world: &World, fault: Option<Fault>) -> (Ended, Vec<Call>) {
@@ -262,7 +273,11 @@ impl Check<'_> {
     fn check_message(&self, error: &str) -> Result<(), String> {
         let paths = self.failed.iter().flat_map(|call| [&call.path, &call.to]);
         let names = paths.flat_map(|path| path.rsplit('/').take(2));
-        let names: Vec<&str> = names.filter(|name| !name.is_empty() && !name.starts_with(".qipu-tmp")).collect();
+        let mut names: Vec<&str> = names.filter(|name| !name.is_empty() && !name.starts_with(".qipu-tmp")).collect();
+        if self.failed.iter().any(|call| call.path.contains("/.qipu-tmp-X/")) {
+            // A folder that gets its name at the end; the user knows that name.
+            names.extend(self.scenario.args.last().and_then(|path| path.rsplit('/').next()));
+        }
         let is_named = names.iter().any(|name| error.contains(name));
         if is_named { Ok(()) } else { Err(format!("the error names none of {names:?}")) }
     }
@@ -278,7 +293,7 @@ impl Check<'_> {
             let is_known = |state: &&Files| {
                 state.get(path) == Some(text) || (is_partial && state.values().any(|known| known == text))
             };
-            if !known.iter().any(is_known) {
+            if !known.iter().any(is_known) && !self.is_conflict(path, text) {
                 return Err(format!("{path} is neither old nor new: {text:?}"));
             }
         }
@@ -289,6 +304,19 @@ impl Check<'_> {
             }
         }
         Ok(*files != self.baseline.before && *files != self.baseline.after)
+    }
+
+    /// Whether a file is the note that git merged by lines, since qipu could not: with the lines of both sides.
+    fn is_conflict(&self, path: &str, text: &str) -> bool {
+        let is_note = self.scenario.rule == Rule::Merge && self.ended.code == 1 && path.ends_with("/a-old.md");
+        is_note
+            && [&self.baseline.before, &self.baseline.after].iter().all(|state| {
+                let whole = state[path].lines().filter(|line| !line.starts_with("tags: "));
+                whole
+                    .chain(["<<<<<<< ours", "tags: [x, theirs] # kept", ">>>>>>> theirs"])
+                    .all(|line| text.lines().any(|had| had == line))
+            })
+            && text.contains("tags: [x, ours")
     }
 
     fn all_or_nothing(&self, files: &Files) -> Result<&'static str, String> {
@@ -321,11 +349,17 @@ impl Check<'_> {
 
     fn each_file(&self, files: &Files) -> Result<&'static str, String> {
         let is_new = *files == self.baseline.after;
-        if self.ended.code == 0 && !is_new {
+        // `init` makes a store though it can't list it as trusted, and names the command that does.
+        let is_warned = self.ended.stderr.contains("`qipu init --trust` tries that again");
+        if self.ended.code == 0 && !is_new && !is_warned {
             return Err(format!("it succeeded with {}", difference(&self.baseline.after, files)));
         }
         if !is_new {
-            let again = run_next(self.scenario, self.world);
+            let again = if is_warned {
+                self.world.run(self.scenario.folder, "qipu", &["init", "--trust"], "")
+            } else {
+                run_next(self.scenario, self.world)
+            };
             let mut then = self.world.files();
             self.world.leftovers(&mut then);
             if again.code != 0 || then != self.baseline.after {
@@ -334,6 +368,7 @@ impl Check<'_> {
             }
         }
         Ok(match self.ended.code {
+            0 if is_warned => "done in part, with a warning",
             0 => "done",
             137 => "killed",
             _ if is_new => "failed, new",
@@ -421,8 +456,9 @@ impl Check<'_> {
         }
         let doctor = self.world.run("repo", "qipu", &["doctor", "--fix"], "");
         let mut then = self.world.files();
-        // In caches and sources, temporary files are removed after an hour.
-        let is_kept = |path: &String| path.contains("/cache/") || path.starts_with("repo/docs/");
+        // In caches and sources, temporary files are removed after an hour; what is outside of the project is the user's.
+        let is_kept =
+            |path: &String| path.contains("/cache/") || path.starts_with("repo/docs/") || path.starts_with("out/");
         let left: Vec<String> = self.world.leftovers(&mut then).into_iter().filter(|path| !is_kept(path)).collect();
         if doctor.code != 0 || !left.is_empty() {
             return Err(format!("doctor --fix leaves {left:?}: {} {}{}", doctor.code, doctor.stdout, doctor.stderr));

@@ -180,7 +180,7 @@ impl World {
     /// Replaces what differs between runs and worlds: the path of the world, random ids and temporary names.
     pub(crate) fn normalized(&self, text: &str) -> String {
         static RANDOM: LazyLock<Regex> = LazyLock::new(|| {
-            Regex::new(r"\bqp-[a-z0-9]{8}\b|\.qipu-(tmp|kept)-[A-Za-z0-9]{6}|\b[0-9a-f]{16,64}\b|#[0-9]+ \(deleted\)| folders=[0-9]+|\.tmp[A-Za-z0-9]{6}\b")
+            Regex::new(r"\bqp-[a-z0-9]{8}\b|\.qipu-(tmp|kept)-[A-Za-z0-9]{6}|\b[0-9a-f]{16,64}\b|#[0-9]+ \(deleted\)| folders=[0-9]+|\.tmp[A-Za-z0-9]{6}\b|\.merge_file_[A-Za-z0-9]{6}\b")
                 .unwrap()
         });
         let text = text.replace(&*self.live().to_string_lossy(), "");
@@ -188,6 +188,7 @@ impl World {
             id if id.starts_with("qp-") => "qp-ID".to_owned(),
             name if name.starts_with(".qipu-") => format!("{}X", &name[..name.len() - 6]),
             name if name.starts_with(".tmp") => ".tmpX".to_owned(),
+            name if name.starts_with(".merge_file_") => ".merge_file_X".to_owned(),
             // The section of `setup` says how many folders it made, of which an earlier attempt may have made some.
             name if name.starts_with(" folders=") => String::new(),
             name if name.starts_with('#') => "UNNAMED".to_owned(),
