@@ -48,6 +48,39 @@ fn no_fault_leaves_a_change_in_part() {
     assert!(moved * 50 <= runs, "{moved} of {runs} faults were at another call");
 }
 
+/// Nothing is passed over in silence because it could not be read: a copy of a store is whole, an import says what is missing,
+/// and code counts as unchanged only if it was read.
+#[test]
+#[ignore = "needs cc"]
+fn what_cannot_be_read_is_reported() {
+    for (scenario, call, path) in [
+        ("dump", "newfstatat", "/repo/.qipu/notes"),
+        ("dump", "newfstatat", "/repo/.qipu/attachments"),
+        ("import obsidian", "getdents64", "/vault"),
+        ("stale: --fix", "openat2", "/repo/src/a.rs"),
+    ] {
+        let scenario = SCENARIOS.iter().find(|one| one.name == scenario).unwrap();
+        let world = World::new();
+        write_base(&world);
+        (scenario.prepare)(&world);
+        world.save();
+        world.restore();
+        let run =
+            |fault| world.run_with_fault(scenario.folder, (scenario.program, scenario.args), scenario.stdin, fault);
+        let calls = run(None).1;
+        let places: Vec<usize> =
+            (0..calls.len()).filter(|at| calls[*at].name == call && calls[*at].path == path).collect();
+        assert!(!places.is_empty(), "{}: no {call} of {path}", scenario.name);
+        for at in places {
+            world.restore();
+            let (ended, _) = run(Some(Fault { at: at + 1, name: "EIO", goes_on: false }));
+            let name = path.rsplit('/').next().unwrap();
+            let said = format!("{}{}", ended.stderr, ended.stdout);
+            assert!(said.contains(name) && said.contains("can't "), "{}: {call} {path}: {ended:?}", scenario.name);
+        }
+    }
+}
+
 /// The program's own steps keep all rules, whatever dies, fails or loses its power.
 #[test]
 fn no_order_of_events_leaves_a_change_in_part() {

@@ -10,6 +10,7 @@ use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, Entry, NoteLayout, Report, ReportHead, counted, layout};
 use crate::request::StaleRequest;
 use crate::store::{Location, NoteHandle, NoteIdx, ProjectFiles, Store};
+use crate::warnings;
 
 /// The codes of findings about code, and of a note whose day has come.
 pub(super) const MOVED: &str = "code-moved";
@@ -85,7 +86,10 @@ pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
 /// Returns the references of notes to code that no longer hold, in the order of the notes. Those in the text of journals,
 /// which describe a day, are not checked.
 pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
-    let Some(mut files) = store.project_files(MAX_CHECKED) else { return Vec::new() };
+    let Some(mut files) = store.project_files(MAX_CHECKED) else {
+        warnings::add("the project's folder can't be read: references to code were not checked".to_owned());
+        return Vec::new();
+    };
     let mut references: Vec<(NoteIdx, CodeRef)> = Vec::new();
     for position in notes {
         let note = &store.notes()[*position];
@@ -103,6 +107,9 @@ pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
     let subjects: Vec<_> = references.iter().map(subject).collect();
     let subjects: Vec<_> = subjects.iter().map(|(reference, time)| Subject { reference, time: *time }).collect();
     let verdicts = anchors::check(&files, &subjects);
+    for path in files.unreadable() {
+        warnings::add(format!("{path} can't be read: references to it were not checked"));
+    }
     let found = references.into_iter().zip(verdicts);
     found.filter_map(|((note, reference), verdict)| finding(store, note, reference, verdict?)).collect()
 }

@@ -157,7 +157,7 @@ pub(super) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> 
     let folder = path.parent().unwrap_or(root);
     // Checked before anything is created: an existing folder may be a symbolic link.
     let there = folder.ancestors().find(|folder| folder.symlink_metadata().is_ok()).unwrap_or(root);
-    if !there.canonicalize().is_ok_and(|there| there.starts_with(root)) {
+    if !files::canonical(there)?.starts_with(root) {
         let kind = if target.is_source { "source" } else { "store" };
         bail!("{} leads out of the {kind}", folder.display());
     }

@@ -126,7 +126,7 @@ pub(super) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &
 }
 
 fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result<PathBuf, Error> {
-    let failed = |error| Error::new(ErrorKind::NoStore, format!("the store can't be opened: {error}"));
+    let failed = |error| Error::new(ErrorKind::Store, format!("can't read {}: {error}", root.display()));
     if location.store.is_some() {
         return location.files.canonicalize(&root).map_err(failed);
     }
@@ -179,7 +179,7 @@ pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
 pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
     let is_visible = || files.is_dir(&visible.join("notes"));
-    if files.is_dir(&hidden) { Some(hidden) } else { is_visible().then_some(visible) }
+    if files.may_be_dir(&hidden) { Some(hidden) } else { is_visible().then_some(visible) }
 }
 
 /// Returns the folder that contains a store, if the last name of the path is that of a store.

@@ -39,14 +39,17 @@ impl ExternalDir {
     /// Lists the files of a folder.
     ///
     /// # Errors
-    /// `Usage` if there is no such folder.
+    /// `Usage` if there is no such folder; `Failure` if it can't be read.
     pub fn open(dir: &Path, current_dir: &Path) -> Result<Self, Error> {
-        let opened =
-            current_dir.join(dir).canonicalize().ok().and_then(|root| Some((DirHandle::new(&root).ok()?, root)));
-        let Some((opened, root)) = opened else {
-            return Err(Error::usage(format!("there is no folder {}", dir.display())).hint("give the folder to import"));
-        };
+        let opened = current_dir.join(dir).canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
+        let (opened, root) = opened.map_err(|error| match error.kind() {
+            ErrorKind::NotFound | ErrorKind::NotADirectory => {
+                Error::usage(format!("there is no folder {}", dir.display())).hint("give the folder to import")
+            }
+            _ => Error::failure(format!("can't read {}: {error}", dir.display())),
+        })?;
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let shown = dir.display();
         let dir = Arc::new(opened);
         let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root, dir: Arc::clone(&dir) };
         // A store in the folder is excluded.
@@ -57,6 +60,9 @@ impl ExternalDir {
                 .is_some_and(|below| is(&below, "config.toml", FileType::File) && is(&below, "notes", FileType::Folder))
         };
         for item in tree::items(&dir, "", |path| !tree::is_hidden(path) && !is_store(path)) {
+            if item.path.as_os_str().is_empty() {
+                return Err(Error::failure(format!("can't list {shown}")));
+            }
             if !tree::is_hidden(&item.path) {
                 found.take(item);
             }

@@ -75,6 +75,20 @@ impl FileTree {
         self.kind(path, true) == Some(FileType::Folder)
     }
 
+    /// Whether a path leads to a folder, or looking it up failed for another reason than that nothing is there, or
+    /// that the folder above is not the user's: opening it then tells why.
+    pub(super) fn may_be_dir(&self, path: &Path) -> bool {
+        use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+        match self.resolve(path, true) {
+            Ok(ResolvedPath::OnDisk(path)) => match path.metadata() {
+                Ok(metadata) => metadata.is_dir(),
+                Err(error) => !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | PermissionDenied),
+            },
+            Ok(ResolvedPath::InCommit(_, node, _)) => matches!(node, TreeNode::Folder(_)),
+            Err(_) => false,
+        }
+    }
+
     /// Whether a path leads to a regular file, through symbolic links too.
     pub(super) fn is_file(&self, path: &Path) -> bool {
         self.kind(path, true) == Some(FileType::File)

@@ -55,6 +55,20 @@ pub(crate) fn make_folders(path: &Path) -> Result<()> {
     make_folder(folder_of(path))
 }
 
+/// Returns the absolute path of an existing file or folder without symbolic links.
+pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
+    path.canonicalize().with_context(|| format!("can't read {}", path.display()))
+}
+
+/// Whether there is a file, a folder or a symbolic link.
+pub(super) fn is_there(path: &Path) -> Result<bool> {
+    match path.symlink_metadata() {
+        Ok(_) => Ok(true),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(anyhow!(error).context(format!("can't read {}", path.display()))),
+    }
+}
+
 /// Creates a folder and those above it. The names of new ones are durable.
 pub(super) fn make_folder(folder: &Path) -> Result<()> {
     let missing: Vec<&Path> = folder.ancestors().take_while(|folder| folder.symlink_metadata().is_err()).collect();

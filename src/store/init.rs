@@ -97,19 +97,19 @@ pub struct InitPlan<'a> {
 pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
     let mut path = store_path(plan, current_dir)?;
     // An existing one may have come with a repository.
-    let is_own = path.symlink_metadata().is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound);
+    let is_own = !files::is_there(&path)?;
     let is_listed_first = is_own && !plan.is_dry_run;
     let mut list = None;
     if !plan.is_dry_run {
         files::make_folders(&path)?;
         // First, since `init` after one that was interrupted finds a store that may not be its own.
         if is_listed_first && let Some((above, name)) = path.parent().zip(path.file_name()) {
-            list = add_to_list(&above.canonicalize()?.join(name), plan)?;
+            list = add_to_list(&files::canonical(above)?.join(name), plan)?;
         }
         for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
             files::make_folder(&path.join(folder))?;
         }
-        path = path.canonicalize()?;
+        path = files::canonical(&path)?;
     }
     let shown_path = relative_to(&path, current_dir);
     let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };

@@ -180,7 +180,7 @@ fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHa
 
 fn open_root(files: &FileTree, root: &Path) -> Result<Arc<DirHandle>, Error> {
     let opened = files.dir(root).map(Arc::new);
-    opened.map_err(|error| Error::new(ErrorKind::Store, format!("the store can't be read: {error}")))
+    opened.map_err(|error| Error::new(ErrorKind::Store, format!("can't read {}: {error}", root.display())))
 }
 
 /// Returns the shown path of a store and facts about its index, which a builder rebuilds first if there is one.

@@ -2,8 +2,9 @@
 //! Without git, the regular files below the project's folder.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write;
+use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
@@ -14,7 +15,7 @@ use super::git_history::GitHistory;
 use super::git_index::TrackedFiles;
 use super::git_plumbing::Repository;
 use super::source_text::SourceText;
-use super::walk::dir_handle::DirHandle;
+use super::walk::dir_handle::{DirHandle, is_unreadable};
 use super::worktree::{main_worktree, named_git_dir, repository_root};
 use crate::note::is_project_path;
 
@@ -33,6 +34,8 @@ pub struct ProjectFiles {
     /// The bytes that may still be read.
     room: RefCell<u64>,
     read: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
+    /// The paths of those that are there and can't be read.
+    unreadable: RefCell<BTreeSet<String>>,
 }
 
 impl Store {
@@ -45,8 +48,8 @@ impl Store {
         let root = self.files.dir(&folder).ok()?;
         let repository = repository_of(&self.files, &folder);
         let tracked = repository.as_ref().and_then(|repository| tracked_files(&self.files, &folder, repository));
-        let (room, read) = (RefCell::new(max_bytes), RefCell::default());
-        Some(ProjectFiles { root, repository, tracked, room, read })
+        let (room, read, unreadable) = (RefCell::new(max_bytes), RefCell::default(), RefCell::default());
+        Some(ProjectFiles { root, repository, tracked, room, read, unreadable })
     }
 
     /// Returns the folder of the project: where the store lies, or, if that is in the main working tree and the current
@@ -104,7 +107,11 @@ impl ProjectFiles {
             return known.clone();
         }
         let bytes = if is_project_path(path) && self.is_listed(path) {
-            self.root.read(Path::new(path), MAX_SOURCE.min(*self.room.borrow())).ok()
+            let read = self.root.read(Path::new(path), MAX_SOURCE.min(*self.room.borrow()));
+            if read.as_ref().is_err_and(|error| is_unreadable(error) && error.kind() != ErrorKind::FileTooLarge) {
+                self.unreadable.borrow_mut().insert(path.to_owned());
+            }
+            read.ok()
         } else {
             None
         };
@@ -112,6 +119,11 @@ impl ProjectFiles {
         let text = bytes.map(|bytes| Rc::new(SourceText::new(&bytes)));
         self.read.borrow_mut().insert(path.to_owned(), text.clone());
         text
+    }
+
+    /// Returns the paths of the files that were to be read and can't be, whatever their length.
+    pub fn unreadable(&self) -> Vec<String> {
+        self.unreadable.borrow().iter().cloned().collect()
     }
 
     /// Whether a file that counts is there, of any length.
@@ -165,7 +177,7 @@ fn read_index(folder: &Path, repository: &Repository) -> Option<TrackedFiles> {
     };
     match index {
         Ok(bytes) => TrackedFiles::parse(&bytes, &repository.prefix),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Some(TrackedFiles::default()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(TrackedFiles::default()),
         Err(_) => None,
     }
 }

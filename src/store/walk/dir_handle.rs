@@ -99,7 +99,7 @@ impl DirHandle {
         Ok(on_disk.into_iter().flatten().chain(in_commit.into_iter().flatten().map(Ok)))
     }
 
-    fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
+    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
         match self {
             Self::Disk(dir) => dir.stat(name),
             Self::Commit(dir) => dir.stat(name),

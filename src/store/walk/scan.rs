@@ -234,10 +234,11 @@ struct DirWalk<'w, 'm, 'scope> {
 
 impl<'scope> DirWalk<'_, '_, 'scope> {
     fn walk_folder(&mut self, folder: &str) -> Result<(), Error> {
-        if self.root.kind(folder.as_ref()) != Some(FileType::Folder) {
-            return Ok(());
-        }
-        let walked = self.walk(Path::new(folder), folder);
+        let walked = match self.root.stat(folder.as_ref()) {
+            Ok((FileType::Folder, _)) => self.walk(Path::new(folder), folder),
+            Err(error) if is_unreadable(&error) => Err(error),
+            Ok(_) | Err(_) => return Ok(()),
+        };
         walked.map_err(|error| Error::new(ErrorKind::Store, format!("{folder}/ in the store can't be read: {error}")))
     }
 

@@ -174,7 +174,8 @@ impl SourceRules {
             match self.list(dir, folder, &mut state) {
                 Ok(()) => {}
                 Err(error) if is_first => {
-                    return Err(Error::new(ErrorKind::Store, format!("the folder of a source can't be read: {error}")));
+                    let message = format!("can't read {}: {error}", self.root.display());
+                    return Err(Error::new(ErrorKind::Store, message));
                 }
                 Err(error) if is_unreadable(&error) => {
                     state.scanned.unreadable.push((shown(&path), FOLDER_UNREADABLE));

@@ -35,22 +35,26 @@ pub(crate) fn is_hidden(path: &Path) -> bool {
 }
 
 /// Lists the entries below a folder, in the order of their names. The path is relative to the directory handle, `""` for
-/// its own directory; any other folder is listed itself. Only directories whose paths pass `enters` are entered.
+/// its own directory; any other folder is listed itself, and that one if it can't be read. Only directories whose paths pass `enters` are entered.
 pub(crate) fn items(dir: &DirHandle, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<TreeItem> {
     let mut all = Vec::new();
-    let mut waiting = vec![(PathBuf::from(folder), None)];
+    let mut waiting = vec![(PathBuf::from(folder), Some(FileType::Folder))];
     if !folder.is_empty() {
-        waiting = dir.kind(folder.as_ref()).map(|kind| (PathBuf::from(folder), Some(kind))).into_iter().collect();
+        waiting = match dir.stat(folder.as_ref()) {
+            Ok((kind, _)) => vec![(PathBuf::from(folder), Some(kind))],
+            Err(error) if is_unreadable(&error) => return vec![TreeItem { path: PathBuf::from(folder), kind: None }],
+            Err(_) => Vec::new(),
+        };
     }
     while let Some((path, mut kind)) = waiting.pop() {
-        if kind.is_none_or(|kind| kind == FileType::Folder) && enters(&path) {
+        if kind == Some(FileType::Folder) && enters(&path) {
             match inside(dir, &path) {
                 Ok(names) => waiting.extend(names.into_iter().rev()),
                 Err(error) if is_unreadable(&error) => kind = None,
                 Err(_) => continue,
             }
         }
-        if !path.as_os_str().is_empty() {
+        if kind.is_none() || !path.as_os_str().is_empty() {
             all.push(TreeItem { path, kind });
         }
     }
