@@ -1,4 +1,6 @@
 //! The laws, as properties over hostile stores: every command, every format, any budget.
+//!
+//! The longest ones run all their cases with optimization only; see [`generators::SHARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -19,8 +21,8 @@ use crate::support::generators::{
 };
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
-/// How many cases the ordinary test run must see at least.
-const CASES: usize = 10_000;
+/// How many cases must be seen at least.
+const CASES: usize = 10_000 / generators::SHARE as usize;
 
 /// The result of a tool is within the budget as a whole, and valid: as JSON, with a text that begins with the banner, and
 /// with the same answer for programs if these are asked for. Every other format begins with the banner too.
@@ -29,7 +31,7 @@ fn results_of_tools_are_within_the_budget_as_a_whole() {
     let cases = AtomicUsize::new(0);
     let formats = [(false, false), (false, true), (true, false), (true, true)];
     let formats = formats.map(|(is_prompt, is_structured)| Format::ToolResult { is_prompt, is_structured });
-    runner(16)
+    runner(16 / generators::SHARE)
         .run(&(stores(), prop::collection::vec(0_usize..6000, 3)), |(store, budgets)| {
             for command in commands(&store) {
                 let Ok(mut report) = run_on(&command, &store) else { continue };
@@ -157,7 +159,7 @@ fn no_answer_contains_invisible_characters() {
     let formats = [Format::Prompt, Format::Hook(HookEnvelope::SESSION_START)];
     let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
-    let mut runner = runner(60);
+    let mut runner = runner(64 / generators::SHARE);
     runner
         .run(&stores(), |store| {
             for command in commands(&store) {
@@ -210,7 +212,7 @@ fn hostile_note(number: usize) -> Vec<u8> {
 fn the_law_of_fit_holds_for_every_command_format_and_budget() {
     let cases = AtomicUsize::new(0);
     let cut = AtomicUsize::new(0);
-    let mut runner = runner(120);
+    let mut runner = runner(120 / generators::SHARE);
     let strategy = (stores(), prop::collection::vec(0_usize..4000, 3));
     runner
         .run(&strategy, |(store, budgets)| {
@@ -356,7 +358,7 @@ fn any_text_is_a_question() {
 
 #[test]
 fn any_bytes_give_a_note() {
-    let mut runner = runner(3000);
+    let mut runner = runner(3000 / generators::SHARE);
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..400),
         hostile_text().prop_map(String::into_bytes),
@@ -389,7 +391,7 @@ fn any_bytes_give_a_note() {
 /// The order of files on disk does not show.
 #[test]
 fn the_order_of_files_makes_no_difference() {
-    let mut runner = runner(60);
+    let mut runner = runner(64 / generators::SHARE);
     runner
         .run(&generators::files(), |files| {
             let forwards = store_of(files.clone());

@@ -5,12 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::files::temp_dir;
+use crate::support::generators::SHARE;
 use crate::support::lsp_client::LspClient;
 use crate::support::process::call;
 use crate::support::random::Random;
 use serde_json::{Value, json};
 
-const SEQUENCES: usize = 500;
+const SEQUENCES: usize = 512 / SHARE as usize;
 /// Of so many sequences, one is also compared by its diagnostics, for which the server waits.
 const SEQUENCES_PER_DIAGNOSIS: usize = 5;
 
