@@ -197,7 +197,7 @@ const QUESTIONS: [&[&str]; 17] = [
 
 #[test]
 fn answers_equal_those_without_an_index_after_any_events() {
-    generators::runner(24 / generators::SHARE)
+    generators::runner(25)
         .run(&prop::collection::vec(event(), 4..14), |events| {
             let dir = tempfile::tempdir().unwrap();
             fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();

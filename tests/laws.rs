@@ -1,6 +1,4 @@
 //! The laws, as properties over hostile stores: every command, every format, any budget.
-//!
-//! The longest ones run all their cases with optimization only; see [`generators::SHARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -21,8 +19,8 @@ use crate::support::generators::{
 };
 
 const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
-/// How many cases must be seen at least.
-const CASES: usize = 10_000 / generators::SHARE as usize;
+/// How many cases the ordinary test run must see at least.
+const CASES: usize = 10_000;
 
 /// The result of a tool is within the budget as a whole, and valid: as JSON, with a text that begins with the banner, and
 /// with the same answer for programs if these are asked for. Every other format begins with the banner too.
@@ -31,7 +29,7 @@ fn results_of_tools_are_within_the_budget_as_a_whole() {
     let cases = AtomicUsize::new(0);
     let formats = [(false, false), (false, true), (true, false), (true, true)];
     let formats = formats.map(|(is_prompt, is_structured)| Format::ToolResult { is_prompt, is_structured });
-    runner(16 / generators::SHARE)
+    runner(16)
         .run(&(stores(), prop::collection::vec(0_usize..6000, 3)), |(store, budgets)| {
             for command in commands(&store) {
                 let Ok(mut report) = run_on(&command, &store) else { continue };
@@ -159,7 +157,7 @@ fn no_answer_contains_invisible_characters() {
     let formats = [Format::Prompt, Format::Hook(HookEnvelope::SESSION_START)];
     let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
-    let mut runner = runner(64 / generators::SHARE);
+    let mut runner = runner(60);
     runner
         .run(&stores(), |store| {
             for command in commands(&store) {
@@ -212,7 +210,7 @@ fn hostile_note(number: usize) -> Vec<u8> {
 fn the_law_of_fit_holds_for_every_command_format_and_budget() {
     let cases = AtomicUsize::new(0);
     let cut = AtomicUsize::new(0);
-    let mut runner = runner(120 / generators::SHARE);
+    let mut runner = runner(120);
     let strategy = (stores(), prop::collection::vec(0_usize..4000, 3));
     runner
         .run(&strategy, |(store, budgets)| {
@@ -358,7 +356,7 @@ fn any_text_is_a_question() {
 
 #[test]
 fn any_bytes_give_a_note() {
-    let mut runner = runner(3000 / generators::SHARE);
+    let mut runner = runner(3000);
     let bytes = prop_oneof![
         prop::collection::vec(any::<u8>(), 0..400),
         hostile_text().prop_map(String::into_bytes),
@@ -391,7 +389,7 @@ fn any_bytes_give_a_note() {
 /// The order of files on disk does not show.
 #[test]
 fn the_order_of_files_makes_no_difference() {
-    let mut runner = runner(64 / generators::SHARE);
+    let mut runner = runner(60);
     runner
         .run(&generators::files(), |files| {
             let forwards = store_of(files.clone());

@@ -5,13 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::support::files::temp_dir;
-use crate::support::generators::SHARE;
 use crate::support::lsp_client::LspClient;
 use crate::support::process::call;
 use crate::support::random::Random;
 use serde_json::{Value, json};
 
-const SEQUENCES: usize = 512 / SHARE as usize;
+const SEQUENCES: usize = 500;
 /// Of so many sequences, one is also compared by its diagnostics, for which the server waits.
 const SEQUENCES_PER_DIAGNOSIS: usize = 5;
 

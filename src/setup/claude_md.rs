@@ -25,7 +25,8 @@ pub(super) const REASON: &str = "Claude Code does not read AGENTS.md beside CLAU
 /// Returns the file that contains the section of the recipe `claude`: CLAUDE.md; but AGENTS.md where Claude Code reads it,
 /// or would read it without a CLAUDE.md that contains nothing but our section.
 pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
-    if !project.has(AGENTS_MD) || project.has(INNER_CLAUDE_MD) || project.is_same_file(CLAUDE_MD, AGENTS_MD) {
+    let has_better = !project.is_there(AGENTS_MD)? || project.is_there(INNER_CLAUDE_MD)?;
+    if has_better || project.is_same_file(CLAUDE_MD, AGENTS_MD) {
         return Ok(CLAUDE_MD);
     }
     let Some(text) = project.read(CLAUDE_MD)? else { return Ok(AGENTS_MD) };

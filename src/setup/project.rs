@@ -101,6 +101,14 @@ impl<'a> Project<'a> {
         self.root.join(path).symlink_metadata().is_ok()
     }
 
+    /// As [`Project::has`], where a wrong answer would change a file.
+    ///
+    /// # Errors
+    /// If that is not known.
+    pub(super) fn is_there(&self, path: &str) -> Result<bool> {
+        files::is_there(&self.root.join(path))
+    }
+
     /// Tells whether two paths lead to one file.
     pub(super) fn is_same_file(&self, path: &str, other: &str) -> bool {
         let [path, other] = [path, other].map(|path| self.root.join(path).canonicalize().ok());
@@ -149,10 +157,16 @@ pub(super) fn edited(what: String) -> Error {
 pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let Ok(root) = folder.canonicalize() else { return Ok(path) };
-    let above = path.ancestors().skip(1).find(|above| above.symlink_metadata().is_ok()).unwrap_or(folder);
+    let mut above = folder;
+    for folder in path.ancestors().skip(1) {
+        if files::is_there(folder)? {
+            above = folder;
+            break;
+        }
+    }
     let real_above = above.canonicalize().with_context(|| format!("can't resolve the folder of {name}"))?;
     expect_own(&real_above, &root).with_context(|| format!("the folder of {name} is outside the {what}"))?;
-    if !path.is_symlink() {
+    if !files::is_there(&path)? || !path.is_symlink() {
         return Ok(path);
     }
     let target = path.canonicalize().with_context(|| format!("can't resolve {name}"))?;

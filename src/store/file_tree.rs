@@ -75,16 +75,20 @@ impl FileTree {
         self.kind(path, true) == Some(FileType::Folder)
     }
 
-    /// Whether a path leads to a folder, or looking it up failed for another reason than that nothing is there, or
-    /// that the folder above is not the user's: opening it then tells why.
+    /// Whether a path leads to a folder, or may do so: opening it tells why it could not be looked up.
     pub(super) fn may_be_dir(&self, path: &Path) -> bool {
-        use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
         match self.resolve(path, true) {
-            Ok(ResolvedPath::OnDisk(path)) => match path.metadata() {
-                Ok(metadata) => metadata.is_dir(),
-                Err(error) => !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | PermissionDenied),
-            },
+            Ok(ResolvedPath::OnDisk(path)) => path.metadata().map_or_else(may_be_there, |metadata| metadata.is_dir()),
             Ok(ResolvedPath::InCommit(_, node, _)) => matches!(node, TreeNode::Folder(_)),
+            Err(_) => false,
+        }
+    }
+
+    /// Whether a file, folder or symbolic link has a path, or may have it.
+    pub(super) fn may_have(&self, path: &Path) -> bool {
+        match self.resolve(path, false) {
+            Ok(ResolvedPath::OnDisk(path)) => path.symlink_metadata().map_or_else(may_be_there, |_| true),
+            Ok(ResolvedPath::InCommit(..)) => true,
             Err(_) => false,
         }
     }
@@ -143,6 +147,14 @@ impl FileTree {
             }
         }
     }
+}
+
+/// Whether looking up a path failed for another reason than that nothing is there, or that the folder above it is another
+/// user's.
+#[allow(clippy::needless_pass_by_value, reason = "it maps the error of a result")]
+fn may_be_there(error: io::Error) -> bool {
+    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
+    !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | PermissionDenied)
 }
 
 /// The way along the names of a path.

@@ -61,7 +61,7 @@ pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
 }
 
 /// Whether there is a file, a folder or a symbolic link.
-pub(super) fn is_there(path: &Path) -> Result<bool> {
+pub(crate) fn is_there(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),

@@ -12,7 +12,7 @@ const WORKTREES: &str = "worktrees";
 
 /// Returns the nearest folder that contains a `.git`, from a folder upwards.
 pub(super) fn repository_root<'d>(files: &FileTree, dir: &'d Path) -> Option<&'d Path> {
-    dir.ancestors().find(|dir| files.has(&dir.join(".git")))
+    dir.ancestors().find(|dir| files.may_have(&dir.join(".git")))
 }
 
 /// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the root

@@ -9,10 +9,6 @@ use qipu::store::{self, Store};
 
 pub(crate) use super::commands::*;
 
-/// What the number of cases of the longest properties is divided by: without optimization, `cargo test` runs a part of them,
-/// with assertions of integer overflow and the like; `cargo test --release` runs all, in the program as it is installed.
-pub(crate) const SHARE: u32 = if cfg!(debug_assertions) { 8 } else { 1 };
-
 /// Returns a runner with a number of cases: the same ones in every run, so that a failure is caused by the change that is
 /// tested; other ones in each run if `QIPU_RANDOM_CASES` is set.
 pub(crate) fn runner(cases: u32) -> TestRunner {
