@@ -153,8 +153,9 @@ impl HookStep {
     pub(super) fn settings_to_restore(&self, project: &Project<'_>) -> Result<PriorSettings, Error> {
         let text = project.read(self.path)?;
         let now = self.prior_in(text.as_deref()).with_context(|| self.unusable())?;
-        if self.state(project)? != RecipeState::Missing {
-            let prior = self.prior(project)?;
+        let is_missing = self.state(project)? == RecipeState::Missing;
+        let prior = self.prior(project)?;
+        if !is_missing {
             let is_new = |event: &String| !prior.events.contains(event);
             let events = prior.events.iter().cloned().chain(now.events.into_iter().filter(is_new)).collect();
             return Ok(PriorSettings { events, ..prior });
@@ -168,7 +169,7 @@ impl HookStep {
             _ => (now.depth, folders_to_make(project, &project.file(self.path)?, self.path)?),
         };
         // An installation that was interrupted may have made folders, and stored that.
-        let folders = folders.max(self.prior(project)?.folders);
+        let folders = folders.max(prior.folders);
         Ok(PriorSettings { depth, folders, ..now })
     }
 

@@ -157,13 +157,8 @@ pub(super) fn edited(what: String) -> Error {
 pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let Ok(root) = folder.canonicalize() else { return Ok(path) };
-    let mut above = folder;
-    for folder in path.ancestors().skip(1) {
-        if files::is_there(folder)? {
-            above = folder;
-            break;
-        }
-    }
+    let if_there = |above| files::is_there(above).map(|is_there| is_there.then_some(above)).transpose();
+    let above = path.ancestors().skip(1).find_map(if_there).transpose()?.unwrap_or(folder);
     let real_above = above.canonicalize().with_context(|| format!("can't resolve the folder of {name}"))?;
     expect_own(&real_above, &root).with_context(|| format!("the folder of {name} is outside the {what}"))?;
     if !files::is_there(&path)? || !path.is_symlink() {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Store;
-use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::walk::tree::{self, TreeItem};
 use crate::error::Error;
 
@@ -42,14 +42,12 @@ impl ExternalDir {
     /// `Usage` if there is no such folder; `Failure` if it can't be read.
     pub fn open(dir: &Path, current_dir: &Path) -> Result<Self, Error> {
         let opened = current_dir.join(dir).canonicalize().and_then(|root| Ok((DirHandle::new(&root)?, root)));
-        let (opened, root) = opened.map_err(|error| match error.kind() {
-            ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                Error::usage(format!("there is no folder {}", dir.display())).hint("give the folder to import")
-            }
-            _ => Error::failure(format!("can't read {}: {error}", dir.display())),
+        let shown = dir.display();
+        let (opened, root) = opened.map_err(|error| match is_unreadable(&error) {
+            true => Error::failure(format!("can't read {shown}: {error}")),
+            false => Error::usage(format!("there is no folder {shown}")).hint("give the folder to import"),
         })?;
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let shown = dir.display();
         let dir = Arc::new(opened);
         let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root, dir: Arc::clone(&dir) };
         // A store in the folder is excluded.

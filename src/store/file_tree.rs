@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use super::commit::commit_tree::{CommitTree, TreeNode};
-use super::walk::dir_handle::{CommitDir, DirHandle, FileType, link_error, not_folder, not_found};
+use super::walk::dir_handle::{CommitDir, DirHandle, FileType, is_unreadable, link_error, not_folder, not_found};
 
 /// The most symbolic links that are followed, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -77,20 +77,12 @@ impl FileTree {
 
     /// Whether a path leads to a folder, or may do so: opening it tells why it could not be looked up.
     pub(super) fn may_be_dir(&self, path: &Path) -> bool {
-        match self.resolve(path, true) {
-            Ok(ResolvedPath::OnDisk(path)) => path.metadata().map_or_else(may_be_there, |metadata| metadata.is_dir()),
-            Ok(ResolvedPath::InCommit(_, node, _)) => matches!(node, TreeNode::Folder(_)),
-            Err(_) => false,
-        }
+        self.look_up(path, true).map_or_else(|error| may_be_there(&error), |kind| kind == FileType::Folder)
     }
 
     /// Whether a file, folder or symbolic link has a path, or may have it.
     pub(super) fn may_have(&self, path: &Path) -> bool {
-        match self.resolve(path, false) {
-            Ok(ResolvedPath::OnDisk(path)) => path.symlink_metadata().map_or_else(may_be_there, |_| true),
-            Ok(ResolvedPath::InCommit(..)) => true,
-            Err(_) => false,
-        }
+        self.look_up(path, false).map_or_else(|error| may_be_there(&error), |_| true)
     }
 
     /// Whether a path leads to a regular file, through symbolic links too.
@@ -99,12 +91,16 @@ impl FileTree {
     }
 
     fn kind(&self, path: &Path, follows: bool) -> Option<FileType> {
-        match self.resolve(path, follows).ok()? {
+        self.look_up(path, follows).ok()
+    }
+
+    fn look_up(&self, path: &Path, follows: bool) -> io::Result<FileType> {
+        match self.resolve(path, follows)? {
             ResolvedPath::OnDisk(path) => {
                 let metadata = if follows { path.metadata() } else { path.symlink_metadata() };
-                Some(FileType::of(metadata.ok()?.file_type()))
+                Ok(FileType::of(metadata?.file_type()))
             }
-            ResolvedPath::InCommit(_, node, _) => Some(FileType::of_node(node)),
+            ResolvedPath::InCommit(_, node, _) => Ok(FileType::of_node(node)),
         }
     }
 
@@ -149,12 +145,10 @@ impl FileTree {
     }
 }
 
-/// Whether looking up a path failed for another reason than that nothing is there, or that the folder above it is another
+/// Whether looking up a path failed for another reason than that nothing can have it, or that the folder above it is another
 /// user's.
-#[allow(clippy::needless_pass_by_value, reason = "it maps the error of a result")]
-fn may_be_there(error: io::Error) -> bool {
-    use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
-    !matches!(error.kind(), NotFound | NotADirectory | InvalidFilename | PermissionDenied)
+fn may_be_there(error: &io::Error) -> bool {
+    is_unreadable(error) && !matches!(error.kind(), io::ErrorKind::InvalidFilename | io::ErrorKind::PermissionDenied)
 }
 
 /// The way along the names of a path.

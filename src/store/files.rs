@@ -60,7 +60,7 @@ pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("can't read {}", path.display()))
 }
 
-/// Whether there is a file, a folder or a symbolic link.
+/// Whether there is a file, a folder or a symbolic link, which is not followed.
 pub(crate) fn is_there(path: &Path) -> Result<bool> {
     match path.symlink_metadata() {
         Ok(_) => Ok(true),

@@ -34,7 +34,7 @@ pub struct ProjectFiles {
     /// The bytes that may still be read.
     room: RefCell<u64>,
     read: RefCell<HashMap<String, Option<Rc<SourceText>>>>,
-    /// The paths of those that are there and can't be read.
+    /// The paths of those that are there and can't be read, for another reason than their length.
     unreadable: RefCell<BTreeSet<String>>,
 }
 
@@ -121,7 +121,7 @@ impl ProjectFiles {
         text
     }
 
-    /// Returns the paths of the files that were to be read and can't be, whatever their length.
+    /// Returns the paths of the files that were to be read and can't be, for another reason than their length.
     pub fn unreadable(&self) -> Vec<String> {
         self.unreadable.borrow().iter().cloned().collect()
     }

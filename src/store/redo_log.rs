@@ -9,7 +9,6 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
@@ -185,7 +184,7 @@ pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) ->
 
 /// Whether there is a log that is not this user's.
 pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
-    Ok(is_there(&log_file(folder, cache))? && !is_own(folder, cache)?)
+    Ok(files::is_there(&log_file(folder, cache))? && !is_own(folder, cache)?)
 }
 
 /// Whether the log of a store is this user's: its hash is in the user's cache folder.
@@ -200,17 +199,9 @@ fn is_own(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
     Ok(files::read_bytes_if_there(&log)?.is_some_and(|log| *Sha256::digest(log) == *witness))
 }
 
-/// Whether something has a path. Links are not followed.
-fn is_there(path: &Path) -> Result<bool> {
-    match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
-        found => found.map(|_| true).with_context(|| format!("can't read {}", path.display())),
-    }
-}
-
 fn read(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<Vec<Change>>> {
     let file = log_file(folder, cache);
-    if !is_there(&file)? {
+    if !files::is_there(&file)? {
         return Ok(None);
     }
     if !is_own(folder, cache)? {

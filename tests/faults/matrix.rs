@@ -308,12 +308,12 @@ impl Check<'_> {
         let is_above = names.is_empty() && error.contains("(os error");
         // What can't be compared with its old version counts as changed; the error names the note.
         let is_compared = error.contains(".md changed in the meantime; nothing was done");
-        let is_skipped = self.fault.name == "EACCES"
+        let is_of_another = self.fault.name == "EACCES"
             && self.call.path.ends_with("/.qipu")
             && error.contains("no store in this folder or its parents");
         let is_start = self.call.path.trim_matches('/') == self.scenario.folder
             && (error.contains("(os error") || error.contains("the project"));
-        if is_above || is_skipped || is_compared || is_start || names.iter().any(|name| error.contains(name)) {
+        if is_above || is_of_another || is_compared || is_start || names.iter().any(|name| error.contains(name)) {
             Ok(())
         } else {
             Err(format!("the error names none of {names:?}"))

@@ -35,7 +35,8 @@ pub(crate) fn is_hidden(path: &Path) -> bool {
 }
 
 /// Lists the entries below a folder, in the order of their names. The path is relative to the directory handle, `""` for
-/// its own directory; any other folder is listed itself, and that one if it can't be read. Only directories whose paths pass `enters` are entered.
+/// its own directory, which is listed itself only if it can't be read; any other folder always is. Only directories whose
+/// paths pass `enters` are entered.
 pub(crate) fn items(dir: &DirHandle, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<TreeItem> {
     let mut all = Vec::new();
     let mut waiting = vec![(PathBuf::from(folder), Some(FileType::Folder))];
