@@ -91,7 +91,7 @@ pub fn target_folders(project: &Project<'_>) -> BTreeSet<PathBuf> {
 /// Returns the number of folders that are deleted with a file: those that do not exist yet, and the topmost one if
 /// another step of ours created it.
 fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usize, Error> {
-    let (missing, depth) = (files::count_missing_folders(file), path.matches('/').count());
+    let (missing, depth) = (files::missing_folders(file.parent().unwrap_or(file))?.len(), path.matches('/').count());
     if depth == 0 || missing + 1 != depth {
         return Ok(missing);
     }

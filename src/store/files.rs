@@ -46,8 +46,19 @@ fn is_own(_: &Metadata) -> bool {
     true
 }
 
-pub(crate) fn count_missing_folders(path: &Path) -> usize {
-    path.ancestors().skip(1).take_while(|folder| folder.symlink_metadata().is_err()).count()
+/// Returns a folder and those above it, from below, up to one that is there.
+///
+/// # Errors
+/// If that is not known of one.
+pub(crate) fn missing_folders(folder: &Path) -> Result<Vec<&Path>> {
+    let mut missing = Vec::new();
+    for folder in folder.ancestors() {
+        if is_there(folder)? {
+            break;
+        }
+        missing.push(folder);
+    }
+    Ok(missing)
 }
 
 /// Creates the folders on the way to a file. The names of new ones are durable.
@@ -71,7 +82,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool> {
 
 /// Creates a folder and those above it. The names of new ones are durable.
 pub(super) fn make_folder(folder: &Path) -> Result<()> {
-    let missing: Vec<&Path> = folder.ancestors().take_while(|folder| folder.symlink_metadata().is_err()).collect();
+    let missing = missing_folders(folder)?;
     fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
     missing.into_iter().try_for_each(|made| sync_folder(folder_of(made)))
 }

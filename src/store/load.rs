@@ -346,10 +346,10 @@ pub(super) fn index_facts(
     rebuilt_with: Option<Box<dyn TextIndexBuilder>>,
 ) -> Result<Facts, Error> {
     if let Some(builder) = rebuilt_with {
-        let unwritable = || Error::new(ErrorKind::Failure, "can't write the index");
+        let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
         let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
         if !read_all(location, scanned(location, None, false)?, Some(builder), Some(writer)).is_written {
-            return Err(unwritable().hint("is cache/notes.index a folder?"));
+            return Err(unwritable().hint("is it a folder?"));
         }
     }
     let files = scanned(location, None, true)?.files;

@@ -11,6 +11,8 @@ pub(crate) enum Rule {
     EachFile,
     /// A fault in a change of the cache changes neither the answer nor the exit code.
     OnlyCache,
+    /// The cache is what the command makes: it fails, or answers as without the fault.
+    Index,
     /// The lines are requests to a server, which answers each and stays.
     Server,
     /// The program is `git merge`: a merge without conflict has the right text.
@@ -116,7 +118,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     cache("search: writes an index", &["search", "alpha"], with_many),
     cache("search: updates an index", &["search", "alpha"], with_old_index),
     cache("context: writes an index", &["context", "--query", "alpha", "--records"], with_many),
-    cache("index: --rebuild", &["index", "--rebuild"], with_many),
+    Scenario { rule: Rule::Index, prepare: with_many, ..notes("index: --rebuild", &["index", "--rebuild"]) },
 ];
 
 /// Commands that change nothing but the cache; a test compares that with their system calls. `browse` needs a terminal; its
