@@ -197,7 +197,15 @@ fn due(store: &Store, note: NoteIdx) -> Option<DiagnosticEntry> {
 /// Plans the updates of the anchors whose code merely moved. A note that can't be changed stays as it is.
 pub(super) fn plan_moved(store: &Store, found: &[CodeFinding]) -> Vec<PlannedChange> {
     let fixable: Vec<&CodeFinding> = found.iter().filter(|finding| finding.is_fixable()).collect();
-    let head = if fixable.is_empty() { None } else { store.project_files(0).and_then(|files| files.head()) };
+    if fixable.is_empty() {
+        return Vec::new();
+    }
+    // Without its folder, it is not known which commit the new lines are of.
+    let Some(files) = store.project_files(0) else {
+        warnings::add("the project's folder can't be read: no reference was updated".to_owned());
+        return Vec::new();
+    };
+    let head = files.head();
     let of_note = |same: &[&CodeFinding]| {
         let moved = same.iter().filter_map(|finding| match &finding.verdict {
             Verdict::Moved(place) => Some((&finding.reference, place)),
