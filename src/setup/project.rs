@@ -160,7 +160,8 @@ pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<Pa
     let if_there = |above| files::is_there(above).map(|is_there| is_there.then_some(above)).transpose();
     let above = path.ancestors().skip(1).find_map(if_there).transpose()?.unwrap_or(folder);
     let shown = || above.file_name().unwrap_or_default().to_string_lossy();
-    let real_above = above.canonicalize().with_context(|| format!("can't resolve {}, the folder of {name}", shown()))?;
+    let real_above =
+        above.canonicalize().with_context(|| format!("can't resolve {}, the folder of {name}", shown()))?;
     expect_own(&real_above, &root).with_context(|| format!("the folder of {name} is outside the {what}"))?;
     if !files::is_there(&path)? || !path.is_symlink() {
         return Ok(path);

@@ -81,7 +81,8 @@ impl Store {
     /// included or not; in this order, which is that of links. A draft has only names that no other note has.
     ///
     /// # Errors
-    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
+    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it; `Store` if the note is to
+    /// be changed, the name is not its id or path, and might be that of another that can't be read.
     pub fn resolve(&self, name: &str) -> Result<NoteIdx, Error> {
         if let Some(position) = self.named(name) {
             return Ok(position);
@@ -105,7 +106,7 @@ impl Store {
         let found = named.chain(prefixes).map(in_collections).find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
             None => self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")])),
-            Some((_, [position])) => Ok(*position),
+            Some((_, [position])) => self.expect_meant(name, *position),
             Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
         }
     }

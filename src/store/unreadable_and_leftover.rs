@@ -6,8 +6,8 @@ use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
 use super::{
-    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PATTERNS_CUT, PATTERNS_IGNORED, PENDING_FILE,
-    SettingFinding, Store, files, in_progress_writes, load, redo_log,
+    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, NoteIdx, PATTERNS_CUT, PATTERNS_IGNORED,
+    PENDING_FILE, SettingFinding, Store, files, in_progress_writes, load, redo_log,
 };
 use crate::error::{Error, ErrorKind};
 
@@ -55,6 +55,21 @@ impl Store {
             Some((path, _)) => {
                 let message = format!("{} can't be read, and may be the note to change", self.shown(path));
                 Err(Error::new(ErrorKind::Store, message).hint("make it readable first; `qipu doctor` lists all"))
+            }
+        }
+    }
+
+    /// Expects that a note, found by another name than its id or path, is the one that is meant, if it is to be changed.
+    ///
+    /// # Errors
+    /// `Store`, naming a note that can't be read and might have the name.
+    pub(super) fn expect_meant(&self, name: &str, found: NoteIdx) -> Result<NoteIdx, Error> {
+        match self.unreadable().next().filter(|_| self.target.is_some()) {
+            None => Ok(found),
+            Some((path, _)) => {
+                let message = format!("`{name}` may be the name of {}, which can't be read", self.shown(path));
+                let hint = format!("to change {}, give this id", self.notes()[found].id);
+                Err(Error::new(ErrorKind::Store, message).hint(hint))
             }
         }
     }

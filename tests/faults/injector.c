@@ -224,6 +224,15 @@ static int is_hit(const struct options *given, long number, char class) {
     return class == 'a' || (!needs_space && (class == 'w' || class == 's'));
 }
 
+/* Frees the file of a close that fails, as close(2) does; the program keeps a descriptor that nobody uses. */
+static void free_file(int listener, struct seccomp_notif *call) {
+    int empty = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    struct seccomp_notif_addfd put = {.id = call->id, .flags = SECCOMP_ADDFD_FLAG_SETFD, .srcfd = (unsigned)empty,
+        .newfd = (unsigned)call->data.args[0], .newfd_flags = O_CLOEXEC};
+    ioctl(listener, SECCOMP_IOCTL_NOTIF_ADDFD, &put);
+    close(empty);
+}
+
 static void answer(struct options *given, int listener, struct seccomp_notif *call) {
     static long counted = 0;
     struct seccomp_notif_resp reply = {.id = call->id, .flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE};
@@ -253,6 +262,7 @@ static void answer(struct options *given, int listener, struct seccomp_notif *ca
             } else {
                 const char *fault = is_full ? "ENOSPC" : given->fault;
                 reply.flags = 0;
+                if (class == 'c') free_file(listener, call);
                 for (size_t i = 0; i < sizeof ERRORS / sizeof *ERRORS; i++)
                     if (!strcmp(ERRORS[i].name, fault)) reply.error = -ERRORS[i].value;
                 if (!reply.error) { errno = EINVAL; die(fault); }
