@@ -338,7 +338,7 @@ impl Check<'_> {
             // A link is written with the id `b` in place of the title `B` or the alias `Old` if that might be the title of a
             // note that can't be read.
             let is_read = "rc".contains(self.call.class);
-            let by_id = |text: &str| text.replace("[[B", "[[b").replace("[[Old|", "[[b|");
+            let by_id = |text: &str| text.replace("[[B", "[[b").replace("[[Old", "[[b");
             let is_known = |state: &&Files| {
                 let has_links_by_id = |known: &String| is_read && by_id(known) == by_id(text);
                 state.get(path).is_some_and(|known| known == text || has_links_by_id(known))
