@@ -40,7 +40,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
     }
 }
 
-/// A change that fails, or is a dry run, writes nothing; one that succeeds writes to the store alone, and to no note that it
+/// A change that fails, or is a dry run, writes nothing, except that `doctor --fix` fails if it could not mend all; one that succeeds writes to the store alone, and to no note that it
 /// does not name; what it wrote can be read.
 pub(crate) fn changes(data: &[u8]) {
     let mut input = Input::new(data);
@@ -72,7 +72,11 @@ pub(crate) fn changes(data: &[u8]) {
     }
     let after = world.tree();
     if !outcome.is_ok() {
-        assert_eq!(after, before, "{words:?} failed and wrote something");
+        // `doctor` mends what it can, and fails because of the rest.
+        assert!(
+            words[0] == "doctor" || after == before,
+            "{words:?} failed and wrote something: {after:?}, not {before:?}"
+        );
         return;
     }
     assert!(dry.is_ok(), "{words:?}: the dry run was refused: {:?}", dry.error.map(|error| error.message));
