@@ -130,10 +130,50 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             let (code, [answer, told]) = call(args);
             assert!(code == 3 && answer.is_empty() && told.contains(&shown), "{args:?} {code}: {told}");
         }
-        assert_eq!(call(&["dump", "-", "--note", "a"]).0, 0);
-        assert_eq!(call(&["delete", "a", "--force"]).0, 0);
+        for answered in
+            [&["dump", "-", "--note", "C"][..], &["stale", "C"], &["show", "C"], &["delete", "a", "--force"]]
+        {
+            let (code, [_, told]) = call(answered);
+            assert_eq!(code, 0, "{answered:?}: {told}");
+        }
         set(0o755);
         assert_eq!(call(&["list", "--records"]).1[1], "");
+    }
+}
+
+/// An unreadable store is no reason to write into the one around it, and an unreadable note none to link to one of another
+/// collection that has its title.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs setpriv"]
+fn what_cannot_be_read_is_not_replaced_by_another_of_its_name() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = store(&[("notes/b.md", b"# Elsewhere\n"), ("notes/c.md", b"# C\n"), ("attachments/a.txt", b"text")]);
+    let lock = |path: &str, mode| {
+        fs::set_permissions(dir.path().join(path), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let refused = |folder: &Path, args: &[&str], name: &str| {
+        let output = without_privileges(folder, args, Stdio::null());
+        let told = format!("{}{}", stdout(&output), std::str::from_utf8(&output.stderr).unwrap());
+        assert!(output.status.code() != Some(0) && told.contains(name), "{args:?}: {told}");
+    };
+    fs::create_dir_all(dir.path().join("inner/qipu/notes")).unwrap();
+    lock("inner/qipu", 0o000);
+    refused(&dir.path().join("inner"), &["capture", "a thought"], "qipu");
+    lock("inner/qipu", 0o755);
+    fs::remove_dir_all(dir.path().join("inner")).unwrap();
+    fs::create_dir_all(dir.path().join("docs")).unwrap();
+    fs::write(dir.path().join("docs/page.md"), "# Elsewhere\n").unwrap();
+    fs::write(dir.path().join(".qipu/config.toml"), "[[sources]]\npath = \"docs\"\n").unwrap();
+    lock(".qipu/notes/b.md", 0o000);
+    for args in [&["link", "add", "c", "Elsewhere"][..], &["capture", "a thought", "--link", "supports:Elsewhere"]] {
+        refused(dir.path(), args, "notes/b.md");
+    }
+    lock(".qipu/notes/b.md", 0o644);
+    for path in [".qipu/attachments", ".qipu/attachments/a.txt"] {
+        lock(path, 0o000);
+        refused(dir.path(), &["doctor"], path);
+        lock(path, 0o755);
     }
 }
 

@@ -385,6 +385,23 @@ fn the_driver_is_quiet_and_keeps_the_mode() {
 
 #[test]
 #[ignore = "needs git"]
+fn setup_says_if_git_fails() {
+    let repository = Repository::without_setup();
+    repository.ok("qipu", &["init"]);
+    repository.ok("qipu", &["setup", "git"]);
+    let config = repository.file(".git/config");
+    let whole = fs::read_to_string(&config).unwrap();
+    fs::write(&config, format!("{whole}[broken\n")).unwrap();
+    let output = repository.run("qipu", &["setup", "git", "--remove"]);
+    let told = String::from_utf8(output.stderr).unwrap();
+    assert!(!output.status.success() && told.contains("git can't read merge.qipu"), "{told}");
+    fs::write(&config, whole).unwrap();
+    repository.ok("qipu", &["setup", "git", "--remove"]);
+    assert!(!fs::read_to_string(&config).unwrap().contains("qipu"));
+}
+
+#[test]
+#[ignore = "git"]
 fn setup_installs_and_removes_the_merge_driver() {
     let foreign = "[merge \"other\"]\n\tdriver = cat %A\n";
     for before in [None, Some(""), Some("*.png binary"), Some("# qipu: mine\r\n*.md merge=union\r\n"), Some("a\n\n\n")]

@@ -199,7 +199,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
 /// install.
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower: no test must depend on the load of the machine.
+/// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower.
 const TIMEOUT_FACTOR: u32 = if cfg!(debug_assertions) { 20 } else { 1 };
 
 /// Runs `prime` or `context` in a hook. `None` for a project without a store.

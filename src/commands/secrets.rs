@@ -118,11 +118,25 @@ fn field_of(text: &str, secret: &Secret) -> String {
     }
 }
 
-/// Returns diagnostics about the secrets in attachments that are texts.
+/// Returns diagnostics about the secrets in attachments that are texts, and about attachments that can't be read.
 pub(super) fn attachment_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
+    let unreadable = |path: &str, error: Error| DiagnosticEntry {
+        severity: Severity::Error,
+        ..DiagnosticEntry::warning("passed-over", store.shown(path), error.message)
+    };
+    let paths = match store.attachments() {
+        Ok(paths) => paths,
+        Err(error) => return vec![unreadable("attachments", error)],
+    };
     let mut findings = Vec::new();
-    for path in store.attachments().unwrap_or_default() {
-        let Ok(Some(bytes)) = store.file_of(&path, MAX_ATTACHMENT) else { continue };
+    for path in paths {
+        let bytes = match store.file_of(&path, MAX_ATTACHMENT) {
+            Ok(bytes) => bytes.unwrap_or_default(),
+            Err(error) => {
+                findings.push(unreadable(&path, error));
+                continue;
+            }
+        };
         let Ok(text) = String::from_utf8(bytes) else { continue };
         let found = find(&text);
         findings.extend(

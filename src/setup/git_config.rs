@@ -35,13 +35,13 @@ impl GitConfigStep {
     /// Sets what differs, or unsets the keys. Returns the word for the change, if there is one.
     pub(super) fn write(&self, project: &Project<'_>, is_removal: bool) -> Result<Option<&'static str>, Error> {
         let store = match project.store() {
-            Err(_) if is_removal => return Ok(None),
+            Err(error) if is_removal && error.kind == ErrorKind::NoStore => return Ok(None),
             store => store?,
         };
         let mut action = None;
         for (key, value) in self.0 {
-            let current = git::config(&store, key);
-            let is_done = if is_removal { current.unwrap_or_default().is_empty() } else { current? == [*value] };
+            let current = git::config(&store, key)?;
+            let is_done = if is_removal { current.is_empty() } else { current == [*value] };
             if !is_done {
                 git::set_config(&store, key, Some(*value).filter(|_| !is_removal))?;
                 action = Some("changed");

@@ -62,13 +62,13 @@ impl Store {
         self.file_of(path, u64::MAX)
     }
 
-    /// Reads a file of at most `max_bytes` bytes as [`Store::file`] does.
+    /// Reads a file as [`Store::file`] does; `None` also if it is longer than `max_bytes` bytes.
     pub(crate) fn file_of(&self, path: &str, max_bytes: u64) -> Result<Option<Vec<u8>>, Error> {
         let (collection, local_path) = self.locate(path);
         let Some(dir) = &collection.dir else { return Ok(None) };
         let why = match dir.read(Path::new(local_path), max_bytes) {
             Ok(bytes) => return Ok(Some(bytes)),
-            Err(error) if error.kind() == IoErrorKind::NotFound => return Ok(None),
+            Err(error) if matches!(error.kind(), IoErrorKind::NotFound | IoErrorKind::FileTooLarge) => return Ok(None),
             Err(error) if is_link(&error) => "it is a symbolic link, or its folder leads out of the store".to_owned(),
             Err(error) => error.to_string(),
         };

@@ -178,7 +178,8 @@ pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
 
 pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
-    let is_visible = || files.is_dir(&visible.join("notes"));
+    // What can't be looked up in the folder tells when it is opened.
+    let is_visible = || files.is_dir(&visible.join("notes")) || files.hides(&visible, "notes");
     if files.may_be_dir(&hidden) { Some(hidden) } else { is_visible().then_some(visible) }
 }
 

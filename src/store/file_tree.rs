@@ -80,6 +80,13 @@ impl FileTree {
         self.look_up(path, true).map_or_else(|error| may_be_there(&error), |kind| kind == FileType::Folder)
     }
 
+    /// Whether a path leads to a folder in which a name can't be looked up.
+    pub(super) fn hides(&self, folder: &Path, name: &str) -> bool {
+        let found = || self.look_up(&folder.join(name), true);
+        let is_hidden = |error: &io::Error| is_unreadable(error) && error.kind() != io::ErrorKind::InvalidFilename;
+        self.is_dir(folder) && found().is_err_and(|error| is_hidden(&error))
+    }
+
     /// Whether a file, folder or symbolic link has a path, or may have it.
     pub(super) fn may_have(&self, path: &Path) -> bool {
         self.look_up(path, false).map_or_else(|error| may_be_there(&error), |_| true)

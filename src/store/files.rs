@@ -73,9 +73,14 @@ pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
 
 /// Whether there is a file, a folder or a symbolic link, which is not followed.
 pub(crate) fn is_there(path: &Path) -> Result<bool> {
+    Ok(look_up(path)?.is_some())
+}
+
+/// Looks a path up without following a symbolic link; `None` if nothing is there.
+pub(super) fn look_up(path: &Path) -> Result<Option<Metadata>> {
     match path.symlink_metadata() {
-        Ok(_) => Ok(true),
-        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(false),
+        Ok(found) => Ok(Some(found)),
+        Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
         Err(error) => Err(anyhow!(error).context(format!("can't read {}", path.display()))),
     }
 }

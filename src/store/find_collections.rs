@@ -14,7 +14,7 @@ use super::discover::{self, relative_to};
 use super::file_tree::FileTree;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
-use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::worktree::repository_root;
 use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
@@ -471,7 +471,12 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the user's own store, and what the user's settings name.
     fn add_user_collections(&mut self) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
-        if let Some(root) = own.filter(|root| root.is_dir()).and_then(|root| root.canonicalize().ok()) {
+        let root = own.map(|root| root.canonicalize());
+        if let Some(Err(error)) = root.as_ref().filter(|root| root.as_ref().is_err_and(is_unreadable)) {
+            let message = format!("your own store can't be read: {error}");
+            self.add_finding(user_settings::FILE, "store-unreadable", message);
+        }
+        if let Some(Ok(root)) = root.filter(|root| root.as_ref().is_ok_and(|root| root.is_dir())) {
             self.names.remove(USER);
             self.add_store(root, USER, CollectionReason::User, None);
         }
@@ -495,7 +500,12 @@ impl<'a> CollectionFinder<'a> {
     }
 
     fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
-        let there = self.files().canonicalize(&self.current_dir.join(path)).ok();
+        let there = match self.files().canonicalize(&self.current_dir.join(path)) {
+            Err(error) if is_unreadable(&error) => {
+                return Err(Error::failure(format!("can't read {}: {error}", path.display())));
+            }
+            there => there.ok(),
+        };
         let Some(folder) = there.clone().filter(|folder| self.files().is_dir(folder)) else {
             return Err(no_source_folder(path, there.is_some()));
         };

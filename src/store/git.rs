@@ -52,12 +52,22 @@ pub(crate) fn user_name(dir: &Path) -> Option<String> {
     (output.status.success() && !name.is_empty()).then(|| name.to_owned())
 }
 
+/// The exit code of `git config` for a key without a value.
+const NO_VALUE: i32 = 1;
+
 /// Returns the values of a key in the local configuration of a repository; none if there is no repository.
+///
+/// # Errors
+/// If git can't be run in a repository, or fails there.
 pub(crate) fn config(dir: &Path, key: &str) -> Result<Vec<String>> {
-    let output = run(dir, ["config", "--local", "--null", "--get-all", key])?;
+    let output = match run(dir, ["config", "--local", "--null", "--get-all", key]) {
+        Ok(output) if output.status.code() == Some(NO_VALUE) => return Ok(Vec::new()),
+        Ok(output) if output.status.success() => output,
+        _ if !dir.ancestors().any(|above| above.join(".git").exists()) => return Ok(Vec::new()),
+        failed => bail!("git can't read {key}: {}", error_line(&failed?)),
+    };
     let text = String::from_utf8_lossy(&output.stdout);
-    let values = text.split_terminator('\0').map(str::to_owned);
-    Ok(if output.status.success() { values.collect() } else { Vec::new() })
+    Ok(text.split_terminator('\0').map(str::to_owned).collect())
 }
 
 /// Sets a key in the local configuration of a repository to one value, or removes it.

@@ -81,8 +81,7 @@ impl Store {
     /// included or not; in this order, which is that of links. A draft has only names that no other note has.
     ///
     /// # Errors
-    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it; `Store` if the note is to
-    /// be changed, the name is not its id or path, and might be that of another that can't be read.
+    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
     pub fn resolve(&self, name: &str) -> Result<NoteIdx, Error> {
         if let Some(position) = self.named(name) {
             return Ok(position);
@@ -106,7 +105,7 @@ impl Store {
         let found = named.chain(prefixes).map(in_collections).find(|(_, positions)| !positions.is_empty());
         match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
             None => self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")])),
-            Some((_, [position])) => self.expect_meant(name, *position),
+            Some((_, [position])) => Ok(*position),
             Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
         }
     }
@@ -207,15 +206,45 @@ impl Store {
             .hint("give one of the two another id in its file first"))
     }
 
+    /// As [`Store::resolve`], for a note that is changed or linked to.
+    ///
+    /// # Errors
+    /// As there; `Store` if the name is neither an id nor a path, and might be that of a note that can't be read.
+    pub fn resolve_to_change(&self, name: &str) -> Result<NoteIdx, Error> {
+        let found = self.resolve(name)?;
+        if self.named(name).is_none() {
+            let id = &self.notes()[found].id;
+            self.expect_not_unreadable(name)
+                .map_err(|error| error.hint(format!("if that note is meant, give its id, {id}")))?;
+        }
+        Ok(found)
+    }
+
     /// Returns the positions of the notes with these names: see [`Store::resolve`].
     ///
     /// # Errors
     /// `NoNote`, listing the names that no note has; `Usage` for a name that several notes have.
     pub fn positions(&self, ids: &[String]) -> Result<Vec<NoteIdx>, Error> {
+        self.positions_by(ids, Self::resolve)
+    }
+
+    /// As [`Store::positions`], for notes that are changed: see [`Store::resolve_to_change`].
+    ///
+    /// # Errors
+    /// As both.
+    pub fn positions_to_change(&self, ids: &[String]) -> Result<Vec<NoteIdx>, Error> {
+        self.positions_by(ids, Self::resolve_to_change)
+    }
+
+    fn positions_by(
+        &self,
+        ids: &[String],
+        resolve: fn(&Self, &str) -> Result<NoteIdx, Error>,
+    ) -> Result<Vec<NoteIdx>, Error> {
         let mut found = Vec::new();
         let mut unknown = Vec::new();
         for text in ids {
-            match self.resolve(text) {
+            match resolve(self, text) {
                 Ok(position) => found.push(position),
                 Err(error) if error.kind == ErrorKind::NoNote => unknown.push(format!("`{text}`")),
                 Err(error) => return Err(error),

@@ -45,8 +45,20 @@ impl Store {
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
     ///
     /// # Errors
-    /// As [`Store::resolve`] and [`Store::expect_own_id`].
+    /// As [`Store::resolve_to_change`] and [`Store::expect_own_id`].
     pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
+        let target = self.id_in_links(name)?;
+        if self.position(&target).is_some() {
+            self.resolve_to_change(name)?;
+        } else if !name.contains(COLLECTION_MARK) && target.local() != name {
+            // The name may be that of a note of this collection.
+            let hint = format!("if that note is meant, give its id, {target}");
+            self.expect_not_unreadable(name).map_err(|error| error.hint(hint))?;
+        }
+        Ok(target)
+    }
+
+    fn id_in_links(&self, name: &str) -> Result<NoteId, Error> {
         let position = match self.resolve(name) {
             Err(error) if error.kind == ErrorKind::Usage || error.kind == ErrorKind::NoNote => {
                 let (id, collection) = self.resolve_elsewhere(name).ok_or(error)?;
@@ -64,7 +76,7 @@ impl Store {
         // Behind a collection's name, a title or an alias may stand too.
         let may_be = name.contains(COLLECTION_MARK)
             || NoteId::parse_qualified(name).is_some_and(|named| named.local() == id.local());
-        name == id.as_str() || (may_be && self.link_target(name).is_ok_and(|target| target == *id))
+        name == id.as_str() || (may_be && self.id_in_links(name).is_ok_and(|target| target == *id))
     }
 
     /// Returns the error for a name that only a note of another collection has; `None` if none has it.

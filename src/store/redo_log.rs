@@ -193,7 +193,7 @@ pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Res
 /// If one of the two can't be read: the log may be this user's.
 fn is_own(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
     let log = log_file(folder, cache);
-    let is_regular = log.symlink_metadata().is_ok_and(|found| found.is_file());
+    let is_regular = files::look_up(&log)?.is_some_and(|found| found.is_file());
     let Some(witness) = witness(folder.root, cache).filter(|_| is_regular) else { return Ok(false) };
     let Some(witness) = files::read_bytes_if_there(&witness)? else { return Ok(false) };
     Ok(files::read_bytes_if_there(&log)?.is_some_and(|log| *Sha256::digest(log) == *witness))
@@ -218,7 +218,7 @@ fn read(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<Vec<Ch
 /// Reads a file; `None` if there is none, or something that is no regular file.
 fn content(folder: ChangedFolder<'_>, path: &str) -> Result<Option<Vec<u8>>> {
     let path = confine(folder, path)?;
-    let is_other = path.symlink_metadata().is_ok_and(|found| !found.is_file());
+    let is_other = files::look_up(&path)?.is_some_and(|found| !found.is_file());
     if is_other { Ok(None) } else { files::read_bytes_if_there(&path) }
 }
 
@@ -374,7 +374,7 @@ fn remove_stale_beside(staged: &[StagedChange<'_>], now: i64) {
 }
 
 fn expect_free(path: &Path) -> Result<()> {
-    if path.symlink_metadata().is_ok() {
+    if files::is_there(path)? {
         bail!("{} exists already", path.display());
     }
     Ok(())

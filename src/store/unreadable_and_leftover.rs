@@ -6,8 +6,8 @@ use super::index::location::FOLDER as CACHE;
 use super::walk::dir_handle::FileType;
 use super::walk::stat::FileStat;
 use super::{
-    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, NoteIdx, PATTERNS_CUT, PATTERNS_IGNORED,
-    PENDING_FILE, SettingFinding, Store, files, in_progress_writes, load, redo_log,
+    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PATTERNS_CUT, PATTERNS_IGNORED, PENDING_FILE,
+    SettingFinding, Store, files, in_progress_writes, load, redo_log,
 };
 use crate::error::{Error, ErrorKind};
 
@@ -59,19 +59,16 @@ impl Store {
         }
     }
 
-    /// Expects that a note, found by another name than its id or path, is the one that is meant, if it is to be changed.
+    /// Expects that a name can't be that of a note that can't be read.
     ///
     /// # Errors
-    /// `Store`, naming a note that can't be read and might have the name.
-    pub(super) fn expect_meant(&self, name: &str, found: NoteIdx) -> Result<NoteIdx, Error> {
-        match self.unreadable().next().filter(|_| self.target.is_some()) {
-            None => Ok(found),
-            Some((path, _)) => {
-                let message = format!("`{name}` may be the name of {}, which can't be read", self.shown(path));
-                let hint = format!("to change {}, give this id", self.notes()[found].id);
-                Err(Error::new(ErrorKind::Store, message).hint(hint))
-            }
+    /// `Store`, listing the files and folders that can't.
+    pub(super) fn expect_not_unreadable(&self, name: &str) -> Result<(), Error> {
+        if self.unreadable().next().is_none() {
+            return Ok(());
         }
+        let message = format!("`{name}` may be the name of a note that can't be read: {}", self.unreadable_list());
+        Err(Error::new(ErrorKind::Store, message))
     }
 
     /// Expects that every collection that settings name was found, and that it and every note of it can be read.

@@ -32,7 +32,7 @@ pub fn export(
 ) -> Result<&'static str, Error> {
     let root = &find_root(location, current_dir)?;
     let path = current_dir.join(file);
-    if is_own(root, &path) {
+    if is_own(root, &path)? {
         return Err(
             Error::usage(format!("{} belongs to the store", file.display())).hint("name a file outside the store")
         );
@@ -65,6 +65,9 @@ fn expect_folder_of(named: &Path, path: &Path) -> Result<(), Error> {
         return Ok(());
     }
     let folder = files::folder_of(named).display();
+    if let Err(error) = files::is_there(files::folder_of(path)) {
+        return Err(Error::failure(format!("can't write {}: {}", named.display(), error.root_cause())));
+    }
     Err(Error::usage(format!("can't write {}: there is no folder {folder}", named.display()))
         .hint("create it, or name another folder"))
 }
@@ -129,15 +132,21 @@ fn is_in(root: &Path, path: &Path) -> bool {
 }
 
 /// Whether a path is that of a file or folder of the store's own.
-fn is_own(root: &Path, path: &Path) -> bool {
-    let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
+///
+/// # Errors
+/// If the folder of the path is there and can't be resolved.
+fn is_own(root: &Path, path: &Path) -> Result<bool, Error> {
+    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(false) };
+    if !files::is_there(folder)? {
+        return Ok(false);
+    }
     let name = path.file_name().unwrap_or_default();
-    let Some(inside) = folder.and_then(|folder| Some(folder.strip_prefix(root).ok()?.join(name))) else {
-        return false;
+    let Ok(inside) = files::canonical(folder)?.strip_prefix(root).map(|inside| inside.join(name)) else {
+        return Ok(false);
     };
-    let Some(Component::Normal(first)) = inside.components().next() else { return true };
+    let Some(Component::Normal(first)) = inside.components().next() else { return Ok(true) };
     let is_hidden = first.as_encoded_bytes().starts_with(b".");
-    is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own)
+    Ok(is_hidden || NOTE_FOLDERS.iter().chain(&OWN_NAMES).any(|own| first == *own))
 }
 
 /// A file of the user's, outside of every store, in which a command records what the next call has to know.

@@ -301,7 +301,7 @@ impl State {
     fn begin(&mut self, process: usize, program: &Program) {
         let steps = program.change.iter().take(1).copied().collect();
         self.processes[process] = Process::Running { steps, log: None, fails: false };
-        debug_assert_eq!(program.change.first(), Some(&Step::Lock));
+        assert_eq!(program.change.first(), Some(&Step::Lock));
     }
 
     /// Returns the states that can come next, each with a word for what happens.

@@ -96,6 +96,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("link add", &["link", "add", "d", "b", "--type", "supports"]),
     notes("link remove", &["link", "remove", "c", "a"]),
     Scenario { prepare: with_defects, ..notes("doctor: --fix", &["doctor", "--fix"]) },
+    Scenario { prepare: with_pending, ..notes("doctor: --fix after a crash", &["doctor", "--fix"]) },
     Scenario { prepare: with_moved_code, ..notes("stale: --fix", &["stale", "--fix"]) },
     Scenario { prepare: with_pack, ..notes("load", &["load", "../out/all.pack"]) },
     Scenario { prepare: with_pack, ..notes("load: merge", &["load", "../out/all.pack", "--strategy", "merge"]) },

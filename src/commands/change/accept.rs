@@ -21,7 +21,7 @@ const DAYS_TO_NEXT_REVIEW: i32 = 90;
 
 /// Plans the status of a note, who accepted it, and later days in place of those that have passed.
 pub(super) fn plan(store: &Store, now: &str, id: &str, by: &str) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve(id)?];
+    let note = &store.notes()[store.resolve_to_change(id)?];
     // Another status without effect, such as `settled`, says more.
     let has_own_status = note.field(STATUS).is_some() && note.status().is_none();
     let mut edits: Vec<Edit> = Vec::new();

@@ -18,7 +18,7 @@ const MIN_SYMBOL: usize = 3;
 
 /// Plans the anchor of a note; one for the same line or symbol of the file is replaced.
 pub(super) fn plan(store: &Store, now: &str, id: &str, target: &str) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve(id)?];
+    let note = &store.notes()[store.resolve_to_change(id)?];
     let anchor = read_anchor(store, target)?;
     let old = note.code_refs().into_iter().find(|old| is_same_target(old, &anchor));
     let new = Value::Map(anchor.to_entries());

@@ -10,7 +10,7 @@ const FIELD: &str = "compacts";
 
 /// Plans the digest's new members.
 pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
-    let (digest, members) = (store.resolve(digest)?, store.positions(ids)?);
+    let (digest, members) = (store.resolve_to_change(digest)?, store.positions_to_change(ids)?);
     let digests = Compactions::new(store.notes());
     let notes = store.notes();
     for member in &members {
@@ -37,8 +37,8 @@ pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Re
 
 /// Plans that the digest no longer replaces the notes, whichever of their names it uses.
 pub(super) fn plan_undo(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve(digest)?];
-    let members = store.positions(ids)?;
+    let note = &store.notes()[store.resolve_to_change(digest)?];
+    let members = store.positions_to_change(ids)?;
     let names = NameIndex::of(store);
     let unwanted = note
         .relations()

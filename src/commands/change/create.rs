@@ -31,7 +31,7 @@ pub(super) fn plan(
     agent: Option<&AgentSession>,
 ) -> Result<Vec<PlannedChange>, Error> {
     let is_held = store.config.review.hold && (is_generated || agent.is_some());
-    let mut replaced = store.positions(supersedes)?;
+    let mut replaced = store.positions_to_change(supersedes)?;
     let mut seen = HashSet::new();
     replaced.retain(|old| seen.insert(*old));
     let body = fields.body.as_deref().unwrap_or_default().trim_end();

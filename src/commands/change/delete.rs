@@ -14,7 +14,7 @@ const MAX_NAMED: usize = 10;
 
 /// Plans to delete notes that no others link to. If forced, deletes them anyway and reports the links that break.
 pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<ChangePlan, Error> {
-    let positions: BTreeSet<NoteIdx> = store.positions(ids)?.into_iter().collect();
+    let positions: BTreeSet<NoteIdx> = store.positions_to_change(ids)?.into_iter().collect();
     let notes = store.notes();
     let graph = Graph::of_store(store);
     let digests = Compactions::new(notes);

@@ -20,7 +20,7 @@ pub(super) fn plan_add(
     kind: &str,
 ) -> Result<Vec<PlannedChange>, Error> {
     check_kind(store, kind)?;
-    let (note, target) = (&store.notes()[store.resolve(from)?], store.link_target(to)?);
+    let (note, target) = (&store.notes()[store.resolve_to_change(from)?], store.link_target(to)?);
     if note.id == target {
         return Err(Error::usage("a note can't be linked to itself"));
     }
@@ -38,8 +38,8 @@ pub(super) fn plan_remove(
     to: &str,
     kind: Option<&str>,
 ) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve(from)?];
-    let to = match store.resolve(to) {
+    let note = &store.notes()[store.resolve_to_change(from)?];
+    let to = match store.resolve_to_change(to) {
         Ok(to) => store.notes()[to].id.clone(),
         Err(_) => store.link_target(to)?,
     };

@@ -16,7 +16,7 @@ use crate::store::{self, NoteIdx, Store};
 
 /// Plans the note that stays, the notes that link to the other, and the deletion of the other.
 pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<ChangePlan, Error> {
-    let (into, from) = (store.resolve(into)?, store.resolve(from)?);
+    let (into, from) = (store.resolve_to_change(into)?, store.resolve_to_change(from)?);
     if into == from {
         return Err(Error::usage("a note can't be merged into itself"));
     }

@@ -108,7 +108,7 @@ fn expect_no_secrets(request: &ChangeRequest, plan: &ChangePlan, agent: Option<&
 /// Opens a note in the user's editor and reports its change.
 pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
     let store = Store::open_target(location, &env.current_dir, None)?;
-    let path = &store.notes()[store.resolve(id)?].path;
+    let path = &store.notes()[store.resolve_to_change(id)?].path;
     let plan = edit::open(&store, path, location, now, env)?;
     Ok(report(&store, "edit", false, plan))
 }

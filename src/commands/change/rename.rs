@@ -14,7 +14,7 @@ use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
 pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
-    let position = store.resolve(id)?;
+    let position = store.resolve_to_change(id)?;
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err(Error::usage("the new title is empty"));

@@ -15,7 +15,7 @@ use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Plans the link from the new note and the status of the old one.
 pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec<PlannedChange>, Error> {
-    let (old, new) = (store.resolve(old)?, store.resolve(new)?);
+    let (old, new) = (store.resolve_to_change(old)?, store.resolve_to_change(new)?);
     let notes = store.notes();
     if old == new {
         return Err(Error::usage("a note can't supersede itself"));

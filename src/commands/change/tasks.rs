@@ -11,7 +11,7 @@ pub(super) fn plan_done(store: &Store, targets: &[String]) -> Result<Vec<Planned
     let mut lines_of: Vec<(NoteIdx, Vec<usize>)> = Vec::new();
     for target in targets {
         let (name, line) = parse_target(target)?;
-        let note = store.resolve(name)?;
+        let note = store.resolve_to_change(name)?;
         match lines_of.iter_mut().find(|(other, _)| *other == note) {
             Some((_, lines)) => lines.push(line),
             None => lines_of.push((note, vec![line])),

@@ -36,7 +36,8 @@ pub(super) fn plan(
     let body_edit = body_edit.cloned().map(Edit::ChangeBody);
     let edits: Vec<Edit> = removed.chain(summary).chain(edits(store, fields)?).chain(body_edit).collect();
     let mut seen = std::collections::HashSet::new();
-    let positions: Vec<NoteIdx> = store.positions(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
+    let positions: Vec<NoteIdx> =
+        store.positions_to_change(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| {
         let note = &store.notes()[*position];
         let edits = edits.iter().filter(|edit| !is_kept(note, edit)).cloned();
