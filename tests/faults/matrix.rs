@@ -443,10 +443,8 @@ impl Check<'_> {
 
     fn only_cache(&self) -> Result<&'static str, String> {
         let is_change = "awsl".contains(self.call.class);
-        if is_change && !self.is_killed() {
-            if self.ended.code != 0 && self.scenario.rule == Rule::OnlyCache {
-                return Err("a cache that can't be written makes it fail".to_owned());
-            }
+        if is_change && !self.is_killed() && self.ended.code != 0 && self.scenario.rule == Rule::OnlyCache {
+            return Err("a cache that can't be written makes it fail".to_owned());
         }
         // What can't be read is missing in the answer, and named.
         let is_partial = !is_change && (self.is_skipped() || self.scenario.name == "hook");
