@@ -401,7 +401,7 @@ fn setup_says_if_git_fails() {
 }
 
 #[test]
-#[ignore = "git"]
+#[ignore = "needs git"]
 fn setup_installs_and_removes_the_merge_driver() {
     let foreign = "[merge \"other\"]\n\tdriver = cat %A\n";
     for before in [None, Some(""), Some("*.png binary"), Some("# qipu: mine\r\n*.md merge=union\r\n"), Some("a\n\n\n")]

@@ -40,8 +40,8 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
     }
 }
 
-/// A change that fails, or is a dry run, writes nothing, except that `doctor --fix` fails if it could not mend all; one that succeeds writes to the store alone, and to no note that it
-/// does not name; what it wrote can be read.
+/// A change that fails, or is a dry run, writes nothing, except that `doctor --fix` fails if it could not mend all; one that
+/// succeeds writes to the store alone, and to no note that it does not name; what it wrote can be read.
 pub(crate) fn changes(data: &[u8]) {
     let mut input = Input::new(data);
     let choice = input.number(19);

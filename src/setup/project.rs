@@ -157,8 +157,7 @@ pub(super) fn edited(what: String) -> Error {
 pub(super) fn resolve_inside(folder: &Path, name: &str, what: &str) -> Result<PathBuf> {
     let path = folder.join(name);
     let Ok(root) = folder.canonicalize() else { return Ok(path) };
-    let if_there = |above| files::is_there(above).map(|is_there| is_there.then_some(above)).transpose();
-    let above = path.ancestors().skip(1).find_map(if_there).transpose()?.unwrap_or(folder);
+    let above = files::nearest_folder(path.parent().unwrap_or(folder))?;
     let shown = || above.file_name().unwrap_or_default().to_string_lossy();
     let real_above =
         above.canonicalize().with_context(|| format!("can't resolve {}, the folder of {name}", shown()))?;

@@ -156,8 +156,7 @@ pub(super) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> 
     let path = root.join(path);
     let folder = path.parent().unwrap_or(root);
     // Checked before anything is created: an existing folder may be a symbolic link.
-    let there = files::missing_folders(folder)?.last().and_then(|missing| missing.parent()).unwrap_or(folder);
-    if !files::canonical(there)?.starts_with(root) {
+    if !files::canonical(files::nearest_folder(folder)?)?.starts_with(root) {
         let kind = if target.is_source { "source" } else { "store" };
         bail!("{} leads out of the {kind}", folder.display());
     }

@@ -83,8 +83,8 @@ impl FileTree {
     /// Whether a path leads to a folder in which a name can't be looked up.
     pub(super) fn hides(&self, folder: &Path, name: &str) -> bool {
         let found = || self.look_up(&folder.join(name), true);
-        let is_hidden = |error: &io::Error| is_unreadable(error) && error.kind() != io::ErrorKind::InvalidFilename;
-        self.is_dir(folder) && found().is_err_and(|error| is_hidden(&error))
+        let is_denied = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
+        self.is_dir(folder) && found().is_err_and(|error| is_denied(&error) || may_be_there(&error))
     }
 
     /// Whether a file, folder or symbolic link has a path, or may have it.

@@ -61,6 +61,15 @@ pub(crate) fn missing_folders(folder: &Path) -> Result<Vec<&Path>> {
     Ok(missing)
 }
 
+/// Returns the nearest of a folder and those above it that is there.
+///
+/// # Errors
+/// As [`missing_folders`].
+pub(crate) fn nearest_folder(folder: &Path) -> Result<&Path> {
+    let missing = missing_folders(folder)?;
+    Ok(missing.last().and_then(|missing| missing.parent()).unwrap_or(folder))
+}
+
 /// Creates the folders on the way to a file. The names of new ones are durable.
 pub(crate) fn make_folders(path: &Path) -> Result<()> {
     make_folder(folder_of(path))

@@ -471,14 +471,16 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the user's own store, and what the user's settings name.
     fn add_user_collections(&mut self) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
-        let root = own.map(|root| root.canonicalize());
-        if let Some(Err(error)) = root.as_ref().filter(|root| root.as_ref().is_err_and(is_unreadable)) {
-            let message = format!("your own store can't be read: {error}");
-            self.add_finding(user_settings::FILE, "store-unreadable", message);
-        }
-        if let Some(Ok(root)) = root.filter(|root| root.as_ref().is_ok_and(|root| root.is_dir())) {
-            self.names.remove(USER);
-            self.add_store(root, USER, CollectionReason::User, None);
+        match own.map(|root| root.canonicalize()) {
+            Some(Ok(root)) if root.is_dir() => {
+                self.names.remove(USER);
+                self.add_store(root, USER, CollectionReason::User, None);
+            }
+            Some(Err(error)) if is_unreadable(&error) => {
+                let message = format!("your own store can't be read: {error}");
+                self.add_finding(user_settings::FILE, "store-unreadable", message);
+            }
+            _ => {}
         }
         let Some(settings) = &self.location.settings else { return };
         let user = self.user;

@@ -213,9 +213,7 @@ impl Store {
     pub fn resolve_to_change(&self, name: &str) -> Result<NoteIdx, Error> {
         let found = self.resolve(name)?;
         if self.named(name).is_none() {
-            let id = &self.notes()[found].id;
-            self.expect_not_unreadable(name)
-                .map_err(|error| error.hint(format!("if that note is meant, give its id, {id}")))?;
+            self.expect_meant(name, &self.notes()[found].id)?;
         }
         Ok(found)
     }

@@ -48,12 +48,10 @@ impl Store {
     /// As [`Store::resolve_to_change`] and [`Store::expect_own_id`].
     pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
         let target = self.id_in_links(name)?;
-        if self.position(&target).is_some() {
-            self.resolve_to_change(name)?;
-        } else if !name.contains(COLLECTION_MARK) && target.local() != name {
-            // The name may be that of a note of this collection.
-            let hint = format!("if that note is meant, give its id, {target}");
-            self.expect_not_unreadable(name).map_err(|error| error.hint(hint))?;
+        let is_elsewhere = self.position(&target).is_none();
+        let is_exact_there = is_elsewhere && (name.contains(COLLECTION_MARK) || target.local() == name);
+        if self.named(name).is_none() && !is_exact_there {
+            self.expect_meant(name, &target)?;
         }
         Ok(target)
     }

@@ -10,6 +10,7 @@ use super::{
     SettingFinding, Store, files, in_progress_writes, load, redo_log,
 };
 use crate::error::{Error, ErrorKind};
+use crate::note::NoteId;
 
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
@@ -59,16 +60,16 @@ impl Store {
         }
     }
 
-    /// Expects that a name can't be that of a note that can't be read.
+    /// Expects that a name means the note with an id, and can't be that of a note that can't be read.
     ///
     /// # Errors
     /// `Store`, listing the files and folders that can't.
-    pub(super) fn expect_not_unreadable(&self, name: &str) -> Result<(), Error> {
+    pub(super) fn expect_meant(&self, name: &str, found: &NoteId) -> Result<(), Error> {
         if self.unreadable().next().is_none() {
             return Ok(());
         }
         let message = format!("`{name}` may be the name of a note that can't be read: {}", self.unreadable_list());
-        Err(Error::new(ErrorKind::Store, message))
+        Err(Error::new(ErrorKind::Store, message).hint(format!("if {found} is meant, give that id")))
     }
 
     /// Expects that every collection that settings name was found, and that it and every note of it can be read.

@@ -136,7 +136,7 @@ fn is_in(root: &Path, path: &Path) -> bool {
 /// # Errors
 /// If the folder of the path is there and can't be resolved.
 fn is_own(root: &Path, path: &Path) -> Result<bool, Error> {
-    let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) else { return Ok(false) };
+    let Some(folder) = path.parent() else { return Ok(false) };
     if !files::is_there(folder)? {
         return Ok(false);
     }

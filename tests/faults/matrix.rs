@@ -296,8 +296,9 @@ impl Check<'_> {
     fn is_without_git(&self, files: &Files, others: &Files) -> bool {
         let is_hidden = self.fault.name == "EACCES" && self.call.path.ends_with("/.git");
         let without_commits = |files: &Files| -> Files {
-            let lines =
-                |text: &String| text.lines().filter(|line| !line.trim_start().starts_with("commit: ")).collect();
+            let lines = |text: &String| {
+                text.split_inclusive('\n').filter(|line| !line.trim_start().starts_with("commit: ")).collect()
+            };
             files.iter().map(|(path, text)| (path.clone(), lines(text))).collect()
         };
         is_hidden && without_commits(files) == without_commits(others)
