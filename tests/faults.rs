@@ -57,6 +57,8 @@ fn what_cannot_be_read_is_reported() {
         ("dump", "newfstatat", "/repo/.qipu/notes"),
         ("dump", "newfstatat", "/repo/.qipu/attachments"),
         ("import obsidian", "getdents64", "/vault"),
+        ("index: --rebuild", "getdents64", "/repo/.qipu/mocs"),
+        ("index: --rebuild", "newfstatat", "/repo/.qipu/mocs/c.md"),
         ("stale: --fix", "openat2", "/repo/src/a.rs"),
     ] {
         let scenario = SCENARIOS.iter().find(|one| one.name == scenario).unwrap();

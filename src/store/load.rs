@@ -337,25 +337,29 @@ impl WorkerBatch {
 }
 
 /// Returns facts about the index, rebuilt first if there is a builder: the number of notes, the number of those that are
-/// unchanged in the index, and its length in bytes.
+/// unchanged in the index, and its length in bytes; and the files and directories that can't be read.
 ///
 /// # Errors
 /// As [`notes`]; `Failure` if the index is to be rebuilt and can't be written.
 pub(super) fn index_facts(
     location: &IndexLocation<'_>,
     rebuilt_with: Option<Box<dyn TextIndexBuilder>>,
-) -> Result<Facts, Error> {
+) -> Result<(Facts, Vec<IgnoredEntry>), Error> {
+    let mut unreadable = Vec::new();
     if let Some(builder) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
         let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
-        if !read_all(location, scanned(location, None, false)?, Some(builder), Some(writer)).is_written {
+        let loaded = read_all(location, scanned(location, None, false)?, Some(builder), Some(writer));
+        if !loaded.is_written {
             return Err(unwritable().hint("is it a folder?"));
         }
+        unreadable = loaded.unreadable;
     }
-    let files = scanned(location, None, true)?.files;
+    let Scanned { files, unreadable: unlisted, .. } = scanned(location, None, true)?;
     let index = Index::open(location);
     let (known, bytes) = index.map_or((0, 0), |index| (index.compare_stats(&files).unchanged(), index.len()));
-    Ok(vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)])
+    let facts = vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)];
+    Ok((facts, merged(unreadable, unlisted.into())))
 }
 
 /// Lists the entries of the note folders that are not notes and are ignored, or that can't be read, each with the reason:

@@ -195,8 +195,11 @@ pub fn index_facts(
     let root = find_root(location, current_dir)?;
     let dir = open_root(&location.files, &root)?;
     let builder = rebuilt_with.map(|factory| Ok::<_, Error>(factory(&Config::load(&dir)?))).transpose()?;
-    let facts = load::index_facts(&index_location(location, &root, &dir), builder)?;
-    Ok((relative_to(&root, current_dir), facts))
+    let (facts, unreadable) = load::index_facts(&index_location(location, &root, &dir), builder)?;
+    let shown_path = relative_to(&root, current_dir);
+    let paths = unreadable.iter().map(|(path, _)| shown_in(&shown_path, path));
+    unreadable_and_leftover::unreadable_warning(paths).into_iter().for_each(warnings::add);
+    Ok((shown_path, facts))
 }
 
 impl Store {

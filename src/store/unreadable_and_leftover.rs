@@ -20,28 +20,37 @@ pub fn is_skipped(reason: &str) -> bool {
     [FILE_HUGE, FILE_BINARY, PATTERNS_CUT, PATTERNS_IGNORED].contains(&reason)
 }
 
+/// Lists the first of the shown paths of unreadable files and folders, with the number of the others.
+fn listed(paths: impl Iterator<Item = String> + Clone) -> String {
+    let named = paths.clone().take(MAX_CANDIDATES).collect::<Vec<_>>().join(", ");
+    match paths.skip(MAX_CANDIDATES).count() {
+        0 => named,
+        more => format!("{named} and {more} more"),
+    }
+}
+
+/// Returns a warning that lists notes that could not be read, by their shown paths; `None` if there are none.
+pub(super) fn unreadable_warning(paths: impl Iterator<Item = String> + Clone) -> Option<String> {
+    let hint = "answers omit them; `qipu doctor` lists all";
+    let warning = || format!("some notes can't be read: {}; {hint}", listed(paths.clone()));
+    paths.clone().next().map(|_| warning())
+}
+
 impl Store {
     /// Returns a warning that lists the notes that could not be read; `None` if there are none.
     pub fn unreadable_warning(&self) -> Option<String> {
-        let hint = "answers omit them; `qipu doctor` lists all";
-        let warning = || format!("some notes can't be read: {}; {hint}", self.unreadable_list());
-        self.unreadable().next().map(|_| warning())
+        unreadable_warning(self.unreadable_paths())
     }
 
     /// Iterates over the files and folders that can't be read, without files of sources that are skipped.
-    fn unreadable(&self) -> impl Iterator<Item = &IgnoredEntry> {
+    fn unreadable(&self) -> impl Iterator<Item = &IgnoredEntry> + Clone {
         let all = self.collections.iter().flat_map(|collection| &collection.unreadable);
         all.filter(|(_, reason)| !is_skipped(reason))
     }
 
-    /// Lists the first unreadable files and folders, with the number of the others.
-    fn unreadable_list(&self) -> String {
-        let shown = self.unreadable().take(MAX_CANDIDATES).map(|(path, _)| self.shown(path));
-        let named = shown.collect::<Vec<_>>().join(", ");
-        match self.unreadable().count().saturating_sub(MAX_CANDIDATES) {
-            0 => named,
-            more => format!("{named} and {more} more"),
-        }
+    /// Iterates over the shown paths of the same.
+    fn unreadable_paths(&self) -> impl Iterator<Item = String> + Clone {
+        self.unreadable().map(|(path, _)| self.shown(path))
     }
 
     /// Expects that every note in a folder of the store can be read.
@@ -68,7 +77,8 @@ impl Store {
         if self.unreadable().next().is_none() {
             return Ok(());
         }
-        let message = format!("`{name}` may be the name of a note that can't be read: {}", self.unreadable_list());
+        let message =
+            format!("`{name}` may be the name of a note that can't be read: {}", listed(self.unreadable_paths()));
         Err(Error::new(ErrorKind::Store, message).hint(format!("if {found} is meant, give that id")))
     }
 
@@ -95,7 +105,8 @@ impl Store {
         if self.unreadable().next().is_none() {
             return Ok(());
         }
-        let message = format!("this needs all notes of the store, and some can't be read: {}", self.unreadable_list());
+        let message =
+            format!("this needs all notes of the store, and some can't be read: {}", listed(self.unreadable_paths()));
         Err(Error::new(ErrorKind::Store, message).hint("make them readable first; `qipu doctor` lists all"))
     }
 
