@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use regex::Regex;
 use toml::{Table, Value};
@@ -42,6 +43,25 @@ fn the_page_of_dependencies_lists_each_of_them() {
     let listed: Vec<(String, String)> = listed.map(|row| (row[0].clone(), row[4].clone())).collect();
     assert_eq!(listed.len(), expected.len(), "a crate is listed twice or not at all");
     assert_eq!(listed.into_iter().collect::<BTreeMap<_, _>>(), expected);
+}
+
+/// Else cargo compiles for the tests a second time all that depends on a crate with other features, the program among it.
+#[test]
+fn crates_for_tests_enable_no_features_in_those_of_the_program() {
+    let crates = |edges: &str| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args([
+            "tree", "--offline", "--locked", "--no-dedupe", "--prefix", "none", "--format", "{p} {f}", "--edges",
+        ]);
+        let output = cargo.arg(edges).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        let text = String::from_utf8(output.stdout).unwrap();
+        text.lines().map(|line| line.trim_end_matches(" (*)").to_owned()).collect::<BTreeSet<String>>()
+    };
+    let [program, all] = ["normal,build", "normal,build,dev"].map(crates);
+    assert!(program.len() > 100, "{program:?}");
+    let other: Vec<&String> = program.difference(&all).collect();
+    assert!(other.is_empty(), "enable in Cargo.toml what the crates for tests do: {other:?}");
 }
 
 #[test]
