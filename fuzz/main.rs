@@ -5,10 +5,52 @@
 
 mod targets;
 
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use targets::Target;
+
+/// The most bytes of one allocation: 1 GiB. libFuzzer limits them only together with a sanitizer.
+const MAX_ALLOCATION: usize = 1 << 30;
+
+/// The allocator of the system, which ends the process with a crash for a larger allocation.
+struct LimitedAllocator;
+
+impl LimitedAllocator {
+    fn check(bytes: usize) {
+        if bytes > MAX_ALLOCATION {
+            // A panic may not leave an allocator.
+            eprintln!("ERROR: an allocation of {bytes} bytes");
+            std::process::abort();
+        }
+    }
+}
+
+// SAFETY: all calls go to `System`.
+unsafe impl GlobalAlloc for LimitedAllocator {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        Self::check(layout.size());
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        Self::check(layout.size());
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        Self::check(bytes);
+        unsafe { System.realloc(pointer, layout, bytes) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: LimitedAllocator = LimitedAllocator;
 
 /// The target of this process.
 static TARGET: LazyLock<Target> = LazyLock::new(|| {

@@ -1,4 +1,4 @@
-# Evaluates flake.nix with a small nixpkgs of our own, since the real one can't be fetched in CI. Returns what each package would
+# Evaluates flake.nix with a small nixpkgs of our own in place of the real one. Returns what each package would
 # be built from.
 let
   pkgs = {

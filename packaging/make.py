@@ -10,11 +10,11 @@ import argparse
 from pathlib import Path
 
 from debian_package import make_deb
-from mcp_bundle import make_mcpb
+from mcp_bundle import bundle_name, make_mcpb
 from npm_packages import make_launcher, make_npm
 from package_facts import ROOT, TARGETS, Facts, read_facts
 from python_wheel import make_wheel
-from release_archive import make_archive
+from release_archive import archive_name, make_archive
 from release_files import write_release_files
 from third_party import notices
 
@@ -56,6 +56,15 @@ def check_release(facts: Facts, tag: str | None, repository: str | None) -> None
             raise SystemExit(f"the {name} is {given}, but Cargo.toml says {stated}")
 
 
+def check_complete(facts: Facts, folder: Path) -> None:
+    """Fails if an archive or bundle that a release names is not in the folder."""
+    names = [archive_name(facts, triple) for triple in TARGETS]
+    names += [bundle_name(facts, triple) for triple, target in TARGETS.items() if "linux-gnu" not in triple]
+    missing = [name for name in names if not (folder / name).exists()]
+    if missing:
+        raise SystemExit(f"the release lacks {', '.join(missing)}")
+
+
 def main() -> None:
     arguments = parse_arguments()
     if arguments.action == "notices":
@@ -64,6 +73,8 @@ def main() -> None:
     facts = read_facts()
     if arguments.action == "release":
         check_release(facts, arguments.tag, arguments.repository)
+        if arguments.tag is not None:
+            check_complete(facts, arguments.folder)
         make_launcher(facts, arguments.folder)
         write_release_files(facts, arguments.folder)
         return

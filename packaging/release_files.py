@@ -56,7 +56,7 @@ def server_json(facts: Facts, folder: Path) -> dict[str, object]:
 
 
 def formula(facts: Facts, folder: Path) -> str:
-    """The Homebrew formula; the checksum of an archive that is not in the folder is all zeros."""
+    """The Homebrew formula; the checksum of an archive that is not in the folder is all zeros, which a release has not."""
     text = (ROOT / "packaging/formula.rb.in").read_text()
     for triple in TARGETS:
         archive = folder / archive_name(facts, triple)

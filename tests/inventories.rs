@@ -64,6 +64,36 @@ fn crates_for_tests_enable_no_features_in_those_of_the_program() {
     assert!(other.is_empty(), "enable in Cargo.toml what the crates for tests do: {other:?}");
 }
 
+/// Returns the versions of crates in a lock file, and the crates on which qipu depends there.
+fn locked(path: &str) -> (BTreeMap<String, BTreeSet<String>>, BTreeSet<String>) {
+    let lock: Table = read(path).parse().unwrap();
+    let (mut versions, mut uses) = (BTreeMap::<String, BTreeSet<String>>::new(), BTreeSet::new());
+    for package in lock["package"].as_array().unwrap() {
+        let text = |key: &str| package[key].as_str().unwrap().to_owned();
+        versions.entry(text("name")).or_default().insert(text("version"));
+        if text("name") == "qipu" {
+            let names = package["dependencies"].as_array().unwrap().iter().map(|name| name.as_str().unwrap());
+            // A version follows if there are several.
+            uses = names.map(|name| name.split(' ').next().unwrap().to_owned()).collect();
+        }
+    }
+    (versions, uses)
+}
+
+/// What is fuzzed is what is shipped. A change of `Cargo.toml` also needs
+/// `cp Cargo.lock fuzz && cargo metadata --manifest-path fuzz/Cargo.toml`.
+#[test]
+fn the_fuzz_targets_have_the_versions_of_the_program() {
+    let (program, all_uses) = locked("Cargo.lock");
+    let (fuzzed, uses) = locked("fuzz/Cargo.lock");
+    let other = fuzzed.iter().filter(|(name, found)| program.get(*name).is_some_and(|all| !found.is_subset(all)));
+    assert_eq!(other.collect::<Vec<_>>(), []);
+    let manifest: Table = read("Cargo.toml").parse().unwrap();
+    let for_tests = manifest["dev-dependencies"].as_table().unwrap();
+    let expected: BTreeSet<String> = all_uses.into_iter().filter(|name| !for_tests.contains_key(name)).collect();
+    assert_eq!(uses, expected);
+}
+
 #[test]
 fn the_page_of_systems_lists_each_file_that_depends_on_one() {
     let conditions = r"\bcfg(_attr)?!?\((not\(|any\()*(unix|windows|target_)";

@@ -39,7 +39,10 @@ impl Location {
         // A folder of an old commit may not exist today.
         let folder = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
         let root = folder.as_ref().and_then(|folder| repository_root(&FileTree::default(), folder));
-        let none = || Error::usage("there is no git repository here").hint("earlier notes are read from git's history");
+        let none = || {
+            Error::usage("there is no git repository here")
+                .hint("earlier notes are read from git's history: `git init`, and commit the notes")
+        };
         Ok(Repository { root: root.ok_or_else(none)?.to_path_buf(), prefix: String::new(), commit: None })
     }
 }

@@ -471,14 +471,14 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the user's own store, and what the user's settings name.
     fn add_user_collections(&mut self) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
-        match own.map(|root| root.canonicalize()) {
-            Some(Ok(root)) if root.is_dir() => {
+        match own.as_ref().map(|root| (root, root.canonicalize())) {
+            Some((_, Ok(root))) if root.is_dir() => {
                 self.names.remove(USER);
                 self.add_store(root, USER, CollectionReason::User, None);
             }
-            Some(Err(error)) if is_unreadable(&error) => {
+            Some((root, Err(error))) if is_unreadable(&error) => {
                 let message = format!("your own store can't be read: {error}");
-                self.add_finding(user_settings::FILE, "store-unreadable", message);
+                self.add_finding(&relative_to(root, self.current_dir), "store-unreadable", message);
             }
             _ => {}
         }

@@ -357,9 +357,20 @@ pub(super) fn index_facts(
     }
     let Scanned { files, unreadable: unlisted, .. } = scanned(location, None, true)?;
     let index = Index::open(location);
-    let (known, bytes) = index.map_or((0, 0), |index| (index.compare_stats(&files).unchanged(), index.len()));
+    let bytes = index.as_ref().map_or(0, Index::len);
+    let slots = index.map_or_else(|| vec![None; files.len()], |index| index.compare_stats(&files).slots);
+    let known = slots.iter().flatten().count();
+    // Those in the index were read when it was written.
+    let others = files.iter().zip(&slots).filter(|(_, slot)| slot.is_none()).map(|(entry, _)| entry);
+    let unread = others.filter(|entry| cannot_be_read(location.dir, entry.real_path()));
+    unreadable.extend(unread.map(|entry| (entry.path.to_string(), FILE_UNREADABLE)));
     let facts = vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)];
     Ok((facts, merged(unreadable, unlisted.into())))
+}
+
+/// Whether a file can't be opened for another reason than that it is not there.
+fn cannot_be_read(dir: &DirHandle, path: &Path) -> bool {
+    dir.expect_file(path).is_err_and(|error| is_unreadable(&error))
 }
 
 /// Lists the entries of the note folders that are not notes and are ignored, or that can't be read, each with the reason:
@@ -368,10 +379,7 @@ pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
     let reason = |item: &TreeItem| match item.kind {
         None => Some(FOLDER_UNREADABLE),
         Some(FileType::Link) => Some("a symbolic link is not followed"),
-        Some(FileType::File) if item.is_note() => {
-            let error = dir.expect_file(&item.path).err()?;
-            is_unreadable(&error).then_some(FILE_UNREADABLE)
-        }
+        Some(FileType::File) if item.is_note() => cannot_be_read(dir, &item.path).then_some(FILE_UNREADABLE),
         Some(FileType::Other) if item.is_note() => Some("it is not a regular file"),
         _ => None,
     };
