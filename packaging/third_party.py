@@ -1,7 +1,6 @@
 """Lists the crates that the program contains, for any target, with their licences.
 
-Build scripts and procedural macros run while it is built and are no part of it; the notices leave them out as far as they are
-dependencies of builds.
+Build scripts and procedural macros run while it is built and are no part of it, nor what only they need.
 """
 
 import json
@@ -50,10 +49,11 @@ def read_crates() -> list[Crate]:
         node["id"]: [edge["pkg"] for edge in node["deps"] if any(kind["kind"] is None for kind in edge["dep_kinds"])]
         for node in data["resolve"]["nodes"]
     }
+    macros = {p["id"] for p in data["packages"] if any("proc-macro" in target["kind"] for target in p["targets"])}
     reached, waiting = set(), [data["resolve"]["root"]]
     while waiting:
         crate = waiting.pop()
-        if crate not in reached:
+        if crate not in reached | macros:
             reached.add(crate)
             waiting.extend(edges[crate])
     reached.remove(data["resolve"]["root"])
@@ -66,7 +66,7 @@ def read_crates() -> list[Crate]:
             p["repository"] or "",
             Path(p["manifest_path"]).parent,
             p["id"],
-            tuple(sorted(edges[p["id"]])),
+            tuple(sorted(reached.intersection(edges[p["id"]]))),
         )
         for p in packages
     ]
