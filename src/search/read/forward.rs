@@ -53,6 +53,8 @@ impl<Id: Copy> DocText<Id> {
 pub(crate) struct ForwardEntry<'a> {
     pub(crate) doc: DocId,
     pub(crate) bytes: &'a [u8],
+    /// The number of words in the segment: the index may be anybody's, and an id from it may be larger.
+    pub(crate) word_count: usize,
 }
 
 impl ForwardEntry<'_> {
@@ -61,7 +63,8 @@ impl ForwardEntry<'_> {
         let mut bits = BitReader::new(self.bytes);
         let mut visit_list = |bits: &mut BitReader<'_>, field| {
             for _ in 0..bits.read_int()? {
-                visit(field, WordId(bits.read_int()?));
+                let word = bits.read_int().filter(|word| self.has(*word))?;
+                visit(field, WordId(word));
             }
             Some(())
         };
@@ -87,7 +90,7 @@ impl ForwardEntry<'_> {
         let mut bits = BitReader::new(self.bytes);
         let title = bits.read_list()?;
         let mut all_tags = bits.read_list()?.into_iter();
-        let mut tags = Vec::new();
+        let mut tags: Vec<Vec<u32>> = Vec::new();
         while let Some(count) = all_tags.next() {
             tags.push(all_tags.by_ref().take(count as usize).collect());
         }
@@ -100,6 +103,39 @@ impl ForwardEntry<'_> {
             paragraphs.push(end);
         }
         body.extend(summary);
-        Some(DocText { title, tags, headings, paragraphs, body, body_len }.map(WordId))
+        let mut words = title.iter().chain(tags.iter().flatten()).chain(&headings).chain(&body);
+        let is_valid = words.all(|word| self.has(*word));
+        is_valid.then(|| DocText { title, tags, headings, paragraphs, body, body_len }.map(WordId))
+    }
+
+    fn has(&self, word: u32) -> bool {
+        (word as usize) < self.word_count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::bits::BitWriter;
+
+    /// Returns whether the entry with some lists is decoded and visited, in a segment of three words.
+    fn is_valid(lists: &[[u32; 2]; 6]) -> (bool, bool) {
+        let mut bits = BitWriter::default();
+        lists.iter().for_each(|list| bits.write_list(list.iter().copied()));
+        let bytes = bits.finish();
+        let entry = ForwardEntry { doc: DocId(0), bytes: &bytes, word_count: 3 };
+        (entry.decode().is_some(), entry.visit(|_, _| {}).is_some())
+    }
+
+    #[test]
+    fn a_word_that_the_segment_does_not_have_is_corrupt() {
+        // Title, a tag behind its length, headings, lengths of paragraphs, summary, body.
+        let lists = [[0, 1], [1, 2], [2, 0], [1, 1], [0, 1], [2, 1]];
+        assert_eq!(is_valid(&lists), (true, true));
+        for list in [0, 1, 2, 4, 5] {
+            let mut other = lists;
+            other[list][1] = 3;
+            assert_eq!(is_valid(&other), (false, false), "list {list}");
+        }
     }
 }

@@ -102,7 +102,7 @@ impl Segment {
     }
 
     pub(crate) fn term_of(&self, word: WordId) -> TermOrd {
-        debug_assert!(word.index() < self.term_of.len(), "a word of this segment");
+        debug_assert!(word.index() < self.term_of.len(), "forward entries have words of their segment only");
         TermOrd(self.term_of.get(word.index()).map_or(0, |term| term >> 1))
     }
 
@@ -134,7 +134,7 @@ impl Segment {
                 let range = self.forward.range(doc).unwrap_or_default();
                 let range = (range.start - start) as usize..(range.end - start) as usize;
                 let bytes = bytes.get(range).unwrap_or_default();
-                if visit(ForwardEntry { doc: DocId(doc as u32), bytes }, &mut found).is_none() {
+                if visit(self.entry(DocId(doc as u32), bytes), &mut found).is_none() {
                     self.blobs.mark_corrupt();
                 }
             }
@@ -155,11 +155,15 @@ impl Segment {
     /// Calls `read` with the forward entry of a document; it returns `None` if the entry is corrupt.
     fn with_forward_entry<T>(&self, doc: DocId, read: impl FnOnce(ForwardEntry<'_>) -> Option<T>) -> Option<T> {
         let bytes = self.read(IndexPart::Forward, self.forward.range(doc.index()).unwrap_or_default());
-        let value = read(ForwardEntry { doc, bytes: &bytes });
+        let value = read(self.entry(doc, &bytes));
         if value.is_none() {
             self.blobs.mark_corrupt();
         }
         value
+    }
+
+    fn entry<'a>(&self, doc: DocId, bytes: &'a [u8]) -> ForwardEntry<'a> {
+        ForwardEntry { doc, bytes, word_count: self.term_of.len() }
     }
 
     fn read(&self, part: IndexPart, range: Range<u64>) -> Vec<u8> {
