@@ -59,7 +59,7 @@ def check_release(facts: Facts, tag: str | None, repository: str | None) -> None
 def check_complete(facts: Facts, folder: Path) -> None:
     """Fails if an archive or bundle that a release names is not in the folder."""
     names = [archive_name(facts, triple) for triple in TARGETS]
-    names += [bundle_name(facts, triple) for triple, target in TARGETS.items() if "linux-gnu" not in triple]
+    names += [bundle_name(facts, triple) for triple, target in TARGETS.items() if target.debian is None]
     missing = [name for name in names if not (folder / name).exists()]
     if missing:
         raise SystemExit(f"the release lacks {', '.join(missing)}")
