@@ -154,7 +154,7 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
     };
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
-    let blocks = blocks(note);
+    let blocks = blocks(note, sizes.end);
     for (index, own) in own_ranges(body, &blocks) {
         let block = &blocks[index];
         if block.heading_path != last_path {
@@ -182,11 +182,13 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
     fragments
 }
 
-/// Returns the blocks of a note; a single one if all of them have at most [`WHOLE_BODY_BYTES`] together.
-fn blocks(note: &NoteHandle) -> Vec<Block> {
+/// Returns the blocks of a note; a single one if all of them have at most [`WHOLE_BODY_BYTES`] together, and no more than
+/// a fragment may have.
+fn blocks(note: &NoteHandle, max_bytes: usize) -> Vec<Block> {
     let mut blocks = note.parsed_or_empty().blocks();
     let end = |(first, last): (&Block, &Block)| first.range.start..last.range.end.max(first.range.end);
-    let whole = blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE_BODY_BYTES);
+    let whole =
+        blocks.first().zip(blocks.last()).map(end).filter(|whole| whole.len() <= WHOLE_BODY_BYTES.min(max_bytes));
     if let Some(whole) = whole {
         blocks.truncate(1);
         blocks.iter_mut().for_each(|block| block.range = whole.clone());
