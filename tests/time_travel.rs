@@ -406,6 +406,36 @@ fn a_date_means_the_last_commit_until_its_end() {
 
 #[test]
 #[ignore = "git"]
+fn a_difference_may_begin_before_the_first_note() {
+    let repository = two_commits();
+    let actions = |from: &str, today: &str| {
+        let answer = json(&repository.ok(&["diff", from, "HEAD", "--today", today, "--json"]));
+        let found = answer["differences"].as_array().unwrap().iter();
+        (answer["from"].is_null(), found.map(|note| text(&note["action"])).collect::<Vec<_>>())
+    };
+    let list = |action: &str| vec![action.to_owned()];
+    // Several days count from before the first of them, one day from its end.
+    assert_eq!(actions("last week", "2026-03-13"), (false, list("changed")));
+    assert_eq!(actions("7d", "2026-03-13"), (false, list("changed")));
+    assert_eq!(actions("7d", "2026-03-14"), (false, Vec::new()));
+    assert_eq!(actions("last week", "2026-03-14"), (false, list("changed")));
+    assert_eq!(actions("March 2026", "2026-03-14"), (true, list("created")));
+    assert_eq!(actions("2020-01-01", "2026-03-14"), (true, list("created")));
+    // A commit without a store.
+    repository.git(&["checkout", "--quiet", "--orphan", "empty"]);
+    repository.git(&["rm", "--quiet", "-r", "--cached", "."]);
+    repository.git(&["commit", "--quiet", "--allow-empty", "-m", "nothing"]);
+    repository.git(&["checkout", "--quiet", "--force", "main"]);
+    assert_eq!(actions("empty", "2026-03-14"), (false, list("created")));
+    let clone = repository.path("shallow");
+    let source = format!("file://{}", repository.path("").display());
+    repository.git(&["clone", "--quiet", "--depth", "1", &source, clone.to_str().unwrap()]);
+    let refused = repository.refused(&["diff", "2020-01-01", "--root", clone.to_str().unwrap()]);
+    assert!(refused.contains("no commit is as old") && refused.contains("--unshallow"), "{refused}");
+}
+
+#[test]
+#[ignore = "git"]
 fn a_name_of_no_commit_is_refused() {
     let repository = two_commits();
     let tree = repository.git(&["rev-parse", "HEAD^{tree}"]);

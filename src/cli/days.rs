@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::calendar::{DateRange, parse_with_short_forms};
+use crate::calendar::{DateRange, Period, parse_with_short_forms};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
@@ -61,18 +61,44 @@ pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
 /// Parses `--at`: a date or a moment, both in UTC, else a revision. A text that reads as a date is none.
 pub(super) fn commit_name(text: &str, today: Today) -> CommitName {
     let text = text.trim();
-    let until = |seconds| CommitName::Until { seconds, text: text.to_owned() };
-    last_second(text, today).map_or_else(|| CommitName::Revision(text.to_owned()), until)
+    named_commit(text, last_second(text, today, end_of))
 }
 
-/// Returns the last second of the days that a text names, or the moment that it names, in seconds since 1970.
-fn last_second(text: &str, today: Today) -> Option<i64> {
+/// Parses REV1 of `diff`. Differs from [`commit_name`] for several days, which name the last commit before the first of
+/// them, so that the changes in them count.
+pub(super) fn commit_before(text: &str, today: Today) -> CommitName {
+    let text = text.trim();
+    let before = |range: DateRange| match range {
+        DateRange::Period(Period { from: Some(from), .. }) => from.yesterday().map_or_else(|_| end_of(range), last_of),
+        _ => end_of(range),
+    };
+    named_commit(text, last_second(text, today, before))
+}
+
+fn named_commit(text: &str, until: Option<i64>) -> CommitName {
+    let text = text.to_owned();
+    match until {
+        Some(seconds) => CommitName::Until { seconds, text },
+        None => CommitName::Revision(text),
+    }
+}
+
+fn last_of(day: Date) -> DateTime {
+    day.at(23, 59, 59, 0)
+}
+
+fn end_of(range: DateRange) -> DateTime {
+    last_of(range.period().to)
+}
+
+/// Returns the second that `until` gives for the days that a text names, or the moment that it names, in seconds since
+/// 1970.
+fn last_second(text: &str, today: Today, until: impl Fn(DateRange) -> DateTime) -> Option<i64> {
     let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second());
     // Names such as `main` can be told without looking up the day.
     let any_day = Date::constant(2000, 1, 1);
     if span("--at", text, any_day, PERIODS).is_ok() {
-        let end = span("--at", text, today.day(), PERIODS).ok()?.period().to.at(23, 59, 59, 0);
-        return in_utc(end);
+        return in_utc(until(span("--at", text, today.day(), PERIODS).ok()?));
     }
     let moment = text.parse::<Timestamp>().ok().map(|moment| moment.as_second());
     moment.or_else(|| in_utc(text.parse().ok()?))

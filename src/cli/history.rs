@@ -2,7 +2,7 @@
 
 use clap::Args;
 
-use super::days::commit_name;
+use super::days::{commit_before, commit_name};
 use super::globals::Invocation;
 use crate::request::{Command, DiffRequest, HistoryRequest, count};
 
@@ -14,7 +14,7 @@ const MIN_ENTRY_CHARS: usize = 30;
 /// The arguments of `qipu diff`.
 #[derive(Debug, Args)]
 pub(super) struct DiffArgs {
-    /// The earlier commit: a revision of git, or a date for the last commit until its end
+    /// The earlier commit: a revision of git, or a date (the last commit until its end; until the beginning of several days)
     #[arg(value_name = "REV1")]
     from: String,
     /// The later commit (default: the files as they are)
@@ -27,8 +27,9 @@ pub(super) struct DiffArgs {
 
 impl DiffArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
-        let name = |text: &str| commit_name(text, invocation.location.today);
-        let (from, to) = (name(&self.from), self.to.as_deref().map(name));
+        let today = invocation.location.today;
+        let to = self.to.as_deref().map(|text| commit_name(text, today));
+        let from = commit_before(&self.from, today);
         Command::Diff(DiffRequest { from, to, limit: self.limit })
     }
 }

@@ -7,7 +7,7 @@ use super::history::short;
 use super::note_changes;
 use rayon::prelude::*;
 
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::escape::{one_line, shortened};
 use crate::graph::{StandIns, Successions};
 use crate::note::NoteId;
@@ -72,13 +72,16 @@ impl Difference<'_> {
 
 /// Reports the notes that differ, by how they differ, then by id.
 pub(super) fn run(request: &DiffRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let at = |name| Location { at: name, ..location.clone() }.at_commit(current_dir);
-    let (before, after) = (at(Some(request.from.clone()))?, at(request.to.clone())?);
+    let at = |name| Location { at: name, ..location.clone() };
+    let before = at(Some(request.from.clone())).at_commit_if_any(current_dir)?;
+    let after = at(request.to.clone()).at_commit(current_dir)?;
     let commit = |location: &Location| location.commit_id().map_or(RowValue::Nothing, |id| RowValue::Name(short(id)));
-    let facts = [("from", commit(&before)), ("to", commit(&after))];
-    let (old, new) = (Side::open(&before, current_dir)?, Side::open(&after, current_dir)?);
-    let ids: BTreeSet<&NoteId> = old.by_id.keys().chain(new.by_id.keys()).collect();
-    let found = ids.into_par_iter().map(|id| difference(&old, &new, id));
+    let facts = [("from", before.as_ref().map_or(RowValue::Nothing, commit)), ("to", commit(&after))];
+    let new = Side::open(&after, current_dir)?;
+    let old = before.map(|before| Side::open_if_any(&before, current_dir)).transpose()?.flatten();
+    let before_ids = old.iter().flat_map(|old| old.by_id.keys());
+    let ids: BTreeSet<&NoteId> = before_ids.chain(new.by_id.keys()).collect();
+    let found = ids.into_par_iter().map(|id| difference(old.as_ref(), &new, id));
     let mut found: Vec<Difference<'_>> = found.filter_map(Result::transpose).collect::<Result<_, _>>()?;
     // The sort is stable: notes with the same kind stay sorted by id.
     found.sort_by_key(|difference| difference.kind);
@@ -102,6 +105,14 @@ impl Side {
         Ok(Self { store, successions, by_id })
     }
 
+    /// Opens the notes of a commit; `None` if it has no store.
+    fn open_if_any(location: &Location, current_dir: &Path) -> Result<Option<Self>, Error> {
+        match Self::open(location, current_dir) {
+            Err(error) if error.kind == ErrorKind::NoStore => Ok(None),
+            side => side.map(Some),
+        }
+    }
+
     fn note(&self, id: &NoteId) -> Option<(NoteIdx, &NoteHandle)> {
         let position = *self.by_id.get(id)?;
         Some((position, &self.store.notes()[position]))
@@ -115,15 +126,16 @@ impl Side {
 }
 
 /// Compares a note on both sides; `None` if it is the same.
-fn difference<'a>(old: &'a Side, new: &'a Side, id: &NoteId) -> Result<Option<Difference<'a>>, Error> {
+fn difference<'a>(old: Option<&'a Side>, new: &'a Side, id: &NoteId) -> Result<Option<Difference<'a>>, Error> {
     let one = |kind, note, superseded_by| Difference { kind, note, before: None, superseded_by };
-    let ((before_idx, before), (after_idx, after)) = match (old.note(id), new.note(id)) {
+    let found = old.and_then(|old| old.note(id).map(|(position, note)| (note, old.successor(position))));
+    let ((before, succeeded), (after_idx, after)) = match (found, new.note(id)) {
         (Some(before), Some(after)) => (before, after),
-        (Some((_, note)), None) => return Ok(Some(one(DifferenceKind::Deleted, note, None))),
+        (Some((note, _)), None) => return Ok(Some(one(DifferenceKind::Deleted, note, None))),
         (None, Some((position, note))) => return Ok(Some(one(DifferenceKind::Created, note, new.successor(position)))),
         (None, None) => return Ok(None),
     };
-    let successors = (old.successor(before_idx), new.successor(after_idx));
+    let successors = (succeeded, new.successor(after_idx));
     let (former, current) = (before.reparsed()?, after.reparsed()?);
     let (former, current) = (former.parsed()?, current.parsed()?);
     let kind = match successors {

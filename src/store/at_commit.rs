@@ -17,11 +17,21 @@ impl Location {
     /// # Errors
     /// `Usage` if there is no repository, or no such commit in it; `Failure` if git can't be asked.
     pub fn at_commit(self, current_dir: &Path) -> Result<Self, Error> {
-        let Some(name) = &self.at else { return Ok(self) };
+        let Some(name) = self.at.clone() else { return Ok(self) };
+        let none = || name.too_early().hint("`git log --reverse` begins with the first one");
+        self.at_commit_if_any(current_dir)?.ok_or_else(none)
+    }
+
+    /// Does what [`Self::at_commit`] does; `None` if the location names a moment before the first commit.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn at_commit_if_any(self, current_dir: &Path) -> Result<Option<Self>, Error> {
+        let Some(name) = &self.at else { return Ok(Some(self)) };
         let repository = self.repository(current_dir)?;
-        let id = find_commit(&repository, name)?;
+        let Some(id) = find_commit(&repository, name)? else { return Ok(None) };
         let files = FileTree::of_commit(CommitTree::read(&repository, id)?);
-        Ok(Self { files, no_index: true, ..self })
+        Ok(Some(Self { files, no_index: true, ..self }))
     }
 
     /// Returns the id of the commit whose files are read; `None` for the files on disk.

@@ -19,16 +19,27 @@ pub enum CommitName {
     },
 }
 
-/// Returns the id of a commit.
+impl CommitName {
+    /// Returns the error of a moment before the first commit.
+    pub(in crate::store) fn too_early(&self) -> Error {
+        let (Self::Revision(text) | Self::Until { text, .. }) = self;
+        Error::usage(format!("no commit is as old as `{text}`"))
+    }
+}
+
+/// Returns the id of a commit; `None` if the name is a moment before the first one.
 ///
 /// # Errors
 /// `Usage` if there is no such commit; `Failure` if git can't be asked.
-pub(in crate::store) fn find_commit(repository: &Repository, name: &CommitName) -> Result<String, Error> {
+pub(in crate::store) fn find_commit(repository: &Repository, name: &CommitName) -> Result<Option<String>, Error> {
     let found = match name {
         CommitName::Revision(revision) => repository.commit_of(revision),
         CommitName::Until { seconds, .. } => last_until(repository, *seconds),
     };
-    found.ok_or_else(|| missing(repository, name))
+    if found.is_some() {
+        return Ok(found);
+    }
+    missing(repository, name).map_or(Ok(None), Err)
 }
 
 fn last_until(repository: &Repository, seconds: i64) -> Option<String> {
@@ -39,27 +50,24 @@ fn last_until(repository: &Repository, seconds: i64) -> Option<String> {
     is_object_id(&id).then_some(id)
 }
 
-/// Returns the error of a commit that is not there.
-fn missing(repository: &Repository, name: &CommitName) -> Error {
+/// Returns the error of a commit that is not there; `None` if it would be before the first one.
+fn missing(repository: &Repository, name: &CommitName) -> Option<Error> {
     if repository.run(&["rev-parse", "--git-dir"], Vec::new(), Instant::now()).is_none() {
-        return Error::failure("git is not installed, or refuses to read this repository")
-            .hint("`git status` in its folder says why");
+        let error = Error::failure("git is not installed, or refuses to read this repository");
+        return Some(error.hint("`git status` in its folder says why"));
     }
-    if let Some(error) = no_commits(repository) {
-        return error;
-    }
-    match name {
-        CommitName::Revision(revision) => Error::usage(format!("git knows no commit `{revision}` here"))
-            .hint("name a commit, branch or tag, or a date such as 2025-03-05 or \"last week\""),
-        CommitName::Until { text, .. } => {
-            let error = Error::usage(format!("no commit is as old as `{text}`"));
-            error.hint(if repository.is_shallow() {
-                "a shallow clone has only the last commits; `git fetch --unshallow` gets the others"
-            } else {
-                "`git log --reverse` begins with the first one"
-            })
+    let of_name = || match name {
+        CommitName::Revision(revision) => {
+            let error = Error::usage(format!("git knows no commit `{revision}` here"));
+            Some(error.hint("name a commit, branch or tag, or a date such as 2025-03-05 or \"last week\""))
         }
-    }
+        CommitName::Until { .. } if repository.is_shallow() => {
+            let hint = "a shallow clone has only the last commits; `git fetch --unshallow` gets the others";
+            Some(name.too_early().hint(hint))
+        }
+        CommitName::Until { .. } => None,
+    };
+    no_commits(repository).or_else(of_name)
 }
 
 /// Returns the error of a repository whose branch has no commit; `None` if it has one.
