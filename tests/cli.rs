@@ -695,6 +695,23 @@ fn a_store_that_can_not_be_read_is_not_an_empty_one() {
 }
 
 #[test]
+fn files_and_folders_that_do_not_exist_are_named_before_anything_is_printed() {
+    let dir = store(&[("a", "", "Text.")]);
+    for (args, code, said) in [
+        (&["load", "none.pack"][..], 2, "there is no file none.pack"),
+        (&["eval", "none.jsonl"], 2, "there is no file none.jsonl"),
+        (&["export", "--since-index", "none/state"], 2, "there is no folder none"),
+        (&["list", "--root", "none"], 3, "there is no folder none"),
+        (&["list", "--root", ".qipu/notes"], 3, "no store in .qipu/notes"),
+    ] {
+        let answer = call(path(&dir), args);
+        assert_eq!((answer.code(), answer.stdout.as_str()), (code, ""), "{args:?}");
+        let error = answer.error.unwrap();
+        assert!(error.message.contains(said) && error.hint.is_some(), "{args:?}: {}", error.message);
+    }
+}
+
+#[test]
 fn doctor_distinguishes_errors_from_warnings() {
     let well = store(&[("a", "", "[[b]]"), ("b", "", "")]);
     let doctor = |dir: &tempfile::TempDir, args: &[&str]| call(path(dir), &[&["doctor"], args].concat());
@@ -715,6 +732,8 @@ fn doctor_distinguishes_errors_from_warnings() {
     let codes: Vec<_> =
         json["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect();
     assert_eq!(codes, ["link-leaves-project", "impossible-value", "duplicate-id", "passed-over"]);
+    let day = store(&[("a", "type: journal\n", "No link.")]);
+    assert_eq!(doctor(&day, &[]).stdout, "No problems found.\n", "a journal needs no links");
 }
 
 #[test]

@@ -164,7 +164,7 @@ fn whatever_is_wrong_is_one_warning() {
         for (dir, args, input, message) in [
             (link, &[][..], input.as_str(), ".qipu is a symbolic link"),
             (store, &["--store", "no\u{1b}where"], &input, "no store at no␛where"),
-            (store, &["--root", "/nowhere"], &input, "no store in /nowhere"),
+            (store, &["--root", "/nowhere"], &input, "there is no folder /nowhere"),
             (store, &["--json"], &input, format),
             (store, &["--format", "human"], &input, format),
             (store, &["--records"], &input, format),

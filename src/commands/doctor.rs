@@ -235,9 +235,9 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
-        // A document needs no links.
+        // Documents and journals need no links.
         let is_alone = graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none();
-        if is_alone && note.dialect() == Dialect::Qipu {
+        if is_alone && note.dialect() == Dialect::Qipu && !note.is_journal() {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }

@@ -66,7 +66,12 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
                 .hint("a store is a folder that contains notes/, mocs/ or journals/")
         })
     } else if let Some(root) = &location.root {
-        store_in(files, &current_dir.join(root)).ok_or_else(|| no_store(&format!("no store in {}", root.display())))
+        let folder = current_dir.join(root);
+        store_in(files, &folder).ok_or_else(|| match files.canonicalize(&folder) {
+            Ok(_) => no_store(&format!("no store in {}", root.display())),
+            Err(_) => Error::new(ErrorKind::NoStore, format!("there is no folder {}", root.display()))
+                .hint("name the folder of a project with --root DIR"),
+        })
     } else {
         nearest_store(files, current_dir)
             .ok_or_else(|| no_store("no store in this folder or its parents, up to the project's root"))
@@ -144,7 +149,8 @@ fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result
 }
 
 fn no_store(message: &str) -> Error {
-    Error::new(ErrorKind::NoStore, message).hint("create one with `qipu init`, or name one with --store PATH")
+    Error::new(ErrorKind::NoStore, message)
+        .hint("create one with `qipu init`, name one with --store PATH, or read a folder of Markdown with --source DIR")
 }
 
 /// Returns the root of the project of a directory: the nearest one above with a mark or a store, else itself.

@@ -558,6 +558,7 @@ fn disambiguate_ids(notes: &mut [Arc<NoteHandle>]) -> bool {
     for same in notes.chunk_by_mut(|a, b| a.id == b.id).filter(|same| same.len() > 1) {
         is_any = true;
         let keeper = same.iter().position(|note| note.names_its_id()).unwrap_or_default();
+        let message = format!("{} has the id `{}` too", same[keeper].path, same[keeper].id);
         let (mut ordinal, mut hashed) = (1, HashSet::new());
         for (_, note) in same.iter_mut().enumerate().filter(|(position, _)| *position != keeper) {
             // Paths that are not UTF-8 may be shown alike and then have the same hash.
@@ -566,8 +567,7 @@ fn disambiguate_ids(notes: &mut [Arc<NoteHandle>]) -> bool {
                 ordinal += 1;
                 note.id.duplicate(ordinal)
             });
-            let message = format!("another note has the id `{}`", note.id);
-            Arc::make_mut(note).set_duplicate_id(id, Diagnostic::new("duplicate-id", message));
+            Arc::make_mut(note).set_duplicate_id(id, Diagnostic::new("duplicate-id", message.clone()));
         }
     }
     is_any

@@ -161,7 +161,8 @@ impl StateFile {
     /// Reads the file, if it exists.
     ///
     /// # Errors
-    /// `Usage` for a path in a store, or one that a source would read as a note; `Failure` if it can't be read.
+    /// `Usage` for a path in a store, one that a source would read as a note, or one in a folder that does not exist;
+    /// `Failure` if it can't be read.
     pub fn open(store: &Store, file: &Path, location: &Location) -> Result<Self, Error> {
         let path = store.current_dir.join(file);
         let shown = file.display();
@@ -173,6 +174,7 @@ impl StateFile {
         if MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
             return Err(Error::usage(format!("{shown} would be a document")).hint("name a file without this ending"));
         }
+        expect_folder_of(file, &path)?;
         let bytes = files::read_bytes_if_there(&path)?;
         Ok(Self { path, bytes, waits: location.waits })
     }
@@ -197,14 +199,18 @@ impl StateFile {
 /// Reads a file that the user names, anywhere.
 ///
 /// # Errors
-/// `Failure` if it can't be read.
+/// `Usage` if there is no such file; `Failure` if it can't be read.
 pub fn read_user_file(file: &Path, current_dir: &Path) -> Result<Vec<u8>, Error> {
+    let path = current_dir.join(file);
+    if matches!(files::is_there(&path), Ok(false)) {
+        let hint = "name a file that exists, or `-` for standard input";
+        return Err(Error::usage(format!("there is no file {}", file.display())).hint(hint));
+    }
     let read = || {
-        let path = current_dir.join(file);
         if path.is_dir() {
             bail!("it is a folder");
         }
-        Ok(fs::read(path)?)
+        Ok(fs::read(&path)?)
     };
     Ok(read().with_context(|| format!("can't read {}", file.display()))?)
 }
