@@ -25,6 +25,7 @@ mod cli;
 #[cfg(unix)]
 mod collections;
 mod dialects;
+mod doc_links;
 mod docs;
 mod document_findings;
 mod edits;

@@ -213,7 +213,7 @@ fn run_taught(line: &str) {
     let line = line.as_str();
     let filled = line
         .replace("\"WORDS\"", "fsync")
-        .replace("\"TEXT\"", "thought")
+        .replace("'TEXT'", "thought")
         .replace(" OLD NEW", " qp-h2v6 qp-9f2t")
         .replace(" ID:LINE", " qp-5m3y:114")
         .replacen(" ID ID", " qp-h2v6 qp-9f2t", 1)

@@ -10,9 +10,9 @@ pub(super) use examples;
 
 pub(super) const TASKS: &str = "Common tasks:
   Capture a thought:
-    qipu capture \"TEXT\"
+    qipu capture 'TEXT'
   Add to today's journal:
-    qipu journal \"TEXT\"
+    qipu journal 'TEXT'
   Get the passages that answer a question (use words that the answer would use, and set a budget):
     qipu ask \"WORDS\" --max-chars 4000
   Find notes on a subject:

@@ -70,7 +70,7 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!("qipu show ID", "qipu show ID --links", "qipu show ID --raw"))]
     Show(list::ShowArgs),
     /// Show today's journal, or add to it
-    #[command(after_help = examples!("qipu journal", "qipu journal \"TEXT\"", "qipu journal --date yesterday"))]
+    #[command(after_help = examples!("qipu journal", "qipu journal 'TEXT'", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
     /// Browse the store full-screen: find, read, follow links (? shows the keys)
     #[command(after_help = examples!("qipu browse", "qipu browse WORDS"))]
@@ -137,17 +137,17 @@ pub(super) enum Subcommands {
     Init(InitRequest),
     /// Save text as a note
     #[command(after_help = examples!(
-        "qipu capture \"TEXT\"",
-        "qipu capture \"TEXT\" --tag idea,draft --title \"A better name\"",
+        "qipu capture 'TEXT'",
+        "qipu capture 'TEXT' --tag idea,draft --title \"A better name\"",
         "qipu capture --tag TAG <<'EOF'",
         "git log -1 --format=%B | qipu capture",
-        "qipu capture -q \"TEXT\" --link supports:ID --status accepted",
+        "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),
     /// Create a note
     #[command(after_help = examples!(
         "qipu create \"Retries hide bugs\" --type permanent --tag TAG",
-        "qipu create \"Retries hide bugs\" --link supports:ID --body \"TEXT\"",
+        "qipu create \"Retries hide bugs\" --link supports:ID --body 'TEXT'",
     ))]
     #[command(visible_alias = "new")]
     Create(change::CreateArgs),
@@ -163,7 +163,7 @@ pub(super) enum Subcommands {
         "qipu update ID --tag reviewed --untag TAG",
         "qipu update ID --set status=accepted --dry-run",
         "qipu update ID --replace 'OLD' 'NEW'",
-        "qipu update ID --append \"TEXT\"",
+        "qipu update ID --append 'TEXT'",
     ))]
     Update(change::UpdateArgs),
     /// Change a note's title, rename its file and update the links to it
@@ -234,7 +234,7 @@ pub(super) enum Subcommands {
         "qipu export --since-index ../exported.state",
     ))]
     Export(ExportRequest),
-    /// Import notes from Logseq or Obsidian; the source folder is never modified
+    /// Import notes from Obsidian, Logseq or the Open Knowledge Format; the source folder is never modified
     #[command(after_help = examples!(
         "qipu import logseq ../graph --dry-run",
         "qipu import obsidian ../vault --name notes",

@@ -157,18 +157,30 @@ fn unused_id(store: &Store, random: u64) -> NoteId {
     }
 }
 
-/// Returns the first line with text as a title, without marks of headings and lists; `None` for a blank text.
+/// Returns the first line with text as a title, without marks of headings, lists, quotations and tasks; `None` for a blank
+/// text.
 fn title_from(body: &str) -> Option<String> {
-    let line = body
-        .lines()
-        .map(|line| line.trim_start_matches(['#', '-', '*', '>', ' ', '\t']).trim())
-        .find(|line| !line.is_empty())?;
+    let is_text = |line: &&str| !line.chars().all(|sign| matches!(sign, '#' | '-' | '*' | '+' | '>' | ' ' | '\t'));
+    let line = without_marks(body.lines().find(is_text)?);
     if line.chars().count() <= MAX_TITLE {
         return Some(line.to_owned());
     }
     let cut: String = line.chars().take(MAX_TITLE).collect();
     let end = cut.rfind(' ').unwrap_or(cut.len());
     Some(format!("{}…", cut.get(..end).unwrap_or(&cut)))
+}
+
+/// Returns a line without the marks at its beginning. Each mark ends with a space.
+fn without_marks(line: &str) -> &str {
+    let mut text = line.trim();
+    while let Some((mark, rest)) = text.split_once([' ', '\t']) {
+        let is_heading = mark.len() <= 6 && mark.bytes().all(|sign| sign == b'#');
+        if !is_heading && !matches!(mark, "-" | "*" | "+" | ">") {
+            break;
+        }
+        text = rest.trim_start();
+    }
+    ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim_start()
 }
 
 fn folder_of(kind: &str) -> &'static str {
@@ -199,6 +211,25 @@ mod tests {
     use super::*;
     use crate::request::Action;
     use crate::store::{Location, NoteHandle};
+
+    #[test]
+    fn a_title_has_no_marks_of_markdown_and_keeps_its_signs() {
+        for (text, title) in [
+            ("# A heading", "A heading"),
+            ("> - [ ] buy milk", "buy milk"),
+            ("* [x] done", "done"),
+            ("---\n\n- -\nText", "Text"),
+            ("**Never** retry", "**Never** retry"),
+            ("--locked must be given", "--locked must be given"),
+            ("#123 crashes", "#123 crashes"),
+            ("####### seven", "####### seven"),
+            ("- [ ]", "[ ]"),
+            (">= 3 is enough", ">= 3 is enough"),
+        ] {
+            assert_eq!(title_from(text).as_deref(), Some(title), "{text}");
+        }
+        assert!(title_from(" \n# \n--- *").is_none());
+    }
 
     #[test]
     fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {

@@ -1,0 +1,77 @@
+//! Relative links of the documents: each leads to a file that exists, and to a heading of it.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use walkdir::WalkDir;
+
+/// A document: the anchors of its headings, and the targets of its links.
+#[derive(Default)]
+struct Page {
+    anchors: HashSet<String>,
+    links: Vec<String>,
+}
+
+impl Page {
+    fn read(path: &Path) -> Self {
+        let text = fs::read_to_string(path).unwrap();
+        let (mut page, mut heading) = (Self::default(), None);
+        for event in Parser::new_ext(&text, Options::ENABLE_TABLES) {
+            match event {
+                Event::Start(Tag::Heading { .. }) => heading = Some(String::new()),
+                Event::End(TagEnd::Heading(_)) => page.anchors.extend(heading.take().map(|text| anchor(&text))),
+                Event::Start(Tag::Link { dest_url, .. }) => page.links.push(dest_url.to_string()),
+                Event::Text(text) | Event::Code(text) => heading.iter_mut().for_each(|heading| heading.push_str(&text)),
+                _ => {}
+            }
+        }
+        page
+    }
+}
+
+/// Returns the anchor of a heading, without the number that tells equal ones apart.
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
+    kept.collect::<String>().trim().to_lowercase().replace(' ', "-")
+}
+
+/// Resolves `..` without looking at the disk.
+fn normalized(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => _ = normal.pop(),
+            Component::CurDir => {}
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[test]
+fn links_between_documents_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folders = [(root.to_path_buf(), 1), (root.join("specs"), usize::MAX)];
+    let files = folders.iter().flat_map(|(folder, depth)| WalkDir::new(folder).max_depth(*depth));
+    let paths =
+        files.map(|entry| entry.unwrap().into_path()).filter(|path| path.extension().is_some_and(|it| it == "md"));
+    // The notices contain pages of other projects.
+    let own = paths.filter(|path| !path.ends_with("THIRD-PARTY-NOTICES.md"));
+    let pages: BTreeMap<PathBuf, Page> = own.map(|path| (path.clone(), Page::read(&path))).collect();
+    let (mut count, mut lost) = (0, Vec::new());
+    for (path, page) in &pages {
+        for link in page.links.iter().filter(|link| !link.contains("://")) {
+            let (file, fragment) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { normalized(&path.with_file_name(file)) };
+            let has_heading = || pages.get(&target).is_none_or(|page| page.anchors.contains(fragment));
+            if !target.exists() || !(fragment.is_empty() || has_heading()) {
+                lost.push(format!("{}: {link}", path.display()));
+            }
+            count += 1;
+        }
+    }
+    assert!(lost.is_empty(), "{}", lost.join("\n"));
+    assert!(count >= 300, "only {count} links");
+}
