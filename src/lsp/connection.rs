@@ -13,7 +13,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::error::{Error, ErrorKind};
-use crate::escape::one_line;
+use crate::escape::{escape_json, one_line};
 use crate::report::DiagnosticEntry;
 
 /// The longest message that is accepted, in bytes: a document of the longest note, whose characters may be escaped.
@@ -216,7 +216,7 @@ impl Connection {
     }
 
     fn write_message(&self, message: &Value) -> Result<(), Error> {
-        let text = message.to_string();
+        let text = escape_json(message.to_string());
         let mut out = self.output.borrow_mut();
         out.write_all(format!("Content-Length: {}\r\n\r\n{text}", text.len()).as_bytes())?;
         Ok(out.flush()?)

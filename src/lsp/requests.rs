@@ -10,6 +10,7 @@ use super::file_uri::path_of;
 use super::view::View;
 use super::{actions, completion, hover, lenses, navigation, rename, symbols};
 use crate::error::Error;
+use crate::escape::abbreviated;
 
 /// The command of a lens that opens a note.
 pub(super) const SHOW_NOTE: &str = "qipu.showNote";
@@ -39,7 +40,7 @@ pub(super) fn answer(view: &View<'_>, method: &str, params: Value) -> Result<Ans
         "textDocument/codeLens" => with(view, params, lenses::lenses),
         "workspace/executeCommand" => return execute(view, params),
         "initialize" => Err(ResponseError::new(INVALID_REQUEST, "the server is initialized already")),
-        _ => Err(ResponseError::new(METHOD_NOT_FOUND, format!("unknown method `{method}`"))),
+        _ => Err(ResponseError::new(METHOD_NOT_FOUND, format!("unknown method `{}`", abbreviated(method)))),
     };
     Ok(Answer { value: value?, follow_up: None })
 }

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::sync::mpsc::Sender;
 
 use rmcp::model::{
-    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, DiscoverResult,
-    GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
+    CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    DiscoverResult, ErrorCode, GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation,
+    ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
@@ -20,7 +20,7 @@ use super::prompts::PromptRequest;
 use super::stdio::{MessageReader, MessageWriter};
 use super::{Call, StoreRequest, prompts, resources, schemas};
 use crate::error::{Error, ErrorKind};
-use crate::escape::one_line;
+use crate::escape::{abbreviated, one_line};
 
 /// How long clients may keep what depends on the version of qipu alone, in milliseconds: an hour.
 const STATIC_TTL_MS: u64 = 3_600_000;
@@ -107,6 +107,15 @@ impl ServerHandler for Handler {
         // The model reads the error of a tool, but not that of the protocol.
         let result = result.unwrap_or_else(|error| CallToolResult::error(vec![ContentBlock::text(error_text(&error))]));
         Ok(result.into())
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let message = format!("there is no method {}", abbreviated(&request.method));
+        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
     }
 
     async fn list_prompts(

@@ -11,6 +11,8 @@ use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, ProtocolVersion}
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncWrite, BufReader, ReadBuf};
 
+use crate::escape::escape_json;
+
 /// The longest line that is accepted, in bytes with its end; the limit of the SDK.
 const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 
@@ -56,7 +58,7 @@ impl<R: AsyncRead, W: Write> MessageReader<R, W> {
             LineFate::Ignored => self.line.clear(),
             LineFate::Answered(refusal) => {
                 self.line.clear();
-                self.replies.write_all(format!("{refusal}\n").as_bytes())?;
+                write_messages(&mut self.replies, format!("{refusal}\n").as_bytes())?;
                 self.replies.flush()?;
             }
         }
@@ -149,7 +151,7 @@ pub(super) struct MessageWriter<W>(pub(super) W);
 
 impl<W: Write + Unpin> AsyncWrite for MessageWriter<W> {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Poll::Ready(self.get_mut().0.write_all(bytes).map(|()| bytes.len()))
+        Poll::Ready(write_messages(&mut self.get_mut().0, bytes).map(|()| bytes.len()))
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -159,6 +161,17 @@ impl<W: Write + Unpin> AsyncWrite for MessageWriter<W> {
     fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.poll_flush(context)
     }
+}
+
+/// Writes messages, each with its line end. Characters that are invisible or steer a terminal are written as escapes of
+/// JSON: a message repeats the id and the names of a request.
+fn write_messages(output: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
+    let Ok(text) = std::str::from_utf8(bytes) else { return output.write_all(bytes) };
+    let escaped = |line: &str| match line.strip_suffix('\n') {
+        Some(message) => escape_json(message.to_owned()) + "\n",
+        None => escape_json(line.to_owned()),
+    };
+    output.write_all(text.split_inclusive('\n').map(escaped).collect::<String>().as_bytes())
 }
 
 #[cfg(test)]
@@ -184,6 +197,15 @@ mod tests {
             (answer["error"]["code"].as_i64().unwrap(), answer.get("id").unwrap().clone())
         };
         (String::from_utf8(given).unwrap(), std::str::from_utf8(&answers).unwrap().lines().map(answer).collect())
+    }
+
+    #[test]
+    fn a_message_is_written_without_invisible_characters_and_means_the_same() {
+        let messages = "{\"id\":\"a\u{200b}\u{1b}\"}\n{\"id\":\"ü\"}\n{";
+        let mut written = Vec::new();
+        write_messages(&mut written, messages.as_bytes()).unwrap();
+        let written = String::from_utf8(written).unwrap();
+        assert_eq!(written, "{\"id\":\"a\\u200b\\u001b\"}\n{\"id\":\"ü\"}\n{");
     }
 
     #[test]
