@@ -15,7 +15,7 @@ from referencing import Registry, Resource
 
 
 def schemas() -> dict[str, dict]:
-    return {path.stem: json.loads(path.read_text()) for path in (ROOT / "specs/schema").glob("*.json")}
+    return {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "specs/schema").glob("*.json")}
 
 
 def answers(text: str) -> list[dict]:
@@ -35,7 +35,7 @@ def main() -> None:
     )
     count = 0
     for path in sorted((ROOT / "tests/snapshots").glob("*@json.snap")):
-        for answer in answers(path.read_text()):
+        for answer in answers(path.read_text(encoding="utf-8")):
             mode = answer["mode"]
             is_change = mode not in known or mode in ("journal", "setup") and "dry_run" in answer
             validator = Draft202012Validator(known["change" if is_change else mode], registry=registry)

@@ -41,7 +41,7 @@ def control(facts: Facts, triple: str, binary: bytes, size: int) -> str:
 
 def copyright_file(facts: Facts) -> bytes:
     """The machine-readable copyright file: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/."""
-    text = (ROOT / "LICENSE").read_text()
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
     holder = next(line for line in text.splitlines() if line.startswith("Copyright"))
     body = text.split(holder, 1)[1].strip()
     lines = "\n".join(f" {line or '.'}" for line in body.splitlines())

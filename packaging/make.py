@@ -32,7 +32,9 @@ def parse_arguments() -> argparse.Namespace:
     release = actions.add_parser(
         "release", help="add what describes the packages in a folder: launcher, formula, checksums …"
     )
-    release.add_argument("--tag", help="fail if this is not the tag of the version in Cargo.toml")
+    release.add_argument(
+        "--tag", help="fail if this is not the tag of the version in Cargo.toml, or a package of a release is missing"
+    )
     release.add_argument("--repository", help="fail if this is not the repository in Cargo.toml")
     release.add_argument("folder", type=Path)
     actions.add_parser("notices", help="write THIRD-PARTY-NOTICES.md").add_argument(
@@ -44,8 +46,8 @@ def parse_arguments() -> argparse.Namespace:
 def write_notices(is_check: bool) -> None:
     path, text = ROOT / "THIRD-PARTY-NOTICES.md", notices()
     if not is_check:
-        path.write_text(text)
-    elif path.read_text() != text:
+        path.write_text(text, encoding="utf-8")
+    elif path.read_text(encoding="utf-8") != text:
         raise SystemExit(f"{path.name} is not current: run packaging/make.py notices")
 
 

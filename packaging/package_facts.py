@@ -75,7 +75,7 @@ class Facts:
 
 
 def read_facts() -> Facts:
-    package = tomllib.loads((ROOT / "Cargo.toml").read_text())["package"]
+    package = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["package"]
     return Facts(**{name: package[name] for name in Facts.__dataclass_fields__})
 
 

@@ -6,6 +6,7 @@ program again; here every package holds the same bytes.
 
 import base64
 import hashlib
+import re
 from pathlib import Path
 
 from deterministic_archives import Entry, write_zip
@@ -38,7 +39,9 @@ def metadata(facts: Facts) -> bytes:
         "Requires-Python: >=3.8",
         "Description-Content-Type: text/markdown",
     ]
-    readme = (ROOT / "README.md").read_text()
+    # The page of the package has no other files of the repository.
+    address = f"{facts.repository}/blob/v{facts.version}/"
+    readme = re.sub(r"\]\((?=[\w.])(?!https?:)", f"]({address}", (ROOT / "README.md").read_text(encoding="utf-8"))
     return ("\n".join(fields) + f"\n\n<!-- mcp-name: {facts.mcp_name} -->\n\n{readme}").encode()
 
 

@@ -56,8 +56,8 @@ def server_json(facts: Facts, folder: Path) -> dict[str, object]:
 
 
 def formula(facts: Facts, folder: Path) -> str:
-    """The Homebrew formula; the checksum of an archive that is not in the folder is all zeros, which a release has not."""
-    text = (ROOT / "packaging/formula.rb.in").read_text()
+    """The Homebrew formula; the checksum of an archive that is not in the folder is all zeros, which no complete release has."""
+    text = (ROOT / "packaging/formula.rb.in").read_text(encoding="utf-8")
     for triple in TARGETS:
         archive = folder / archive_name(facts, triple)
         text = text.replace(f"@SHA256:{triple}@", sha256(archive) if archive.exists() else "0" * 64)
@@ -107,10 +107,10 @@ def bill_of_materials(facts: Facts) -> dict[str, object]:
 
 def write_release_files(facts: Facts, folder: Path) -> None:
     def write_json(name: str, value: dict[str, object]) -> None:
-        (folder / name).write_text(json.dumps(value, indent=2) + "\n")
+        (folder / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
     write_json("server.json", server_json(facts, folder))
     write_json("qipu.cdx.json", bill_of_materials(facts))
-    (folder / "qipu.rb").write_text(formula(facts, folder))
+    (folder / "qipu.rb").write_text(formula(facts, folder), encoding="utf-8")
     files = sorted(path for path in folder.iterdir() if path.name != "SHA256SUMS")
-    (folder / "SHA256SUMS").write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files))
+    (folder / "SHA256SUMS").write_text("".join(f"{sha256(path)}  {path.name}\n" for path in files), encoding="utf-8")

@@ -26,7 +26,7 @@ def crate_of(name: str) -> str:
 def main() -> None:
     program = sys.argv[1]
     lines = subprocess.check_output(
-        ["nm", "--print-size", "--size-sort", "--demangle", program], text=True
+        ["nm", "--print-size", "--size-sort", "--demangle", program], encoding="utf-8"
     ).splitlines()
     sizes: Counter[tuple[str, str]] = Counter()
     for line in lines:
@@ -39,7 +39,7 @@ def main() -> None:
     print(f"{'crate':32} {'code':>10} {'data':>10}")
     for crate, _ in crates.most_common(40):
         print(f"{crate:32} {sizes[crate, 'code']:10} {sizes[crate, 'data']:10}")
-    print(subprocess.check_output(["size", "-A", program], text=True))
+    print(subprocess.check_output(["size", "-A", program], encoding="utf-8"))
 
 
 main()

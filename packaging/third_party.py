@@ -85,7 +85,7 @@ def read_files(folder: Path, pattern: str) -> dict[str, str]:
     names = sorted(
         name for name in os.listdir(folder) if re.search(pattern, name.upper()) and (folder / name).is_file()
     )
-    return {name.upper(): (folder / name).read_text(errors="replace") for name in names}
+    return {name.upper(): (folder / name).read_text(encoding="utf-8", errors="replace") for name in names}
 
 
 def texts(crate: Crate) -> list[str]:
