@@ -278,7 +278,7 @@ fn question_files_come_in_three_forms_and_errors_name_the_line() {
     assert_eq!(error.kind.exit_code(), 2);
     assert_eq!(error.message, "-:2: unknown field `answer`; known fields: question, answers, silent");
     let missing = call(dir, &["eval", "nosuch.jsonl"]);
-    assert_eq!((missing.code(), missing.stdout.as_str()), (1, ""));
+    assert_eq!((missing.code(), missing.stdout.as_str()), (2, ""));
     // A text of the file forges no line and steers no terminal.
     let forged = of("{\"question\": \"gnu\\n\\u001b[31mD miss\", \"answers\": {\"ids\": \"a\"}}").stdout;
     assert!(forged.contains("gnu ␛[31mD miss (a is not a hit)\n"), "{forged}");

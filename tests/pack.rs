@@ -500,7 +500,7 @@ fn a_dump_replaces_nothing_but_packs() {
         ("dump p --dry-run", 2),
         ("dump p --max-chars 100", 2),
         ("load p --max-chars 100", 2),
-        ("load nowhere", 1),
+        ("load nowhere", 2),
         ("load .qipu", 1),
         ("load p --strategy other", 2),
     ] {
