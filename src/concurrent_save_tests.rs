@@ -71,7 +71,7 @@ pub(crate) enum Save {
 }
 
 /// A program that saves a file at a point.
-pub(crate) struct Editor {
+pub(crate) struct SavingProgram {
     file: PathBuf,
     text: &'static str,
     save: Save,
@@ -82,7 +82,7 @@ pub(crate) struct Editor {
     pub(crate) has_begun: bool,
 }
 
-impl Editor {
+impl SavingProgram {
     pub(crate) fn new(file: PathBuf, text: &'static str, save: Save, left: usize) -> Self {
         Self { file, text, save, left, open: None, has_begun: false }
     }
@@ -128,7 +128,7 @@ impl Editor {
     }
 }
 
-impl Drop for Editor {
+impl Drop for SavingProgram {
     fn drop(&mut self) {
         self.write();
     }
@@ -190,7 +190,7 @@ fn no_save_of_another_program_is_lost_whenever_it_comes() {
         let last_read = points.iter().rposition(|point| *point == Point::Read).unwrap();
         for (save, at) in SAVES.iter().flat_map(|save| (0..points.len()).map(move |at| (*save, at))) {
             let dir = store();
-            let mut editor = Editor::new(dir.path().join(".qipu").join(FILE), SAVED, save, at);
+            let mut editor = SavingProgram::new(dir.path().join(".qipu").join(FILE), SAVED, save, at);
             let result = call(dir.path(), words, Box::new(move |point| editor.at(point)));
             let now = all_files(dir.path());
             let context = || format!("{words:?}, {save:?} at {at} of {points:?}: {result:?}\n{now:#?}");

@@ -167,11 +167,8 @@ impl<W: Write + Unpin> AsyncWrite for MessageWriter<W> {
 /// JSON: a message repeats the id and the names of a request.
 fn write_messages(output: &mut impl Write, bytes: &[u8]) -> io::Result<()> {
     let Ok(text) = std::str::from_utf8(bytes) else { return output.write_all(bytes) };
-    let escaped = |line: &str| match line.strip_suffix('\n') {
-        Some(message) => escape_json(message.to_owned()) + "\n",
-        None => escape_json(line.to_owned()),
-    };
-    output.write_all(text.split_inclusive('\n').map(escaped).collect::<String>().as_bytes())
+    let lines: Vec<String> = text.split('\n').map(|line| escape_json(line.to_owned())).collect();
+    output.write_all(lines.join("\n").as_bytes())
 }
 
 #[cfg(test)]

@@ -265,7 +265,7 @@ mod tests {
     use std::rc::Rc;
 
     use super::*;
-    use crate::concurrent_save_tests::{Editor, Point, Save, beside, here};
+    use crate::concurrent_save_tests::{Point, Save, SavingProgram, beside, here};
     use crate::env::WaitPolicy;
     use crate::store::Location;
 
@@ -294,7 +294,7 @@ mod tests {
             recipe.install(&project).unwrap();
         }
         let has_come = Rc::new(Cell::new(false));
-        let (noted, mut editor) = (Rc::clone(&has_come), Editor::new(file.clone(), saved, save, point_index));
+        let (noted, mut editor) = (Rc::clone(&has_come), SavingProgram::new(file.clone(), saved, save, point_index));
         let program = move |point: Point| {
             editor.at(point);
             noted.set(editor.has_begun);

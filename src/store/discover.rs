@@ -1,5 +1,6 @@
 //! Discovery of the store, and the display of its path.
 
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use super::commit::revision::CommitName;
@@ -68,9 +69,11 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
     } else if let Some(root) = &location.root {
         let folder = current_dir.join(root);
         store_in(files, &folder).ok_or_else(|| match files.canonicalize(&folder) {
-            Ok(_) => no_store(&format!("no store in {}", root.display())),
-            Err(_) => Error::new(ErrorKind::NoStore, format!("there is no folder {}", root.display()))
-                .hint("name the folder of a project with --root DIR"),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Error::new(ErrorKind::NoStore, format!("there is no folder {}", root.display()))
+                    .hint("name the folder of a project with --root DIR")
+            }
+            _ => no_store(&format!("no store in {}", root.display())),
         })
     } else {
         nearest_store(files, current_dir)
