@@ -75,6 +75,7 @@ mod terminal;
 #[cfg(unix)]
 mod time_travel;
 mod trust;
+mod whole_names;
 #[cfg(unix)]
 mod worktrees;
 mod writable_sources;

@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::escape::one_line;
 
 /// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
-const OTHER_NAMES: [(&str, &[&str]); 22] = [
+pub(super) const OTHER_NAMES: [(&str, &[&str]); 22] = [
     ("add", &["add", "capture"]),
     ("cat", &["show"]),
     ("check", &["doctor"]),
@@ -64,7 +64,7 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
 }
 
 /// Returns the question whether a name is meant.
-fn meant(name: &str) -> String {
+pub(super) fn meant(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
 
@@ -100,7 +100,7 @@ fn without_flags(root: &Command, words: &[OsString]) -> Vec<String> {
 }
 
 /// Iterates the subcommands that help lists.
-fn visible(command: &Command) -> impl Iterator<Item = &Command> {
+pub(super) fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
 }
 

@@ -29,6 +29,7 @@ mod shell;
 mod subcommands;
 mod tasks;
 mod values;
+mod verb_as_text;
 
 pub(crate) use change::OWN_FIELDS;
 pub use shell::{COMPLETE, command};
@@ -89,6 +90,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
         check_flags(&matches, &path, Cli::command)?;
         return text.map(ParsedCli::Help);
     }
+    verb_as_text::expect_text(&path, &matches, Cli::command)?;
     // A primer in a hook must not fail because of a variable.
     let mut invocation = cli.global.invocation(env, matches!(cli.command, Subcommands::Prime(_)))?;
     let has_budget = invocation.budget.is_limited();

@@ -71,7 +71,11 @@ pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Pat
 
 /// Returns the notes to check: those that the request names, else all that still hold.
 fn chosen(store: &Store, request: &StaleRequest) -> Result<Vec<NoteIdx>, Error> {
-    if request.ids.is_empty() { Ok(notes_in_force(store)) } else { store.positions(&request.ids) }
+    match request.ids.as_slice() {
+        [] => Ok(notes_in_force(store)),
+        ids if request.is_fix => store.positions_to_change(ids),
+        ids => store.positions(ids),
+    }
 }
 
 /// Returns the notes that still hold, or whose last day is past.

@@ -17,6 +17,9 @@ use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";
 
+/// The fewest characters, besides `qp-`, of the beginning of an id that names a note. Shorter ones are slips more often.
+const MIN_PREFIX: usize = 4;
+
 const MAX_SUGGESTIONS: usize = 3;
 /// The number of characters of a name that are compared.
 const MAX_COMPARED: usize = 80;
@@ -77,12 +80,38 @@ impl Store {
     }
 
     /// Returns the position of the note that a user names: by id, file, title, title in any case, alias (such as
-    /// the id of a note that was merged into it), the file's name without its folder, or the beginning of its id, `qp-`
-    /// included or not; in this order, which is that of links. A draft has only names that no other note has.
+    /// the id of a note that was merged into it), the file's name without its folder, its id without `qp-`, or the
+    /// beginning of its id; in this order, which is that of links. A draft has only names that no other note has.
     ///
     /// # Errors
-    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it.
+    /// `NoNote` if no note has the name; `Usage`, listing the candidates, if several notes have it, or if it is the
+    /// beginning of ids and shorter than [`MIN_PREFIX`].
     pub fn resolve(&self, name: &str) -> Result<NoteIdx, Error> {
+        let of_prefix = |name: &str, notes: &[NoteIdx]| match notes {
+            [note] if distinguishing_part(name).chars().count() >= MIN_PREFIX => Ok(*note),
+            [_, _, ..] => Err(self.ambiguous(name, "is a prefix of", notes)),
+            _ => {
+                let message = format!("`{name}` is too short for the beginning of an id");
+                Err(self.only_prefix(message, notes))
+            }
+        };
+        self.resolve_with(name, of_prefix)
+    }
+
+    /// As [`Store::resolve`], but without beginnings of ids: a slip such as `null`, or a letter, must change no note.
+    pub(super) fn resolve_whole(&self, name: &str) -> Result<NoteIdx, Error> {
+        self.resolve_with(name, |name, notes| {
+            let message = format!("`{name}` is only the beginning of an id, and a change needs a whole name");
+            Err(self.only_prefix(message, notes))
+        })
+    }
+
+    /// See [`Store::resolve`]. `of_prefix`: decides on a name with which the ids of these notes begin.
+    fn resolve_with(
+        &self,
+        name: &str,
+        of_prefix: impl Fn(&str, &[NoteIdx]) -> Result<NoteIdx, Error>,
+    ) -> Result<NoteIdx, Error> {
         if let Some(position) = self.named(name) {
             return Ok(position);
         }
@@ -90,24 +119,33 @@ impl Store {
             return Err(self.unknown(&[format!("`{name}`")]));
         }
         let (name, collections) = self.split_name(name);
-        let whole = NoteId::parse(&format!("{ID_PREFIX}{name}")).and_then(|id| self.position(&id));
-        let prefixes = [
-            ("is a prefix of", whole.into_iter().collect()),
-            ("is a prefix of", self.with_id_prefix(name)),
-            ("is a prefix of", self.with_id_prefix(&format!("{ID_PREFIX}{name}"))),
-        ];
-        let named = [false, true].into_iter().flat_map(|is_draft| self.with_text_name(name, is_draft));
-        let in_collections = |(what, positions): (&'static str, Vec<NoteIdx>)| {
+        let in_first_collection = |positions: Vec<NoteIdx>| {
             let ordinal = |position: &NoteIdx| self.notes()[*position].collection_ordinal();
             let first = positions.iter().map(ordinal).find(|ordinal| collections.contains(ordinal));
-            (what, positions.into_iter().filter(|position| Some(ordinal(position)) == first).collect::<Vec<_>>())
+            positions.into_iter().filter(|position| Some(ordinal(position)) == first).collect::<Vec<_>>()
         };
-        let found = named.chain(prefixes).map(in_collections).find(|(_, positions)| !positions.is_empty());
-        match found.as_ref().map(|(what, positions)| (*what, positions.as_slice())) {
-            None => self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")])),
-            Some((_, [position])) => Ok(*position),
-            Some((what, positions)) => Err(self.ambiguous(name, what, positions)),
+        let names = [false, true].into_iter().flat_map(|is_draft| self.with_text_name(name, is_draft));
+        let names = names.chain([("is the id of", self.with_bare_id(name))]);
+        let names = names.map(|(what, positions)| (what, in_first_collection(positions)));
+        if let Some((what, positions)) = names.into_iter().find(|(_, positions)| !positions.is_empty()) {
+            return match positions.as_slice() {
+                [position] => Ok(*position),
+                _ => Err(self.ambiguous(name, what, &positions)),
+            };
         }
+        let prefixed = || self.with_id_prefix(&format!("{ID_PREFIX}{name}"));
+        let with_prefix = Some(in_first_collection(self.with_id_prefix(name))).filter(|notes| !notes.is_empty());
+        let with_prefix = with_prefix.unwrap_or_else(|| in_first_collection(prefixed()));
+        if !with_prefix.is_empty() {
+            return of_prefix(name, &with_prefix);
+        }
+        self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")]))
+    }
+
+    /// Returns the note whose id is a name behind [`ID_PREFIX`].
+    fn with_bare_id(&self, name: &str) -> Vec<NoteIdx> {
+        let id = NoteId::parse(&format!("{ID_PREFIX}{name}"));
+        id.and_then(|id| self.position(&id)).into_iter().collect()
     }
 
     /// Divides a name into the collections where it is searched for, and the name there. A text before a colon that no
@@ -163,6 +201,16 @@ impl Store {
         Error::usage(format!("`{name}` {what} {} {things}", positions.len())).hint(format!("ids: {}", shown.join(", ")))
     }
 
+    /// Returns the error for a name that is only the beginning of the ids of notes, with the notes.
+    fn only_prefix(&self, message: String, notes: &[NoteIdx]) -> Error {
+        let shown = |position: &NoteIdx| shown_with_title(&self.notes()[*position]);
+        let mut shown: Vec<String> = notes.iter().take(MAX_CANDIDATES).map(shown).collect();
+        if notes.len() > MAX_CANDIDATES {
+            shown.push("…".to_owned());
+        }
+        Error::usage(message).hint(format!("it may mean {}", shown.join(", ")))
+    }
+
     fn unknown(&self, names: &[String]) -> Error {
         if let Some(error) = names.iter().find_map(|name| self.elsewhere_error(name.trim_matches('`'))) {
             return error;
@@ -206,12 +254,12 @@ impl Store {
             .hint("give one of the two another id in its file first"))
     }
 
-    /// As [`Store::resolve`], for a note that is changed or linked to.
+    /// As [`Store::resolve`], for a note that is changed or linked to, which has the whole name.
     ///
     /// # Errors
-    /// As there; `Store` if the name is neither an id nor a path, and might be that of a note that can't be read.
+    /// As there, and for the beginning of an id; `Store` if the name is neither an id nor a path, and might be that of a note that can't be read.
     pub fn resolve_to_change(&self, name: &str) -> Result<NoteIdx, Error> {
-        let found = self.resolve(name)?;
+        let found = self.resolve_whole(name)?;
         if self.named(name).is_none() {
             self.expect_meant(name, &self.notes()[found].id)?;
         }
@@ -298,8 +346,16 @@ fn near_notes(notes: &[Arc<NoteHandle>], name: &str) -> Vec<String> {
         let by_part = if name.chars().count() >= MIN_PART && title.contains(&name) { 0.9 } else { 0.0 };
         f64::max(by_id, f64::max(by_part, strsim::normalized_levenshtein(&title, &name)))
     };
-    let shown = |note: &Arc<NoteHandle>| format!("{} ({})", note.id, one_line(note.title()));
-    most_similar(notes.iter().map(|note| (score(note), note))).map(shown).collect()
+    most_similar(notes.iter().map(|note| (score(note), note))).map(|note| shown_with_title(note)).collect()
+}
+
+fn shown_with_title(note: &NoteHandle) -> String {
+    format!("{} ({})", note.id, one_line(note.title()))
+}
+
+/// Returns a name without [`ID_PREFIX`], which all ids that qipu makes share.
+fn distinguishing_part(name: &str) -> &str {
+    name.strip_prefix(ID_PREFIX).unwrap_or(name)
 }
 
 /// Returns the tags or types in use that are similar to one that is not, the most similar first.
@@ -376,9 +432,8 @@ mod tests {
             ("qp-old1", "qp-77xv1a2b"),
             ("way in", "qp-77xv1a2b"),
             ("77xv1a2b", "qp-77xv1a2b"),
-            ("77", "qp-77xv1a2b"),
-            ("qp-78", "qp-78aa0000"),
-            ("x", "x7"),
+            ("77xv", "qp-77xv1a2b"),
+            ("qp-78aa", "qp-78aa0000"),
         ] {
             assert_eq!(resolved(name), id, "{name}");
         }
@@ -386,11 +441,29 @@ mod tests {
         assert_eq!(resolved("Twice"), "`Twice` is the title of 2 notes; ids: qp-9d9d9d9d, qp-9e9e9e9e");
         assert_eq!(resolved("ambiguous"), "`ambiguous` is an alias of 2 notes; ids: qp-9c9c9c9c, qp-9d9d9d9d");
         assert_eq!(resolved("9"), "`9` is a prefix of 3 ids; ids: qp-9c9c9c9c, qp-9d9d9d9d, qp-9e9e9e9e");
+        assert_eq!(
+            resolved("qp-77x"),
+            "`qp-77x` is too short for the beginning of an id; it may mean qp-77xv1a2b (Start here)"
+        );
+        assert_eq!(resolved("x"), "`x` is too short for the beginning of an id; it may mean x7 (77xv1a2b and more)");
         for name in ["", " ", "nobody", "start her", "~", "qp-"] {
             let error = store.resolve(name).unwrap_err();
             let several = name == "qp-";
             assert_eq!(error.kind, if several { ErrorKind::Usage } else { ErrorKind::NoNote }, "{name}");
         }
+        // A change takes the same names, without the beginnings.
+        let to_change = |name: &str| store.resolve_to_change(name).map(|found| store.notes()[found].id.to_string());
+        for name in ["qp-77xv1a2b", "77xv1a2b", "notes/qp-77xv1a2b.md", "Start here", "way in"] {
+            assert_eq!(to_change(name).unwrap(), "qp-77xv1a2b", "{name}");
+        }
+        let error = to_change("77xv1a2").unwrap_err();
+        assert_eq!(error.message, "`77xv1a2` is only the beginning of an id, and a change needs a whole name");
+        assert_eq!(error.hint.as_deref(), Some("it may mean qp-77xv1a2b (Start here)"));
+        let error = to_change("9").unwrap_err();
+        assert_eq!(
+            error.hint.as_deref(),
+            Some("it may mean qp-9c9c9c9c (Start), qp-9d9d9d9d (Twice), qp-9e9e9e9e (Twice)")
+        );
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Store {
 
     fn resolve_in_all(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
         let all = self.with_all()?;
-        let note = Arc::clone(&all.notes()[all.resolve(name).ok()?]);
+        let note = Arc::clone(&all.notes()[all.resolve_whole(name).ok()?]);
         let collection = all.collections().nth(note.collection_ordinal())?;
         Some((note.id.qualified(&collection.name), Arc::clone(collection)))
     }
@@ -57,7 +57,7 @@ impl Store {
     }
 
     fn id_in_links(&self, name: &str) -> Result<NoteId, Error> {
-        let position = match self.resolve(name) {
+        let position = match self.resolve_whole(name) {
             Err(error) if error.kind == ErrorKind::Usage || error.kind == ErrorKind::NoNote => {
                 let (id, collection) = self.resolve_elsewhere(name).ok_or(error)?;
                 return Ok(id.qualified(collection.name_in_links()));

@@ -46,7 +46,7 @@ pub(super) fn expect_no_decision(
         return Err(refusal("the new note"));
     }
     if let Action::Merge { into, from } = action {
-        let merged = [store.resolve(into)?, store.resolve(from)?].map(|note| &store.notes()[note]);
+        let merged = [store.resolve_to_change(into)?, store.resolve_to_change(from)?].map(|note| &store.notes()[note]);
         merged.into_iter().find(|note| note.is_draft()).map_or(Ok(()), |draft| Err(refusal(&quoted(&draft.id))))?;
     }
     expect_undecided(store, changes)
