@@ -1,8 +1,10 @@
 //! The environment of the process: everything it is given beside its arguments.
 
+mod stdin;
+
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{self, Read, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -10,8 +12,7 @@ use std::time::Duration;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-/// The most bytes that are read from standard input: as many as a note may have.
-pub const MAX_STDIN_BYTES: u64 = 16 * 1024 * 1024;
+pub use stdin::{MAX_STDIN_BYTES, Stdin};
 
 /// Opens a file in the user's editor and waits until it is closed.
 pub type Editor = Box<dyn Fn(&Path) -> io::Result<()>>;
@@ -25,11 +26,16 @@ pub struct WaitPolicy {
     pub warn: fn(&str),
     /// How long a command waits for the lock on a store.
     pub patience: Duration,
+    /// How long a hook waits for its input.
+    pub input: Duration,
 }
+
+/// How long a hook waits for its input: tools write it before or while they start the hook.
+pub const INPUT_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Default for WaitPolicy {
     fn default() -> Self {
-        Self { pause: std::thread::sleep, warn: |_| (), patience: Duration::from_secs(30) }
+        Self { pause: std::thread::sleep, warn: |_| (), patience: Duration::from_secs(30), input: INPUT_TIMEOUT }
     }
 }
 
@@ -51,6 +57,11 @@ const SESSION_VARIABLES: [(&str, &str); 4] = [
     ("COPILOT_AGENT_SESSION_ID", "copilot-cli"),
 ];
 
+/// The variables in which agent tools give their hooks the folder of the project. Gemini CLI, Cursor and Copilot CLI set that
+/// of Claude Code too.
+const PROJECT_VARIABLES: [&str; 4] =
+    ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_PROJECT_DIR"];
+
 /// The most characters of the id of a session, and of the name of an author.
 const MAX_NAME: usize = 128;
 
@@ -67,7 +78,7 @@ pub struct AgentSession {
 pub struct Env {
     /// The current directory, an absolute path.
     pub current_dir: PathBuf,
-    /// The environment variables whose names begin with `QIPU_`, and those with the session of an agent tool.
+    /// The environment variables whose names begin with `QIPU_`, and those with the session or the project of an agent tool.
     pub vars: BTreeMap<String, OsString>,
     /// The name of the user's account.
     pub user: Option<String>,
@@ -79,8 +90,8 @@ pub struct Env {
     pub data_dir: Option<PathBuf>,
     /// The user's home.
     pub home: Option<PathBuf>,
-    /// Reads standard input to its end.
-    pub stdin: Box<dyn Fn() -> io::Result<String>>,
+    /// Standard input.
+    pub stdin: Stdin,
     /// Opens a file in the user's editor and waits until it is closed.
     pub editor: Editor,
     /// Whether standard output is a terminal.
@@ -169,6 +180,12 @@ impl Env {
         set.min_by_key(|session| session.id.is_none())
     }
 
+    /// Returns the folders of the project that agent tools give, by [`PROJECT_VARIABLES`].
+    pub fn project_dirs(&self) -> impl Iterator<Item = PathBuf> {
+        let dirs = PROJECT_VARIABLES.iter().filter_map(|variable| self.vars.get(*variable)).map(PathBuf::from);
+        dirs.filter(|dir| dir.is_absolute())
+    }
+
     /// Reads the environment of this process.
     ///
     /// # Errors
@@ -193,7 +210,7 @@ impl Env {
             settings_dir: user_dir(["XDG_CONFIG_HOME", "APPDATA"], settings),
             data_dir: user_dir(["XDG_DATA_HOME", "APPDATA"], data),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
-            stdin: Box::new(read_stdin),
+            stdin: Stdin::of_process(),
             editor: Box::new(run_editor),
             now: jiff::Timestamp::now(),
             today: calendar_day,
@@ -218,7 +235,8 @@ impl Env {
 }
 
 fn is_read(variable: &str) -> bool {
-    variable.starts_with("QIPU_") || SESSION_VARIABLES.iter().any(|(name, _)| *name == variable)
+    let of_session = SESSION_VARIABLES.iter().map(|(name, _)| *name);
+    variable.starts_with("QIPU_") || of_session.chain(PROJECT_VARIABLES).any(|name| name == variable)
 }
 
 /// Parses a name that another program or a user gives: 1 to [`MAX_NAME`] characters without control characters, trimmed.
@@ -227,19 +245,6 @@ pub(crate) fn parse_name(text: &str) -> Result<String, String> {
     let is_valid = !name.is_empty() && name.chars().count() <= MAX_NAME && !name.contains(char::is_control);
     let expected = || format!("expected 1 to {MAX_NAME} characters without control characters");
     if is_valid { Ok(name.to_owned()) } else { Err(expected()) }
-}
-
-/// Reads standard input to its end. On a terminal, prints first that input is expected and how it ends.
-fn read_stdin() -> io::Result<String> {
-    if io::IsTerminal::is_terminal(&io::stdin()) {
-        // Without standard error, the prompt is lost.
-        let _ = writeln!(io::stderr(), "Type the text, then press Enter and Ctrl-D. Ctrl-C cancels.");
-    }
-    let mut text = String::new();
-    if io::stdin().take(MAX_STDIN_BYTES + 1).read_to_string(&mut text)? as u64 > MAX_STDIN_BYTES {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {MAX_STDIN_BYTES} bytes")));
-    }
-    Ok(text)
 }
 
 /// Returns the date on the user's calendar.

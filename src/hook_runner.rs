@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
-use crate::commands;
+use crate::commands::{self, SessionDirs};
 use crate::env::Env;
 use crate::error::Error;
 use crate::fit::{self, ShownText};
@@ -24,7 +24,10 @@ type ReadRecord = (ShownRecord, HashSet<String>);
 /// If the input is not that of a hook, the store can't be read, the answer has no room or can't be written.
 pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
     let Some(call) = hooks::parse(request)? else { return Ok(()) };
-    let current_dir = call.current_dir.as_deref().filter(|dir| dir.is_dir()).unwrap_or(&env.current_dir);
+    if let Some(problem) = &call.problem {
+        warnings::add(problem.clone());
+    }
+    let dirs = session_dirs(&call, env);
     let record = read_record(&request.shown, &call, env);
     if let Some((record, _)) = record.as_ref().filter(|_| call.is_fresh) {
         record.clear();
@@ -33,18 +36,18 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
     match &call.answer {
         // The reminder names a command that fails without a store.
         HookAnswer::Text(text) => {
-            if commands::find_root_in_hook(location, current_dir)?.is_some() {
+            if commands::has_store_in_hook(location, dirs)? {
                 write(&whole_text(&text_report(text), &call)?)?;
             }
         }
         HookAnswer::Primer(request) => {
-            if let Some(report) = commands::run_in_hook(Command::Prime(request.clone()), location, current_dir)? {
+            if let Some((report, _)) = commands::run_in_hook(Command::Prime(request.clone()), location, dirs)? {
                 write(&whole_text(&report, &call)?)?;
             }
         }
         HookAnswer::Notes(notes) => {
             let command = Command::Context((**notes).clone());
-            let Some(report) = commands::run_in_hook(command, location, current_dir)? else { return Ok(()) };
+            let Some((report, dir)) = commands::run_in_hook(command, location, dirs)? else { return Ok(()) };
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
             };
@@ -52,12 +55,17 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             let Some((text, parts)) = unseen else { return Ok(()) };
             write(&text)?;
             if matches!(request.shown, ShownInSession::InCache) {
-                add_to_shown_notes(&parts, location, current_dir, env);
+                add_to_shown_notes(&parts, location, &dir, env);
             }
             add_to_record(record, &parts, env);
         }
     }
     Ok(())
+}
+
+/// Returns the folders of the session that calls the hook.
+fn session_dirs(call: &HookCall, env: &Env) -> SessionDirs {
+    SessionDirs { given: call.dirs.clone(), edited: call.edited_dirs.clone(), ..SessionDirs::of_env(env) }
 }
 
 /// Returns a report as a text that is not recorded.

@@ -506,7 +506,7 @@ fn no_bidirectional_control_reaches_a_terminal() {
         settings_dir: None,
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),
         vars: Default::default(),
-        stdin: Box::new(|| Ok(String::new())),
+        stdin: qipu::env::Stdin::of_text(""),
         editor: Box::new(|_| Ok(())),
         is_terminal,
         has_color: false,

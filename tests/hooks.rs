@@ -7,8 +7,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::files::{copy_folder, temp_dir};
+use crate::support::hang::expect_to_end;
 use crate::support::process::{Answer, call_on_terminal, call_with, call_with_cache};
 use qipu::commands::HOOK_TIMEOUT;
+use qipu::env::INPUT_TIMEOUT;
 use serde_json::{Value, json};
 
 const RESEARCH: &str = "fixtures/research";
@@ -172,7 +174,6 @@ fn whatever_is_wrong_is_one_warning() {
             (store, &["--no-such\u{7}flag"], &input, "unexpected argument '--no-such"),
             // Beside the warning that the file is no record.
             (store, &["--max-chars", "20", "--seen", "file"], &input, "the budget is too small"),
-            (store, &[], "no json", "the input of the hook is not a JSON object"),
         ] {
             let args = [&["hook", "claude", event], args].concat();
             let (code, answer, lines) = run(dir, &args, input);
@@ -181,11 +182,86 @@ fn whatever_is_wrong_is_one_warning() {
             assert!(!lines[0].contains(char::is_control), "{lines:?}");
         }
     }
+    // Without its input a hook says nothing only if the answer depends on it.
+    for (event, is_answered) in [
+        ("SessionStart", true),
+        ("SubagentStart", true),
+        ("PreCompact", true),
+        ("UserPromptSubmit", false),
+        ("PreToolUse", false),
+    ] {
+        let whole = run(store, &["hook", "claude", event, "--no-seen"], "{}").1;
+        for input in ["", "no json", "{\"cwd\":", "[]", "\u{0}"] {
+            let (code, answer, lines) = run(store, &["hook", "claude", event, "--no-seen"], input);
+            assert_eq!((code, lines.len()), (Some(0), 1), "{event} {input}: {lines:?}");
+            assert!(lines[0].starts_with("warning: the input of the hook is not a JSON object"), "{lines:?}");
+            assert_eq!((answer == whole, !answer.is_empty()), (true, is_answered), "{event} {input}: {answer}");
+        }
+    }
     // So it is for the hook of earlier versions.
     for args in [&["prime", "--hook"][..], &["prime", "--hook", "claude", "--max-chars", "10"]] {
         let (code, answer, lines) = run(link, args, "");
         assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{args:?}: {lines:?}");
     }
+}
+
+/// The pipe stays open until the answer is there: a hook that waits for its end hangs.
+#[test]
+fn the_answer_comes_while_the_pipe_is_open() {
+    let dir = copied(RESEARCH);
+    for (event, input, is_answered) in [
+        ("SessionStart", "{\"session_id\": \"s\"}", true),
+        ("UserPromptSubmit", prompt(PROMPT).as_str(), true),
+        ("SessionStart", "{\"session_id\": \"s\"}\n{}", true),
+        ("SessionStart", "", true),
+        ("SubagentStart", "{\"session_id\":", true),
+        ("UserPromptSubmit", "", false),
+        ("UserPromptSubmit", "text", false),
+        ("Stop", "", false),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        command.current_dir(dir.path()).env_clear().args(["hook", "claude", event, "--no-seen"]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut pipe = child.stdin.take().unwrap();
+        pipe.write_all(input.as_bytes()).unwrap();
+        let output = expect_to_end(move || child.wait_with_output().unwrap());
+        assert_eq!((output.status.code(), !output.stdout.is_empty()), (Some(0), is_answered), "{event} {input}");
+        drop(pipe);
+    }
+}
+
+/// A session whose directory leaves the project keeps its memory.
+#[test]
+fn the_project_is_found_from_another_directory() {
+    let (project, other, elsewhere) = (copied(SHOP), temp_dir(), temp_dir());
+    let (root, other) = (project.path().to_str().unwrap(), other.path().to_str().unwrap());
+    let is_found = |event: &str, input: &Value, vars: &[(&str, &str)]| {
+        let answer = call_with(
+            elsewhere.path().to_str().unwrap(),
+            &["hook", "claude", event, "--no-seen"],
+            &input.to_string(),
+            vars,
+        );
+        text_of(&answer).is_some()
+    };
+    let start = json!({"cwd": other, "source": "startup"});
+    assert!(!is_found("SessionStart", &start, &[]));
+    for variable in ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_PROJECT_DIR"] {
+        assert!(is_found("SessionStart", &start, &[(variable, root)]), "{variable}");
+        assert!(is_found("SubagentStart", &json!({}), &[(variable, root)]), "{variable}");
+        assert!(is_found("PreCompact", &start, &[(variable, root)]), "{variable}");
+        assert!(!is_found("SessionStart", &start, &[(variable, "relative")]), "{variable}");
+    }
+    assert!(is_found("SessionStart", &json!({"cwd": other, "workspace_roots": [other, root]}), &[]));
+    let mut outside = edit("", "", "");
+    outside["cwd"] = json!(other);
+    outside["tool_input"]["file_path"] = json!(format!("{root}/src/outbox/publish.ts"));
+    assert!(is_found("PreToolUse", &outside, &[]));
+    assert!(is_found("PreToolUse", &outside, &[("CLAUDE_PROJECT_DIR", other)]));
+    // The store of the current directory comes first, and none is searched for beside one that is named.
+    let inside = json!({"cwd": root, "session_id": "s"});
+    assert!(is_found("SessionStart", &inside, &[("CLAUDE_PROJECT_DIR", other)]));
+    assert!(!is_found("SessionStart", &start, &[("CLAUDE_PROJECT_DIR", root), ("QIPU_STORE", other)]));
 }
 
 #[test]
@@ -281,16 +357,18 @@ fn tools_wait_longer_than_a_hook_runs() {
             let starts = printed.match_indices("\n{\n").map(|(start, _)| &printed[start..]);
             let documents =
                 starts.filter_map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next());
-            for document in documents.filter_map(Result::ok).filter(|document| document.get("hooks").is_some()) {
+            for document in documents.filter_map(Result::ok).filter(|document| document["hooks"].is_object()) {
                 let mut timeouts = Vec::new();
                 add_timeouts(&document, &mut timeouts);
-                count += timeouts.len();
-                let least = HOOK_TIMEOUT.as_millis() as f64 + 1_000.0;
+                let events = document["hooks"].as_object().unwrap().len();
+                assert_eq!(timeouts.len(), events, "{tool}");
+                count += events;
+                let least = (INPUT_TIMEOUT + HOOK_TIMEOUT).as_millis() as f64 + 1_000.0;
                 assert!(timeouts.iter().all(|timeout| timeout * unit >= least), "{tool}: {timeouts:?}");
             }
         }
     }
-    assert_eq!(count, 8);
+    assert_eq!(count, 30);
 }
 
 /// A copy of a store, whose notes a test may change.

@@ -551,8 +551,8 @@ fn recipes_set_up_concurrently_are_all_installed() {
 }
 
 /// Installs recipes as former versions did, in each project of a file: its files before and after. The text of a section is
-/// written once, in place of `{TEXT}` or `{SKILL}` for the version before `qipu hook`, and of `{RULE}` for the one before
-/// `preCompact` of Cursor.
+/// written once, in place of `{TEXT}` or `{SKILL}` for the version before `qipu hook`, of `{RULE}` for the one before
+/// `preCompact` of Cursor, and of `{TEXT_BEFORE_TIMEOUTS}` and `{SKILL_BEFORE_TIMEOUTS}` for the one in which hooks had no time limits.
 fn former_setups() -> Vec<(Vec<String>, TempDir, TempDir)> {
     let json: serde_json::Value = serde_json::from_str(include_str!("former_setups.json")).unwrap();
     let texts = json["texts"].as_object().unwrap();

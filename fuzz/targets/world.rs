@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use qipu::env::{Env, WaitPolicy};
+use qipu::env::{Env, Stdin, WaitPolicy};
 use qipu::error::{Error, ErrorKind};
 
 /// The day that counts as today.
@@ -122,7 +122,6 @@ impl World {
 
     /// Returns the environment of a call in the project.
     pub(crate) fn env(&self, stdin: &str) -> Env {
-        let stdin = stdin.to_owned();
         Env {
             current_dir: self.project(),
             vars: BTreeMap::new(),
@@ -131,7 +130,7 @@ impl World {
             settings_dir: Some(self.root.join("settings")),
             data_dir: Some(self.root.join("data")),
             home: Some(self.root.join("home")),
-            stdin: Box::new(move || Ok(stdin.clone())),
+            stdin: Stdin::of_text(stdin),
             editor: Box::new(|_| Err(std::io::ErrorKind::NotFound.into())),
             is_terminal: false,
             has_color: false,
@@ -142,7 +141,12 @@ impl World {
             today: || TODAY,
             random: 7,
             is_only_call: false,
-            waits: WaitPolicy { pause: |_| (), warn: |_| (), patience: Duration::ZERO },
+            waits: WaitPolicy {
+                pause: |_| (),
+                warn: |_| (),
+                patience: Duration::ZERO,
+                input: Duration::from_secs(100),
+            },
         }
     }
 

@@ -220,7 +220,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::*;
-    use crate::env::Env;
+    use crate::env::{Env, Stdin};
 
     /// Adds the paths of the visible commands below a command.
     fn add_paths(command: &Command, parent: &str, paths: &mut Vec<String>) {
@@ -317,7 +317,7 @@ mod tests {
         let root = with_applicable_flags(super::super::Cli::command());
         // A group lists what one of its commands takes.
         let commands = COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "import"].contains(path));
-        let env = Env { stdin: Box::new(|| Ok("{}".to_owned())), vars: BTreeMap::new(), ..Env::of_process().unwrap() };
+        let env = Env { stdin: Stdin::of_text("{}"), vars: BTreeMap::new(), ..Env::of_process().unwrap() };
         let mut count = 0;
         for path in commands {
             let command = path.split(' ').try_fold(&root, |above, name| above.find_subcommand(name)).unwrap();

@@ -185,8 +185,10 @@ fn named_notes(given: Vec<String>, env: &Env) -> Result<Vec<String>, Error> {
             names.push(name);
             continue;
         }
-        let text =
-            (env.stdin)().map_err(|error| Error::usage(format!("can't read ids from standard input: {error}")))?;
+        let text = env
+            .stdin
+            .read_to_end()
+            .map_err(|error| Error::usage(format!("can't read ids from standard input: {error}")))?;
         names.extend(text.lines().flat_map(names_in_line));
     }
     Ok(names)

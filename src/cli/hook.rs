@@ -26,8 +26,8 @@ pub(super) struct HookArgs {
 
 impl HookArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let unreadable = |error| Error::usage(format!("can't read the input of the hook: {error}"));
-        let input = (invocation.env.stdin)().map_err(unreadable)?;
+        let env = invocation.env;
+        let input = env.stdin.read_json(env.waits.input);
         let in_file = self.seen.map_or(ShownInSession::InCache, ShownInSession::In);
         let shown = if self.no_seen { ShownInSession::Nowhere } else { in_file };
         let budget = invocation.budget;

@@ -11,8 +11,10 @@ pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<S
     if given.as_deref() != Some("-") {
         return Ok(given);
     }
-    let text =
-        (env.stdin)().map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))?;
+    let text = env
+        .stdin
+        .read_to_end()
+        .map_err(|error| Error::usage(format!("can't read the text from standard input: {error}")))?;
     if text.contains('\0') {
         return Err(Error::usage("the text on standard input contains NUL characters"));
     }
@@ -26,7 +28,7 @@ pub(super) fn file_or_stdin(
     unreadable: impl FnOnce(std::io::Error) -> Error,
 ) -> Result<TextSource, Error> {
     if file == Path::new("-") {
-        return (env.stdin)().map(TextSource::Text).map_err(unreadable);
+        return env.stdin.read_to_end().map(TextSource::Text).map_err(unreadable);
     }
     Ok(TextSource::File(file))
 }

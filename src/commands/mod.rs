@@ -9,6 +9,7 @@ mod doctor;
 mod dump;
 mod graph;
 mod history;
+mod hook;
 mod import;
 mod index;
 mod init;
@@ -29,26 +30,23 @@ mod taken_paths;
 mod tasks;
 mod unknown_names;
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::channel;
-use std::time::Duration;
+use std::path::Path;
 
 pub use change::{CLAIMS, plan_changes};
 pub use doctor::{diagnostics, planned_repair};
 pub use graph::saved_file;
+pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
 pub(crate) use list::tag_counts;
 
 use crate::context::Session;
 use crate::env::Env;
-use crate::error::{Error, ErrorKind};
+use crate::error::Error;
 use crate::graph::{Compactions, StandIns};
 use crate::note::NoteId;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{
-    Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder, find_root,
-};
+use crate::store::{Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -58,7 +56,9 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
     let current_dir = &env.current_dir;
     match command {
         // In a hook, this thread only waits for the one that works.
-        Command::Prime(request) if request.is_hook => run_in_hook(command.clone(), location, current_dir),
+        Command::Prime(request) if request.is_hook => {
+            Ok(run_in_hook(command.clone(), location, SessionDirs::of_env(env))?.map(|(report, _)| report))
+        }
         Command::Prime(request) => {
             env.join_thread_pool();
             run_prime(request, location, current_dir).map(Some)
@@ -195,50 +195,6 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
     }
 }
 
-/// The longest time that a session waits for its hook: less than the five seconds after which tools end those that recipes
-/// install.
-pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
-
-/// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower.
-const TIMEOUT_FACTOR: u32 = if cfg!(debug_assertions) { 20 } else { 1 };
-
-/// Runs `prime` or `context` in a hook. `None` for a project without a store.
-///
-/// # Errors
-/// If the store can't be read, or not in time; `NoStore` only for one that the call names.
-pub fn run_in_hook(command: Command, location: &Location, current_dir: &Path) -> Result<Option<Report>, Error> {
-    in_hook(location, current_dir, move |location, current_dir| match &command {
-        Command::Prime(request) => run_prime(request, location, current_dir),
-        command => {
-            let store = open_to_search(location, current_dir)?;
-            answer_with_retry(store, location, current_dir, |store| run_on(command, store))?
-        }
-    })
-}
-
-/// Finds the store in a hook. `None` for a project without one.
-///
-/// # Errors
-/// As [`run_in_hook`].
-pub fn find_root_in_hook(location: &Location, current_dir: &Path) -> Result<Option<PathBuf>, Error> {
-    in_hook(location, current_dir, find_root)
-}
-
-/// Does work on a store in a hook, with [`HOOK_TIMEOUT`].
-fn in_hook<T: Send + 'static>(
-    location: &Location,
-    current_dir: &Path,
-    work: impl FnOnce(&Location, &Path) -> Result<T, Error> + Send + 'static,
-) -> Result<Option<T>, Error> {
-    let is_named = location.store.is_some() || location.root.is_some();
-    let (location, current_dir) = (location.clone(), current_dir.to_path_buf());
-    match run_with_timeout(HOOK_TIMEOUT * TIMEOUT_FACTOR, move || work(&location, &current_dir)) {
-        Some(Err(error)) if error.kind == ErrorKind::NoStore && !is_named => Ok(None),
-        Some(result) => result.map(Some),
-        None => Err(Error::failure(format!("no answer from the store in {} seconds", HOOK_TIMEOUT.as_secs()))),
-    }
-}
-
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
     answer_with_retry(store, location, current_dir, |store| {
@@ -246,15 +202,6 @@ fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) ->
         mark_state(&mut report, store);
         report
     })
-}
-
-/// Returns the result of `work`; `None` if it takes longer than `timeout`, or no thread can be started. The work is then
-/// abandoned.
-fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
-    let (sender, receiver) = channel();
-    // Sending fails if the receiver has given up.
-    let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
-    worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
 }
 
 /// Opens a store, with its text index if a builder is given, and locks it unless this is a dry run.

@@ -19,6 +19,13 @@ pub(super) enum HookTask {
     Compaction,
 }
 
+impl HookTask {
+    /// Tells whether the answer depends on the input: that of the others needs only the current directory.
+    pub(super) fn needs_input(self) -> bool {
+        matches!(self, Self::Prompt | Self::Action)
+    }
+}
+
 /// An event of a tool.
 #[derive(Debug)]
 pub(super) struct HookEvent {

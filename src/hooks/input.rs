@@ -1,11 +1,12 @@
 //! The JSON that an agent tool writes to a hook. Members that qipu does not know are ignored.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::error::Error;
+use crate::store::normalize_lexically;
 
 /// The most bytes of the texts of an edit that are searched for identifiers.
 const MAX_EDITED_BYTES: usize = 64 * 1024;
@@ -22,6 +23,8 @@ pub(super) struct HookInput {
     /// The id of the session, with that of the subagent in which the hook runs: each has a context of its own.
     pub(super) session: Option<String>,
     pub(super) current_dir: Option<PathBuf>,
+    /// The roots of the workspace.
+    roots: Vec<PathBuf>,
     /// The name that the tool gives to the event; empty if there is none.
     pub(super) event: String,
     /// The prompt; empty if there is none.
@@ -50,12 +53,14 @@ impl HookInput {
         let members: Members<'_> = serde_json::from_str(text)
             .map_err(|error| Error::usage(format!("the input of the hook is not a JSON object: {error}")))?;
         let roots: Vec<&RawValue> = value(members.workspace_roots).unwrap_or_default();
-        let first_root = || self::text(roots.first().copied());
+        let absolute = |text: Option<String>| text.map(PathBuf::from).filter(|dir| dir.is_absolute());
+        let roots: Vec<PathBuf> = roots.into_iter().filter_map(|root| absolute(self::text(Some(root)))).collect();
         let session = first_text([members.session_id, members.session_id_in_camel_case, members.conversation_id]);
         let agent = self::text(members.agent_id).map_or_else(String::new, |agent| format!("\0{agent}"));
         let mut hook = Self {
             session: session.map(|session| format!("{session}{agent}")),
-            current_dir: self::text(members.cwd).or_else(first_root).map(PathBuf::from).filter(|dir| dir.is_absolute()),
+            current_dir: absolute(self::text(members.cwd)).or_else(|| roots.first().cloned()),
+            roots,
             event: first_text([members.hook_event_name, members.hook_event_name_in_camel_case]).unwrap_or_default(),
             prompt: self::text(members.prompt).unwrap_or_default(),
             source: self::text(members.source).unwrap_or_default(),
@@ -79,6 +84,17 @@ impl HookInput {
     /// Tells whether what hooks added before is no longer in the context of the session.
     pub(super) fn begins_with_empty_context(&self) -> bool {
         !matches!(self.source.as_str(), "resume" | "fork")
+    }
+
+    /// Returns the current directory and the roots of the workspace.
+    pub(super) fn dirs(&self) -> Vec<PathBuf> {
+        self.current_dir.iter().chain(&self.roots).cloned().collect()
+    }
+
+    /// Returns the folders of the files that the tool is about to edit, and names by absolute paths.
+    pub(super) fn edited_dirs(&self) -> Vec<PathBuf> {
+        let files = self.files.iter().map(Path::new).filter(|file| file.is_absolute());
+        files.filter_map(|file| normalize_lexically(file).parent().map(Path::to_path_buf)).collect()
     }
 
     fn add_arguments(&mut self, json: &str, tool: &str) {
@@ -217,6 +233,12 @@ mod tests {
         .unwrap();
         assert_eq!(input.session.as_deref(), Some("s"));
         assert_eq!(input.current_dir, Some(PathBuf::from("/w")));
+        let input_dirs = r#"{"cwd":"/c","workspace_roots":["/w",7,"x","/v"],"tool_name":"Edit","tool_input":{"file_path":"/a/b/../c.rs"}}"#;
+        let of_dirs = HookInput::parse(input_dirs).unwrap();
+        assert_eq!(
+            (of_dirs.dirs(), of_dirs.edited_dirs()),
+            (["/c", "/w", "/v"].map(PathBuf::from).into(), ["/a"].map(PathBuf::from).into())
+        );
         assert_eq!(input.files, ["a.rs"]);
         let patch = "*** Begin Patch\\n*** Update File: src/a.py\\n*** Move to: src/b.py\\n@@\\n-old_name\\n+new_name\\n*** End Patch";
         let input = HookInput::parse(&format!("{{\"tool_input\":{{\"command\":\"{patch}\"}}}}")).unwrap();

@@ -45,8 +45,12 @@ pub struct HookCall {
     pub session: Option<String>,
     /// Whether the context of the session is or becomes empty, so that nothing counts as shown.
     pub is_fresh: bool,
-    /// The current directory of the session.
-    pub current_dir: Option<PathBuf>,
+    /// The current directory of the session, and the roots of its workspace.
+    pub dirs: Vec<PathBuf>,
+    /// The folders of the files that are about to be edited.
+    pub edited_dirs: Vec<PathBuf>,
+    /// What is wrong with the input of a hook that needs none of it.
+    pub problem: Option<String>,
 }
 
 /// The source of the answer to a hook.
@@ -63,10 +67,14 @@ pub enum HookAnswer {
 /// Parses a call of a hook; `None` if there is nothing to answer.
 ///
 /// # Errors
-/// `Usage` if the input is not the JSON object of a hook.
+/// `Usage` if the input is not the JSON object of a hook, for an event whose answer depends on it.
 pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     let Some(event) = find_event(request.tool, &request.event) else { return Ok(None) };
-    let input = HookInput::parse(&request.input)?;
+    let (input, problem) = match HookInput::parse(&request.input) {
+        Ok(input) => (input, None),
+        Err(error) if event.task.needs_input() => return Err(error),
+        Err(error) => (HookInput::default(), Some(error.message)),
+    };
     // VS Code runs hooks of the Copilot CLI under its own names of the events, and reads its own JSON.
     let own = find_event(request.tool, &input.event).filter(|own| own.task == event.task);
     let envelope = own.unwrap_or(event).envelope;
@@ -83,9 +91,11 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
         answer,
         format: Format::Hook(envelope),
         budget: Budget { max_chars, ..request.budget },
-        session: input.session,
         is_fresh,
-        current_dir: input.current_dir,
+        edited_dirs: input.edited_dirs(),
+        dirs: input.dirs(),
+        session: input.session,
+        problem,
     }))
 }
 

@@ -57,8 +57,14 @@ impl HookElement {
         call(JsonItem { keys: &[HOOKS, &self.event], kind: self.kind })
     }
 
+    /// Returns the state of the element: stale without the time limits, which earlier versions gave only some events.
     fn state(&self, text: &str) -> Result<RecipeState> {
-        self.with_item(|item| item.state(text, &self.value))
+        let state_of = |value: &Json| self.with_item(|item| item.state(text, value));
+        let state = state_of(&self.value)?;
+        if state == RecipeState::Edited && state_of(&without_timeouts(&self.value))? == RecipeState::Current {
+            return Ok(RecipeState::Stale);
+        }
+        Ok(state)
     }
 
     fn depth(&self, text: Option<&str>) -> Result<usize> {
@@ -80,7 +86,7 @@ impl HookStep {
             states.push(element.state(text)?);
         }
         let has_edited = former.iter().chain(&current).any(|state| *state == RecipeState::Edited);
-        let has_former = former.contains(&RecipeState::Current);
+        let has_former = former.contains(&RecipeState::Current) || current.contains(&RecipeState::Stale);
         Ok(match (current.contains(&RecipeState::Current), current.contains(&RecipeState::Missing)) {
             _ if has_edited => RecipeState::Edited,
             _ if has_former => RecipeState::Stale,
@@ -234,6 +240,18 @@ fn is_former(element: &Value<'_>) -> bool {
     has_command(element, FORMER_COMMAND)
 }
 
+/// Returns a value without the members that limit the time of a hook.
+fn without_timeouts(value: &Json) -> Json {
+    match value {
+        Json::Object(members) => {
+            let others = members.iter().filter(|(name, _)| !name.starts_with("timeout"));
+            others.map(|(name, value)| (name.clone(), without_timeouts(value))).collect()
+        }
+        Json::Array(items) => items.iter().map(without_timeouts).collect(),
+        other => other.clone(),
+    }
+}
+
 /// Tells whether an element of an event's list, or one of the hooks in it, runs a command with the prefix.
 fn has_command(element: &Value<'_>, prefix: &str) -> bool {
     let Some(map) = element.as_object() else { return false };
@@ -296,6 +314,21 @@ mod tests {
         }
         let edited = "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"command\": \"qipu prime --hook claude -x\"}]}]}}";
         assert_eq!(CLAUDE.state_in(Some(edited)).unwrap(), RecipeState::Edited);
+    }
+
+    /// A hook without a time limit holds up its session for as long as the tool likes.
+    #[test]
+    fn every_event_has_a_timeout() {
+        for hook in ALL {
+            for element in hook.elements().iter().filter(|element| !element.is_former) {
+                let inner = element.value.get(HOOKS).and_then(Json::as_array);
+                let hooks = inner.map_or_else(|| vec![&element.value], |inner| inner.iter().collect());
+                for hook in hooks {
+                    let limit = ["timeout", "timeoutSec"].iter().find_map(|key| hook.get(key)?.as_u64());
+                    assert!(limit.is_some_and(|limit| limit > 0), "{hook}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ const TEXT: &str = include_str!("agents-md.md");
 pub(super) const SKILL_HEAD: &str = include_str!("skill-head.md");
 pub(super) const SKILL: &str = include_str!("skill.md");
 
-/// The hooks of each tool. Events at which the tool ignores context have none, except for the ones before a compaction,
+/// The hooks of each tool, each with a time limit: qipu answers before, or not at all. Events at which the tool ignores context have none, except for the ones before a compaction,
 /// after which qipu repeats what it added before.
 pub(super) const CLAUDE_HOOKS: HookStep = HookStep {
     path: ".claude/settings.json",

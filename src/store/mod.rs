@@ -66,7 +66,7 @@ pub use collection::{Authority, Collection, CollectionReason, PROJECT};
 pub use commit::revision::CommitName;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use discover::{Location, find_root, project_root};
-pub(crate) use discover::{relative_to, shown_in};
+pub(crate) use discover::{normalize_lexically, relative_to, shown_in};
 pub use external_dir::{ExternalDir, ExternalFile};
 pub use file_tree::FileTree;
 use find_collections::FoundCollections;
@@ -490,8 +490,8 @@ impl Store {
 
     /// Returns the path of the file to which a relative link of a note leads.
     fn link_path(&self, note: &NoteHandle, link: &str) -> PathBuf {
-        let file = discover::normalize_lexically(&self.first().root.join(&note.path));
-        discover::normalize_lexically(&file.parent().unwrap_or(&file).join(link))
+        let file = normalize_lexically(&self.first().root.join(&note.path));
+        normalize_lexically(&file.parent().unwrap_or(&file).join(link))
     }
 
     /// Returns the number of files that were changed from the redo log when the store was opened to write.

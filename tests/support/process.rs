@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use qipu::env::{Env, TerminalSize, WaitPolicy};
+use qipu::env::{Env, Stdin, TerminalSize, WaitPolicy};
 use qipu::error::Error;
 
 /// The output and the error of a call.
@@ -113,7 +113,6 @@ pub(crate) fn call_into(dir: &str, args: &[&str], out: &mut dyn Write) -> Option
 }
 
 fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
-    let stdin = stdin.to_owned();
     // The store of this repository is that of a folder above the fixtures.
     let is_fixture =
         dir.starts_with("fixtures/") && Path::new(env!("CARGO_MANIFEST_DIR")).join(dir).join(".qipu").is_dir();
@@ -126,7 +125,7 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         settings_dir: dir.starts_with("fixtures/").then(trusting_fixtures),
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
         vars: store.into_iter().chain(vars.iter().map(|(name, value)| ((*name).to_owned(), value.into()))).collect(),
-        stdin: Box::new(move || Ok(stdin.clone())),
+        stdin: Stdin::of_text(stdin),
         editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
         is_terminal: false,
         has_color: false,
@@ -138,6 +137,8 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         is_only_call: false,
         // A test waits at most a millisecond between two attempts.
         waits: WaitPolicy {
+            // A machine under load may start the thread that reads late.
+            input: Duration::from_secs(100),
             pause: |time| std::thread::sleep(time.min(Duration::from_millis(1))),
             ..WaitPolicy::default()
         },
