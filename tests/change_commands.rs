@@ -573,6 +573,79 @@ fn a_merge_that_would_lose_content_is_refused_or_reported() {
     assert!(merged.ends_with("![p](../attachments/p.png) [here](c.md) [no](../none.png)\n"), "{merged}");
 }
 
+/// The fields of the life of a note, each with a value, at the top or under `custom`.
+fn life() -> impl Strategy<Value = String> {
+    let keys = [
+        "status", "superseded-by", "valid_until", "stale_after", "verified", "generated", "generated_by", "trust",
+        "author",
+    ];
+    let values = ["superseded", "rejected", "x", "2020-01-01", "true", "[{by: \"human:a\"}]", "{by: b}", "0.9"];
+    let field = (prop::sample::select(keys.to_vec()), prop::sample::select(values.to_vec()), any::<bool>());
+    prop::collection::btree_map(prop::sample::select(keys.to_vec()), field, 0..6).prop_map(|fields| {
+        let (top, custom): (Vec<_>, Vec<_>) = fields.into_iter().partition(|(_, (_, _, is_top))| *is_top);
+        let lines = |fields: Vec<(&str, (&str, &str, bool))>, indent: &str| -> String {
+            fields.into_iter().map(|(key, (_, value, _))| format!("{indent}{key}: {value}\n")).collect()
+        };
+        format!("{}custom:\n  mine: 1\n{}", lines(top, ""), lines(custom, "  "))
+    })
+}
+
+/// Merging two notes changes nothing that is said of the life of the one that stays, and tells what is lost.
+#[test]
+fn a_merged_note_keeps_its_life() {
+    generators::runner(60)
+        .run(&(life(), life()), |(ours, theirs)| {
+            let note = |id: &str, fields: &str| format!("---\nid: {id}\ntitle: {id}\n{fields}---\nText of {id}.\n");
+            let dir = store(&[("notes/a.md", &note("a", &ours)), ("notes/b.md", &note("b", &theirs))]);
+            let answer = call(path(&dir), &["merge", "a", "b"]);
+            prop_assert_eq!(answer.code(), 0);
+            let merged = text(&dir, "notes/a.md");
+            let (head, _) = merged.split_once("aliases:").unwrap();
+            prop_assert_eq!(head, format!("---\nid: a\ntitle: a\n{ours}"));
+            for line in theirs.lines().filter(|line| !ours.contains(line.trim()) && !line.contains("mine")) {
+                let (key, value) = line.trim().split_once(": ").unwrap_or((line, ""));
+                let is_told = answer
+                    .stdout
+                    .lines()
+                    .any(|told| told.contains(&format!("{key}: ")) && told.contains("not carried over"));
+                prop_assert!(is_told || value.is_empty(), "{}: {}", line, answer.stdout);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
+#[test]
+fn a_merge_makes_no_note_superseded() {
+    let new = "---\nid: new\ntitle: New\nlinks: [{type: supersedes, id: old}]\n---\nNew.\n";
+    let of = |text: &str, status: &str| format!("---\nid: {text}\ntitle: {text}\n{status}---\n{text}.\n");
+    let superseded =
+        of("old", "status: superseded\nlinks: [{type: superseded-by, id: new}, {type: supports, id: new}]\n");
+    let dir = store(&[("notes/new.md", new), ("notes/old.md", &superseded), ("notes/other.md", &of("other", ""))]);
+    let before = ["new", "old", "other"].map(|id| text(&dir, &format!("notes/{id}.md")));
+    let error = call(path(&dir), &["merge", "other", "old"]).error.unwrap();
+    assert_eq!(error.message, "after this merge, `new` would supersede `other`");
+    assert!(error.hint.unwrap().contains("`qipu link remove new old --type supersedes`"));
+    assert_eq!(before, ["new", "old", "other"].map(|id| text(&dir, &format!("notes/{id}.md"))));
+    // A draft replaces nothing, and merging it into a note in force is no decision about a third one.
+    let draft = of("draft", "status: draft\nlinks: [{type: supersedes, id: other}]\n");
+    write_in_store(dir.path(), "notes/draft.md", draft);
+    let error = call(path(&dir), &["merge", "new", "draft"]).error.unwrap();
+    assert_eq!(error.message, "after this merge, `new` would supersede `other`");
+    // Its successor is what a superseded note is merged into.
+    let told = call(path(&dir), &["merge", "new", "old"]).stdout;
+    assert!(told.contains("`status: superseded` of `old` is not carried over"), "{told}");
+    let merged = text(&dir, "notes/new.md");
+    assert!(!merged.contains("superseded") && !merged.contains("links"), "{merged}");
+    // The other way round, the note keeps its status, and that is told.
+    let dir = store(&[("notes/new.md", new), ("notes/old.md", &superseded)]);
+    let told = call(path(&dir), &["merge", "old", "new"]).stdout;
+    assert!(
+        told.contains("its status is still superseded") && text(&dir, "notes/old.md").contains("status: superseded"),
+        "{told}"
+    );
+}
+
 #[test]
 fn rename_has_a_dry_run_and_repairs_a_stale_file_name() {
     let dir = store(&[

@@ -698,6 +698,55 @@ fn tags_and_links_are_merged_as_sets_and_nothing_of_ours_is_lost() {
     assert!(conflicts.get() < by_fields / 3, "{} lists of {by_fields} notes stayed apart", conflicts.get());
 }
 
+/// What theirs says of the life of a note is not true of a text that ours changed: it is left to a person.
+#[test]
+fn the_life_of_a_note_is_merged_by_a_person() {
+    let base = "---\nid: a\ntags: [x]\ncustom:\n  k: 1\n---\nBody\n";
+    let with = |fields: &str| base.replace("custom:", &format!("{fields}custom:"));
+    let ours = base.replace("[x]", "[x, y]");
+    for theirs in [
+        with("status: superseded\n"),
+        with("superseded-by: b\n"),
+        with("valid_until: 2025-01-01\n"),
+        with("stale_after: 2025-01-01\n"),
+        with("verified: true\n"),
+        with("verified:\n- by: human:ann\n"),
+        with("generated: {by: x}\n"),
+        with("links: [{type: superseded-by, id: b}]\n"),
+        base.replace("k: 1\n", "k: 1\n  status: rejected\n"),
+    ] {
+        let merged = merge(base, &ours, &theirs).unwrap();
+        let is_given = |text: &str| {
+            text.contains("superseded")
+                || text.contains("rejected")
+                || text.contains("2025")
+                || text.contains("verified")
+                || text.contains("generated")
+        };
+        assert!(!is_given(&merged.ours) && !is_given(&merged.base) && is_given(&merged.theirs), "{merged:?}");
+        assert!(
+            [&merged.ours, &merged.base, &merged.theirs].iter().all(|text| text.contains("tags: [x, y]")),
+            "{merged:?}"
+        );
+        // What ours says stays, and a side that changed nothing takes what the other says.
+        let kept = merge(base, &theirs, &ours).unwrap();
+        assert!(by_lines(kept).is_some_and(|text| is_given(&text)));
+        let taken = merge(base, base, &theirs).unwrap();
+        assert_eq!(by_lines(taken).map(|text| meaning(&text)), Some(meaning(&theirs)));
+    }
+    // Who verified it on both sides is not the sum of both.
+    let verified = |by: &str| with(&format!("verified:\n- by: human:ann\n{by}"));
+    let merged = merge(&verified(""), &verified("- by: human:bo\n"), &verified("- by: human:cy\n")).unwrap();
+    assert!(!merged.ours.contains("human:cy") && merged.theirs.contains("human:cy"), "{merged:?}");
+    // A link of another kind is merged as ever, and so are other fields under `custom`.
+    let theirs = base.replace("k: 1\n", "k: 2\n  status: rejected\n");
+    let merged = merge(base, &ours, &theirs).unwrap();
+    assert!(
+        merged.ours.contains("k: 2") && merged.base.contains("k: 2") && !merged.ours.contains("status"),
+        "{merged:?}"
+    );
+}
+
 #[test]
 fn any_texts_can_be_merged() {
     generators::runner(400)

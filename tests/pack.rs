@@ -367,12 +367,12 @@ fn merge_joins_both_notes_and_prefers_the_later() {
     let said = load(&to, "--strategy merge", &pack);
     assert!(said.contains("qp-a1 changed .qipu/mocs/o.md\n"), "{said}");
     assert!(said.contains("the bodies differ; the pack's was kept: it is later (bodies-differ)"), "{said}");
-    assert!(said.contains("other values for `odd` (fields-differ)"), "{said}");
+    assert!(said.contains("other values for `odd`, `verified` (fields-differ)"), "{said}");
     assert_eq!(
         read(&to, "mocs/o.md"),
         "---\nid: qp-a1 # mine\ntitle: Theirs\ntags: [x, z]\nupdated: 2025-02-02\nmine: 1\ncustom:\n  k: 2\n  more: new\n  l: [1]\n\
          sources:\n  - url: https://x.org\n    title: X\nlinks:\n  - type: supports\n    id: qp-b2\naliases: [Other]\ncompacts: [qp-b2]\n\
-         type: permanent\nsummary: S\nvalue: 9\nverified: true\n---\nTheir body\n"
+         type: permanent\nsummary: S\nvalue: 9\n---\nTheir body\n"
     );
     let second = load(&to, "--strategy merge", &pack);
     assert!(second.starts_with("qp-a1 unchanged "), "{second}");
@@ -386,6 +386,29 @@ fn merge_joins_both_notes_and_prefers_the_later() {
         "---\nid: qp-a1 # mine\ntitle: Ours\ntags: [x, z]\nupdated: 2025-01-01\nmine: 1\ncustom:\n  k: 1\n  more: new\n"
     ));
     assert!(merged.ends_with("---\nOur body\n"));
+}
+
+/// What the pack says of its note's life is told, and not true of the store's.
+#[test]
+fn merge_leaves_the_life_of_the_stores_note() {
+    let theirs = "---\nid: qp-a1\ntitle: T\nupdated: 2025-02-02\nverified: true\nstatus: superseded\n\
+                  links: [{type: superseded-by, id: qp-b2}, {type: supports, id: qp-b2}]\n\
+                  custom: {status: rejected, valid_until: 2025-01-01, generated_by: x, trust: 1, mine: 2}\n---\nText.\n";
+    let from = store(&[("notes/t.md", theirs.as_bytes())]);
+    let to = store(&[("notes/o.md", b"---\nid: qp-a1\ntitle: T\ncustom: {trust: 0.5}\n---\nText.\n")]);
+    let said = load(&to, "--strategy merge", &run(&from, "dump -"));
+    assert_eq!(
+        read(&to, "notes/o.md"),
+        "---\nid: qp-a1\ntitle: T\ncustom: {trust: 0.5, mine: 2}\nlinks:\n  - type: supports\n    id: qp-b2\n\
+         updated: 2025-02-02\n---\nText.\n"
+    );
+    assert!(
+        said.contains(
+            "other values for `custom.status`, `custom.valid_until`, `custom.generated_by`, `custom.trust`, `status`, \
+             `verified`, `links: superseded-by qp-b2` (fields-differ)"
+        ),
+        "{said}"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Joins the links or sources of two notes without losing an entry that only one of them has.
 
 use super::edit::Edit;
+use super::link_types::SUPERSEDED_BY;
 use super::list_fields::{get, link_target, map_of, plain, with_entries};
 use super::value::{FieldValues, Value};
 
@@ -77,6 +78,11 @@ pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
         |key: &str| get(&entries, key).map(|text| text.to_line().trim().to_owned()).filter(|text| !text.is_empty());
     let target = text("id").unwrap_or_default();
     (text("type").unwrap_or_else(|| "related".to_owned()), link_target(&target).to_owned())
+}
+
+/// Tells whether a link says that its note no longer holds.
+pub(crate) fn is_life_link(item: &Value) -> bool {
+    kind_and_target(item).0 == SUPERSEDED_BY
 }
 
 /// The entries of an item of theirs that our item lacks, and those for which it has another value.

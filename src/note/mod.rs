@@ -67,7 +67,7 @@ pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};
 pub(crate) use retired::STATUSES;
-pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL};
+pub use retired::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL, is_life_field};
 pub(crate) use splice::with_spans;
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;

@@ -9,6 +9,18 @@ pub const VALID_UNTIL: &str = "valid_until";
 /// The first day on which a note needs to be looked at again.
 pub const STALE_AFTER: &str = "stale_after";
 
+/// The fields that say whether and until when a note holds, who wrote it, who checked it, and how far it is to be trusted. What
+/// they say of one text is not true of another, so that no merge carries them over.
+const LIFE: [&str; 13] = [
+    "author", "confidence", "generated", "generated-by", "generated_by", "session", STALE_AFTER, "status",
+    "superseded-by", "superseded_by", "trust", VALID_UNTIL, "verified",
+];
+
+/// Tells whether a field, at the top of the frontmatter or under `custom`, is about the life of its note alone.
+pub fn is_life_field(name: &str) -> bool {
+    LIFE.contains(&name)
+}
+
 /// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {

@@ -5,12 +5,16 @@
 
 use std::collections::BTreeSet;
 
+use super::supersede::without_successor;
 use super::{ChangePlan, PlannedChange, changes_of, digests_of, link_entry, plan_linking, plan_text, refuse_change};
 use crate::error::{Error, ErrorKind};
-use crate::graph::{Graph, LinkTarget, NameIndex, PathTarget, TargetComparison};
+use crate::graph::{Compactions, Graph, LinkTarget, NameIndex, PathTarget, Successions, TargetComparison};
 use crate::note::edit::{Edit, apply, relink, with_section};
-use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
-use crate::note::{InlineLink, Note, Section, Value, join_path, path_like, rebase_path, relinked};
+use crate::note::join::{OnConflict, is_life_link, is_same_source, join, kind_and_target};
+use crate::note::{
+    InlineLink, Note, NoteId, SUPERSEDED_BY, SUPERSEDES, Section, Value, is_life_field, join_path, path_like,
+    rebase_path, relinked,
+};
 use crate::report::DiagnosticEntry;
 use crate::store::{self, NoteIdx, Store};
 
@@ -33,7 +37,9 @@ pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<C
         planner.keeps_names = false;
         planner.plan()
     })?;
-    Ok(ChangePlan { changes, findings: lost_fields(store, &planner.into.note, &planner.from.note) })
+    let mut findings = lost_fields(store, &planner.into.note, &planner.from.note);
+    findings.extend(without_successor(store, &changes));
+    Ok(ChangePlan { changes, findings })
 }
 
 /// One of the two notes.
@@ -131,9 +137,11 @@ impl MergePlanner<'_> {
             links.filter(|(link, _)| is_meant(&link.target)).map(|(_, value)| value).collect()
         };
         let ours = links_of(into, &|name| !is_deleted(name));
-        let theirs = links_of(from, &|name| !self.is_either(name));
+        let mut theirs = links_of(from, &|name| !self.is_either(name));
+        theirs.retain(|link| !is_life_link(link));
         edits.extend(join("links", ours, theirs, |a, b| self.is_one_link(a, b), OnConflict::KeepBoth).edits);
-        let missing = from.custom.iter().filter(|(key, _)| into.custom.iter().all(|(have, _)| have != key));
+        let is_missing = |key: &str| !is_life_field(key) && into.custom.iter().all(|(have, _)| have != key);
+        let missing = from.custom.iter().filter(|(key, _)| is_missing(key));
         edits.extend(missing.map(|(key, value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() }));
         edits.push(Edit::SetPlain { key: "updated", text: self.now.to_owned() });
         edits
@@ -240,6 +248,7 @@ impl MergePlanner<'_> {
         let merged = self.store.after(&changes_of(planned));
         let (into, from) = (self.into.note.path.as_str(), self.from.note.path.as_str());
         let new_path = |path| if path == from { into } else { path };
+        self.expect_same_successions(&merged)?;
         let comparison = TargetComparison::new(self.store, &merged, new_path);
         let astray = comparison.first_changed(&[self.into.position, self.from.position]);
         let astray = astray.or_else(|| (!self.is_whole(&comparison, section)).then_some(self.from.position));
@@ -247,6 +256,31 @@ impl MergePlanner<'_> {
         let message =
             format!("after this merge, links of `{}` would lead to other notes", self.store.notes()[astray].id);
         Err(Error::new(ErrorKind::Failure, message).hint("replace those links by ids first; nothing was changed"))
+    }
+
+    /// Refuses a plan after which a note would be superseded that is not: a link that replaces the deleted note is not
+    /// about the one that stays, and one of a draft has no effect until the draft is accepted.
+    fn expect_same_successions(&self, merged: &Store) -> Result<(), Error> {
+        let readings: [fn(&Store) -> Successions; 2] = [
+            |store| Successions::as_written(store.notes()),
+            |store| Successions::new(store.notes(), &Compactions::new(store.notes())),
+        ];
+        for read in readings {
+            let (before, after) = (read(self.store), read(merged));
+            let new = NoteIdx::enumerate(merged.notes()).find_map(|(note, handle)| {
+                let successor = *after.successors(note).last()?;
+                let old = self.store.position(&handle.id)?;
+                before.successors(old).is_empty().then_some((&merged.notes()[successor].id, &handle.id))
+            });
+            let Some((new, old)) = new else { continue };
+            let (into, from) = (&self.into.note.id, &self.from.note.id);
+            let own = |id: &NoteId| if id == into { from.clone() } else { id.clone() };
+            let link = format!("qipu link remove {} {} --type {SUPERSEDES}", own(new), own(old));
+            let message = format!("after this merge, `{new}` would supersede `{old}`");
+            return Err(Error::new(ErrorKind::Failure, message)
+                .hint(format!("nothing was changed; `{link}` removes the link first")));
+        }
+        Ok(())
     }
 
     /// Tells whether the note that stays gets the links of both, except those between them.
@@ -258,7 +292,8 @@ impl MergePlanner<'_> {
         let head = section.map_or("", |section| section.head.as_str());
         let inline = [own.inline, comparison.targets_of_text(&self.into.note.path, head), theirs.inline].concat();
         let is_other = |lead: &LinkTarget| !matches!(lead, LinkTarget::Note(to) if Some(*to) == position);
-        let typed = [own.typed, theirs.typed].concat();
+        let theirs_typed = theirs.typed.into_iter().filter(|(kind, _)| *kind != SUPERSEDED_BY);
+        let typed: Vec<_> = own.typed.into_iter().chain(theirs_typed).collect();
         let compacts = [own.compacts, theirs.compacts].concat();
         now.inline == inline
             && typed.iter().all(|link| !is_other(&link.1) || now.typed.contains(link))
@@ -290,12 +325,19 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
         let same =
             |fields: &[(String, Value)], key: &str| fields.iter().any(|(have, other)| have == key && other == value);
         match key.strip_prefix("custom.") {
-            Some(custom) => into.custom.iter().all(|(have, _)| have != custom) || same(&into.custom, custom),
+            Some(custom) => {
+                let is_free = !is_life_field(custom) && into.custom.iter().all(|(have, _)| have != custom);
+                is_free || same(&into.custom, custom)
+            }
             None => same(&into.unknown, key),
         }
     };
     let others = fields.filter(|(key, value)| !is_kept(key, value));
     lost.extend(others.map(|(key, value)| format!("{key}: {}", value.to_line())));
+    lost.extend(from.link_values().iter().filter(|link| is_life_link(link)).map(|link| {
+        let (kind, target) = kind_and_target(link);
+        format!("links: {kind} {target}")
+    }));
     let lost = lost.into_iter().map(|field| format!("`{field}` of `{}` is not carried over", from.id));
     // A value that could not be parsed can't be carried over either.
     let is_unparsed = |code: &str| {

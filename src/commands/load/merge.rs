@@ -2,8 +2,8 @@
 //! is edited, so that everything else in it stays.
 
 use crate::note::edit::{self, Edit};
-use crate::note::join::{OnConflict, is_same_source, join, kind_and_target};
-use crate::note::{Note, Value};
+use crate::note::join::{OnConflict, is_life_link, is_same_source, join, kind_and_target};
+use crate::note::{Note, SUPERSEDED_BY, Value, is_life_field};
 
 /// The result of a merge.
 pub(super) struct MergedNote {
@@ -50,14 +50,17 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
     let on_conflict = if is_later { OnConflict::TakeTheirs } else { OnConflict::KeepOurs };
     let sources = join("sources", ours.source_values(), theirs.source_values(), is_same_source, on_conflict);
     let is_one_link = |a: &Value, b: &Value| kind_and_target(a) == kind_and_target(b);
-    let links = join("links", ours.link_values(), theirs.link_values(), is_one_link, on_conflict);
+    let (life, their_links): (Vec<Value>, Vec<Value>) =
+        theirs.link_values().into_iter().partition(|link| is_life_link(link) && !ours.link_values().contains(link));
+    let links = join("links", ours.link_values(), their_links, is_one_link, on_conflict);
     let mut edits: Vec<Edit> = missing(&ours.tags, &theirs.tags).into_iter().map(add("tags")).collect();
     edits.extend(sources.edits.into_iter().chain(links.edits));
     edits.extend(missing(&ours.aliases, &theirs.aliases).into_iter().map(add("aliases")));
     edits.extend(missing(&ours.compacts, &theirs.compacts).into_iter().map(add("compacts")));
     let left = |field: &'static str| move |key: String| format!("`{field}.{key}`");
     let kept = sources.not_taken.into_iter().map(left("sources"));
-    (edits, kept.chain(links.not_taken.into_iter().map(left("links"))).collect())
+    let life = life.iter().map(|link| format!("`links: {SUPERSEDED_BY} {}`", kind_and_target(link).1));
+    (edits, kept.chain(links.not_taken.into_iter().map(left("links"))).chain(life).collect())
 }
 
 /// Returns the edits that set the fields of a later note; fields that it lacks stay.
@@ -76,9 +79,6 @@ fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     let plain = |key, text: String| Edit::SetPlain { key, text };
     let value = theirs.value.filter(|value| ours.value != Some(*value));
     edits.extend(value.map(|value| plain("value", value.to_string())));
-    let is_flag = theirs.verifications.is_empty() && ours.verifications.is_empty();
-    let verified = theirs.verified.filter(|verified| is_flag && ours.verified != Some(*verified));
-    edits.extend(verified.map(|verified| plain("verified", verified.to_string())));
     let updated = theirs.updated.as_ref().filter(|updated| ours.updated.as_ref() != Some(updated));
     edits.extend(updated.map(|updated| plain("updated", updated.as_str().to_owned())));
     edits
@@ -86,19 +86,24 @@ fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
 
 /// Returns the edits that add custom fields the store's note lacks, or replace those of an earlier one.
 fn custom_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<Edit> {
-    let is_new =
-        |(key, value): &&(String, Value)| field(&ours.custom, key).is_none_or(|have| is_later && have != value);
+    let is_new = |(key, value): &&(String, Value)| {
+        !is_life_field(key) && field(&ours.custom, key).is_none_or(|have| is_later && have != value)
+    };
     let edit = |(key, value): &(String, Value)| Edit::SetCustomValue { key: key.clone(), value: value.clone() };
     theirs.custom.iter().filter(is_new).map(edit).collect()
 }
 
 /// Returns the names of the pack's fields that are not merged.
 fn unmerged_fields(ours: &Note, theirs: &Note, is_later: bool) -> Vec<String> {
-    let is_left =
-        |(key, value): &&(String, Value)| !is_later && field(&ours.custom, key).is_some_and(|have| have != value);
+    let is_left = |(key, value): &&(String, Value)| match field(&ours.custom, key) {
+        Some(have) => have != value && (!is_later || is_life_field(key)),
+        None => is_life_field(key),
+    };
     let custom = theirs.custom.iter().filter(is_left).map(|(key, _)| format!("`custom.{key}`"));
     let unknown = theirs.unknown.iter().filter(|(key, value)| field(&ours.unknown, key) != Some(value));
-    let verified = (theirs.verifications != ours.verifications).then(|| "`verified`".to_owned());
+    let is_verified_else = theirs.verifications != ours.verifications
+        || theirs.verified.is_some_and(|verified| ours.verified != Some(verified));
+    let verified = is_verified_else.then(|| "`verified`".to_owned());
     custom.chain(unknown.map(|(key, _)| format!("`{key}`"))).chain(verified).collect()
 }
 
@@ -119,6 +124,6 @@ fn check(ours: &Note, text: &str, winner: &Note, theirs: &Note) -> Result<(), St
         && same_text(merged.body(), winner.body())
         && has_all(&ours.tags)
         && has_all(&theirs.tags)
-        && ours.links.iter().chain(&theirs.links).all(|link| merged.links.contains(link));
+        && ours.links.iter().chain(&theirs.links).all(|link| link.kind == SUPERSEDED_BY || merged.links.contains(link));
     is_right.then_some(()).ok_or_else(|| "the two can't be merged without a change of meaning".to_owned())
 }

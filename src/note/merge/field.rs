@@ -5,7 +5,10 @@
 //! edit of our lines; theirs are taken as a whole only if ours are those of the base, or if no change of ours is lost.
 
 use super::super::Timestamp;
-use super::super::list_fields::{is_list, plain};
+use super::super::join::kind_and_target;
+use super::super::link_types::SUPERSEDED_BY;
+use super::super::list_fields::{is_list, items, plain};
+use super::super::retired::is_life_field;
 use super::super::value::Value;
 use super::super::verified_edit::{FieldText, by_key, edited, with_changes};
 use super::super::yaml_emitter::flow;
@@ -15,15 +18,20 @@ use super::list::{appended, merge_sets, with_appended};
 /// The lines of a field in ours, the base and theirs after the merge; equal unless the field is in conflict.
 pub(super) type ThreeWay = [Option<FieldText>; 3];
 
-pub(super) fn merge(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3]) -> ThreeWay {
+/// Merges a field. `is_changed`: whether ours changed anything in the note.
+pub(super) fn merge(key: &str, [base, ours, theirs]: [Option<&FieldText>; 3], is_changed: bool) -> ThreeWay {
     if has_same_lines(theirs, base) || has_same_lines(ours, theirs) {
         return resolved(ours.cloned());
+    }
+    let field = ChangedField { key, base, ours, theirs };
+    let in_conflict = || [ours.cloned(), base.cloned(), theirs.cloned()];
+    if is_changed && field.changes_life() {
+        return field.as_map().and_then(|merged| field.with_comments(merged)).unwrap_or_else(in_conflict);
     }
     if has_same_lines(ours, base) {
         return resolved(theirs.cloned());
     }
-    let field = ChangedField { key, base, ours, theirs };
-    field.merged().unwrap_or_else(|| [ours.cloned(), base.cloned(), theirs.cloned()])
+    field.merged().unwrap_or_else(in_conflict)
 }
 
 fn resolved(field: Option<FieldText>) -> ThreeWay {
@@ -62,6 +70,25 @@ impl ChangedField<'_> {
             &|| is_unchanged.then(|| resolved(self.theirs.cloned())),
         ];
         strategies.into_iter().find_map(|strategy| self.with_comments(strategy()?))
+    }
+
+    /// Tells whether theirs differs from the base and from ours in what it states about the life of the note. What was said of their
+    /// text is not true of what ours made of it, so a person decides.
+    fn changes_life(&self) -> bool {
+        let new = |field: Option<&FieldText>| match (self.key, field.map(|field| &field.value)) {
+            (_, None) => Vec::new(),
+            ("custom", Some(Value::Map(entries))) => {
+                entries.iter().filter(|(key, _)| is_life_field(key)).map(plain_entry).collect()
+            }
+            ("links", Some(links)) => {
+                let links = items(self.key, links).into_iter().map(|link| kind_and_target(&link));
+                links.filter(|(kind, _)| kind == SUPERSEDED_BY).map(|(kind, to)| (kind, Value::text(&to))).collect()
+            }
+            (key, Some(value)) if is_life_field(key) => vec![(key.to_owned(), plain(value))],
+            _ => Vec::new(),
+        };
+        let [base, ours, theirs] = [self.base, self.ours, self.theirs].map(new);
+        theirs != base && theirs != ours
     }
 
     fn with_comments(&self, merged: ThreeWay) -> Option<ThreeWay> {
@@ -122,7 +149,7 @@ impl ChangedField<'_> {
         let added = theirs.iter().filter(|(key, _)| !in_ours.contains_key(key.as_str()));
         for key in ours.iter().chain(added).map(|(key, _)| key.as_str()) {
             let [base, ours, theirs] = [&in_base, &in_ours, &in_theirs].map(|entries| entries.get(key).copied());
-            match merged_entry(base, ours, theirs) {
+            match merged_entry(key, base, ours, theirs) {
                 Some(value) if value.as_ref() == ours => {}
                 Some(value) => changes.push((key, value)),
                 None => conflicts.push((key, [ours, base, theirs])),
@@ -140,11 +167,23 @@ impl ChangedField<'_> {
     }
 }
 
+fn plain_entry((key, value): &(String, Value)) -> (String, Value) {
+    (key.clone(), plain(value))
+}
+
 /// Merges one field of a map; `None` on a conflict, `Some(None)` if the field is removed.
-fn merged_entry(base: Option<&Value>, ours: Option<&Value>, theirs: Option<&Value>) -> Option<Option<Value>> {
+fn merged_entry(
+    key: &str,
+    base: Option<&Value>,
+    ours: Option<&Value>,
+    theirs: Option<&Value>,
+) -> Option<Option<Value>> {
     let is_same = |a: Option<&Value>, b: Option<&Value>| a.map(plain) == b.map(plain);
     if is_same(theirs, base) || is_same(ours, theirs) {
         return Some(ours.cloned());
+    }
+    if is_life_field(key) {
+        return None;
     }
     if is_same(ours, base) {
         return Some(theirs.cloned());

@@ -35,12 +35,12 @@ pub struct MergeTexts {
 /// line-based merge is possible then.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<MergeTexts, String> {
     let (base, theirs) = (with_line_ends_of(ours, base), with_line_ends_of(ours, theirs));
-    let read = |text| FieldLines::read(text, line_end(ours));
+    let (read, is_changed) = (|text| FieldLines::read(text, line_end(ours)), ours != base);
     let [base, ours, theirs] = [read(&base)?, read(ours)?, read(&theirs)?];
     if !ours.has_frontmatter() || !theirs.has_frontmatter() {
         return Err("one side has no frontmatter".to_owned());
     }
-    let merged = MergedFields::new(&base, &ours, &theirs);
+    let merged = MergedFields::new(&base, &ours, &theirs, is_changed);
     let text = |version: usize, side: &FieldLines<'_>| merged.written(version, &ours, side);
     Ok(MergeTexts { ours: text(0, &ours)?, base: text(1, &base)?, theirs: text(2, &theirs)? })
 }
@@ -75,7 +75,11 @@ struct MergedFields {
 
 impl MergedFields {
     /// Merges all fields. They have the order of ours; a field that only theirs has follows its predecessor in theirs.
-    fn new(base: &FieldLines<'_>, ours: &FieldLines<'_>, theirs: &FieldLines<'_>) -> Self {
+    /// `is_changed`: whether ours changed anything.
+    fn new(base: &FieldLines<'_>, ours: &FieldLines<'_>, theirs: &FieldLines<'_>, is_changed: bool) -> Self {
+        let merged = |key: &str, sides: [Option<&FieldSource<'_>>; 3]| {
+            field::merge(key, sides.map(|field| field.map(|field| &field.text)), is_changed)
+        };
         // The fields with their positions in the order of ours.
         let mut fields = Vec::new();
         // Comments that a side added above a field that the merge removes.
@@ -145,10 +149,6 @@ impl MergedFields {
             && parsed.fields.iter().zip(&expected).all(is_expected);
         if is_verified { Ok(text) } else { Err("a field's meaning depends on others".to_owned()) }
     }
-}
-
-fn merged(key: &str, sides: [Option<&FieldSource<'_>>; 3]) -> ThreeWay {
-    field::merge(key, sides.map(|field| field.map(|field| &field.text)))
 }
 
 /// Merges comments and blank lines; if both sides changed them, new comments of theirs follow ours.
