@@ -314,6 +314,26 @@ fn renaming_a_heading_rewrites_every_link_to_it() {
 }
 
 #[test]
+fn renaming_a_heading_rewrites_the_table_of_contents() {
+    let project = project();
+    let mut client = open_all(&project);
+    let text = "---\nid: qp-m\ntitle: Map\n---\n- [One](#limits) [[#Limits]]\n- [two](<#limits> \"t\") [three][l] [l] [no](#limit)\n\n\
+                [l]: #limits\n\n`[x](#limits)`\n\n## Limits\n\n## Limits\n\n[other](#limits-1)\n";
+    client.change(M, None, text);
+    let expected = text.replacen("## Limits", "## Quota", 1).replace("[[#Limits]]", "[[#Quota]]");
+    let expected = expected.replacen("(#limits)", "(#quota)", 1).replace("<#limits>", "<#quota>");
+    let expected = expected.replace("[l]: #limits", "[l]: #quota").replace("#limits-1", "#limits");
+    // From the heading, and from a link to it.
+    for at in ["## Limi¦ts", "[One](#lim¦its)", "[l]: #lim¦its"] {
+        let edit = rename(&mut client, M, text, at, "Quota");
+        assert_eq!(edited(text, &edit, &client.uri(M)), expected, "{at}");
+    }
+    let definition = ask(&mut client, "textDocument/definition", M, text, "[One](#lim¦its)");
+    assert_eq!(definition["range"]["start"]["line"], 11, "{definition}");
+    assert_eq!(places(&ask(&mut client, "textDocument/references", M, text, "## Limi¦ts")).len(), 6);
+}
+
+#[test]
 fn a_link_to_a_heading_never_leads_to_another_one() {
     let project = project();
     let mut client = open_all(&project);

@@ -57,7 +57,9 @@ fn typed_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> 
 
 fn body_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> {
     let start = note.body_range().start;
-    let located = note.located_links().into_iter().map(|found| {
+    let own_sections = note.own_section_links().into_iter().map(|found| (Some(from), found));
+    let to_notes = note.located_links().into_iter().map(|found| (target_of(view, from, &found.link), found));
+    let located = to_notes.chain(own_sections).map(|(to, found)| {
         let span = found.span().unwrap_or_else(|| found.range.clone());
         let name_length = match &found.link {
             InlineLink::Wiki(target) => target.find('#').unwrap_or(span.len()),
@@ -66,7 +68,7 @@ fn body_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> {
         LocatedLink {
             range: found.range.start + start..found.range.end + start,
             target: span.start + start..span.start + start + name_length.min(span.len()),
-            to: target_of(view, from, &found.link),
+            to,
             fragment: found.fragment().map(str::to_owned),
             inline: Some(found.link),
         }

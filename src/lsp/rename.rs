@@ -123,8 +123,11 @@ fn plan_spans(
     view: &View<'_>,
     store: &Store,
     note: NoteIdx,
-    spans: Vec<(std::ops::Range<usize>, String)>,
+    mut spans: Vec<(std::ops::Range<usize>, String)>,
 ) -> Result<Option<Change>, Error> {
+    // The uses of a label share the target of its definition.
+    spans.sort_unstable_by_key(|(range, _)| (range.start, range.end));
+    spans.dedup();
     if spans.is_empty() {
         return Ok(None);
     }
@@ -162,15 +165,13 @@ impl Fragments {
     fn renamed(&self, link: &LocatedLink, index: usize) -> Option<String> {
         let fragment = link.fragment.as_deref()?;
         let (heading, anchor) = (self.new.get(index)?, self.new_anchors.get(index)?);
+        let is_path = matches!(link.inline, Some(InlineLink::Path(_)));
         let is_anchor = self.old_anchors.get(index).is_some_and(|anchor| anchor == fragment)
-            && self.old.get(index).is_some_and(|heading| heading.text != fragment);
+            && (is_path || self.old.get(index).is_some_and(|heading| heading.text != fragment));
         let can_be_text = !is_anchor && !heading.text.contains(LINK_SIGNS);
         // A path of headings keeps those above.
         let above = fragment.rsplit_once('#').map(|(above, _)| format!("{above}#")).unwrap_or_default();
-        let text = match link.inline {
-            Some(InlineLink::Path(_)) => percent_encoded(&heading.text),
-            _ => heading.text.clone(),
-        };
+        let text = if is_path { percent_encoded(&heading.text) } else { heading.text.clone() };
         let text = can_be_text.then(|| format!("{above}{text}"));
         text.into_iter().chain([anchor.clone()]).find(|new| find_heading(&self.new, new) == Some(index))
     }

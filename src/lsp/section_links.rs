@@ -63,26 +63,14 @@ impl MovedHeadings {
                 let Some(fragment) = &link.fragment else { continue };
                 let is_moved = from == note && link.range.start.checked_sub(start).is_some_and(is_inside);
                 let moves_along = is_moved && link.target.is_empty() && is_kept_in_new(fragment);
-                if !moves_along && !is_kept_in_rest(fragment) {
+                // A link like `[text](#anchor)` gets no other target when it moves.
+                let is_anchor = matches!(&link.inline, Some(InlineLink::Path(path)) if path.is_empty());
+                let is_lost = is_moved && is_anchor && find_heading(&self.old, fragment).is_some();
+                if !moves_along && (is_lost || !is_kept_in_rest(fragment)) {
                     return Ok(false);
                 }
             }
         }
-        let is_kept = |(offset, anchor): (usize, &str)| match find_heading(&self.old, anchor) {
-            Some(_) if is_inside(offset) => is_kept_in_new(anchor),
-            _ => is_kept_in_rest(anchor),
-        };
-        Ok(own_anchors(parsed.body()).all(is_kept))
+        Ok(true)
     }
-}
-
-/// Returns the anchors of links like `[text](#anchor)`, which are no links to notes, with the offset of each. What looks like
-/// one in code counts too.
-fn own_anchors(body: &str) -> impl Iterator<Item = (usize, &str)> {
-    let found = ["](#", "]: #"].into_iter().flat_map(|begin| body.match_indices(begin));
-    found.filter_map(|(offset, begin)| {
-        let rest = body.get(offset + begin.len()..)?;
-        let end = rest.find(|c: char| c == ')' || c.is_whitespace()).unwrap_or(rest.len());
-        Some((offset, rest.get(..end)?))
-    })
 }

@@ -28,7 +28,7 @@ pub(crate) struct Destination {
 }
 
 impl Destination {
-    /// Parses a destination; `None` if it is empty or an autolink.
+    /// Parses a destination; `None` if it has neither target nor fragment, or is an autolink.
     fn read(
         text: &str,
         link_type: LinkType,
@@ -43,7 +43,8 @@ impl Destination {
             Some((path, fragment)) if !is_wiki => (path, Some(fragment.to_owned())),
             _ => (source, None),
         };
-        if target.is_empty() || matches!(link_type, LinkType::Autolink | LinkType::Email) {
+        let is_empty = target.is_empty() && fragment.is_none();
+        if is_empty || matches!(link_type, LinkType::Autolink | LinkType::Email) {
             return None;
         }
         let link =
@@ -99,8 +100,21 @@ fn span_of(text: &str, part: &str) -> Option<Range<usize>> {
     (text.get(span.clone()) == Some(part)).then_some(span)
 }
 
-/// Returns the destinations in the order of the text, without those in code, HTML and comments.
+/// Returns the destinations in the order of the text, without those in code, HTML and comments, and without
+/// [`own_sections`].
 pub(crate) fn destinations(body: &str) -> Vec<Destination> {
+    all_destinations(body).into_iter().filter(|found| !found.link.text().is_empty()).collect()
+}
+
+/// Returns the links like `[text](#anchor)`, which lead to a heading of the same text.
+pub(super) fn own_sections(body: &str) -> Vec<Destination> {
+    if !body.contains('#') {
+        return Vec::new();
+    }
+    all_destinations(body).into_iter().filter(|found| found.link.text().is_empty()).collect()
+}
+
+fn all_destinations(body: &str) -> Vec<Destination> {
     if !body.contains('[') {
         return Vec::new();
     }

@@ -386,6 +386,11 @@ impl Note {
         destinations(self.body()).into_iter().filter(|found| links.contains(&found.link)).collect()
     }
 
+    /// Returns the links of the body like `[text](#anchor)`, to headings of the note. Parses the body.
+    pub(crate) fn own_section_links(&self) -> Vec<Destination> {
+        destinations::own_sections(self.body())
+    }
+
     /// Returns the headings of the body, in their order. Parses the body.
     pub(crate) fn headings(&self) -> Vec<Heading> {
         headings::headings(self.body())
