@@ -557,6 +557,12 @@ fn without_a_commit_or_a_working_tree_there_is_nothing_to_read() {
         repository.qipu_command().args(["list", "--at", "HEAD"]).env("PATH", bare.path()).output().unwrap();
     assert_eq!(without_git.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&without_git.stderr).contains("git is not installed"), "{without_git:?}");
+    // A repository that git refuses, as one of another owner, is not one without a commit.
+    for args in [&["history", "qp-a"][..], &["diff", "HEAD"], &["list", "--at", "HEAD"]] {
+        let refused = repository.qipu_command().args(args).env("PATH", bare.path()).output().unwrap();
+        let message = String::from_utf8_lossy(&refused.stderr);
+        assert!(message.contains("refuses to read this repository"), "{args:?}: {message}");
+    }
 }
 
 /// Adds a tree of entries to a repository without the checks of git: mode, name and object of each. Returns its name.

@@ -353,6 +353,18 @@ impl Forgery<'_> {
                 self.git_file("fake");
             }
             "link to the file" => symlink(self.linked.join(".git"), self.dir.join(".git")).unwrap(),
+            "link as a part" => {
+                fs::create_dir(self.dir.join(".git")).unwrap();
+                for part in ["HEAD", "config", "objects", "refs"] {
+                    symlink(Path::new(&common).join(part), self.dir.join(".git").join(part)).unwrap();
+                }
+            }
+            "blank before the path" => {
+                self.git_dir(" fake", &common);
+                fs::create_dir(self.dir.join("fake")).unwrap();
+                self.git_file(" fake");
+            }
+            "repository with another folder" => self.git_dir(".git", &common),
             "link to .git" => symlink(&common, self.dir.join(".git")).unwrap(),
             "long file" => self.write(".git", &format!("gitdir: {linked}\n{}", "x".repeat(64 << 20))),
             "long line" => self.git_file(&format!("{}{linked}", "/".repeat(1 << 20))),
@@ -396,7 +408,7 @@ impl Forgery<'_> {
 }
 
 /// The ways to pretend.
-const FORGERIES: [&str; 23] = [
+const FORGERIES: [&str; 26] = [
     "working tree of another folder",
     "relative path",
     "repository itself",
@@ -408,6 +420,9 @@ const FORGERIES: [&str; 23] = [
     "link to the repository",
     "link to the file",
     "link to .git",
+    "link as a part",
+    "blank before the path",
+    "repository with another folder",
     "long file",
     "long line",
     "pipe",
@@ -450,6 +465,57 @@ fn a_folder_that_the_repository_does_not_know_reads_nothing_of_it() {
         trees.expect_store(&forgery.dir.join("src"), &forgery.dir.join(".qipu"), NEAREST);
     }
     assert_eq!(trees.main.ok(&["list"]).lines().count(), 1, "nothing was captured");
+}
+
+/// The commands that read git's history.
+const OF_HISTORY: [&[&str]; 4] =
+    [&["list", "--at", "HEAD"], &["search", MAIN_WORD, "--at", "HEAD"], &["diff", "HEAD"], &["history", "own"]];
+
+#[test]
+#[ignore = "git"]
+fn a_folder_that_the_repository_does_not_know_reads_nothing_of_its_history() {
+    let (trees, linked) = Worktrees::with_untracked_store();
+    trees.main.git(&["add", "--force", ".qipu"]);
+    trees.main.git(&["commit", "--quiet", "-m", "notes"]);
+    for (number, kind) in FORGERIES.into_iter().enumerate() {
+        let dir = trees.path(&format!("forged-{number}"));
+        let victim = trees.main.path("").canonicalize().unwrap();
+        let forgery = Forgery { trees: &trees, victim, linked: linked.clone(), dir };
+        forgery.write("src/.qipu/notes/own.md", "---\nid: own\n---\nx\n");
+        forgery.make(kind);
+        for args in OF_HISTORY {
+            let mut command = trees.main.qipu_command();
+            command.current_dir(forgery.dir.join("src")).args(args);
+            let output = expect_to_end(move || command.output().unwrap());
+            let text =
+                format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+            assert!(!text.contains("Note n") && !text.contains("notes/n.md"), "{kind}: {args:?}: {text}");
+            assert_ne!(output.status.code(), Some(0), "{kind}: {args:?}: {text}");
+            assert!(!text.contains("no commit here yet"), "{kind}: {args:?}: {text}");
+        }
+    }
+}
+
+#[test]
+#[ignore = "git"]
+fn worktrees_submodules_and_separate_repositories_have_a_history() {
+    let trees = Worktrees::new();
+    trees.main.write("src/.qipu/notes/own.md", "---\nid: own\ntitle: Note n\n---\nwombat\n");
+    trees.main.git(&["add", "--force", "src"]);
+    trees.main.git(&["commit", "--quiet", "-m", "notes"]);
+    let (main, apart, outer) = (trees.main.path(""), trees.path("apart"), trees.path("outer"));
+    let url = main.to_str().unwrap();
+    let separate = trees.path("separate-git");
+    let separate = format!("--separate-git-dir={}", separate.display());
+    git(&main, &["clone", "--quiet", &separate, url, apart.to_str().unwrap()]);
+    git(&main, &["init", "--quiet", outer.to_str().unwrap()]);
+    git(&outer, &["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", url, "module"]);
+    for dir in [main, trees.add("linked"), apart, outer.join("module")] {
+        for args in OF_HISTORY {
+            let told = trees.ok(&dir.join("src"), args);
+            assert_eq!(told.contains("own "), args.contains(&"--at"), "{dir:?}: {args:?}: {told}");
+        }
+    }
 }
 
 #[test]

@@ -8,6 +8,8 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use super::git_index::{REGULAR_MODES, TrackedFiles};
+use super::worktree::has_own_repository;
+use crate::error::Error;
 
 /// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
@@ -92,6 +94,17 @@ impl Repository {
         self.object_of(&format!("{name}^{{commit}}"))
     }
 
+    /// Returns the error of a repository that git does not read, for whatever reason; `None` if it does.
+    pub(super) fn refused(&self) -> Option<Error> {
+        if !has_own_repository(&self.root) {
+            let error = Error::failure("the file `.git` names a repository that does not know this folder");
+            return Some(error.hint("`git worktree repair` or `git submodule absorbgitdirs` there makes it known"));
+        }
+        let answer = self.run(&["rev-parse", "--git-dir"], Vec::new(), Instant::now());
+        let error = || Error::failure("git is not installed, or refuses to read this repository");
+        answer.is_none().then(|| error().hint("`git status` in its folder says why"))
+    }
+
     /// Whether the repository lacks the beginning of its history.
     pub(super) fn is_shallow(&self) -> bool {
         let output = self.run(&["rev-parse", "--is-shallow-repository"], Vec::new(), Instant::now());
@@ -119,8 +132,12 @@ impl Repository {
     }
 }
 
-/// Starts git in a working tree, with pipes to its input and from its output.
+/// Starts git in a working tree, with pipes to its input and from its output. A file `.git`, which an archive may bring,
+/// must not make it read another repository.
 pub(super) fn start(root: &Path, args: &[&str]) -> std::io::Result<Child> {
+    if !has_own_repository(root) {
+        return Err(std::io::ErrorKind::PermissionDenied.into());
+    }
     let kept = KEPT_VARIABLES.iter().filter_map(|name| Some((*name, std::env::var_os(name)?)));
     Command::new("git")
         .args(OPTIONS)

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use super::commit::revision::no_commits;
+use super::commit::revision::no_history;
 use super::git_history::{Blob, FileCommit, GitHistory};
 use super::project_files::repository_of;
 use super::walk::source_scan::is_markdown;
@@ -52,7 +52,7 @@ impl Store {
         let none = || Error::usage(format!("the collection `{}` is in no git repository", collection.name));
         let repository = repository_of(&self.files, root).ok_or_else(none)?;
         let failed =
-            || no_commits(&repository).unwrap_or_else(|| Error::failure("git can't read the history of this note"));
+            || no_history(&repository).unwrap_or_else(|| Error::failure("git can't read the history of this note"));
         let history = GitHistory::read(&repository, Some(&[".".to_owned()])).ok_or_else(failed)?;
         let mut now = handle.parsed()?.clone();
         handle.local_path().clone_into(&mut now.path);

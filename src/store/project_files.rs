@@ -16,7 +16,7 @@ use super::git_index::TrackedFiles;
 use super::git_plumbing::Repository;
 use super::source_text::SourceText;
 use super::walk::dir_handle::{DirHandle, is_unreadable};
-use super::worktree::{main_worktree, named_git_dir, repository_root};
+use super::worktree::{has_own_repository, main_worktree, named_git_dir, repository_root};
 use crate::note::is_project_path;
 
 /// The longest file that is read, in bytes; longer ones are no sources.
@@ -168,6 +168,9 @@ fn tracked_files(files: &FileTree, folder: &Path, repository: &Repository) -> Op
 
 /// Reads git's index without starting git. An absent index is that of a repository without files.
 fn read_index(folder: &Path, repository: &Repository) -> Option<TrackedFiles> {
+    if !has_own_repository(&repository.root) {
+        return None;
+    }
     let root = DirHandle::new(&repository.root).ok()?;
     debug_assert!(folder.starts_with(&repository.root), "the folder is in the working tree");
     let index = match root.folder(Path::new(".git")) {

@@ -52,10 +52,6 @@ fn last_until(repository: &Repository, seconds: i64) -> Option<String> {
 
 /// Returns the error of a commit that is not there; `None` if it would be before the first one.
 fn missing(repository: &Repository, name: &CommitName) -> Option<Error> {
-    if repository.run(&["rev-parse", "--git-dir"], Vec::new(), Instant::now()).is_none() {
-        let error = Error::failure("git is not installed, or refuses to read this repository");
-        return Some(error.hint("`git status` in its folder says why"));
-    }
     let of_name = || match name {
         CommitName::Revision(revision) => {
             let error = Error::usage(format!("git knows no commit `{revision}` here"));
@@ -67,11 +63,11 @@ fn missing(repository: &Repository, name: &CommitName) -> Option<Error> {
         }
         CommitName::Until { .. } => None,
     };
-    no_commits(repository).or_else(of_name)
+    no_history(repository).or_else(of_name)
 }
 
-/// Returns the error of a repository whose branch has no commit; `None` if it has one.
-pub(in crate::store) fn no_commits(repository: &Repository) -> Option<Error> {
-    let error = || Error::usage("there is no commit here yet").hint("`git commit` makes one");
-    repository.head().is_none().then(error)
+/// Returns the error of a repository that git does not read, or whose branch has no commit; `None` if it has one.
+pub(in crate::store) fn no_history(repository: &Repository) -> Option<Error> {
+    let no_commit = || Error::usage("there is no commit here yet").hint("`git commit` makes one");
+    repository.refused().or_else(|| repository.head().is_none().then(no_commit))
 }
