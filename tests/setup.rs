@@ -896,6 +896,35 @@ fn a_plugin_is_written_into_a_folder_of_its_own_and_removed() {
     }
 }
 
+/// A repository may bring the link.
+#[test]
+fn no_answer_is_written_through_a_link_out_of_the_project() {
+    let (dir, outside) = (project(&[(".qipu/notes/a.md", "x\n")]), temp_dir());
+    fs::create_dir(outside.path().join("own")).unwrap();
+    symlink(outside.path(), dir.path().join("out")).unwrap();
+    for words in [
+        "setup claude --plugin out",
+        "setup claude --plugin out/new",
+        "man --dir out",
+        "man --dir out/man1",
+        "graph -o out/graph.html",
+        "dump out/all.pack",
+        "dump out/bundle --as okf",
+        "export --since-index out/state",
+    ] {
+        let error = answer(&dir, words).error.unwrap();
+        assert!(error.message.starts_with("a symbolic link leads out"), "{words}: {}", error.message);
+    }
+    assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+    // A link that stays inside, and a path that names the place itself.
+    fs::create_dir(dir.path().join("docs")).unwrap();
+    symlink("docs", dir.path().join("in")).unwrap();
+    run(&dir, "man --dir in/man1");
+    assert!(dir.path().join("docs/man1/qipu.1").exists());
+    run(&dir, &format!("setup claude --plugin {}/own", outside.path().display()));
+    assert!(outside.path().join("own/.mcp.json").exists());
+}
+
 #[test]
 fn a_folder_of_others_and_edits_by_hand_are_kept() {
     for (path, shown) in [("README.md", "README.md"), ("skills/other/SKILL.md", "skills/other"), (".git/HEAD", ".git")]

@@ -6,7 +6,7 @@ use crate::env::WaitPolicy;
 use crate::error::Error;
 use crate::report::{ChangeEntry, Entry, Report, ReportHead};
 use crate::request::ManPagesRequest;
-use crate::store::{atomic_write, diff, files};
+use crate::store::{FileTree, atomic_write, diff, expect_inside, files};
 
 /// The roff command by which a manual page of qipu is recognised.
 const TITLE_COMMAND: &str = "\n.TH qipu";
@@ -14,6 +14,7 @@ const TITLE_COMMAND: &str = "\n.TH qipu";
 /// Writes the pages, or reports which would be written in a dry run. Writes none if a file that is no page of qipu is in
 /// the way.
 pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Report, Error> {
+    expect_inside(&FileTree::default(), current_dir, &request.dir)?;
     let mut old = Vec::new();
     for (name, _) in &request.pages {
         let path = current_dir.join(&request.dir).join(name);

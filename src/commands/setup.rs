@@ -7,12 +7,15 @@ use crate::escape::shell_word;
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState};
-use crate::store::Location;
+use crate::store::{Location, expect_inside};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let project = match &request.plugin {
-        Some(folder) => Project::of_plugin(location, current_dir, folder, request.is_forced),
+        Some(folder) => {
+            expect_inside(&location.files, current_dir, folder)?;
+            Project::of_plugin(location, current_dir, folder, request.is_forced)
+        }
         None => Project::find(location, current_dir, request.is_forced),
     };
     let is_plugin = request.plugin.is_some();

@@ -3,8 +3,11 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
+use anyhow::Context;
+
 use super::commit::revision::CommitName;
 use super::file_tree::FileTree;
+use super::files::{canonical, nearest_folder};
 use super::worktree::{main_worktree, repository_root};
 use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
@@ -160,6 +163,24 @@ fn no_store(message: &str) -> Error {
 pub fn project_root(files: &FileTree, dir: &Path) -> PathBuf {
     let root = dir.ancestors().find(|dir| is_project_root(files, dir) || store_in(files, dir).is_some());
     root.unwrap_or(dir).to_path_buf()
+}
+
+/// Expects that a path which the user names in the project is not led out of it by a symbolic link, which a repository may
+/// bring. A path that begins outside is the user's choice.
+///
+/// # Errors
+/// `Usage` if it is; `Failure` if that is not known.
+pub fn expect_inside(files: &FileTree, current_dir: &Path, named: &Path) -> Result<(), Error> {
+    let (root, path) = (project_root(files, current_dir), normalize_lexically(&current_dir.join(named)));
+    if !path.starts_with(&root) {
+        return Ok(());
+    }
+    let real = nearest_folder(&path)?.canonicalize().with_context(|| format!("can't resolve {}", named.display()))?;
+    if !real.starts_with(canonical(&root)?) {
+        let message = format!("a symbolic link leads {} to a place outside the project", named.display());
+        return Err(Error::usage(message).hint("name that place itself, if it is meant"));
+    }
+    Ok(())
 }
 
 /// Iterates over a directory and those above it, up to the project's root.
