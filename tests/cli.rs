@@ -694,6 +694,21 @@ fn a_store_that_can_not_be_read_is_not_an_empty_one() {
     assert_eq!(ids(path(&dir), &["list"]), ["a"], "one bad folder does not stop the others");
 }
 
+/// Devices may have no end.
+#[test]
+fn only_files_and_pipes_are_read_and_never_without_a_limit() {
+    let dir = store(&[("a", "", "Text.")]);
+    let huge = dir.path().join("huge");
+    fs::File::create(&huge).unwrap().set_len(1 << 40).unwrap();
+    for command in ["load", "eval"] {
+        for (file, said) in [("/dev/zero", "it is not a regular file"), ("huge", "it is longer than 1073741824 bytes")]
+        {
+            let error = call(path(&dir), &[command, file]).error.unwrap();
+            assert!(error.message.contains(said), "{command}: {}", error.message);
+        }
+    }
+}
+
 #[test]
 fn files_and_folders_that_do_not_exist_are_named_before_anything_is_printed() {
     let dir = store(&[("a", "", "Text.")]);

@@ -8,11 +8,14 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 
 use super::attachments::ATTACHMENTS;
-use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
-use super::{Location, NOTE_FOLDERS, Store, atomic_write, files, find_root};
-use crate::env::WaitPolicy;
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS, read_whole};
+use super::{Location, NOTE_FOLDERS, Store, atomic_write, expect_inside, files, find_root};
+use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
 use crate::error::Error;
 use crate::note::MARKDOWN_ENDINGS;
+
+/// The most bytes of a file that the user names: a pack with all the attachments that one command reads, in base64.
+const MAX_USER_FILE: u64 = 1 << 30;
 
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
@@ -37,6 +40,7 @@ pub fn export(
             Error::usage(format!("{} belongs to the store", file.display())).hint("name a file outside the store")
         );
     }
+    expect_inside(&location.files, current_dir, file)?;
     expect_folder_of(file, &path)?;
     if path.is_dir() {
         return Err(Error::usage(format!("{} is a folder", file.display())).hint("name a file in it"));
@@ -89,6 +93,7 @@ pub fn export_folder(
     if is_in(root, &path) {
         return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a folder outside the store"));
     }
+    expect_inside(&location.files, current_dir, folder)?;
     expect_folder_of(folder, &path)?;
     let is_there = match fs::symlink_metadata(&path) {
         Err(error) if error.kind() == ErrorKind::NotFound => false,
@@ -174,6 +179,7 @@ impl StateFile {
         if MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
             return Err(Error::usage(format!("{shown} would be a document")).hint("name a file without this ending"));
         }
+        expect_inside(&location.files, &store.current_dir, file)?;
         expect_folder_of(file, &path)?;
         let bytes = files::read_bytes_if_there(&path)?;
         Ok(Self { path, bytes, waits: location.waits })
@@ -206,11 +212,31 @@ pub fn read_user_file(file: &Path, current_dir: &Path) -> Result<Vec<u8>, Error>
         let hint = "name a file that exists, or `-` for standard input";
         return Err(Error::usage(format!("there is no file {}", file.display())).hint(hint));
     }
-    let read = || {
-        if path.is_dir() {
-            bail!("it is a folder");
-        }
-        Ok(fs::read(&path)?)
+    Ok(read_limited(&path).with_context(|| format!("can't read {}", file.display()))?)
+}
+
+/// Reads a regular file, or a pipe such as that of a process substitution, to its end; other devices may have none.
+fn read_limited(path: &Path) -> anyhow::Result<Vec<u8>> {
+    if path.is_dir() {
+        bail!("it is a folder");
+    }
+    let metadata = fs::metadata(path)?;
+    let max_bytes = if metadata.is_file() {
+        MAX_USER_FILE
+    } else if is_pipe(&metadata) {
+        MAX_STDIN_BYTES
+    } else {
+        bail!("it is not a regular file");
     };
-    Ok(read().with_context(|| format!("can't read {}", file.display()))?)
+    Ok(read_whole(fs::File::open(path)?, max_bytes)?)
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &fs::Metadata) -> bool {
+    false
 }
