@@ -97,10 +97,13 @@ impl StagedFile {
         Displaced { path, old, old_version, new: Some(version) }.checked(expected)
     }
 
+    /// Creates the file, on any file system; fails if there is one.
     pub(super) fn create(self) -> Result<()> {
-        let path = self.path;
+        let Self { file, path, .. } = self;
         failpoint_write();
-        persisted(self.file.persist_noclobber(&path)).with_context(|| format!("can't create {}", path.display()))?;
+        rename_noreplace(&file, &path).with_context(|| format!("can't create {}", path.display()))?;
+        // The temporary name is gone, and may be that of another process by now.
+        drop(file.keep());
         failpoint_write();
         Ok(())
     }

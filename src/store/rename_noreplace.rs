@@ -22,12 +22,21 @@ pub(super) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if is_unsupported(&error) => {}
         result => return result,
     }
-    match fs::hard_link(from, to) {
-        Ok(()) => fs::remove_file(from),
+    match hard_link(from, to) {
+        // Without the old name gone, the new one is taken back: a rename is whole or not made.
+        Ok(()) => fs::remove_file(from).inspect_err(|_| drop(fs::remove_file(to))),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(error),
         Err(_) if to.symlink_metadata().is_ok() => Err(io::ErrorKind::AlreadyExists.into()),
         Err(_) => fs::rename(from, to),
     }
+}
+
+fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
+    #[cfg(test)]
+    if HAS_NO_LINKS.get() {
+        return Err(rustix::io::Errno::PERM.into());
+    }
+    fs::hard_link(from, to)
 }
 
 /// Whether an error means that the file system does not support an operation.
@@ -70,7 +79,7 @@ fn with_flag(_: &Path, _: &Path, _: Flag) -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(super) use tests::IS_OLD_FILE_SYSTEM;
+pub(super) use tests::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 
 #[cfg(test)]
 mod tests {
@@ -81,12 +90,15 @@ mod tests {
     thread_local! {
         /// Whether this thread finds a file system that knows no flags of `renameat2`.
         pub(in crate::store) static IS_OLD_FILE_SYSTEM: Cell<bool> = const { Cell::new(false) };
+        /// Whether this thread finds a file system that refuses hard links.
+        pub(in crate::store) static HAS_NO_LINKS: Cell<bool> = const { Cell::new(false) };
     }
 
     #[test]
     fn a_rename_overwrites_nothing_on_any_file_system() {
-        for is_old in [false, true] {
+        for (is_old, has_no_links) in [(false, false), (true, false), (true, true)] {
             IS_OLD_FILE_SYSTEM.set(is_old);
+            HAS_NO_LINKS.set(has_no_links);
             let dir = tempfile::tempdir().unwrap();
             let [from, to] = ["from", "to"].map(|name| dir.path().join(name));
             fs::write(&from, "one").unwrap();
@@ -101,5 +113,6 @@ mod tests {
             assert_eq!(fs::read(&from).unwrap(), if is_old { b"two" } else { b"one" });
         }
         IS_OLD_FILE_SYSTEM.set(false);
+        HAS_NO_LINKS.set(false);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::super::Location;
 use super::super::files::CANT_SYNC;
-use super::super::rename_noreplace::IS_OLD_FILE_SYSTEM;
+use super::super::rename_noreplace::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 use super::*;
 
 /// A store with two notes, and the user's cache beside it.
@@ -126,11 +126,12 @@ fn an_attachment_that_was_just_saved_is_waited_for() {
     assert_eq!(fs::read(place.root().join(file)).unwrap(), b"y");
 }
 
-/// The way that is left where names can't be exchanged, and where nothing can be synced.
+/// What is left where names can't be exchanged, where there are no hard links either, and where nothing can be synced.
 #[test]
 fn changes_are_all_or_none_on_any_file_system() {
-    for (is_old, cant_sync) in [(false, true), (true, false)] {
+    for (is_old, has_no_links, cant_sync) in [(false, false, true), (true, false, false), (true, true, false)] {
         IS_OLD_FILE_SYSTEM.set(is_old);
+        HAS_NO_LINKS.set(has_no_links);
         CANT_SYNC.set(cant_sync);
         let place = LogLocation::new();
         let moved = |to: &str| Change::Move {
@@ -155,5 +156,6 @@ fn changes_are_all_or_none_on_any_file_system() {
         assert!(!place.root().join(PENDING_FILE).exists());
     }
     IS_OLD_FILE_SYSTEM.set(false);
+    HAS_NO_LINKS.set(false);
     CANT_SYNC.set(false);
 }
