@@ -665,6 +665,12 @@ pub struct SearchRequest {
     /// The words.
     #[arg(skip)]
     pub query: String,
+    /// Whether they are a question, in which nothing is syntax.
+    #[arg(skip)]
+    pub is_question: bool,
+    /// Only notes without this word or phrase (repeatable)
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub without: Vec<String>,
     /// The filters.
     #[arg(skip)]
     pub filters: Filters,

@@ -16,14 +16,22 @@ use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 
 fn find(store: &Store, query: &str) -> SearchResults {
+    found(store, &Query::parse(query))
+}
+
+fn found(store: &Store, query: &Query) -> SearchResults {
     let desk = Session::new(store);
     let (engine, around) = desk.engine_and_neighbourhood(true);
-    engine.search(&Query::parse(query), around.as_ref())
+    engine.search(query, around.as_ref())
 }
 
 /// What was found: ids, scores and relevance to the bit.
 fn told(store: &Store, query: &str) -> Vec<(String, u64, u64)> {
-    let hits = find(store, query).hits;
+    told_of(store, &find(store, query))
+}
+
+fn told_of(store: &Store, found: &SearchResults) -> Vec<(String, u64, u64)> {
+    let hits = &found.hits;
     hits.iter()
         .map(|hit| (store.notes()[hit.note].id.to_string(), hit.score.to_bits(), hit.relevance.to_bits()))
         .collect()
@@ -154,24 +162,40 @@ fn query_syntax_restricts_hits() {
         ("torn", vec!["a", "b"]),
         ("\"torn write\"", vec!["a"]),
         ("“torn write”", vec!["a"]),
-        ("torn -linux", vec!["b"]),
-        ("write -\"torn write\"", vec!["b", "c"]),
+        // A hyphen before a word is no operator.
+        ("torn -linux", vec!["a", "b"]),
+        ("zebra -\"torn write\"", vec!["a", "b", "c"]),
+        ("-linux", vec!["a"]),
         // Other forms of a word that begins so are that word.
         ("logg*", vec!["b", "c"]),
         ("lo*", vec!["b", "c"]),
         ("tag:disk", vec!["a", "b"]),
         ("tag:linux torn", vec!["a"]),
-        ("torn -tag:linux", vec!["b"]),
+        ("zebra -tag:linux", vec!["a"]),
         ("type:MOC", vec!["b"]),
         ("title:write", vec!["a", "b"]),
         ("title:\"torn write\"", vec!["a"]),
         ("title:zebra", vec![]),
-        ("-linux", vec!["b", "c"]),
         ("?", vec![]),
         ("", vec![]),
         ("zebra giraffe", vec![]),
     ] {
         assert_eq!(sorted(query), found, "{query}");
+    }
+    for (query, without, left) in [
+        ("torn", &["linux"][..], &["b"][..]),
+        ("write", &["torn write"], &["b", "c"]),
+        ("write", &["linux", "nothing of"], &["b"]),
+        ("Torn write", &["disk"], &["c"]),
+        ("tag:disk", &["logs"], &["a"]),
+        ("write", &["zebra", "", "?"], &["a", "b", "c"]),
+        ("", &["linux"], &[]),
+        ("?", &["linux"], &[]),
+    ] {
+        let without: Vec<String> = without.iter().map(|word| (*word).to_owned()).collect();
+        let hits = found(&store, &Query::parse(query).without(&without)).hits;
+        let ids: BTreeSet<&str> = hits.iter().map(|hit| store.notes()[hit.note].id.as_str()).collect();
+        assert_eq!(ids.into_iter().collect::<Vec<_>>(), left, "{query} without {without:?}");
     }
     // In a sentence, quotes are punctuation; a phrase that occurs in no note is searched as words.
     assert_eq!(sorted("what is a \"write torn\" there?"), ["a", "b", "c"]);
@@ -304,10 +328,43 @@ fn filters_and_limits_choose_among_hits() {
     assert_eq!(search(&|request| request.filters.since = "2025-02-15".parse().ok()).0, ["c"]);
 }
 
+/// A question about `-9`, `"x"` or `x*` finds what the words find, with the same scores.
+#[test]
+fn a_question_has_no_operators() {
+    let words = || prop::collection::vec(("[a-z]{1,8}", 0..6_usize), 1..6);
+    runner(400)
+        .run(&(files(), hostile_text(), words()), |(files, text, words)| {
+            let store = store_of(files);
+            let plain: Vec<&str> = words.iter().map(|(word, _)| word.as_str()).collect();
+            let written = words.iter().map(|(word, form)| match form {
+                0 => format!("-{word}"),
+                1 => format!("\"{word}\""),
+                2 => format!("{word}*"),
+                3 => format!("-\"{word}\""),
+                4 => format!("--{word}"),
+                _ => word.clone(),
+            });
+            let (plain, written) = (plain.join(" "), written.collect::<Vec<_>>().join(" "));
+            for (plain, written) in
+                [(plain.clone(), written.clone()), (format!("{plain} {text}"), format!("{written} {text}"))]
+            {
+                let hits = |text: &str| told_of(&store, &found(&store, &Query::question(text)));
+                prop_assert_eq!(hits(&written), hits(&plain), "{}", written);
+            }
+            Ok(())
+        })
+        .unwrap();
+}
+
 #[test]
 fn words_that_look_like_flags_are_words() {
     for args in [
         vec!["search", "-linux", "fsync"],
+        vec!["ask", "what", "does", "kill", "-9", "do", "--max-chars", "500"],
+        vec!["ask", "df", "-h", "shows", "what"],
+        vec!["context", "rm", "-rf", "--json"],
+        vec!["context", "--query", "-9"],
+        vec!["search", "push", "--without", "-f"],
         vec!["search", "?"],
         vec!["search", "-"],
         vec!["search", "--max-chars is what?", "--json"],
@@ -321,8 +378,15 @@ fn words_that_look_like_flags_are_words() {
     }
     assert_eq!(call("fixtures/research", &["search", "--nosuch", "x"]).code(), 2);
     assert_eq!(call("fixtures/research", &["search", "x", "--min-relevance", "1.5"]).code(), 2);
-    let text = call("fixtures/research", &["search", "fsync", "-postgresql", "--limit", "50"]).stdout;
+    let hits =
+        |more: &[&str]| call("fixtures/research", &[&["search", "fsync", "--limit", "50"], more].concat()).stdout;
+    assert!(hits(&["-postgresql"]).contains("qp-q8s2"));
+    let text = hits(&["--without", "postgresql"]);
     assert!(text.contains("qp-") && !text.contains("qp-q8s2"), "{text}");
+    for args in [&["ask", "x", "--top-k", "5"][..], &["context", "rm", "--force", "all"]] {
+        let error = call("fixtures/research", args).error.unwrap();
+        assert!(error.hint.unwrap().ends_with("put `--` before the words"), "{args:?}");
+    }
 }
 
 #[test]

@@ -56,7 +56,7 @@ snapshots! {
             "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--max-notes|5";
         journal [human json records] "journal|--date|last Wednesday|--today|2025-03-31";
         search [human json records] "search|Can we just call fsync again when it fails?|--limit|4";
-        search_explain [human json records] "search|torn-writes|-drives|checksum*|--limit|3|--explain";
+        search_explain [human json records] "search|torn-writes|--without|drives|checksum*|--limit|3|--explain";
         search_spelling [human json records] "search|fsyncc|postgre|--limit|2";
         related [human json records] "related|qp-h2v6|--limit|4";
         show [human json records] "show|qp-h2v6|qp-n2g8|--links";

@@ -54,6 +54,8 @@ const READS: &[CommandProperty] = &[Answer, Pager, Store, Collections, Day, Past
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Collections, Day, Past];
 const LISTS_NOTES: &[CommandProperty] = &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past];
 const ANSWERS: &[CommandProperty] = &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past];
+const ANSWERS_QUESTIONS: &[CommandProperty] =
+    &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past, Text];
 const CHECKS: &[CommandProperty] = &[DryRun, Answer, Pager, Store, Collections, Day, Past];
 const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
@@ -62,8 +64,8 @@ const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, S
 const COMMANDS: [(&str, &[CommandProperty]); 55] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
-    ("ask", &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
-    ("context", ANSWERS),
+    ("ask", ANSWERS_QUESTIONS),
+    ("context", ANSWERS_QUESTIONS),
     ("about", ANSWERS),
     ("search", &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past, Text]),
     ("related", LISTS_NOTES),
@@ -76,7 +78,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 55] = [
     ("graph", PRINTS_NOTES),
     ("show", ANSWERS),
     ("journal", &[Budget, DryRun, Lines, Secret, Write, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
-    ("browse", &[Store, Collections, Day]),
+    ("browse", &[Store, Collections, Day, Text]),
     ("list", LISTS_NOTES),
     ("inbox", LISTS_NOTES),
     ("tags", READS),

@@ -98,7 +98,8 @@ impl LineArgs {
             Format::Ids if !command.changes_notes() => vec!["id".to_owned()],
             Format::Paths => vec!["path".to_owned()],
             _ if self.null => {
-                return Err(Error::usage("-0 works only with --fields, --format ids and --format paths"));
+                return Err(Error::usage("-0 works only with --fields, --format ids and --format paths")
+                    .hint("to use `-0` as a word, put `--` before the words"));
             }
             _ => return Ok(None),
         };

@@ -1,4 +1,4 @@
-//! Words that begin with a hyphen in the text of a command, such as `-without` in a query.
+//! Words that begin with a hyphen in the text of a command, such as `-9` in the question `what does kill -9 do`.
 
 use std::ffi::OsString;
 
@@ -6,9 +6,12 @@ use clap::{Arg, Command};
 
 use super::command_properties::{CommandProperty, properties_of};
 
-/// Moves the text of a command behind its flags and `--`, in its order, if one of its words begins with a hyphen and is
-/// no flag: `-without`, `-`, and arguments with white space. Else returns the arguments as they are. An argument that
-/// begins with `--` and is or could be the name of a flag stays one.
+/// Moves the text of a command after its flags and `--`, in its order, if one of its words begins with a hyphen and is
+/// no flag: `-9`, `-`, and arguments with white space. Else returns the arguments as they are.
+///
+/// An argument that begins with `--` and could be the name of a flag stays one: clap refuses it if it is unknown, since a
+/// flag of another command or another program (`--top-k 5`) would otherwise become words without notice. `-h` is a word
+/// between words only.
 pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command) -> Vec<OsString> {
     let has =
         |command: &OsString, property| command.to_str().is_some_and(|name| properties_of(name).contains(&property));
@@ -17,7 +20,8 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
         (word == "-q" && has(command, CommandProperty::Quiet)) || (word == "-0" && has(command, CommandProperty::Lines))
     };
     let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
-    if !from_command.any(|arg| arg.as_encoded_bytes().starts_with(b"-")) {
+    // Building all commands takes longer than parsing most calls.
+    if !from_command.any(|arg| may_be_text(arg)) {
         return args.to_vec();
     }
     let mut root = command();
@@ -30,14 +34,18 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
         (rest.next().cloned().into_iter().collect(), Vec::new());
     while let Some(arg) = rest.next() {
         let word = arg.to_str().unwrap_or_default();
+        let next = rest.as_slice().first();
+        let is_between_words = !text.is_empty() && next.is_some_and(|next| !begins_with_hyphen(next));
+        let is_text = |command: &OsString| match word {
+            "-h" => is_between_words,
+            _ => long_flags.is_text(word) && !is_short_flag(command, word),
+        };
         if word == "--" {
             text.extend(rest.by_ref().cloned());
         } else if long_flags.takes_value(word) {
             flags.push(arg.clone());
             flags.extend(rest.next().cloned());
-        } else if subcommand
-            .is_some_and(|command| takes_text(command) && long_flags.is_text(word) && !is_short_flag(command, word))
-        {
+        } else if subcommand.is_some_and(|command| takes_text(command) && is_text(command)) {
             has_hyphened |= word.starts_with('-');
             text.push(arg.clone());
         } else {
@@ -54,6 +62,18 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
     flags.push("--".into());
     flags.extend(text);
     flags
+}
+
+fn begins_with_hyphen(arg: &OsString) -> bool {
+    arg.as_encoded_bytes().starts_with(b"-")
+}
+
+/// Tells cheaply whether an argument with a hyphen may be text: it has only one, or white space.
+fn may_be_text(arg: &OsString) -> bool {
+    let bytes = arg.as_encoded_bytes();
+    let is_long = bytes.starts_with(b"--");
+    // Other white space than that of ASCII is not ASCII.
+    begins_with_hyphen(arg) && (!is_long || bytes.iter().any(|byte| byte.is_ascii_whitespace() || !byte.is_ascii()))
 }
 
 /// Returns the name of the subcommand: the first argument that is neither a flag nor the value of one.
@@ -99,7 +119,7 @@ impl LongFlags {
 
     /// Tells whether a word is text: neither a flag nor a misspelt one.
     fn is_text(&self, word: &str) -> bool {
-        let Some(rest) = word.strip_prefix("--") else { return word != "-h" };
+        let Some(rest) = word.strip_prefix("--") else { return true };
         let name = rest.split('=').next().unwrap_or_default();
         !self.all.iter().any(|flag| flag == name) && name.contains(char::is_whitespace)
     }
@@ -124,7 +144,13 @@ mod tests {
             &["search", "--store=My Notes/.qipu", "log", "--tag", "-x", "--custom-filter=a b"],
             &["search", "log", "--sinse=last week", "--unknown", "-h", "--", "-x", "--a b"],
             &["--store", "search", "list", "-x"],
-            &["context", "search", "-x", "--a b"],
+            &["list", "search", "-x", "--a b"],
+            &["ask", "words", "--max-chars", "500"],
+            &["ask", "words", "-h"],
+            &["ask", "-h", "words"],
+            &["ask", "words", "-h", "--plain"],
+            &["ask", "words", "--top-k", "5"],
+            &["context", "--note", "-", "--query", "-rf"],
             &["capture", "--tagg=x", "--title", "- a", "text"],
             &["journal", "--date=last week", "--dates"],
             &["capture", "-q", "text"],
@@ -139,6 +165,14 @@ mod tests {
             (&["search", "-x", "- a", "--two words", "-"][..], &["search", "--", "-x", "- a", "--two words", "-"][..]),
             (&["--color", "never", "search", "a", "-x"], &["--color", "never", "search", "--", "a", "-x"]),
             (&["search", "a", "-x", "--tag", "-t", "b"], &["search", "--tag", "-t", "--", "a", "-x", "b"]),
+            (
+                &["ask", "what", "does", "kill", "-9", "do", "--max-chars", "500"],
+                &["ask", "--max-chars", "500", "--", "what", "does", "kill", "-9", "do"],
+            ),
+            (&["ask", "df", "-h", "shows"], &["ask", "--", "df", "-h", "shows"]),
+            (&["context", "--json", "rm", "-rf"], &["context", "--json", "--", "rm", "-rf"]),
+            (&["browse", "-lssl"], &["browse", "--", "-lssl"]),
+            (&["search", "--without", "-f", "push", "-f"], &["search", "--without", "-f", "--", "push", "-f"]),
             (&["capture", "- [ ] a task"], &["capture", "--", "- [ ] a task"]),
             (&["capture", "- a", "-q"], &["capture", "-q", "--", "- a"]),
             (&["search", "-q"], &["search", "--", "-q"]),

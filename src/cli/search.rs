@@ -12,7 +12,7 @@ const DEFAULT_LIMIT: usize = 10;
 
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
-    /// Words; also "a phrase", -without, prefix*, tag:TAG, type:TYPE, title:WORD
+    /// Words; also "a phrase", prefix*, tag:TAG, type:TYPE, title:WORD
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
     #[command(flatten)]

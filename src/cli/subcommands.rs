@@ -52,7 +52,7 @@ pub(super) enum Subcommands {
     /// Search for notes: best match first
     #[command(after_help = examples!(
         "qipu search \"WORDS\"",
-        "qipu search checksum -drives --tag TAG",
+        "qipu search checksum --without drives --tag TAG",
         "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
     ))]
     Search(search::SearchArgs),

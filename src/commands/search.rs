@@ -20,7 +20,8 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let store = session.store;
     let notes = store.notes();
     let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
-    let found = engine.search(&Query::parse(&request.query), around.as_ref());
+    let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
+    let found = engine.search(&query.without(&request.without), around.as_ref());
     let stand_ins = StandIns::for_answer(notes, request.no_compaction);
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();

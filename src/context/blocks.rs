@@ -115,7 +115,7 @@ mod tests {
         let body = "# A\n\n- fsync fails\n- nothing\n- fsync and log ^two\n\n## B\n\nlog alone\n";
         let notes = [Arc::new(NoteHandle::parse("notes/n.md", format!("---\nid: n\n---\n{body}").into_bytes()))];
         let engine = Engine::new(&notes, Language::English);
-        let highlighter = engine.search(&Query::parse("fsync log"), None).highlighter.map(Arc::new);
+        let highlighter = engine.search(&Query::question("fsync log"), None).highlighter.map(Arc::new);
         let shown = |choice, per_note, in_all, highlighter: Option<&Arc<Highlighter>>| {
             let content = QueryContent::new(highlighter.cloned());
             let (chosen, is_limited) = choose_blocks(&notes, choice, BlockLimits { per_note, in_all }, &content);

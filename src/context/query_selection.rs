@@ -182,7 +182,7 @@ impl Selector<'_, '_> {
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
         let asking = self.selectors.asking.as_ref();
         let is_unasked = asking.is_some_and(|asking| asking.is_unasked);
-        let query = if is_unasked { Query::verbatim(text) } else { Query::parse(text) };
+        let query = if is_unasked { Query::verbatim(text) } else { Query::question(text) };
         // A note that the answer does not show decides neither whether there is an answer nor how good the others are.
         let found = engine.search_for(&query, around.as_ref(), &|note| !self.is_hidden(note));
         self.result.spellings = found.spellings;

@@ -229,7 +229,7 @@ fn run_question<'a>(
 
 /// Returns the hits of a search, best first, each with the notes that it replaces as a digest.
 fn search_ranking(question: &JudgedQuestion, session: &Session<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
-    let search = SearchRequest { query: question.text.clone(), ..SearchRequest::default() };
+    let search = SearchRequest { query: question.text.clone(), is_question: true, ..SearchRequest::default() };
     let report = commands::run_at(&Command::Search(search), session)?;
     let notes = report.entries.iter().filter_map(Entry::note);
     Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacted).cloned().collect()).collect())

@@ -63,12 +63,13 @@ fn expand() -> Tool {
 
 fn search() -> Tool {
     let properties = json!({
-        "query": text("Words; also \"a phrase\", tag:x, type:x and -word"),
+        "query": text("Words, \"a phrase\", prefix*"),
+        "without": text("A word or phrase to exclude"),
         "limit": count("Most notes", DEFAULT_LIMIT),
-        "tag": text("Only notes with this tag"),
-        "type": text("Only notes of this type"),
+        "tag": text("Only this tag"),
+        "type": text("Only this type"),
     });
-    let about = "List notes by words: titles, ids and the matching excerpt, best first. For text to work with, use get_context.";
+    let about = "List notes by words: titles, ids and excerpts, best first. For passages, use get_context.";
     tool("search", "Search notes", ToolEffect::Reads, about, properties, &["query"])
 }
 

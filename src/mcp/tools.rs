@@ -159,7 +159,9 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
         ..Filters::default()
     };
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
-    let search = SearchRequest { query: arguments.required_text("query")?, filters, limit, ..SearchRequest::default() };
+    let query = arguments.required_text("query")?;
+    let without = arguments.texts("without")?;
+    let search = SearchRequest { query, without, filters, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
     Ok(Task { command: Command::Search(search), budget, is_prompt: false })
 }

@@ -108,18 +108,16 @@ impl<'a> Engine<'a> {
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
             Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes, is_shown)
         } else if plan.has_filters() {
-            (self.all_by_value(&passes), QueryPerformance::CERTAIN)
+            (self.all_by_value(&passes), QueryPerformance::default())
         } else {
             Default::default()
         };
-        self.put_titles_first(query, &mut hits, &passes);
-        // Notes that meet conditions are meant, and so is a note whose title is the query.
-        let is_exact = plan.has_filters() || !plan.phrases.is_empty() || !plan.titles.is_empty();
+        self.put_titles_first(query, &mut hits, &excluded, &passes);
         // The store knows something about a person or thing that its notes name.
         let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name, is_shown));
         let has_known_name = || !query.is_verbatim && has_known_name();
         let is_counted = |hit: &&Hit| is_shown(hit.note) || (hit.relevance >= 1.0 && !query.is_verbatim);
-        if hits.iter().find(is_counted).is_some_and(|hit| is_exact || hit.relevance >= 1.0 || has_known_name()) {
+        if hits.iter().find(is_counted).is_some_and(|hit| hit.relevance >= 1.0 || has_known_name()) {
             best = QueryPerformance::CERTAIN;
         }
         timings::end("titles checked");
@@ -227,8 +225,8 @@ impl<'a> Engine<'a> {
         let Some(note) = self.notes.get(position.index()) else { return false };
         let has_kind = |kind: &str| note.list_fields().kind.eq_ignore_ascii_case(kind);
         let passes_filters = !excluded.contains(&position)
-            && plan.tags.iter().all(|(tag, is_wanted)| has_tag(note, tag) == *is_wanted)
-            && plan.kinds.iter().all(|(kind, is_wanted)| has_kind(kind) == *is_wanted);
+            && plan.tags.iter().all(|tag| has_tag(note, tag))
+            && plan.kinds.iter().all(|kind| has_kind(kind));
         if !passes_filters || (plan.titles.is_empty() && plan.phrases.is_empty()) {
             return passes_filters;
         }
@@ -248,7 +246,13 @@ impl<'a> Engine<'a> {
     }
 
     /// Moves notes whose title or alias is the whole query to the front.
-    fn put_titles_first(&self, query: &Query, hits: &mut Vec<Hit>, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) {
+    fn put_titles_first(
+        &self,
+        query: &Query,
+        hits: &mut Vec<Hit>,
+        excluded: &HashSet<NoteIdx>,
+        passes: &(dyn Fn(NoteIdx) -> bool + Sync),
+    ) {
         let (unquoted, raw) = (query.unquoted_text(), query.text.trim());
         if unquoted.is_empty() {
             return;
@@ -259,7 +263,8 @@ impl<'a> Engine<'a> {
         // A query that is a title names that note, even if it could be parsed as conditions.
         let is_meant = |position: &NoteIdx| {
             let note = &self.notes[*position];
-            is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position))
+            let is_meant = is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position));
+            is_meant && !excluded.contains(position)
         };
         let named: Vec<NoteIdx> = (0..self.notes.len()).into_par_iter().map(NoteIdx::new).filter(is_meant).collect();
         // Many notes may share a title: `named` is searched by bisection.

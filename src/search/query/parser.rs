@@ -1,4 +1,5 @@
-//! Parses queries. Every text is a query: whatever is not syntax is words.
+//! Queries of `search` and questions. Every text is a query: whatever is not syntax is words, and a question has no
+//! syntax.
 
 /// A parsed query: its parts in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -6,8 +7,7 @@ pub struct Query {
     pub(crate) parts: Vec<QueryPart>,
     /// The whole text.
     pub(crate) text: String,
-    /// Whether the text is not a query that a user wrote, but one whose words may occur in notes: nothing in it is
-    /// syntax, and no word of it is corrected.
+    /// Whether the text is one that nobody wrote as a query, such as a prompt to an agent: no word of it is corrected.
     pub(crate) is_verbatim: bool,
 }
 
@@ -20,18 +20,19 @@ pub(crate) enum QueryPart {
     Phrase(String),
     /// `prefix*`: any word with the prefix.
     Prefix(String),
-    /// `-word`, `-"words"`: the note must not contain it.
+    /// Words that the note must not contain next to each other. Only a flag gives them: in a text, a hyphen before a word
+    /// is more often part of a command line (`kill -9`) than an operator, and a note that it excludes is never seen.
     Without(String),
-    /// `tag:x`, `-tag:x`: the note must have the tag, or must not.
-    Tag(String, bool),
-    /// `type:x`, `-type:x`: the note must be of the type, or must not.
-    Kind(String, bool),
+    /// `tag:x`: the note must have the tag.
+    Tag(String),
+    /// `type:x`: the note must be of the type.
+    Kind(String),
     /// `title:word`, `title:"words"`: the title must contain it.
     Title(String),
 }
 
 impl Query {
-    /// Parses a query. O(bytes); there are no errors.
+    /// Parses a query of `search`. O(bytes); there are no errors.
     pub fn parse(text: &str) -> Self {
         let mut parts = Vec::new();
         let mut rest = text.trim_start();
@@ -49,9 +50,21 @@ impl Query {
         Self { parts, text: text.to_owned(), is_verbatim: false }
     }
 
-    /// Returns a query for the words of a text that was not written as a query, such as a user's prompt to an agent.
+    /// Returns a query for all words of a question, as they are.
+    pub fn question(text: &str) -> Self {
+        Self { parts: vec![QueryPart::Words(text.to_owned())], text: text.to_owned(), is_verbatim: false }
+    }
+
+    /// Returns a query for the words of a text that was not written as a question, such as a user's prompt to an agent.
     pub fn verbatim(text: &str) -> Self {
-        Self { parts: vec![QueryPart::Words(text.to_owned())], text: text.to_owned(), is_verbatim: true }
+        Self { is_verbatim: true, ..Self::question(text) }
+    }
+
+    /// Returns the query without the notes that contain one of some words or phrases.
+    #[must_use]
+    pub fn without(mut self, excluded: &[String]) -> Self {
+        self.parts.extend(excluded.iter().cloned().map(QueryPart::Without));
+        self
     }
 
     /// Returns the text without quotes around the whole.
@@ -62,34 +75,28 @@ impl Query {
 
 /// Parses the first part of a text that does not begin with white space. Returns it and the rest.
 fn next_part(text: &str) -> (QueryPart, &str) {
-    let without = text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']));
-    let body = without.unwrap_or(text);
-    if let Some((phrase, after)) = quoted(body) {
-        let part = if without.is_some() { QueryPart::Without } else { QueryPart::Phrase };
-        return (part(phrase.to_owned()), after);
+    if let Some((phrase, after)) = quoted(text) {
+        return (QueryPart::Phrase(phrase.to_owned()), after);
     }
     for (name, field) in FIELDS {
-        let Some(value) = body.strip_prefix(name) else { continue };
+        let Some(value) = text.strip_prefix(name) else { continue };
         let (value, after) = quoted(value).unwrap_or_else(|| first_word(value));
-        let is_wanted = without.is_none();
-        if !value.is_empty() && (is_wanted || name != "title:") {
-            return (field(value.to_owned(), is_wanted), after);
+        if !value.is_empty() {
+            return (field(value.to_owned()), after);
         }
     }
-    let (word, after) = first_word(body);
-    let has_text = word.chars().any(char::is_alphanumeric);
-    let part = match (without, word.strip_suffix('*')) {
-        (Some(_), _) if has_text => QueryPart::Without(word.to_owned()),
-        (None, Some(start)) if is_prefix(start) => QueryPart::Prefix(start.to_owned()),
-        _ => QueryPart::Words(first_word(text).0.to_owned()),
+    let (word, after) = first_word(text);
+    let part = match word.strip_suffix('*') {
+        Some(start) if is_prefix(start) => QueryPart::Prefix(start.to_owned()),
+        _ => QueryPart::Words(word.to_owned()),
     };
     (part, after)
 }
 
-type ParseField = fn(String, bool) -> QueryPart;
+type ParseField = fn(String) -> QueryPart;
 
 const FIELDS: [(&str, ParseField); 3] =
-    [("tag:", QueryPart::Tag), ("type:", QueryPart::Kind), ("title:", |text, _| QueryPart::Title(text))];
+    [("tag:", QueryPart::Tag), ("type:", QueryPart::Kind), ("title:", QueryPart::Title)];
 
 fn is_prefix(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -119,23 +126,20 @@ mod tests {
     fn every_form_is_parsed() {
         let text = |text: &str| text.to_owned();
         assert_eq!(
-            parts("crash  safe \"torn write\" -linux log* tag:fsync type:moc title:rename -tag:old -\"a b\" end"),
+            parts("crash  safe \"torn write\" log* tag:fsync type:moc title:rename end"),
             [
                 QueryPart::Words(text("crash safe")),
                 QueryPart::Phrase(text("torn write")),
-                QueryPart::Without(text("linux")),
                 QueryPart::Prefix(text("log")),
-                QueryPart::Tag(text("fsync"), true),
-                QueryPart::Kind(text("moc"), true),
+                QueryPart::Tag(text("fsync")),
+                QueryPart::Kind(text("moc")),
                 QueryPart::Title(text("rename")),
-                QueryPart::Tag(text("old"), false),
-                QueryPart::Without(text("a b")),
                 QueryPart::Words(text("end")),
             ]
         );
         assert_eq!(
             parts("title:\"two words\" tag:\"a b\""),
-            [QueryPart::Title(text("two words")), QueryPart::Tag(text("a b"), true)]
+            [QueryPart::Title(text("two words")), QueryPart::Tag(text("a b"))]
         );
         assert_eq!(
             parts("「停電」 “a phrase” x"),
@@ -147,12 +151,20 @@ mod tests {
     fn anything_else_is_words() {
         for text in [
             "?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"",
-            "x:y", "(", "-*", "-?",
+            "x:y", "(", "-*", "-?", "kill -9", "rm -rf", "ld: cannot find -lssl", "-\"a b\"", "-tag:x", "-type:x",
         ] {
             let only_words = parts(text).iter().all(|part| matches!(part, QueryPart::Words(_) | QueryPart::Prefix(_)));
             assert!(only_words, "{text}: {:?}", parts(text));
         }
         assert_eq!(parts(""), []);
         assert_eq!(parts(" \n\t "), []);
+    }
+
+    #[test]
+    fn a_question_is_words() {
+        for text in ["tag:x \"a b\" log* title:y -z", "", "“a” -"] {
+            assert_eq!(Query::question(text).parts, [QueryPart::Words(text.to_owned())]);
+            assert_eq!(Query::verbatim(text).parts, Query::question(text).parts);
+        }
     }
 }

@@ -35,10 +35,10 @@ pub(crate) struct Plan {
     pub(crate) excluded: Vec<Vec<TermId>>,
     /// Terms that must be adjacent in the title.
     pub(crate) titles: Vec<Vec<TermId>>,
-    /// Tags, and whether a note must have the tag or must not.
-    pub(crate) tags: Vec<(String, bool)>,
-    /// Types, likewise.
-    pub(crate) kinds: Vec<(String, bool)>,
+    /// Tags that a note must have.
+    pub(crate) tags: Vec<String>,
+    /// Types of which a note must be.
+    pub(crate) kinds: Vec<String>,
     /// The words that no note contains, each with its corrections.
     pub(crate) spellings: Vec<Spelling>,
     /// Whether the query asks for a time.
@@ -90,9 +90,9 @@ impl Plan {
         planner.finish()
     }
 
-    /// Returns whether the query has conditions that do not depend on its words.
+    /// Returns whether the query has conditions that select notes without any words.
     pub(crate) fn has_filters(&self) -> bool {
-        !self.tags.is_empty() || !self.kinds.is_empty() || !self.excluded.is_empty()
+        !self.tags.is_empty() || !self.kinds.is_empty()
     }
 
     /// Returns the query term of a term; `None` if it is not in the query.
@@ -206,12 +206,9 @@ impl Planner<'_> {
                 self.add_words(words);
                 self.plan.titles.push(terms.unwrap_or_else(|| vec![TermId::UNKNOWN]));
             }
-            QueryPart::Tag(tag, is_wanted) if (known.has_tag)(tag) => self.plan.tags.push((tag.clone(), *is_wanted)),
-            QueryPart::Kind(kind, is_wanted) if (known.has_kind)(kind) => {
-                self.plan.kinds.push((kind.clone(), *is_wanted))
-            }
-            QueryPart::Tag(text, true) | QueryPart::Kind(text, true) => self.add_words(written_terms(text, self.index)),
-            QueryPart::Tag(..) | QueryPart::Kind(..) => {}
+            QueryPart::Tag(tag) if (known.has_tag)(tag) => self.plan.tags.push(tag.clone()),
+            QueryPart::Kind(kind) if (known.has_kind)(kind) => self.plan.kinds.push(kind.clone()),
+            QueryPart::Tag(text) | QueryPart::Kind(text) => self.add_words(written_terms(text, self.index)),
         }
     }
 
