@@ -299,7 +299,7 @@ fn patterns_and_comparisons_in_prompts_are_whole_or_reported_as_missing() {
             }
             let text = answer.stdout;
             assert!(text.chars().count() <= budget, "{text}");
-            let says = text.contains(&format!("(no room for the {name})"));
+            let says = text.contains(&format!("(no room for the {name})")) || text.contains(" patterns)\n");
             let has_all = of(&text).iter().filter(|line| of(&whole).contains(line)).count() >= of(&whole).len();
             if text.contains(line) {
                 assert!(has_all || says, "{budget}: {text}");
@@ -310,5 +310,143 @@ fn patterns_and_comparisons_in_prompts_are_whole_or_reported_as_missing() {
             assert!(!(has_all && says), "{budget}: {text}");
         }
         assert!(was_whole && was_missing, "{query}: whole {was_whole}, missing {was_missing}");
+    }
+}
+
+/// Notes on command lines, and one on something else.
+fn command_lines() -> tempfile::TempDir {
+    store(&[
+        (
+            "notes/kill.md",
+            "---\nid: kill\ntitle: Stopping the server\n---\nNever use kill -9 on the server: it loses the write-ahead log.\n",
+        ),
+        (
+            "notes/rm.md",
+            "---\nid: rm\ntitle: Deleting folders\n---\nNobody may use `rm -rf` in scripts; use the trash helper.\n",
+        ),
+        ("notes/ssl.md", "---\nid: ssl\ntitle: Linker\n---\nld: cannot find -lssl means that libssl-dev is missing.\n"),
+        (
+            "notes/yaml.md",
+            "---\nid: yaml\ntitle: Parser errors\n---\nThe error unknown tag:yaml.org comes from an old parser.\n",
+        ),
+        (
+            "notes/plant.md",
+            "---\nid: plant\ntitle: Plants\ntags: [green]\n---\nThe office plant is watered on Fridays.\n",
+        ),
+    ])
+}
+
+/// Every way to ask takes all words as they are.
+#[test]
+fn questions_about_command_lines_are_answered_everywhere() {
+    let dir = command_lines();
+    let at = dir.path().to_str().unwrap();
+    let mut server = Command::new(env!("CARGO_BIN_EXE_qipu"));
+    let client = McpClient::start(server.args(["mcp", "--today", TODAY]).current_dir(dir.path()).env_clear());
+    for (question, id) in [
+        ("may I use kill -9 on the server", "kill"),
+        ("is rm -rf allowed in scripts", "rm"),
+        ("ld: cannot find -lssl", "ssl"),
+        ("\"cannot find\" \"lssl\"", "ssl"),
+        ("unknown tag:yaml.org -parser", "yaml"),
+        ("unknown tag:green from the parser", "yaml"),
+    ] {
+        let calls = [
+            vec!["ask", question, "--json"],
+            vec!["context", question, "--json"],
+            vec!["context", "--query", question, "--json"],
+            vec!["context", "--query", question, "--plain", "--json"],
+            vec!["graph", "--query", question, "--json"],
+        ];
+        for args in calls {
+            let answer = call(at, &args);
+            assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
+            let answer: Value = serde_json::from_str(&answer.stdout).unwrap();
+            assert_eq!(ids(&answer).first(), Some(&id), "{args:?}");
+        }
+        let words = question.split(' ').collect::<Vec<_>>();
+        let answer: Value = serde_json::from_str(&call(at, &[&["ask", "--json"], &words[..]].concat()).stdout).unwrap();
+        assert_eq!(ids(&answer).first(), Some(&id), "without quotes: {question}");
+        for (tool, arguments) in [
+            ("get_context", serde_json::json!({"topic": question})),
+            ("read", serde_json::json!({"ids": [id], "query": question})),
+        ] {
+            let answer = client.call(tool, arguments);
+            let text = &answer.content[0].as_text().unwrap().text;
+            assert!(
+                text.contains(&format!("notes/{id}.md"))
+                    || text.contains(&format!("[{id}]"))
+                    || text.contains(&format!("({id})")),
+                "{question}: {text}"
+            );
+        }
+    }
+    let found = client.call("search", serde_json::json!({"query": "server log", "without": ["kill"]}));
+    assert!(!found.content[0].as_text().unwrap().text.contains("Stopping"), "{found:?}");
+    assert!(
+        call(at, &["search", "--", "-rf"]).stdout.contains("Deleting")
+            && !call(at, &["search", "--", "-rf"]).stdout.contains("Plants")
+    );
+}
+
+/// A name that no note has is a warning, and the rest of the question is answered as without it.
+#[test]
+fn a_name_that_no_note_has_takes_no_answer_away() {
+    let dir = command_lines();
+    for question in ["kill -9 on the server", "office plant", "rm -rf in scripts", "cannot find -lssl"] {
+        let expected = json(&dir, &["--query", question]);
+        assert!(!ids(&expected).is_empty(), "{question}");
+        for name in ["[[Nowhere at all]]", "[[Zeppelin|the airship]]", "[[2025-03-05]]", "[[server zeppelin hangar]]"] {
+            for query in [format!("{name} {question}"), format!("{question} {name}?")] {
+                let answer = json(&dir, &["--query", &query]);
+                assert_eq!(ids(&answer).first(), ids(&expected).first(), "{query}");
+                let warnings = answer["analysis"]["warnings"].to_string();
+                assert!(warnings.contains("unresolved reference: "), "{query}: {warnings}");
+            }
+        }
+    }
+}
+
+/// Patterns without room are counted, and only an answer that shows none says that there is no room for them.
+#[test]
+fn patterns_without_room_are_counted() {
+    let dir = store(&[]);
+    let tags: Vec<String> = (0..25).map(|tag| format!("t{tag}")).collect();
+    for day in 1..=28 {
+        let head = format!("---\nid: j-{day:02}\ntitle: 2025-03-{day:02}\ntags: [{}]\n---\n", tags.join(", "));
+        write(dir.path(), &format!("journals/2025-03-{day:02}.md"), head + "- Worked\n");
+    }
+    let query = "recurring topics in my journals";
+    let all = json(&dir, &["--query", query])["patterns"].as_array().unwrap().len();
+    for (format, line) in [("json", "{\"kind\":"), ("records", "\nD pattern "), ("human", "\n- "), ("prompt", "\n  - ")]
+    {
+        let (mut has_some, mut has_none) = (false, false);
+        for budget in (150..700).step_by(10).chain((700..4_000).step_by(120)) {
+            let words =
+                ["--today", TODAY, "--format", format, "--max-chars", &budget.to_string(), "context", "--query"];
+            let answer = call(dir.path().to_str().unwrap(), &[&words[..], &[query]].concat());
+            if answer.code() != 0 {
+                continue;
+            }
+            let text = answer.stdout.split("\n## Note").next().unwrap().split("\n\n- [").next().unwrap().to_owned();
+            let shown = text.matches(line).count();
+            let left_out = (1..all).find(|count| {
+                text.contains(&format!("no room for {count} of {all} patterns"))
+                    || text.contains(&format!("\"patterns_without_room\":{count},"))
+            });
+            let says_none = text.contains("no room for the patterns") || text.contains("\"no_room\":[\"patterns\"]");
+            match (shown, left_out) {
+                (0, None) => has_none |= says_none,
+                (shown, Some(count)) => {
+                    assert!(
+                        shown > 0 && shown + count == all && !says_none,
+                        "{format} {budget}: {shown} {count} {text}"
+                    );
+                    has_some = true;
+                }
+                (shown, None) => assert!(shown == all && !says_none, "{format} {budget}: {shown} {text}"),
+            }
+        }
+        assert!(has_some && has_none, "{format}: {has_some} {has_none}");
     }
 }

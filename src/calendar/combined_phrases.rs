@@ -24,20 +24,34 @@ impl Tokens<'_> {
     /// before, to which `the week before` refers.
     pub(crate) fn phrase_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
         match self.skip_journal(index) {
-            Some(start) => self.parse_range(start, today, previous).filter(|found| found.range.is_some()),
-            None => self.parse_range(index, today, previous),
+            Some(start) => {
+                let found = self.parse_range(start, today, previous).filter(|found| found.range.is_some());
+                found.or_else(|| self.parse_lone_after_journal(start, today))
+            }
+            None => self.parse_range(index, today, previous).or_else(|| self.parse_lone_before_journal(index, today)),
         }
     }
 
-    /// Recognizes words that mean a period but leave open which one: `since January`, `in 2024`. Returns the index of
-    /// the token behind them.
-    pub(crate) fn vague_at(&self, index: usize, today: Date) -> Option<usize> {
-        const LEADS: [&str; 8] = ["in", "since", "before", "after", "until", "from", "between", "during"];
-        let is_led = LEADS.contains(&self.word(index))
-            && self.separator(index + 1) == Separator::Space
-            && !self.is_joined(index + 2);
-        let may_be_meant = is_led && (self.is_year(index + 1) || self.is_month_name(index + 1));
-        (may_be_meant && self.single_at(index + 1, today, None).is_none()).then_some(index + 2)
+    /// Parses the name of a day or period that means one only beside `journal`: `February`, `Monday`, `Q1`.
+    fn lone_at(&self, index: usize, today: Date) -> Option<(DateRange, usize)> {
+        let found = self.lone_weekday(index, today).or_else(|| self.lone_period(index, today));
+        // `may` and `march` in lower case are verbs.
+        found.filter(|_| self.is_month_name(index) || !matches!(self.word(index), "may" | "march"))
+    }
+
+    /// Parses the rest of `journal of February`.
+    fn parse_lone_after_journal(&self, start: usize, today: Date) -> Option<DatePhrase> {
+        let is_led = start.checked_sub(1).is_some_and(|before| BEFORE_DAYS.contains(&self.word(before)));
+        let (range, end) = self.lone_at(start, today).filter(|_| is_led)?;
+        Some(DatePhrase { range: Some(range), end, warning: None })
+    }
+
+    /// Parses `February journal`, `February's journal entries`.
+    fn parse_lone_before_journal(&self, index: usize, today: Date) -> Option<DatePhrase> {
+        let (range, end) = self.lone_at(index, today).filter(|_| !self.is_joined(index))?;
+        let after = self.skip_possessive(end);
+        let has_journal = matches!(self.word(after - 1), "journal" | "journals" | "entry" | "entries");
+        has_journal.then_some(DatePhrase { range: Some(range), end: after, warning: None })
     }
 
     /// Parses one day or period without `to`, `since` and the like, including additions such as `'s journal`. Returns
@@ -76,7 +90,7 @@ impl Tokens<'_> {
     }
 
     /// Returns the index of the token behind `'s`, `'s journal`, ` journal entries`.
-    fn skip_possessive(&self, index: usize) -> usize {
+    pub(crate) fn skip_possessive(&self, index: usize) -> usize {
         let is_possessive = self.word(index) == "s" && self.separator(index) == Separator::Apostrophe;
         let index = index + usize::from(is_possessive);
         let noun = Some(index).filter(|_| self.separator(index) == Separator::Space);
@@ -99,7 +113,10 @@ impl Tokens<'_> {
     }
 
     fn parse_single(&self, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let (range, end) = self.single_at(index, today, previous)?;
+        let Some((range, end)) = self.single_at(index, today, previous) else {
+            let (warning, end) = self.unordered_date(index)?;
+            return Some(DatePhrase { range: None, end, warning: Some(warning) });
+        };
         if range.is_none() {
             let warning = format!("`{}` is not a valid date", abbreviated(self.text_between(index, end)));
             return Some(DatePhrase { range, end, warning: Some(warning) });
@@ -129,7 +146,10 @@ impl Tokens<'_> {
     }
 
     fn parse_open_ended(&self, word: &str, index: usize, today: Date, previous: Option<Period>) -> Option<DatePhrase> {
-        let (range, end) = self.parse_simple(self.skip_article(index), today, previous)?;
+        let start = self.skip_article(index);
+        // `since Monday` can only mean a day.
+        let weekday = || self.lone_weekday(start, today).filter(|_| self.separator(start) == Separator::Space);
+        let (range, end) = self.parse_simple(start, today, previous).or_else(weekday)?;
         let period = range.period();
         if word == "before" {
             return Some(date_phrase(Period { from: None, to: period.from?.yesterday().ok()? }, end, None));

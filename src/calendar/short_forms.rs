@@ -1,9 +1,9 @@
-//! Parses short forms of days: `monday`, `3d`, `a week ago`. In a question these may be ordinary words.
+//! Parses short forms of days and periods: `monday`, `3d`, `March`. In a question these may be ordinary words.
 
 use jiff::civil::Date;
 
 use super::single_phrases::WEEKDAYS;
-use super::{DateRange, parse};
+use super::{DateRange, Tokens, parse};
 
 /// Parses a text that is one phrase or one short form, and nothing else.
 ///
@@ -16,14 +16,23 @@ pub fn parse_with_short_forms(text: &str, today: Date) -> Result<DateRange, Stri
     })
 }
 
-/// Expands a short form: `last monday`, `3 days ago`, `one week ago`. `None` for any other text.
+/// Parses a side of a comparison, which may also be a month or quarter without its year.
+///
+/// # Errors
+/// A clause with the reason why it is none.
+pub fn parse_side(text: &str, today: Date) -> Result<DateRange, String> {
+    parse_with_short_forms(text, today).or_else(|reason| {
+        let tokens = Tokens::new(text.trim());
+        let side = tokens.lone_period(0, today).filter(|(_, end)| tokens.is_whole(*end));
+        side.map(|(range, _)| range).ok_or(reason)
+    })
+}
+
+/// Expands a short form: `last monday`, `3 days ago`. `None` for any other text.
 fn long_form(text: &str) -> Option<String> {
     let text = text.trim().to_lowercase();
     if WEEKDAYS.contains(&text.as_str()) {
         return Some(format!("last {text}"));
-    }
-    if let Some(rest) = text.strip_prefix("a ").or_else(|| text.strip_prefix("an ")) {
-        return rest.ends_with(" ago").then(|| format!("one {rest}"));
     }
     let units = [("d", "days"), ("w", "weeks"), ("m", "months")];
     let (count, unit) = units.iter().find_map(|(short, unit)| Some((text.strip_suffix(short)?, unit)))?;

@@ -7,6 +7,7 @@ use jiff::{Span, ToSpan, Unit};
 
 use super::lexer::{Separator, Tokens};
 use super::{DateRange, Period};
+use crate::escape::abbreviated;
 
 /// The days that a phrase means, `None` if it has the form of a date that no calendar has, and the index of the token
 /// behind it.
@@ -21,7 +22,10 @@ pub(super) const WEEKDAYS: [&str; 7] = ["monday", "tuesday", "wednesday", "thurs
 const NUMBERS: [&str; 12] =
     ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-/// The years recognized behind the name of a month; other numbers there count something.
+/// The months of a quarter of a year.
+const MONTHS_OF_QUARTER: i8 = 3;
+
+/// The years recognized after the name of a month; other numbers there count something.
 const YEARS: std::ops::RangeInclusive<i16> = 1900..=2199;
 
 impl Tokens<'_> {
@@ -29,9 +33,10 @@ impl Tokens<'_> {
     pub(super) fn single_at(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SinglePhrase> {
         self.parse_numeric(index)
             .or_else(|| self.named_date(index, today))
+            .or_else(|| self.named_quarter(index))
             .or_else(|| self.parse_relative(index, today))
             .or_else(|| self.weekday(index, today))
-            .or_else(|| self.parse_in_month(index, today))
+            .or_else(|| self.parse_in(index, today))
             .or_else(|| self.parse_week_before(index, today, previous))
     }
 
@@ -105,6 +110,16 @@ impl Tokens<'_> {
         self.year(index).is_some()
     }
 
+    /// Tells whether a word is the name of a quarter.
+    pub(super) fn is_quarter(&self, index: usize) -> bool {
+        quarter(self.word(index)).is_some()
+    }
+
+    /// Tells whether a word is the full name of a weekday.
+    pub(super) fn is_weekday(&self, index: usize) -> bool {
+        WEEKDAYS.contains(&self.word(index))
+    }
+
     /// Tells whether a word is the full name of a month; names that are verbs too need a capital.
     pub(crate) fn is_month_name(&self, index: usize) -> bool {
         let is_capital = self.original(index).starts_with(char::is_uppercase);
@@ -132,20 +147,21 @@ impl Tokens<'_> {
         Some((Some(month_of(Date::new(year, month, 1).ok()?)), end))
     }
 
-    /// Parses `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`.
+    /// Parses `today`, `this week`, `last month`, `past 3 days`, `two weeks ago`, `a week ago`.
     fn parse_relative(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         if self.is_joined(index) {
             return None;
         }
         let day = |day: Result<Date, jiff::Error>, end| Some((day.ok().map(DateRange::Day), end));
         match self.word(index) {
-            "today" => day(Ok(today), index + 1),
-            "yesterday" => day(today.yesterday(), index + 1),
-            "tomorrow" => day(today.tomorrow(), index + 1),
+            "today" | "todays" | "tonight" => day(Ok(today), index + 1),
+            "yesterday" | "yesterdays" => day(today.yesterday(), index + 1),
+            "tomorrow" | "tomorrows" => day(today.tomorrow(), index + 1),
             "this" => self.parse_this(index + 1, today),
             "last" | "past" | "previous" => self.parse_last(index + 1, today),
-            _ => {
-                let (count, unit) = (parse_number(self.word(index))?, self.unit_at(index + 1)?);
+            word => {
+                let count = if matches!(word, "a" | "an") { Some(1) } else { parse_number(word)? };
+                let unit = self.unit_at(index + 1)?;
                 let is_ago = self.follows(index + 2, "ago") && unit != Unit::Year;
                 is_ago.then(|| (before(today, unit, count).map(DateRange::Day), index + 3))
             }
@@ -159,6 +175,8 @@ impl Tokens<'_> {
                 monday.and_then(|first| period(Some(first), first.checked_add(6.days()).ok()?))
             }
             "month" => Some(month_of(today.first_of_month())),
+            "quarter" => quarter_of(today.year(), quarter_number(today)),
+            "morning" | "afternoon" | "evening" => Some(DateRange::Day(today)),
             "year" => period(Some(today.first_of_year()), today.last_of_year()),
             _ => return None,
         };
@@ -170,6 +188,9 @@ impl Tokens<'_> {
         if self.separator(index) != Separator::Space {
             return None;
         }
+        if let Some(quarters) = self.parse_last_quarters(index, today) {
+            return Some(quarters);
+        }
         let (count, unit, end) = match self.word(index) {
             "week" | "month" | "year" => (Some(1), self.unit_at(index)?, index + 1),
             word => (parse_number(word)?, self.unit_at(index + 1)?, index + 2),
@@ -178,7 +199,22 @@ impl Tokens<'_> {
         (!self.is_joined(end)).then(|| (from.and_then(|from| period(Some(from), today)), end))
     }
 
-    fn unit_at(&self, index: usize) -> Option<Unit> {
+    /// Parses `quarter` and `3 quarters` after `last`: the whole quarters before that of today. Unlike weeks and months,
+    /// which people count back from today, quarters are those of the calendar.
+    fn parse_last_quarters(&self, index: usize, today: Date) -> Option<SinglePhrase> {
+        let (count, end) = match self.word(index) {
+            "quarter" => (Some(1), index + 1),
+            word if self.follows(index + 1, "quarters") => (parse_number(word)?, index + 2),
+            _ => return None,
+        };
+        let begin = first_of_quarter(today.year(), quarter_number(today))?;
+        let months = count.and_then(|count| count.checked_mul(MONTHS_OF_QUARTER.into()));
+        let from = before(begin, Unit::Month, months);
+        let range = from.zip(begin.yesterday().ok()).and_then(|(from, to)| period(Some(from), to));
+        (!self.is_joined(end)).then_some((range, end))
+    }
+
+    pub(super) fn unit_at(&self, index: usize) -> Option<Unit> {
         let unit = match self.word(index) {
             "day" | "days" => Unit::Day,
             "week" | "weeks" => Unit::Week,
@@ -192,7 +228,7 @@ impl Tokens<'_> {
     /// Parses `last Wednesday` and `on Wednesday`: the latest one before today.
     fn weekday(&self, index: usize, today: Date) -> Option<SinglePhrase> {
         let is_short_allowed = match self.word(index) {
-            "last" | "past" => true,
+            "last" | "past" | "previous" => true,
             // `on sun` is seldom a day; `on Sun` is.
             "on" => self.original(index + 1).starts_with(char::is_uppercase),
             _ => return None,
@@ -202,42 +238,107 @@ impl Tokens<'_> {
         is_close.then(|| (today.nth_weekday(-1, weekday).ok().map(DateRange::Day), index + 2))
     }
 
-    /// Parses `in January`: the latest one that has begun.
-    fn parse_in_month(&self, index: usize, today: Date) -> Option<SinglePhrase> {
-        let month = month(self.word(index + 1))
-            .filter(|_| self.word(index) == "in" && self.separator(index + 1) == Separator::Space)?;
+    /// Parses the name of a weekday without a word before it: the latest one before today. Only its context tells that a day
+    /// is meant.
+    pub(super) fn lone_weekday(&self, index: usize, today: Date) -> Option<(DateRange, usize)> {
+        let is_capital = self.original(index).starts_with(char::is_uppercase);
+        let weekday = weekday(self.word(index), is_capital).filter(|_| !self.is_joined(index + 1))?;
+        Some((DateRange::Day(today.nth_weekday(-1, weekday).ok()?), index + 1))
+    }
+
+    /// Parses a month or a quarter without its year: the latest that has begun. Only its context tells that a period is meant.
+    /// A year is none: `2018 versus 2021` is more often about versions.
+    pub(crate) fn lone_period(&self, index: usize, today: Date) -> Option<(DateRange, usize)> {
+        let is_alone = !self.is_joined(index) && !self.is_joined(index + 1);
+        latest_begun(self.word(index), today).filter(|_| is_alone).map(|range| (range, index + 1))
+    }
+
+    /// Parses `in January` and `in Q1`: the latest that has begun.
+    fn parse_in(&self, index: usize, today: Date) -> Option<SinglePhrase> {
+        let is_phrase = self.word(index) == "in" && self.separator(index + 1) == Separator::Space;
+        let range = latest_begun(self.word(index + 1), today).filter(|_| is_phrase)?;
         if self.is_joined(index + 2) || self.year_at(index + 2).is_some() || self.month_and_day(index + 1).is_some() {
             return None;
         }
-        let year = if month <= today.month() { Some(today.year()) } else { today.year().checked_sub(1) };
-        Some((year.and_then(|year| Some(month_of(Date::new(year, month, 1).ok()?))), index + 2))
+        Some((Some(range), index + 2))
+    }
+
+    /// Parses `Q1 2025`, `2025 Q1` and `2025-Q1`.
+    fn named_quarter(&self, index: usize) -> Option<SinglePhrase> {
+        if self.is_joined(index) {
+            return None;
+        }
+        if let Some(quarter) = quarter(self.word(index)) {
+            let (year, end) = self.year_at(index + 1)?;
+            return Some((quarter_of(year, quarter), end));
+        }
+        let (year, quarter) = (self.year(index)?, quarter(self.word(index + 1))?);
+        let is_close = matches!(self.separator(index + 1), Separator::Space | Separator::Dash);
+        (is_close && !self.is_joined(index + 2)).then(|| (quarter_of(year, quarter), index + 2))
+    }
+
+    /// Recognizes `03/25/2025`, in which the order of month and day depends on the country. Returns a clause with both
+    /// readings and the index of the token after it.
+    pub(super) fn unordered_date(&self, index: usize) -> Option<(String, usize)> {
+        let separator = self.separator(index + 1);
+        let is_date = matches!(separator, Separator::Slash | Separator::Dash | Separator::Point)
+            && self.separator(index + 2) == separator
+            && !self.is_joined(index)
+            && !self.is_joined(index + 3);
+        let number = |index: usize| parse_day_of_month(self.word(index)).filter(|_| is_date);
+        let (a, b, year) = (number(index)?, number(index + 1)?, self.year(index + 2)?);
+        let (month_first, day_first) = (Date::new(year, a, b).ok(), Date::new(year, b, a).ok());
+        let shown = |day: Option<Date>| day.map_or_else(|| "no date".to_owned(), |day| day.to_string());
+        let text = abbreviated(self.text_between(index, index + 3));
+        let advice =
+            month_first.or(day_first).map_or_else(String::new, |day| format!("; write {day} if that is meant"));
+        let (month_first, day_first) = (shown(month_first), shown(day_first));
+        Some((
+            format!(
+                "`{text}` is not read: with the month first it is {month_first}, with the day first {day_first}{advice}"
+            ),
+            index + 3,
+        ))
     }
 
     /// Parses `the week before`, which refers to a period mentioned before, `the week before last week` and `the day
     /// before yesterday`.
     fn parse_week_before(&self, index: usize, today: Date, previous: Option<Period>) -> Option<SinglePhrase> {
-        let is_day = self.follows(index + 1, "day");
-        let is_phrase = self.word(index) == "the"
-            && (is_day || self.follows(index + 1, "week"))
-            && self.follows(index + 2, "before");
+        let has_article = self.word(index) == "the";
+        let unit = index + usize::from(has_article);
+        let is_day = self.word(unit) == "day";
+        let is_open = if has_article { self.separator(unit) == Separator::Space } else { self.may_begin_step(unit) };
+        let is_phrase = is_open && (is_day || self.word(unit) == "week") && self.follows(unit + 1, "before");
         if !is_phrase {
             return None;
         }
+        let after = unit + 2;
         // Only one step back, so that recursion is bounded.
-        let next = (self.word(index + 3) != "the").then(|| self.single_at(index + 3, today, None)).flatten();
+        let is_step = self.word(after) == "the" || matches!(self.word(after), "day" | "week");
+        let next = (!is_step).then(|| self.single_at(after, today, None)).flatten();
+        let is_week_before_last = !is_day && self.follows(after, "last");
         let (start, end) = match next {
             Some((range, end)) => (range?.period().from?, end),
-            None if is_day => return None,
-            None => (previous?.from?, index + 3),
+            None if is_week_before_last => (before(today, Unit::Week, Some(1))?, after + 1),
+            None if is_day || !has_article => return None,
+            None => (previous?.from?, after),
         };
         let days = |count: i64| start.checked_sub(count.days()).ok();
         let range =
             if is_day { days(1).map(DateRange::Day) } else { days(1).and_then(|to| period(Some(days(7)?), to)) };
         Some((range, end))
     }
+
+    /// Tells whether `day before` or `week before` may begin at a token without an article: `two days before`, `every day
+    /// before` and `weekday before` mean something else.
+    fn may_begin_step(&self, index: usize) -> bool {
+        let before = index.checked_sub(1).map_or("", |before| self.word(before));
+        let counts = matches!(before, "a" | "an" | "the" | "every" | "each" | "any" | "per" | "same");
+        !counts && parse_number(before).is_none() && !self.is_joined(index)
+    }
 }
 
-/// Words behind which `may` is the month.
+/// Words after which `may` is the month.
 const MAY_PREFIXES: [&str; 14] = [
     "on", "since", "until", "before", "after", "from", "to", "through", "by", "for", "of", "between", "and", "journal",
 ];
@@ -257,6 +358,36 @@ fn before(day: Date, unit: Unit, count: Option<i64>) -> Option<Date> {
 
 fn period(from: Option<Date>, to: Date) -> Option<DateRange> {
     Some(DateRange::Period(Period { from, to }))
+}
+
+/// Returns the latest month or quarter with a name that has begun by today; `None` for other words.
+fn latest_begun(name: &str, today: Date) -> Option<DateRange> {
+    let begun = |is_begun: bool| if is_begun { Some(today.year()) } else { today.year().checked_sub(1) };
+    if let Some(quarter) = quarter(name) {
+        return quarter_of(begun(quarter <= quarter_number(today))?, quarter);
+    }
+    let month = month(name)?;
+    Some(month_of(Date::new(begun(month <= today.month())?, month, 1).ok()?))
+}
+
+/// Parses `q1` to `q4`.
+fn quarter(word: &str) -> Option<i8> {
+    let number = word.strip_prefix('q').filter(|number| number.len() == 1)?;
+    number.parse().ok().filter(|quarter| (1..=4).contains(quarter))
+}
+
+/// Returns the number of the quarter, from 1, that contains a day.
+fn quarter_number(day: Date) -> i8 {
+    (day.month() - 1) / MONTHS_OF_QUARTER + 1
+}
+
+fn first_of_quarter(year: i16, quarter: i8) -> Option<Date> {
+    Date::new(year, (quarter - 1) * MONTHS_OF_QUARTER + 1, 1).ok()
+}
+
+fn quarter_of(year: i16, quarter: i8) -> Option<DateRange> {
+    let last_month = Date::new(year, quarter * MONTHS_OF_QUARTER, 1).ok()?;
+    period(Some(first_of_quarter(year, quarter)?), last_month.last_of_month())
 }
 
 fn month_of(first: Date) -> DateRange {

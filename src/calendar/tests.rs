@@ -155,8 +155,37 @@ fn words_that_leave_open_which_period_they_mean_are_recognized() {
         assert_eq!(vague(&format!("what was done {text}?")).as_deref(), Some(text));
     }
     assert_eq!(vague("between January and March").as_deref(), Some("between January"));
-    for text in "in 2024-06|before may|after march|in 12345|since jan|in 3000|January|in, 2024|in May 2024".split('|') {
+    for text in [
+        "since Q1", "until Friday", "between monday", "end of February", "start of 2024", "late March", "last weekend",
+        "last night", "next week", "this Friday", "few days ago", "couple of weeks ago", "2 years ago",
+    ] {
+        assert_eq!(vague(&format!("what was done {text}?")).as_deref(), Some(text));
+    }
+    for text in "in 2024-06|before may|after march|in 12345|since jan|in 3000|January|in, 2024|in May 2024|\
+        end of the road|last nightly|since Monday|end of March 5|next step|this weekly"
+        .split('|')
+    {
         assert_eq!(vague(text), None, "{text}");
+    }
+}
+
+#[test]
+fn dates_whose_order_depends_on_the_country_name_both_readings() {
+    let today = date("2025-03-31");
+    for (text, readings) in [
+        ("03/25/2025", "with the month first it is 2025-03-25, with the day first no date; write 2025-03-25 if"),
+        ("25/3/2025", "with the month first it is no date, with the day first 2025-03-25; write 2025-03-25 if"),
+        ("03/04/2025", "with the month first it is 2025-03-04, with the day first 2025-04-03; write 2025-03-04 if"),
+        ("3.4.2025", "with the month first it is 2025-03-04, with the day first 2025-04-03; write 2025-03-04 if"),
+        ("30-31-2025", "with the month first it is no date, with the day first no date"),
+    ] {
+        let (spans, warnings) = read(&format!("what of {text}?"), today);
+        assert!(spans.is_empty() && warnings.len() == 1, "{text}: {spans:?} {warnings:?}");
+        assert!(warnings[0].starts_with(&format!("`{text}` is not read: {readings}")), "{warnings:?}");
+        assert_eq!(parse(text, today), Err(warnings[0].clone()));
+    }
+    for text in ["1/2/3/2025", "v1.2.2025", "1.2.2025.4", "3/4", "32/1/2025", "1/2/1800"] {
+        assert_eq!(read(text, today), (Vec::new(), Vec::new()), "{text}");
     }
 }
 
@@ -172,7 +201,8 @@ fn quoted_phrases_are_short_whatever_stands_between_their_words() {
 #[test]
 fn words_that_only_contain_a_date_word_are_none() {
     for text in "monthly report|marching on|you may go|you may 3 times|may|march|Wednesday|wednesday plans|\
-        last weekend|the week before|weekly|todays|yesteryear|january|2025|in 2025|a week ago|\
+        last weekend|the week before|weekly|yesteryear|january|2025|in 2025|week before|the day before|\
+        a year ago|may journal|march journals|q1|q5 2025|in q5|monday journalist|since mon|\
         5 may help|version 2025.03.05|12025-03-05|journal-2025-03-05|2025-03-05-x|CVE-2025-01|march on|\
         on sunshine|on sun|last|last minute|this|in marchland|mar|dec 2|2025-3|ago|two ago|since|\
         between|..|A..B|March 5-10|3/4|may2025|last 0x3 days|next week|last 2nd days|a b to c|\
@@ -199,6 +229,14 @@ fn parts_of_a_range_are_not_told_again_and_phrases_stand_side_by_side() {
     assert_eq!(spans("over the past 3 months"), "2024-12-31..2025-03-31");
     assert_eq!(spans("last Wednesday’s plan"), "2025-03-26");
     assert_eq!(spans("in March 2025"), "2025-03-01..2025-03-31");
+    assert_eq!(spans("the Monday journal"), "2025-03-24");
+    assert_eq!(
+        spans("February’s journal entries and the journals from Q4"),
+        "2025-02-01..2025-02-28 2024-10-01..2024-12-31"
+    );
+    // Only `day before yesterday` needs no article, not a distance.
+    assert_eq!(spans("one week before last week, two days before yesterday"), "2025-03-24..2025-03-31 2025-03-30");
+    assert_eq!(spans("every day before yesterday"), "2025-03-30");
 }
 
 #[test]

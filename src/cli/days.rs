@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::calendar::{DateRange, Period, parse_with_short_forms};
+use crate::calendar::{DateRange, Period, parse_side, parse_with_short_forms};
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::NamedSpan;
@@ -44,7 +44,7 @@ pub(super) fn window(
 /// Parses `--compare A,B`; dates may contain commas too. One period alone is compared with today.
 pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
     let side = |text: &str| {
-        let span = span("--compare", text, today, PERIODS).ok().filter(|span| span.period().from.is_some())?;
+        let span = parse_side(text, today).ok().filter(|span| span.period().from.is_some())?;
         Some(NamedSpan { text: text.trim().to_owned(), span })
     };
     if let Some(side) = side(text) {

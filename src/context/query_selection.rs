@@ -182,9 +182,15 @@ impl Selector<'_, '_> {
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
         let asking = self.selectors.asking.as_ref();
         let is_unasked = asking.is_some_and(|asking| asking.is_unasked);
-        let query = if is_unasked { Query::verbatim(text) } else { Query::question(text) };
         // A note that the answer does not show decides neither whether there is an answer nor how good the others are.
-        let found = engine.search_for(&query, around.as_ref(), &|note| !self.is_hidden(note));
+        let search = |text: &str| {
+            let query = if is_unasked { Query::verbatim(text) } else { Query::question(text) };
+            engine.search_for(&query, around.as_ref(), &|note| !self.is_hidden(note))
+        };
+        let mut found = search(text);
+        if let Some(rest) = question.fallback.as_deref().filter(|_| !found.best.is_answer()) {
+            found = search(rest);
+        }
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);

@@ -42,6 +42,8 @@ pub struct Question {
     pub warnings: Vec<String>,
     /// The text to search for; `None` if all of the question is understood.
     pub rest: Option<String>,
+    /// The text to search for if `rest` has no answer: without the words of names that no note has.
+    pub fallback: Option<String>,
     /// Days whose notes are ranked higher, since no journal is about them.
     pub favoured: Vec<FavouredDays>,
     /// The two sides of a comparison.

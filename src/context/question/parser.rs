@@ -27,6 +27,8 @@ pub(super) struct QuestionParser<'a, 'c, 'n> {
     context: &'c mut QuestionContext<'n>,
     /// The byte ranges of the names of notes, sorted by their start.
     names: Vec<Range<usize>>,
+    /// The byte ranges of names in brackets that no note has.
+    unresolved: Vec<Range<usize>>,
     /// For each token, whether it is understood and thus not searched for.
     is_understood: Vec<bool>,
     /// The number of date phrases so far.
@@ -42,7 +44,8 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         let is_understood =
             (0..tokens.len()).map(|token| is_not_searched(tokens.range(token, token + 1).start)).collect();
         let question = Question { references: references.found, warnings: references.warnings, ..Question::default() };
-        Self { text, tokens, today, context, names: references.ranges, is_understood, phrases: 0, question }
+        let (names, unresolved) = (references.ranges, references.unresolved);
+        Self { text, tokens, today, context, names, unresolved, is_understood, phrases: 0, question }
     }
 
     pub(super) fn parse(mut self) -> Question {
@@ -178,6 +181,7 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         let is_content = |word: &&str| !stop_words.has(word) && *word != "s";
         let mut seen = HashSet::new();
         let searched = (0..self.tokens.len()).filter(|token| is_searched(*token)).map(|token| self.tokens.word(token));
+        let fallback = self.fallback(&is_searched, &is_content);
         let terms = searched.filter(is_content).filter(|word| seen.insert(*word));
         let terms: Vec<String> = terms.take(MAX_TERMS).map(str::to_owned).collect();
         let rest = if !has_understood {
@@ -189,7 +193,21 @@ impl<'a, 'c, 'n> QuestionParser<'a, 'c, 'n> {
         };
         self.question.terms = terms;
         self.question.rest = rest;
+        self.question.fallback = fallback;
         self.question
+    }
+
+    /// Returns the text to search for without the words of unresolved names; `None` if there are none, or nothing else has
+    /// content.
+    fn fallback(&self, is_searched: &dyn Fn(usize) -> bool, is_content: &dyn Fn(&&str) -> bool) -> Option<String> {
+        let is_resolved = |token: usize| {
+            let start = self.tokens.range(token, token + 1).start;
+            !self.unresolved.iter().any(|range| range.contains(&start))
+        };
+        let is_kept = |token: usize| is_searched(token) && is_resolved(token);
+        let mut kept = (0..self.tokens.len()).filter(|token| is_kept(*token)).map(|token| self.tokens.word(token));
+        let has_content = !self.unresolved.is_empty() && kept.any(|word| is_content(&word));
+        has_content.then(|| self.text_of(is_kept))
     }
 
     /// Returns the text without the tokens that are not searched for; the text between two of them is omitted too.

@@ -103,10 +103,22 @@ fn titles_beside_page_and_note_and_in_quotes() {
         ("compare the Q3 Roadmap page and the Projects page", "qp-b2 qp-a1"),
         ("[[Q3 Roadmap]] then \"Projects\"", "qp-b2 qp-a1"),
         ("the Twice note", "qp-d4+qp-d5+qp-d6"),
+        ("what does my Projects page say", "qp-a1"),
+        ("our projects page, this Q3 Roadmap page", "qp-a1 qp-b2"),
+        ("what does page Projects say", "qp-a1"),
+        ("the [[Projects]] page", "qp-a1"),
     ] {
         let question = understood(text);
         assert_eq!(ids(&question).join(" "), id, "{text}");
-        assert!(question.rest.as_deref() == Some(text), "{text}");
+        let words = |text: &str| {
+            let words = text.split_whitespace().map(|word| word.trim_matches(['?', '.', ',', '"', '“', '”', '\'']));
+            words.map(str::to_owned).collect::<Vec<_>>()
+        };
+        let mut rest = words(text);
+        // The last two only express a request.
+        rest.retain(|word| !["page", "note", "called", "titled", "compare", "please"].contains(&word.as_str()));
+        let found = words(question.rest.as_deref().unwrap());
+        assert_eq!(found, rest, "the words that mark a name are not searched for: {text}");
     }
     for text in [
         "the Unknown page",
@@ -118,11 +130,37 @@ fn titles_beside_page_and_note_and_in_quotes() {
         "\"nothing\"",
         "the plans page",
         "it's Projects' plan",
+        "page projects",
+        "note Projects",
+        "my page",
         "the docs page can't load",
         "\"Docs\"",
     ] {
         let question = understood(text);
         assert!(is_only_words(&question), "{text}: {question:?}");
+    }
+}
+
+#[test]
+fn words_before_a_page_may_name_days() {
+    let question = understood("what did our team do last week on the Projects page");
+    assert_eq!(
+        (ids(&question).join(" ").as_str(), periods(&question).as_str()),
+        ("qp-a1", "last week=2025-03-24..2025-03-31:3")
+    );
+}
+
+#[test]
+fn a_name_that_no_note_has_leaves_the_other_words() {
+    let fallback = |text: &str| understood(text).fallback;
+    assert_eq!(fallback("[[Lexer]] parser").as_deref(), Some("parser"));
+    assert_eq!(
+        fallback("how fast is the parser of [[Lexer rewrite|it]] with [[Projects]]?").as_deref(),
+        Some("how fast is the parser of with [[Projects]]?")
+    );
+    assert_eq!(fallback("fsync on [[2025-03-25]]").as_deref(), Some("fsync on"));
+    for text in ["[[Lexer]]", "the [[Lexer]]", "parser", "[[Projects]] parser"] {
+        assert_eq!(fallback(text), None, "{text}");
     }
 }
 
@@ -202,10 +240,29 @@ fn comparisons_name_two_sides() {
         ("2025-03-24 vs. 2025-03-31", "2025-03-24|2025-03-31"),
         ("what changed between yesterday and today?", "yesterday|today"),
         ("what has changed between 2025-03-24 and 2025-03-30", "2025-03-24|2025-03-30"),
+        ("what is the difference between last week and the week before", "last week|the week before"),
+        ("differences between yesterday and today?", "yesterday|today"),
+        ("how did last week differ from the week before?", "last week|the week before"),
+        ("How was last week's journal different from today's journal", "last week's journal|today's journal"),
+        ("compare March with February", "March|February"),
+        ("compare march with Q4", "march|Q4"),
+        ("March vs February", "March|February"),
+        ("what changed between February and March", "February|March"),
     ] {
         assert_eq!(sides(text), (Some(expected.to_owned()), None), "{text}");
     }
-    for text in ["compare rust with go", "rust versus go", "what changed between versions", "compare", "versus"] {
+    for text in [
+        "compare rust with go",
+        "rust versus go",
+        "what changed between versions",
+        "compare",
+        "versus",
+        "difference between rust and go",
+        "difference between March and the parser",
+        "how does rust differ from go",
+        "compare March",
+        "edition 2018 versus 2021",
+    ] {
         assert_eq!(sides(text), (None, Some(text.to_owned())), "{text}");
     }
 }

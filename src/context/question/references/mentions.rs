@@ -12,6 +12,23 @@ const MAX_WORDS: usize = 8;
 /// The most names of each form that are looked up for one question, as a bound on its work.
 const MAX_MENTIONS: usize = 64;
 
+impl Mention {
+    /// Returns a mention of one name or of spellings of it, which span the passage.
+    fn whole(range: Range<usize>, names: Vec<String>) -> Self {
+        Self { range, names, spans: Vec::new(), is_explicit: false, is_id: false, marker: None }
+    }
+
+    /// Returns the bytes of one of its names.
+    pub(super) fn span(&self, name: usize) -> Range<usize> {
+        self.spans.get(name).unwrap_or(&self.range).clone()
+    }
+}
+
+/// Words before the title of `the X page`. A title may begin with them.
+const DETERMINERS: [&str; 4] = ["the", "my", "our", "this"];
+/// Words after the title.
+const NOUNS: [&str; 2] = ["page", "note"];
+
 /// The prefix of generated ids.
 pub(super) const ID_PREFIX: &str = "qp-";
 
@@ -27,10 +44,14 @@ pub(super) struct Mention {
     pub(super) range: Range<usize>,
     /// The names that it may mean, the best first.
     pub(super) names: Vec<String>,
+    /// For each name, its bytes in the question, if it is not the whole passage.
+    spans: Vec<Range<usize>>,
     /// Whether it is in double brackets, and thus certainly a name.
     pub(super) is_explicit: bool,
     /// Whether its names can only be ids.
     pub(super) is_id: bool,
+    /// The bytes of the words beside it that only say that it is a name: `page`, `note titled`.
+    pub(super) marker: Option<Range<usize>>,
 }
 
 /// Finds all mentions of a question, sorted by their range.
@@ -66,7 +87,8 @@ fn bracketed(text: &str) -> Vec<Mention> {
             [Some(target), name].into_iter().flatten().filter(|name| !name.is_empty() && name.len() <= MAX_NAME);
         let names: Vec<String> = names.map(str::to_owned).collect();
         if !names.is_empty() {
-            mentions.push(Mention { range: start..offset, names, is_explicit: true, is_id: false });
+            let marker = noun_after(text, offset);
+            mentions.push(Mention { is_explicit: true, marker, ..Mention::whole(start..offset, names) });
         }
         if mentions.len() == MAX_MENTIONS {
             break;
@@ -100,7 +122,7 @@ fn quoted(text: &str) -> Vec<Mention> {
         let Some(inside) = start.and_then(|start| text.get(start..offset)) else { continue };
         if !inside.is_empty() && inside.trim() == inside && inside.len() <= MAX_NAME && mentions.len() < MAX_MENTIONS {
             let range = start.unwrap_or(offset)..offset;
-            mentions.push(Mention { range, names: vec![inside.to_owned()], is_explicit: false, is_id: false });
+            mentions.push(Mention::whole(range, vec![inside.to_owned()]));
         }
     }
     mentions
@@ -122,7 +144,7 @@ fn ids(words: &[(usize, &str)]) -> Vec<Mention> {
             _ => continue,
         };
         let start = start + word.find(id).unwrap_or_default();
-        mentions.push(Mention { range: start..start + id.len(), names: vec![name], is_explicit: false, is_id: true });
+        mentions.push(Mention { is_id: true, ..Mention::whole(start..start + id.len(), vec![name]) });
         if mentions.len() == MAX_MENTIONS {
             break;
         }
@@ -151,10 +173,18 @@ fn whole_title(text: &str, tokens: &Tokens<'_>, today: Date) -> Option<Mention> 
             if end == tokens.len() && tokens.range(0, end) == range)
     };
     let is_title = may_be_title && !is_date();
-    is_title.then(|| Mention { range, names: vec![title.to_owned()], is_explicit: false, is_id: false })
+    is_title.then(|| Mention::whole(range, vec![title.to_owned()]))
 }
 
-/// Finds `the X page`, `the X note`, and the words after `page called` or `note titled`.
+/// Returns the range of `page` or `note` as the next word after an offset.
+fn noun_after(text: &str, offset: usize) -> Option<Range<usize>> {
+    let (start, word) = words(text.get(offset..)?).next()?;
+    let noun = bare(word);
+    let start = offset + start;
+    NOUNS.contains(&noun.to_lowercase().as_str()).then(|| start..start + word.len())
+}
+
+/// Finds `the X page`, `my X note`, `page X`, and the words after `page called` or `note titled`.
 fn beside_words(text: &str, words: &[(usize, &str)]) -> Vec<Mention> {
     let bare = |index: usize| words.get(index).map(|(_, word)| bare(word).to_lowercase()).unwrap_or_default();
     let range = |from: usize, to: usize| {
@@ -162,42 +192,53 @@ fn beside_words(text: &str, words: &[(usize, &str)]) -> Vec<Mention> {
         let (last, word) = words.get(to.checked_sub(1)?)?;
         Some(*start..last + word.len())
     };
+    let begins_name = |from: usize| DETERMINERS.contains(&bare(from).as_str());
+    let may_begin = |from: &usize| begins_name(*from) || from.checked_sub(1).is_some_and(begins_name);
     let mut mentions = Vec::new();
     for index in 0..words.len() {
         if mentions.len() >= MAX_MENTIONS {
             break;
         }
-        if !matches!(bare(index).as_str(), "page" | "note") {
+        let noun = bare(index);
+        if !NOUNS.contains(&noun.as_str()) {
             continue;
         }
-        let is_the =
-            |from: usize| bare(from) == "the" || from.checked_sub(1).is_some_and(|before| bare(before) == "the");
-        let before = (1..=MAX_WORDS.min(index)).rev().map(|count| index - count).filter(|from| is_the(*from));
-        mentions.extend(mention(text, before.filter_map(|from| range(from, index))));
-        if matches!(bare(index + 1).as_str(), "called" | "titled" | "named") {
-            let after = (1..=MAX_WORDS).rev().map(|count| index + 2 + count).filter(|to| *to <= words.len());
-            mentions.extend(mention(text, after.filter_map(|to| range(index + 2, to))));
+        let before = (1..=MAX_WORDS.min(index)).rev().map(|count| index - count).filter(may_begin);
+        mentions.extend(mention(text, before.filter_map(|from| range(from, index)), range(index, index + 1)));
+        let has_verb = matches!(bare(index + 1).as_str(), "called" | "titled" | "named");
+        // In lower case, `page cache` and `note that` are ordinary words.
+        let is_name = noun == "page" && words.get(index + 1).is_some_and(|(_, word)| is_like_name(word));
+        if has_verb || is_name {
+            let first = index + 1 + usize::from(has_verb);
+            let after = (1..=MAX_WORDS).rev().map(|count| first + count).filter(|to| *to <= words.len());
+            mentions.extend(mention(text, after.filter_map(|to| range(first, to)), range(index, first)));
         }
     }
     mentions
 }
 
+/// Tells whether a word begins with neither a lower-case letter nor a sign.
+fn is_like_name(word: &str) -> bool {
+    bare(word).chars().next().is_some_and(|first| first.is_alphanumeric() && !first.is_lowercase())
+}
+
 /// Makes a mention of spans, the longest first; punctuation around a span may belong to its name or not.
-fn mention(text: &str, spans: impl Iterator<Item = Range<usize>>) -> Option<Mention> {
+fn mention(text: &str, spans: impl Iterator<Item = Range<usize>>, marker: Option<Range<usize>>) -> Option<Mention> {
     let mut whole: Option<Range<usize>> = None;
-    let mut names = Vec::new();
+    let (mut names, mut name_spans) = (Vec::new(), Vec::new());
     for span in spans {
         let source = text.get(span.clone()).unwrap_or_default();
         if source.len() > MAX_NAME {
             continue;
         }
-        names.push(source.to_owned());
-        if bare(source) != source && !bare(source).is_empty() {
-            names.push(bare(source).to_owned());
+        let has_signs = bare(source) != source && !bare(source).is_empty();
+        for name in [Some(source), Some(bare(source)).filter(|_| has_signs)].into_iter().flatten() {
+            names.push(name.to_owned());
+            name_spans.push(span.clone());
         }
         whole.get_or_insert(span);
     }
-    Some(Mention { range: whole?, names, is_explicit: false, is_id: false })
+    Some(Mention { spans: name_spans, marker, ..Mention::whole(whole?, names) })
 }
 
 /// Returns a word without quotation marks and punctuation around it.

@@ -39,8 +39,10 @@ pub(super) struct NoteReferences {
     pub(super) found: Vec<NoteReference>,
     /// The byte ranges of names, in which no date is recognised, sorted by their start.
     pub(super) ranges: Vec<Range<usize>>,
-    /// The ranges that are not searched for: days with a journal, and generated ids.
+    /// The ranges that are not searched for: days with a journal, generated ids, and `page` beside a name.
     pub(super) not_searched: Vec<Range<usize>>,
+    /// The ranges of names in brackets that no note has.
+    pub(super) unresolved: Vec<Range<usize>>,
     pub(super) warnings: Vec<String>,
 }
 
@@ -89,12 +91,13 @@ impl NoteReferences {
         journals: &mut dyn FnMut() -> Arc<Journals>,
     ) {
         let Some(first_name) = mention.names.first() else { return };
-        let matched = mention.names.iter().zip(matches).find(|(_, matches)| !matches.is_empty());
+        let mut names = mention.names.iter().zip(matches).enumerate();
+        let matched = names.find(|(_, (_, matches))| !matches.is_empty());
         match matched {
-            Some((name, matches)) if !mention.is_explicit || parse_day(name).is_none() => {
+            Some((index, (name, matches))) if !mention.is_explicit || parse_day(name).is_none() => {
                 let named = best(matches, notes);
                 if mention.is_explicit || named.len() <= MAX_NAMESAKES {
-                    self.add_notes(mention, name, named, notes);
+                    self.add_notes(mention, index, named, notes);
                 }
             }
             _ if mention.is_explicit => {
@@ -102,12 +105,14 @@ impl NoteReferences {
                 let of_day =
                     if let Some(DateRange::Day(day)) = day { journals().on(day).collect() } else { Vec::new() };
                 self.not_searched.extend((!of_day.is_empty()).then(|| mention.range.clone()));
-                let by_name = || matched.map(|(_, matches)| best(matches, notes)).unwrap_or_default();
+                let by_name = || matched.map(|(_, (_, matches))| best(matches, notes)).unwrap_or_default();
                 let found = if of_day.is_empty() { by_name() } else { of_day };
                 self.ranges.push(mention.range.clone());
                 if found.is_empty() {
+                    self.unresolved.push(mention.range.clone());
                     self.warnings.push(format!("unresolved reference: {}", abbreviated(first_name)));
                 } else {
+                    self.not_searched.extend(mention.marker.clone());
                     self.push(first_name, found);
                 }
             }
@@ -115,8 +120,11 @@ impl NoteReferences {
         }
     }
 
-    fn add_notes(&mut self, mention: &Mention, name: &str, named: Vec<NoteIdx>, notes: &[Arc<NoteHandle>]) {
-        self.ranges.push(mention.range.clone());
+    /// Adds the notes with one of the names of a mention.
+    fn add_notes(&mut self, mention: &Mention, index: usize, named: Vec<NoteIdx>, notes: &[Arc<NoteHandle>]) {
+        let Some(name) = mention.names.get(index) else { return };
+        self.ranges.push(mention.span(index));
+        self.not_searched.extend(mention.marker.clone());
         // The random characters of a generated id are no evidence for the notes that contain them.
         let is_id = |index: &NoteIdx| notes.get(index.index()).is_some_and(|note| note.id.as_str() == name);
         if name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id)) {
