@@ -35,6 +35,7 @@ impl Shell {
         let script = format!("exec 2>&1\n{line}\npwd > '{}'", self.place.display());
         let mut command = Command::new("sh");
         command.args(["-c", &script]).current_dir(&self.dir).env_clear();
+        command.env("HOME", self.place.with_file_name(""));
         command.env("XDG_CONFIG_HOME", self.place.with_file_name(".config"));
         command.env("XDG_DATA_HOME", self.place.with_file_name(".data"));
         let output = command.env("PATH", path).env("TMPDIR", &self.temporary).output();

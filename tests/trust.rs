@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::files::{store_of_notes as store, temp_dir};
-use crate::support::process::call_with_settings;
+use crate::support::process::{User, call_of_user, call_with_settings};
 use serde_json::Value;
 
 fn note<'a>(answer: &'a Value, id: &str) -> &'a Value {
@@ -89,6 +89,12 @@ fn a_store_that_the_user_creates_is_trusted() {
     assert!(dry.error.is_none() && fs::read_dir(settings.path()).unwrap().next().is_none());
     assert!(call_with_settings(place, settings.path(), &["init"]).error.is_none());
     let list = fs::read_to_string(settings.path().join("qipu/trusted-stores")).unwrap();
+    let home = settings.path().to_path_buf();
+    let user = User { settings: home.join(".config"), data: home.join("data"), home, cache: None };
+    let other = temp_dir();
+    let made = call_of_user(other.path().to_str().unwrap(), &user, &["init"]).stdout;
+    assert!(made.contains("created ~/.config/qipu/trusted-stores\n"), "{made}");
+    assert!(user.settings.join("qipu/trusted-stores").exists());
     let store = dir.path().canonicalize().unwrap().join(".qipu");
     assert!(list.lines().any(|line| Path::new(line) == store), "{list}");
 }

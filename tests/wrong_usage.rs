@@ -8,7 +8,7 @@ use crate::support::process::{call, call_on_terminal, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 81] = [
+const WRONG: [(&str, &str, &str); 94] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -39,6 +39,27 @@ const WRONG: [(&str, &str, &str); 81] = [
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
     ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
     ("ask|cache|prune|--ci", "unexpected argument '--ci'", "to search for `--ci`, put `--` before the words"),
+    ("ask|x|--purpose|decide", "'--purpose'", "`qipu context --query \"WORDS\"` takes `--purpose`; to search for"),
+    ("ask|x|--tag|t", "'--tag'", "`qipu context --query \"WORDS\"` takes `--tag`;"),
+    ("search|x|--purpose|decide", "'--purpose'", "`qipu context --query \"WORDS\"` takes `--purpose`;"),
+    (
+        "ask|x|--budget|100",
+        "'--budget'",
+        "did you mean `--max-chars`? to search for `--budget`, put `--` before the words",
+    ),
+    ("list|--top-k|5", "'--top-k'", "did you mean `--limit`?"),
+    ("list|--chars|5", "'--chars'", "did you mean `--max-chars`?"),
+    ("link|tree|qp-h2v6|--without-edges", "'--without-edges'", "see `qipu link tree --help`"),
+    ("init|--path|x", "'--path'", "did you mean `--root`?"),
+    ("link|x1|y1", "'x1'", "did you mean `qipu link add x1 y1`?"),
+    ("link|x1", "'x1'", "commands: list, tree, path, add, remove"),
+    ("import|notion|.", "'notion'", "commands: logseq, obsidian, okf"),
+    ("ask|xargs|-0", "-0 works only with --fields", "to use `-0` as a word, put `--` before the words"),
+    (
+        "list|--since|03/25/2025",
+        "with the month first it is 2025-03-25, with the day first no date",
+        "use a form such as",
+    ),
     ("update|qp-h2v6|--owner|ann", "unexpected argument '--owner'", "`--set owner=ann` sets a field of that name"),
     ("update|qp-h2v6|--owner=ann", "unexpected argument '--owner'", "`--set owner=ann` sets"),
     (
@@ -143,7 +164,7 @@ fn invalid_calls_are_explained_with_one_hint() {
 }
 
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
-const UNDERSTOOD: [(&str, &str); 24] = [
+const UNDERSTOOD: [(&str, &str); 25] = [
     ("", "Usage: qipu [OPTIONS] <COMMAND>"),
     ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
     ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
@@ -154,6 +175,10 @@ const UNDERSTOOD: [(&str, &str); 24] = [
     ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|a week ago|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
+    (
+        "context|--compare|March,February|--today|2025-03-31|--records",
+        "D comparison side=a text=\"March\" begin=2025-03-01",
+    ),
     (
         "context|--compare|monday,2w|--today|2025-04-02|--records",
         "D comparison side=a text=\"monday\" begin=2025-03-31",

@@ -34,9 +34,23 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 22] = [
     ("view", &["show"]),
 ];
 
+/// Flags of other programs, and the flags of qipu that may be meant, the likeliest first.
+const OTHER_FLAGS: [(&str, &[&str]); 8] = [
+    ("budget", &["max-chars"]),
+    ("count", &["limit"]),
+    ("max-length", &["max-chars"]),
+    ("max-results", &["limit"]),
+    ("path", &["root"]),
+    ("size", &["max-chars"]),
+    ("top-k", &["limit"]),
+    ("tokens", &["max-tokens"]),
+];
+
 /// The least Jaro similarity, 0 to 1, of a command that is suggested.
 const MIN_SIMILARITY: f64 = 0.75;
-/// The largest edit distance of a flag that is suggested before anything else.
+/// The letters of a flag for each edit that a misspelling of it may contain: `--at` is no misspelt `--path`.
+const LETTERS_FOR_EDIT: usize = 4;
+/// The largest edit distance of a flag that is suggested.
 const MAX_DISTANCE: usize = 2;
 
 /// Returns the usage error for arguments that clap refused. `root`: the whole command line.
@@ -47,19 +61,20 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
     let (path, command) = command_of(root, &usage, words);
     let hint = match error.kind() {
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand | ErrorKind::MissingSubcommand => {
-            let names: Vec<&str> = visible(command).map(Command::get_name).collect();
             let path = if path.is_empty() { "qipu".to_owned() } else { format!("qipu {path}") };
-            return Error::usage(format!("`{path}` needs a command")).hint(format!("commands: {}", names.join(", ")));
+            return Error::usage(format!("`{path}` needs a command")).hint(list_of_commands(command));
         }
-        ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command),
-        ErrorKind::UnknownArgument => argument_hint(error, command, words),
+        ErrorKind::InvalidSubcommand => subcommand_hint(error, &path, command, words),
+        ErrorKind::UnknownArgument => argument_hint(error, root, command, words),
         ErrorKind::InvalidValue => text_of(error, ContextKind::SuggestedValue).map(|value| meant(&value)),
         _ => None,
     };
     let message = text.split_once("\n\n").map_or(text, |(message, _)| message);
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let help = format!("see `{} --help`", format!("qipu {path}").trim_end());
-    let usage = usage.strip_prefix("Usage: ").map(|usage| format!("usage: {usage}; {help}"));
+    // After an unknown flag, clap's usage contains the flag that it suggests.
+    let usage = usage.strip_prefix("Usage: ").filter(|_| error.kind() != ErrorKind::UnknownArgument);
+    let usage = usage.map(|usage| format!("usage: {usage}; {help}"));
     Error::usage(message).hint(hint.or(usage).unwrap_or(help))
 }
 
@@ -104,8 +119,12 @@ pub(super) fn visible(command: &Command) -> impl Iterator<Item = &Command> {
     command.get_subcommands().filter(|below| !below.is_hide_set() && below.get_name() != "help")
 }
 
-/// Suggests the one command that is most likely meant; `None` if none is similar.
-fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option<String> {
+fn list_of_commands(command: &Command) -> String {
+    format!("commands: {}", visible(command).map(Command::get_name).collect::<Vec<_>>().join(", "))
+}
+
+/// Suggests the one command that is most likely meant, else lists those of a group; `None` if there are too many to list.
+fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[OsString]) -> Option<String> {
     let name = text_of(error, ContextKind::InvalidSubcommand)?;
     let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
     let known = others.iter().find(|other| visible(command).any(|below| below.get_name() == **other)).copied();
@@ -115,34 +134,77 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command) -> Option
         let best = scored.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(score, _)| *score >= MIN_SIMILARITY);
         best.map(|(_, name)| name)
     };
-    let found = known.or_else(similar)?;
+    let Some(found) = known.or_else(similar) else {
+        return (!path.is_empty()).then(|| unknown_in_group(path, &name, command, words));
+    };
     let path = if path.is_empty() { String::new() } else { format!("{path} ") };
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Suggests a flag with a similar name, else `--set` if a field may be meant. For a command that searches, also tells how
-/// to search for the word.
-fn argument_hint(error: &clap::Error, command: &Command, words: &[OsString]) -> Option<String> {
-    let given = text_of(error, ContextKind::InvalidArg)?;
-    let similar = text_of(error, ContextKind::SuggestedArg);
-    if command.get_positionals().any(|arg| arg.get_id() == "words") {
-        let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
-        return Some(similar.map_or(search.clone(), |flag| format!("{} {search}", meant(&flag))));
+/// Returns the hint for a word after `link`, `import` or `tags` that is no command of it.
+fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString]) -> String {
+    let after = words.iter().skip_while(|word| word.to_str() != Some(name)).nth(1).and_then(|word| word.to_str());
+    match after.filter(|after| path == "link" && !after.starts_with('-')) {
+        Some(to) => meant(&one_line(&format!("qipu link add {name} {to}"))),
+        None => list_of_commands(command),
     }
-    let is_close = |flag: &String| strsim::osa_distance(flag, &given) <= MAX_DISTANCE;
-    if let Some(flag) = similar.as_ref().filter(|flag| is_close(flag)) {
-        return Some(meant(flag));
+}
+
+/// Suggests a flag that is probably meant, else `--set` if a field may be meant. For a command that takes words, also names
+/// `context` if that has the flag, and tells how to search for it as a word.
+fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: &[OsString]) -> Option<String> {
+    let given = text_of(error, ContextKind::InvalidArg)?;
+    let name = given.trim_start_matches('-');
+    let similar = similar_flag(root, command, name).map(|flag| meant(&format!("--{flag}")));
+    if command.get_positionals().any(|arg| arg.get_id() == "words") {
+        let context = root.find_subcommand("context").filter(|context| flags(context).any(|flag| flag == name));
+        let of_context = context.map(|_| format!("`qipu context --query \"WORDS\"` takes `--{name}`;"));
+        let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
+        return Some(of_context.or(similar).map_or(search.clone(), |hint| format!("{hint} {search}")));
+    }
+    if similar.is_some() {
+        return similar;
     }
     let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
     if takes_fields && given == "--title" {
         return Some("the title is the first argument and needs no flag".to_owned());
     }
     let field = given.strip_prefix("--").filter(|_| takes_fields);
-    let set = field.map(|field| {
+    field.map(|field| {
         let value = value_of(field, words).unwrap_or_else(|| "VALUE".to_owned());
         format!("`--set {field}={value}` sets a field of that name")
-    });
-    set.or_else(|| similar.map(|flag| meant(&flag)))
+    })
+}
+
+/// Iterates the long flags of a command, without `--`, those that every command takes aside.
+fn flags(command: &Command) -> impl Iterator<Item = &str> {
+    let own = command.get_arguments().filter(|arg| !arg.is_hide_set());
+    own.flat_map(|arg| arg.get_long().into_iter().chain(arg.get_visible_aliases().unwrap_or_default()))
+}
+
+/// Returns the flag of a command whose name a given one resembles: it is a known other name, nearly the same, or some of its
+/// words.
+///
+/// clap suggests by Jaro similarity alone, which is high for short names that share a few letters: `--verbose` for
+/// `--purpose`, `--at` for `--path`.
+fn similar_flag<'a>(root: &'a Command, command: &'a Command, given: &str) -> Option<&'a str> {
+    let has_flag = |name: &&str| flags(command).any(|flag| flag == *name);
+    let common = flags(root).filter(|name| *name != "help" && *name != "version");
+    let all: Vec<&str> = flags(command).chain(common).collect();
+    let others = OTHER_FLAGS.iter().find(|(other, _)| *other == given).map_or(&[][..], |(_, meant)| meant);
+    let known = others.iter().find_map(|other| all.iter().find(|flag| *flag == other).copied());
+    let distance = |flag: &str| strsim::osa_distance(flag, given);
+    let is_close = |flag: &&&str| {
+        let length = flag.len().min(given.len());
+        distance(flag) <= (length / LETTERS_FOR_EDIT).clamp(1, MAX_DISTANCE) && length > 2
+    };
+    let close = || all.iter().filter(is_close).min_by_key(|flag| distance(flag)).copied();
+    let is_part = |flag: &&&str| {
+        let padded = format!("-{flag}-");
+        given.len() > 2 && (padded.contains(&format!("-{given}-")) || flag.starts_with(given))
+    };
+    let part = || all.iter().filter(is_part).max_by_key(|flag| has_flag(flag)).copied();
+    known.or_else(close).or_else(part)
 }
 
 /// Returns the value of a flag, if no shell needs quotes for it.

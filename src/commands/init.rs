@@ -18,6 +18,7 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         is_visible: request.is_visible,
         is_trusted: request.is_trusted,
         settings: location.settings.as_deref(),
+        home: location.home.as_deref(),
         is_dry_run: request.is_dry_run,
     };
     let made = store::init(&plan, current_dir)?;

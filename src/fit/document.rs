@@ -57,7 +57,7 @@ impl<'a> DocumentBuilder<'a> {
             used_sections: Vec::new(),
             shown: Vec::new(),
             stats: None,
-            omissions: Omissions::default(),
+            omissions: Omissions { all_patterns: count_patterns(report), ..Omissions::default() },
         }
     }
 
@@ -120,11 +120,7 @@ impl<'a> DocumentBuilder<'a> {
     /// Records that a derived entry has no room. If the frame has no room for that, the last derived ones are removed.
     pub(super) fn omit(&mut self, entry: &Entry) {
         let before = self.clone();
-        match entry {
-            Entry::Comparison(_) => self.omissions.has_comparison = true,
-            Entry::Pattern(_) => self.omissions.has_patterns = true,
-            _ => return,
-        }
+        self.count_omission(entry);
         while !self.has_room(self.frame_state(true), None) {
             let is_derived = |(index, _): &mut (usize, EntryText)| self.report.entries[*index].is_derived();
             let Some((index, text)) = self.texts.pop_if(is_derived) else {
@@ -133,6 +129,15 @@ impl<'a> DocumentBuilder<'a> {
             };
             self.subtract(&text);
             self.included.entries[index] = false;
+            self.count_omission(&self.report.entries[index]);
+        }
+    }
+
+    fn count_omission(&mut self, entry: &Entry) {
+        match entry {
+            Entry::Comparison(_) => self.omissions.has_comparison = true,
+            Entry::Pattern(_) => self.omissions.patterns += 1,
+            _ => {}
         }
     }
 
@@ -263,4 +268,8 @@ fn use_section(used: &mut Vec<bool>, section: usize) -> bool {
 
 fn chars(text: &str) -> usize {
     text.chars().count()
+}
+
+fn count_patterns(report: &Report) -> usize {
+    report.entries.iter().filter(|entry| matches!(entry, Entry::Pattern(_))).count()
 }

@@ -8,8 +8,7 @@ use super::json_values::{
 };
 use super::level_text::{LevelText, NoteView};
 use super::{
-    BANNER, EntryText, Frame, FrameState, Included, Omissions, Renderer, ShownPart, insufficient, least_detail,
-    shows_body,
+    BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail, shows_body,
 };
 use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
@@ -129,9 +128,10 @@ impl Json<'_> {
         if !head.spellings.is_empty() && !shown.is_brief {
             fields.push(("spellings", json!(head.spellings)));
         }
-        if shown.omissions != Omissions::default() {
+        if !shown.omissions.names().is_empty() {
             fields.push(("no_room", json!(shown.omissions.names())));
         }
+        fields.extend(shown.omissions.some_patterns().map(|count| ("patterns_without_room", json!(count))));
         let analysis = head.analysis.as_deref().filter(|_| !shown.is_brief);
         fields.extend(analysis.map(|analysis| ("analysis", analysis_object(analysis))));
         fields

@@ -83,19 +83,31 @@ pub(crate) struct FrameState<'a> {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Omissions {
     pub(crate) has_comparison: bool,
-    pub(crate) has_patterns: bool,
+    /// How many patterns are left out, and of how many.
+    pub(crate) patterns: usize,
+    pub(crate) all_patterns: usize,
 }
 
 impl Omissions {
+    /// Returns the names of the parts without anything shown.
     fn names(self) -> Vec<&'static str> {
-        let all = [(self.has_comparison, "comparison"), (self.has_patterns, "patterns")];
+        let has_no_pattern = self.patterns > 0 && self.patterns == self.all_patterns;
+        let all = [(self.has_comparison, "comparison"), (has_no_pattern, "patterns")];
         all.into_iter().filter(|(is_omitted, _)| *is_omitted).map(|(_, name)| name).collect()
     }
 
+    /// Returns the number of patterns without room beside others that are shown; `None` if there are none.
+    fn some_patterns(self) -> Option<usize> {
+        Some(self.patterns).filter(|patterns| (1..self.all_patterns).contains(patterns))
+    }
+
     /// Returns a sentence about them; `None` if nothing is left out.
+    ///
+    /// It may become longer with each omitted pattern only up to the last one, so that it fits once it has fitted.
     fn sentence(self) -> Option<String> {
-        let names = self.names();
-        (!names.is_empty()).then(|| format!("no room for the {}", names.join(" and the ")))
+        let mut parts: Vec<String> = self.names().iter().map(|name| format!("the {name}")).collect();
+        parts.extend(self.some_patterns().map(|count| format!("{count} of {} patterns", self.all_patterns)));
+        (!parts.is_empty()).then(|| format!("no room for {}", parts.join(" and ")))
     }
 }
 

@@ -85,6 +85,8 @@ pub struct InitPlan<'a> {
     pub is_trusted: bool,
     /// The user's configuration folder.
     pub settings: Option<&'a Path>,
+    /// The user's home.
+    pub home: Option<&'a Path>,
     /// Only report what would be created.
     pub is_dry_run: bool,
 }
@@ -139,8 +141,13 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
         }
         was_there => was_there?,
     };
-    // The name without its folder, so that the answer does not depend on the machine.
-    Ok(was_there.map(|was_there| (claim_trust::LIST.to_owned(), was_there)))
+    Ok(was_there.map(|was_there| (shown_list(settings, plan.home), was_there)))
+}
+
+/// Returns the path of the list as a shell expands it, so that the answer does not depend on the machine.
+fn shown_list(settings: &Path, home: Option<&Path>) -> String {
+    let in_home = home.and_then(|home| settings.strip_prefix(home).ok()).map(|below| Path::new("~").join(below));
+    in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(claim_trust::LIST).display().to_string()
 }
 
 /// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns

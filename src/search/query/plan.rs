@@ -37,7 +37,7 @@ pub(crate) struct Plan {
     pub(crate) titles: Vec<Vec<TermId>>,
     /// Tags that a note must have.
     pub(crate) tags: Vec<String>,
-    /// Types of which a note must be.
+    /// Types that a note must have.
     pub(crate) kinds: Vec<String>,
     /// The words that no note contains, each with its corrections.
     pub(crate) spellings: Vec<Spelling>,
