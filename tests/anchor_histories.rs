@@ -246,6 +246,12 @@ enum Sought {
     /// More lines with this text than this number.
     Lines(String, usize),
     Symbol(String),
+    /// A declaration of the symbol with this item, read in the language of a path.
+    Item {
+        symbol: String,
+        item: Lines,
+        path: String,
+    },
 }
 
 impl Model {
@@ -285,6 +291,31 @@ impl Model {
         let is_rarer = same.len() < then.unwrap_or(if same.len() > 1 { usize::MAX } else { 0 });
         let is_lost = is_rarer && !same.contains(&line);
         let perhaps = if same.len() > 1 && !same.contains(&line) { "perhaps " } else { "" };
+        // The item of a symbol is what it was at the base.
+        let base_lines = base.and_then(|base| self.snapshots[base].get(&anchor.path));
+        let is_read = anchor.text.is_none() || anchor.commit.is_some();
+        let item = anchor
+            .symbol
+            .as_ref()
+            .zip(base_lines.filter(|_| is_read))
+            .map(|(_, lines)| item(lines, line, &anchor.path));
+        let mut place = None;
+        let same = match (&item, &anchor.symbol) {
+            (Some(item), Some(symbol)) => {
+                let nearest = same.iter().min_by_key(|number| (number.abs_diff(line), **number)).copied();
+                place = nearest.filter(|_| !is_lost);
+                with_item(lines, symbol, item, &anchor.path)
+            }
+            _ => same,
+        };
+        let is_lost = is_lost && (item.is_none() || count(lines) > 0);
+        let perhaps = if item.is_none() {
+            perhaps
+        } else if same.len() > 1 && !same.contains(&line) {
+            "perhaps "
+        } else {
+            ""
+        };
         let same = if is_lost { &[] } else { same.as_slice() };
         if let Some(found) = same.iter().min_by_key(|number| (number.abs_diff(line), **number)) {
             let class = match (path == anchor.path, *found == line) {
@@ -295,7 +326,7 @@ impl Model {
             return (class, Some(format!("code-moved: `{name}` is {perhaps}now {path}:{found}")));
         }
         let place = match &anchor.symbol {
-            Some(symbol) => match symbol_line(lines, symbol, line) {
+            Some(symbol) => match place.or_else(|| symbol_line(lines, symbol, line)) {
                 Some(found) => format!("; it is now in {path}:{found}"),
                 None => {
                     let (_, finding) = gone(since(Sought::Symbol(symbol.clone())));
@@ -306,7 +337,11 @@ impl Model {
             None if line <= lines.len() => format!("; it is now in {path}:{line}"),
             None => format!("; it is now in {path}"),
         };
-        let (class, since) = since(Sought::Lines(text.clone(), count(lines)));
+        let sought = match item.zip(anchor.symbol.clone()) {
+            Some((item, symbol)) => Sought::Item { symbol, item, path: anchor.path.clone() },
+            None => Sought::Lines(text.clone(), count(lines)),
+        };
+        let (class, since) = since(sought);
         let class = match (class, anchor.symbol.is_some()) {
             ("committed", false) => "changed line with a commit",
             ("committed", true) => "changed symbol with a commit",
@@ -350,6 +385,7 @@ impl Model {
                 Sought::File => true,
                 Sought::Lines(text, count) => lines.iter().filter(|line| *line == text).count() > *count,
                 Sought::Symbol(symbol) => lines.iter().any(|line| line.contains(symbol.as_str())),
+                Sought::Item { symbol, item, path } => !with_item(lines, symbol, item, path).is_empty(),
             })
         };
         if has(last) {
@@ -363,15 +399,55 @@ impl Model {
     }
 }
 
-/// Rule 5: the first line that defines the symbol, else the nearest with it. All symbols here are words of their own.
-fn symbol_line(lines: &[String], symbol: &str, line: usize) -> Option<usize> {
-    let with: Vec<usize> = (1..=lines.len()).filter(|number| lines[number - 1].contains(symbol)).collect();
-    let defining = with.iter().find(|number| lines[**number - 1].starts_with(&format!("fn {symbol}(")));
-    let nearest = with.iter().min_by_key(|number| (number.abs_diff(line), **number));
-    // An argument of another function is behind `fn` too.
-    let behind = with.iter().find(|number| lines[**number - 1].starts_with("fn "));
-    let first = defining.into_iter().chain(behind).min();
-    first.or(nearest).copied()
+/// Rule 5: the first line that defines the symbol. Symbols here occur nowhere else.
+fn symbol_line(lines: &[String], symbol: &str, _: usize) -> Option<usize> {
+    declared(lines, symbol).next()
+}
+
+fn declared<'l>(lines: &'l [String], symbol: &str) -> impl Iterator<Item = usize> + 'l {
+    let start = format!("fn {symbol}(");
+    (1..=lines.len()).filter(move |number| lines[number - 1].starts_with(&start))
+}
+
+/// Returns the declarations of a symbol with an item.
+fn with_item(lines: &[String], symbol: &str, wanted: &[String], path: &str) -> Vec<usize> {
+    declared(lines, symbol).filter(|number| item(lines, *number, path) == wanted).collect()
+}
+
+/// Returns the item that begins with a function in a line: up to the bracket that closes it. In Python and in texts it goes on with
+/// what is indented deeper, and in texts brackets do not count. In Python the depth of an indentation counts.
+fn item(lines: &[String], line: usize, path: &str) -> Lines {
+    let (is_python, is_text) = (path.ends_with(".py"), path.ends_with(".txt"));
+    let (mut depth, mut item, mut indents) = (0, Lines::new(), Vec::new());
+    for (index, text) in lines[line - 1..].iter().enumerate() {
+        let indent = text.len() - text.trim_start().len();
+        let is_continued = depth > 0 && !is_text;
+        let is_outside = index > 0 && !is_continued && indent == 0;
+        if index > 0 && !is_continued && !is_python && !is_text || is_outside && text != "}" {
+            break;
+        }
+        let opened = text.matches('{').count();
+        depth = (depth + opened).saturating_sub(text.matches('}').count());
+        let mut plain = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        if is_python && !is_continued {
+            indents.retain(|other| *other < indent);
+            plain.insert_str(0, &format!("{} ", indents.len()));
+            indents.push(indent);
+        }
+        item.push(plain);
+        if is_outside {
+            break;
+        }
+    }
+    item
+}
+
+/// Leaves the number of changed lines out of a finding.
+fn without_count(finding: &str) -> String {
+    match finding.split_once("` changed (").and_then(|(start, rest)| Some((start, rest.split_once(" line")?.1))) {
+        Some((start, rest)) => format!("{start}` changed{}", rest.trim_start_matches(['s', ')'])),
+        None => finding.to_owned(),
+    }
 }
 
 fn check(seed: u64, counts: &mut BTreeMap<&'static str, usize>) {
@@ -395,7 +471,8 @@ fn check(seed: u64, counts: &mut BTreeMap<&'static str, usize>) {
         let (class, finding) = model.expected(anchor);
         *counts.entry(class).or_default() += 1;
         let id = format!("n{index}: ");
-        let actual: Vec<&str> = found.iter().filter_map(|finding| finding.strip_prefix(&id)).collect();
+        let actual = found.iter().filter_map(|finding| finding.strip_prefix(&id)).map(without_count);
+        let actual: Vec<String> = actual.collect();
         let expected: Vec<&str> = finding.iter().map(String::as_str).collect();
         assert_eq!(actual, expected, "seed {seed}, {class}: {anchor:?}\n{:?}\n{:?}", model.renames, model.ids);
     }

@@ -36,8 +36,14 @@ fn an_anchor_records_path_line_text_and_commit() {
          - path: src/b.rs\n    commit: {head}\n"
     );
     let expected = before.replace("title: Note n1\n", &format!("title: Note n1\n{anchors}updated: 2026-11-24\n"));
-    // A commit of digits alone, or that begins with 0, is quoted.
-    let after = repository.read_note("n1").replace(&format!("\"{head}\""), head);
+    // A commit of digits alone, or that begins with 0, is quoted. The hash is that of the whole function.
+    let read = || {
+        let text = repository.read_note("n1").replace(&format!("\"{head}\""), head);
+        let lines = text.split_inclusive('\n').filter(|line| !line.starts_with("    hash: "));
+        (text.matches("    hash: ").count(), lines.collect::<String>())
+    };
+    let (hashes, after) = read();
+    assert_eq!(hashes, 1, "{after}");
     let sorted = |text: &str| {
         let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
         lines.sort();
@@ -47,7 +53,7 @@ fn an_anchor_records_path_line_text_and_commit() {
     assert_eq!(sorted(&after), sorted(&expected));
     // The same anchor again changes nothing; an item that is a text becomes an anchor.
     repository.ok(&["anchor", "n1", "src/a.rs:4"]);
-    assert_eq!(repository.read_note("n1").replace(&format!("\"{head}\""), head), after);
+    assert_eq!(read(), (1, after));
     repository.note("n2", "code: [\"src/a.rs:4\"]\n", "Text.");
     repository.ok(&["anchor", "n2", "src/a.rs:4"]);
     assert_eq!(repository.read_note("n2").matches("src/a.rs").count(), 1);
@@ -70,6 +76,97 @@ fn lines_with_tabs_are_recorded_as_they_are() {
     assert_eq!(repository.stale(), ["n1: code-changed: `main.go:3` changed and is not committed"]);
 }
 
+/// A file of each language: what is before the body of `run`, a line of that body, and what is after it. Neither a comment
+/// nor the form of the code is a change, and neither is a change of what is around the symbol.
+const LANGUAGES: [(&str, &str, &str, &str, &str); 10] = [
+    ("a.rs", "pub fn run(n: u32) -> bool {\n", "    charge(3);", "\n    true\n}\n\nfn next() {}\n", "//"),
+    ("a.py", "def run(n):\n", "    charge(3)", "\n    return True\n\ndef next(): pass\n", "#"),
+    ("a.js", "export const run = async (n) => {\n", "  charge(3);", "\n};\nfunction next() {}\n", "//"),
+    ("a.ts", "class A {\n  run(n: number): boolean {\n", "    charge(3)", "\n  }\n  next() {}\n}\n", "//"),
+    ("a.go", "func (s *S) run(n int) {\n", "\tcharge(3)", "\n}\n\nfunc next() {}\n", "//"),
+    ("a.c", "int run(int n);\n\nint\nrun(int n)\n{\n", "  charge(3);", "\n}\nint next;\n", "//"),
+    ("a.cpp", "bool A::run(int n) {\n", "  charge(3);", "\n}\nvoid next() {}\n", "//"),
+    ("a.java", "class A {\n  public int run(int n) {\n", "    charge(3);", "\n  }\n  int next;\n}\n", "//"),
+    ("a.rb", "class A\n  def run(n)\n", "    charge 3", "\n  end\n\n  def next; end\nend\n", "#"),
+    ("a.sh", "run() {\n", "  charge 3", "\n}\n\nnext() { :; }\n", "#"),
+];
+
+#[test]
+#[ignore = "needs git"]
+fn an_anchor_on_a_symbol_sees_its_body() {
+    let repository = repository();
+    for (path, head, line, rest, _) in LANGUAGES {
+        repository.write(path, &format!("{head}{line}{rest}"));
+    }
+    repository.write("a.md", "# Guide\n\n## Limits of run\nThree.\n\n### Why\nIt is enough.\n\n## Next\n");
+    repository.commit();
+    for (path, ..) in LANGUAGES {
+        repository.ok(&["anchor", "n1", &format!("{path}#run")]);
+    }
+    repository.ok(&["anchor", "n1", "a.md#limits-of-run"]);
+    repository.ok(&["anchor", "n1", "a.rs:1"]);
+    // An anchor of an earlier version has no hash: what it was is in the history.
+    let without_hashes =
+        |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.starts_with("    hash: ")).collect() };
+    let old = without_hashes(&repository.read_note("n1")).replace("id: n1", "id: n2");
+    repository.write(".qipu/notes/n2.md", &old);
+    assert_eq!(repository.ok(&["stale"]), "All references hold.\n");
+    for (path, head, line, rest, comment) in LANGUAGES {
+        let code = format!("{head}{line} {comment} Three: enough.\n\n{}", rest.trim_start_matches('\n'));
+        repository.write(path, &code.replace("next", "other"));
+    }
+    repository
+        .write("a.md", "# Guide\n\n## Limits of run\nThree. <!-- Enough? -->\n\n### Why\nIt is\nenough.\n\n## Other\n");
+    repository.commit();
+    assert_eq!(repository.stale(), [""; 0]);
+    assert!(!repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
+    for (path, head, line, rest, _) in LANGUAGES {
+        repository.write(path, &format!("{head}{}{rest}", line.replace('3', "99")));
+    }
+    repository.write("a.md", "# Guide\n\n## Limits of run\nThree.\n\n### Why\nIt is too much.\n\n## Next\n");
+    let commit = repository.commit();
+    let found = repository.stale();
+    for note in ["n1", "n2"] {
+        for path in
+            LANGUAGES.iter().map(|language| format!("{}#run", language.0)).chain(["a.md#limits-of-run".to_owned()])
+        {
+            let start =
+                format!("{note}: code-changed: `{path}` changed (1 line) in commit {}; it is now in ", &commit[..12]);
+            assert!(found.iter().any(|found| found.starts_with(&start)), "{start}: {found:?}");
+        }
+    }
+    assert_eq!(found.len(), 2 * (LANGUAGES.len() + 1), "a line is a line: {found:?}");
+    assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
+    repository.ok(&["update", "n1", "--verified", "true"]);
+    repository.ok(&["update", "n2", "--verified", "true"]);
+    assert_eq!(repository.ok(&["stale"]), "All references hold.\n");
+    assert_ne!(without_hashes(&repository.read_note("n2")), repository.read_note("n2"));
+}
+
+/// What is not compared is not said to hold.
+#[test]
+fn references_that_are_not_compared_are_counted() {
+    let dir = temp_dir();
+    fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+    fs::write(dir.path().join("a.rs"), "fn run() {\n    a();\n}\n").unwrap();
+    let run = |args: &[&str]| {
+        let mut qipu = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        let output = qipu.args(args).current_dir(dir.path()).env_clear().output().unwrap();
+        (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let old = "---\nid: n1\ncode:\n  - {path: a.rs, symbol: run, line: 1, text: 'fn run() {'}\n---\nSee a.rs:2.\n";
+    fs::write(dir.path().join(".qipu/notes/n1.md"), old).unwrap();
+    let (answer, warnings) = run(&["stale"]);
+    assert_eq!(answer, "All references that could be compared hold.\n");
+    assert!(warnings.starts_with("warning: 2 references could not be compared: "), "{warnings}");
+    fs::write(dir.path().join(".qipu/notes/n1.md"), old.replace("See a.rs:2.", "Text.")).unwrap();
+    run(&["anchor", "n1", "a.rs#run"]);
+    assert_eq!(run(&["stale"]), ("All references hold.\n".to_owned(), String::new()));
+    fs::write(dir.path().join("a.rs"), "fn run() {\n    b();\n}\n").unwrap();
+    let (answer, _) = run(&["stale"]);
+    assert!(answer.contains("`a.rs#run` changed; it is now in a.rs:1"), "{answer}");
+}
+
 #[test]
 #[ignore = "needs git"]
 fn an_anchor_does_not_move_to_another_function() {
@@ -81,17 +178,21 @@ fn an_anchor_does_not_move_to_another_function() {
     assert!(repository.read_note("n1").contains("line: 6"));
     let refused = repository.refused(&["anchor", "n1", "n.rs#C::new"]);
     assert!(refused.contains("no line of `n.rs` is recognised as `C::new`\nhint: name the line"), "{refused}");
-    // It is now in one of two lines: not fixed.
+    // Without the type, it is now in one of two lines: not fixed.
+    repository.note("n2", "", "Text.");
+    repository.ok(&["anchor", "n2", "n.rs#new"]);
     repository.write("n.rs", &format!("\n{a}{b}"));
-    assert_eq!(repository.stale(), ["n1: code-moved: `n.rs#B::new` is perhaps now n.rs:7"]);
-    let before = repository.read_note("n1");
+    let perhaps = "n2: code-moved: `n.rs#new` is perhaps now n.rs:3";
+    assert_eq!(repository.stale(), ["n1: code-moved: `n.rs#B::new` is now n.rs:7", perhaps]);
+    let before = repository.read_note("n2");
     repository.ok(&["stale", "--fix"]);
-    assert_eq!(repository.read_note("n1"), before);
+    assert_eq!((repository.stale().as_slice(), repository.read_note("n2")), ([perhaps.to_owned()].as_slice(), before));
+    fs::remove_file(repository.path(".qipu/notes/n2.md")).unwrap();
     // The other line is that of `A`.
     repository.write("n.rs", a);
     assert_eq!(repository.stale(), ["n1: code-gone: `n.rs#B::new` is gone and is not committed"]);
     repository.write("n.rs", &format!("{a}{}", b.replace("()", "(x: u8)")));
-    let changed = "n1: code-changed: `n.rs#B::new` changed and is not committed; it is now in n.rs:6";
+    let changed = "n1: code-changed: `n.rs#B::new` changed (1 line) and is not committed; it is now in n.rs:6";
     assert_eq!(repository.stale(), [changed]);
 }
 
@@ -141,7 +242,7 @@ fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
     repository.write("src/c.rs", &format!("// A new line.\n{}", SOURCE.replace("x: u8", "x: u16")));
     let commit = repository.commit();
     let (commit, last) = (&commit[..12], "; it is now in src/c.rs:4");
-    let changed = format!("n1: code-changed: `src/a.rs#run` changed in commit {commit}{last}");
+    let changed = format!("n1: code-changed: `src/a.rs#run` changed (1 line) in commit {commit}{last}");
     let expected = [
         changed.clone(),
         "n1: code-moved: `src/a.rs:8` is now src/c.rs:9".to_owned(),

@@ -2,14 +2,18 @@
 //!
 //! Files are compared first; git's history is read once, and only if that does not decide every reference.
 
+mod item;
 mod rules;
+mod scanner;
+mod syntax;
 mod versions;
 
 use std::collections::BTreeSet;
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
-use rules::{Baseline, LinePlacement, Symbol, symbol_line};
+use item::{ItemReader, SymbolItem};
+use rules::{Baseline, LinePlacement, Symbol, declared_lines, symbol_line};
 use versions::{Changes, Found, Sought, Version};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
@@ -17,6 +21,12 @@ const MAX_ARGUMENTS: usize = 64 * 1024;
 /// The most versions of files that are read, and the most that all references together are looked up in.
 const MAX_VERSIONS: usize = 20_000;
 const MAX_LOOKUPS: usize = 2_000_000;
+/// The most bytes of items that a check reads, that it keeps of those in the history, and that one mark reads.
+const MAX_ITEM_BYTES: usize = 256 * 1024 * 1024;
+const MAX_KEPT_BYTES: usize = 32 * 1024 * 1024;
+const MAX_MARKED_BYTES: usize = 256 * 1024;
+/// The most lines that may declare a symbol whose items are compared.
+const MAX_DECLARED: usize = 32;
 /// The fewest letters and digits of a line that can be told from others.
 const MIN_LETTERS: usize = 2;
 
@@ -25,6 +35,8 @@ const MIN_LETTERS: usize = 2;
 pub enum Verdict {
     /// It is where it was.
     Unchanged,
+    /// It may be where it was: what it was is not known, or its file is not read.
+    NotCompared,
     /// It is in another place.
     Moved(CodePlace),
     /// It is probably in another place: other lines there have the same text.
@@ -33,6 +45,8 @@ pub enum Verdict {
     Changed {
         /// The line of its symbol now, or the line with its number.
         place: CodePlace,
+        /// How many lines of its item differ; `None` for a line, or if the item is not known as it was.
+        lines: Option<usize>,
         /// When it changed.
         since: Since,
     },
@@ -84,16 +98,26 @@ pub fn is_recognisable(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).count() >= MIN_LETTERS
 }
 
-/// Returns the line that defines a symbol, or else first names it, and its text.
-pub fn line_of_symbol(file: &SourceText, symbol: &str) -> Option<(usize, String)> {
-    let line = symbol_line(file, Symbol::parse(symbol), 1)?;
+/// Returns the line of a file that declares a symbol, or else first names it, and its text.
+pub fn line_of_symbol(file: &SourceText, path: &str, symbol: &str) -> Option<(usize, String)> {
+    let line = symbol_line(file, path, Symbol::parse(symbol), 1)?;
     Some((line, file.line(line)?.to_owned()))
 }
 
-/// Whether the file at the path of a reference still has its text, or its symbol if no text is known. What can't be read
-/// within the limits of `files` counts as unchanged. Starts no process.
+/// Returns the hash of the item that a line of a file declares.
+pub fn item_hash(file: &SourceText, path: &str, line: usize) -> String {
+    SymbolItem::read(file, path, line).hash
+}
+
+/// Whether the file at the path of a reference still has its item or its text, or its symbol if neither is known. What can't
+/// be read within the limits of `files` counts as unchanged. Starts no process.
 pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
     let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
+    if let (Some(hash), Some(symbol)) = (&reference.hash, &reference.symbol) {
+        let sought = SoughtItem { path: &reference.path, symbol: Symbol::parse(symbol), hash };
+        let lines = sought.lines(&ItemReader::new(MAX_MARKED_BYTES), &file, reference.line.unwrap_or(1));
+        return lines.is_none_or(|lines| !lines.is_empty());
+    }
     match (&reference.text, reference.symbol_word()) {
         (Some(text), _) => file.count(text) > 0,
         (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
@@ -104,27 +128,62 @@ pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
 /// Checks references, in their order. `None` for one in a text that names no file which the project has or had. Starts git
 /// only if the files alone do not decide.
 pub fn check(files: &ProjectFiles, subjects: &[Subject<'_>]) -> Vec<Option<Verdict>> {
+    let reader = ItemReader::new(MAX_ITEM_BYTES);
     let mut verdicts: Vec<Option<Verdict>> =
-        subjects.iter().map(|subject| in_place(files, subject.reference)).collect();
+        subjects.iter().map(|subject| in_place(files, &reader, subject.reference)).collect();
     let open: Vec<usize> = (0..subjects.len()).filter(|index| verdicts[*index].is_none()).collect();
     if open.is_empty() {
         return verdicts;
     }
     let history = history_of(files, open.iter().map(|index| subjects[*index].reference));
     let subjects: Vec<Subject<'_>> = open.iter().map(|index| subjects[*index]).collect();
-    let checked = Check::new(files, history.as_ref(), &subjects).run();
+    let checked = Check::new(files, &reader, history.as_ref(), &subjects).run();
     open.into_iter().zip(checked).for_each(|(index, verdict)| verdicts[index] = verdict);
     verdicts
 }
 
+/// The item of a symbol that is searched for in files. `path`: that of the file when it was recorded, which says in which language
+/// files are read.
+#[derive(Debug, Clone, Copy)]
+struct SoughtItem<'a> {
+    path: &'a str,
+    symbol: Symbol<'a>,
+    hash: &'a str,
+}
+
+impl SoughtItem<'_> {
+    /// Returns the lines of a file that declare the symbol with the item, the nearest to `line` first. A line that only names
+    /// it counts if it is the recorded one, or the best. `None` if there is no room to read the items.
+    fn lines(self, reader: &ItemReader, file: &SourceText, line: usize) -> Option<Vec<usize>> {
+        let mut lines = declared_lines(file, self.path, self.symbol, line, MAX_DECLARED);
+        let recorded = Some(line).filter(|line| self.symbol.is_named(file, *line));
+        lines.extend(recorded.into_iter().chain(symbol_line(file, self.path, self.symbol, line)));
+        lines.sort_unstable_by_key(|found| (found.abs_diff(line), *found));
+        lines.dedup();
+        let mut same = Vec::new();
+        for line in lines {
+            if reader.read(file, self.path, line)?.hash == self.hash {
+                same.push(line);
+            }
+        }
+        Some(same)
+    }
+}
+
 /// Returns the verdict on a reference if the file at its path decides it.
-fn in_place(files: &ProjectFiles, reference: &CodeRef) -> Option<Verdict> {
+fn in_place(files: &ProjectFiles, reader: &ItemReader, reference: &CodeRef) -> Option<Verdict> {
     let Some(text) = &reference.text else {
         let is_file = reference.line.is_none() && reference.symbol.is_none();
         return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
     };
-    let is_there = files.read(&reference.path)?.line(reference.line.unwrap_or(1)) == Some(text);
-    is_there.then_some(Verdict::Unchanged)
+    let (file, line) = (files.read(&reference.path)?, reference.line.unwrap_or(1));
+    let has_item = || match (&reference.symbol, &reference.hash) {
+        (None, _) => true,
+        (Some(_), Some(hash)) => reader.read(&file, &reference.path, line).is_some_and(|item| item.hash == *hash),
+        // The item as it was is in the history.
+        (Some(_), None) => false,
+    };
+    (file.line(line) == Some(text) && has_item()).then_some(Verdict::Unchanged)
 }
 
 /// Returns the verdict on code that was found in a line.
@@ -151,6 +210,7 @@ fn history_of<'f, 'a>(
 /// The check of references that the files alone do not decide.
 struct Check<'c> {
     files: &'c ProjectFiles,
+    reader: &'c ItemReader,
     history: Option<&'c GitHistory<'c>>,
     changes: Changes<'c>,
     subjects: &'c [Subject<'c>],
@@ -160,20 +220,43 @@ struct Check<'c> {
     recorded: Vec<Option<(usize, String)>>,
     /// How many lines had the text of each when it was recorded.
     counts: Vec<Option<usize>>,
+    /// The item of each symbol as it was recorded.
+    items: Vec<Option<RecordedItem>>,
     /// Whether each names a file that the project has or had.
     is_of_project: Vec<bool>,
 }
 
+/// The item of a symbol as it was recorded.
+struct RecordedItem {
+    hash: String,
+    /// The item itself, if the history has it.
+    item: Option<SymbolItem>,
+}
+
+impl RecordedItem {
+    /// Forgets the item if it has no room: then it is not known how many lines differ.
+    fn kept_within(self, room: &mut usize) -> Self {
+        let item = self.item.filter(|item| item.bytes <= *room);
+        *room -= item.as_ref().map_or(0, |item| item.bytes);
+        Self { item, ..self }
+    }
+}
+
 /// A verdict that lacks the commit, and what tells it.
 struct Undated<'a> {
-    /// The place of code that changed; `None` if it is gone.
-    changed: Option<CodePlace>,
+    /// The place of code that changed, and how many lines; `None` if it is gone.
+    changed: Option<(CodePlace, Option<usize>)>,
     path: String,
     sought: Sought<'a>,
 }
 
 impl<'c> Check<'c> {
-    fn new(files: &'c ProjectFiles, history: Option<&'c GitHistory<'c>>, subjects: &'c [Subject<'c>]) -> Self {
+    fn new(
+        files: &'c ProjectFiles,
+        reader: &'c ItemReader,
+        history: Option<&'c GitHistory<'c>>,
+        subjects: &'c [Subject<'c>],
+    ) -> Self {
         let bases = subjects.iter().map(|subject| base_of(history?, *subject)).collect();
         let of_notes = |subject: &Subject<'_>| {
             let reference = subject.reference;
@@ -181,8 +264,11 @@ impl<'c> Check<'c> {
         };
         let recorded = subjects.iter().map(of_notes).collect();
         let (is_of_project, counts) = (vec![true; subjects.len()], vec![None; subjects.len()]);
+        let by_hash = |subject: &Subject<'_>| Some(RecordedItem { hash: subject.reference.hash.clone()?, item: None });
+        let items = subjects.iter().map(by_hash).collect();
         let changes = history.map(|history| Changes::new(&history.commits)).unwrap_or_default();
-        let mut check = Self { files, history, changes, subjects, bases, recorded, counts, is_of_project };
+        let mut check =
+            Self { files, reader, history, changes, subjects, bases, recorded, counts, items, is_of_project };
         check.read_recorded();
         check
     }
@@ -195,14 +281,16 @@ impl<'c> Check<'c> {
         let names: Vec<Option<String>> = without.iter().map(|index| self.recorded_object(*index)).collect();
         let wanted: BTreeSet<String> = names.iter().flatten().cloned().collect();
         let contents = self.history.map(|history| history.contents(&wanted)).unwrap_or_default();
+        let mut room = MAX_KEPT_BYTES;
         for (index, name) in without.into_iter().zip(names) {
             let reference = self.subjects[index].reference;
             let content = name.and_then(|name| contents.get(&name));
             if reference.text.is_none() {
                 self.recorded[index] = content.and_then(|file| line_in(file, reference));
             }
-            let text = self.recorded[index].as_ref().map(|(_, text)| text);
+            self.items[index] = self.recorded_item(index, content).map(|recorded| recorded.kept_within(&mut room));
             // A text that was not committed yet is not counted.
+            let text = self.recorded[index].as_ref().map(|(_, text)| text);
             self.counts[index] = content.zip(text).map(|(file, text)| file.count(text)).filter(|count| *count > 0);
             let is_permalink = reference.commit.is_some();
             if content.is_none() && !is_permalink {
@@ -214,6 +302,20 @@ impl<'c> Check<'c> {
             self.is_of_project[index] =
                 !matches!(reference.origin, RefOrigin::Text { .. }) || content.is_some() || is_known();
         }
+    }
+
+    /// Returns the item of a reference as it was recorded: by its hash, else in the file at the commit, if that has its line.
+    fn recorded_item(&self, index: usize, content: Option<&SourceText>) -> Option<RecordedItem> {
+        let reference = self.subjects[index].reference;
+        let (symbol, path) = (Symbol::parse(reference.symbol.as_deref()?), reference.path.as_str());
+        let (line, text) = self.recorded[index].as_ref().map(|(line, text)| (*line, text.as_str()))?;
+        let line_in = |file: &SourceText| match &reference.hash {
+            Some(hash) => SoughtItem { path, symbol, hash }.lines(self.reader, file, line)?.first().copied(),
+            None => file.nearest(text, line),
+        };
+        let item = content.and_then(|file| self.reader.read(file, path, line_in(file)?));
+        let hash = reference.hash.clone().or_else(|| Some(item.as_ref()?.hash.clone()))?;
+        Some(RecordedItem { hash, item })
     }
 
     fn recorded_object(&self, index: usize) -> Option<String> {
@@ -230,7 +332,7 @@ impl<'c> Check<'c> {
         let dated = dated.map(|((judged, since), is_of_project)| {
             let verdict = match judged {
                 Ok(verdict) => verdict,
-                Err(Undated { changed: Some(place), .. }) => Verdict::Changed { place, since },
+                Err(Undated { changed: Some((place, lines)), .. }) => Verdict::Changed { place, lines, since },
                 Err(Undated { changed: None, .. }) => Verdict::Gone { since },
             };
             is_of_project.then_some(verdict)
@@ -249,27 +351,68 @@ impl<'c> Check<'c> {
         }
         let file = self.files.read(&path);
         let symbol = reference.symbol.as_deref().map(Symbol::parse);
-        let Some(file) = file.filter(|_| reference.line.is_some() || symbol.is_some()) else {
-            return Ok(at(reference, 0, &path, None));
+        let is_file = reference.line.is_none() && symbol.is_none();
+        let Some(file) = file.filter(|_| !is_file) else {
+            return Ok(match at(reference, 0, &path, None) {
+                Verdict::Unchanged if !is_file => Verdict::NotCompared,
+                verdict => verdict,
+            });
         };
         let Some((line, text)) = &self.recorded[index] else {
             return Ok(existing(reference, &path, &file));
         };
-        match (Baseline { symbol, line: *line, text, count: self.counts[index] }).find(&file) {
-            LinePlacement::At(found) => Ok(match at(reference, *line, &path, Some(found)) {
-                Verdict::Moved(place) if found != *line && file.count(text) > 1 => Verdict::MovedPerhaps(place),
-                verdict => verdict,
-            }),
-            LinePlacement::Changed(found) => {
-                let line = found.or_else(|| file.line(*line).map(|_| *line));
-                let changed = Some(CodePlace { path: path.clone(), line });
-                Err(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) })
-            }
-            LinePlacement::Lost => {
+        let baseline = Baseline { path: &reference.path, symbol, line: *line, text, count: self.counts[index] };
+        match (baseline.find(&file), symbol.zip(self.items[index].as_ref())) {
+            (LinePlacement::Lost, _) => {
                 let sought = Sought::Symbol(symbol.map_or("", |symbol| symbol.word));
                 Err(Undated { changed: None, path, sought })
             }
+            (placement, Some((symbol, recorded))) => self.judge_item(index, placement, symbol, recorded, path, &file),
+            (LinePlacement::At(found), None) => Ok(match at(reference, *line, &path, Some(found)) {
+                Verdict::Moved(place) if found != *line && file.count(text) > 1 => Verdict::MovedPerhaps(place),
+                Verdict::Unchanged if symbol.is_some() => Verdict::NotCompared,
+                verdict => verdict,
+            }),
+            (LinePlacement::Changed(found), None) => {
+                let line = found.or_else(|| file.line(*line).map(|_| *line));
+                let changed = Some((CodePlace { path: path.clone(), line }, None));
+                Err(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) })
+            }
         }
+    }
+
+    /// Returns the verdict on a symbol whose item is known as it was. `placement`: where its declaration is.
+    fn judge_item<'s>(
+        &'s self,
+        index: usize,
+        placement: LinePlacement,
+        symbol: Symbol<'s>,
+        recorded: &'s RecordedItem,
+        path: String,
+        file: &SourceText,
+    ) -> Result<Verdict, Undated<'s>> {
+        let reference = self.subjects[index].reference;
+        let (line, text) = self.recorded[index].as_ref().map_or((1, ""), |(line, text)| (*line, text));
+        let (place, is_rarer) = match placement {
+            LinePlacement::At(found) => (found, false),
+            LinePlacement::Changed(found) => (found.unwrap_or(line), file.count(text) > 0),
+            LinePlacement::Lost => (line, true),
+        };
+        let item = SoughtItem { path: &reference.path, symbol, hash: &recorded.hash };
+        // Of several equal declarations one is gone: which one is not known.
+        let same = if is_rarer { Some(Vec::new()) } else { item.lines(self.reader, file, line) };
+        let Some((same, now)) = same.zip(self.reader.read(file, &reference.path, place)) else {
+            return Ok(Verdict::NotCompared);
+        };
+        if let Some(found) = same.first() {
+            return Ok(match at(reference, line, &path, Some(*found)) {
+                Verdict::Moved(place) if *found != line && same.len() > 1 => Verdict::MovedPerhaps(place),
+                verdict => verdict,
+            });
+        }
+        let lines = recorded.item.as_ref().map(|old| now.changed_lines(old));
+        let changed = Some((CodePlace { path: path.clone(), line: Some(place) }, lines));
+        Err(Undated { changed, path, sought: Sought::Item(item, line) })
     }
 
     fn has_moved(&self, index: usize, path: &str) -> bool {
@@ -294,8 +437,15 @@ impl<'c> Check<'c> {
         for (index, undated) in undated(judged).filter(|(index, _)| !is_beyond[*index]) {
             let versions = self.versions(history, index, &undated.path);
             // HEAD has no such file, if it was not read.
-            let has =
-                |object: &str| found.is_in(undated.sought, object).or_else(|| object.contains(':').then_some(false));
+            let has = |object: &str| {
+                let is_in = match undated.sought {
+                    Sought::Item(item, line) => {
+                        contents.get(object).and_then(|file| Some(!item.lines(self.reader, file, line)?.is_empty()))
+                    }
+                    sought => found.is_in(sought, object),
+                };
+                is_in.or_else(|| object.contains(':').then_some(false))
+            };
             dates[index] = since(history, &versions, has);
         }
         dates
@@ -317,10 +467,9 @@ fn undated<'u, 'a>(judged: &'u [Result<Verdict, Undated<'a>>]) -> impl Iterator<
 /// not be read: then nothing is known of those before it.
 fn since(history: &GitHistory<'_>, versions: &[Version<'_>], has: impl Fn(&str) -> Option<bool>) -> Since {
     let has = |(_, object): &Version<'_>| object.as_ref().map_or(Some(false), |object| has(object));
-    match versions.iter().map(has).position(|has| has != Some(false)) {
-        None => Since::Unknown,
-        Some(last) if has(&versions[last]).is_none() => Since::Unknown,
-        Some(last) => match last.checked_sub(1).and_then(|next| versions.get(next)) {
+    match versions.iter().map(has).enumerate().find(|(_, has)| *has != Some(false)) {
+        None | Some((_, None)) => Since::Unknown,
+        Some((last, _)) => match last.checked_sub(1).and_then(|next| versions.get(next)) {
             Some((Some(commit), _)) if *commit > 0 => Since::Commit(history.commits[*commit].id.clone()),
             _ => Since::NotCommitted,
         },
@@ -348,7 +497,7 @@ fn base_of(history: &GitHistory<'_>, subject: Subject<'_>) -> Option<usize> {
 /// Returns the line that a reference names in a file, if it can be recognised.
 fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
     let found = match (reference.symbol.as_deref(), reference.line) {
-        (Some(symbol), _) => line_of_symbol(file, symbol),
+        (Some(symbol), _) => line_of_symbol(file, &reference.path, symbol),
         (None, Some(line)) => file.line(line).map(|text| (line, text.to_owned())),
         (None, None) => None,
     };
@@ -361,8 +510,11 @@ fn existing(reference: &CodeRef, path: &str, file: &SourceText) -> Verdict {
     match (reference.symbol_word(), reference.line) {
         (Some(symbol), _) if file.lines_with_word(symbol).next().is_none() => Verdict::Gone { since },
         (None, Some(line)) if file.line(line).is_none() => {
-            Verdict::Changed { place: CodePlace { path: path.to_owned(), line: None }, since }
+            Verdict::Changed { place: CodePlace { path: path.to_owned(), line: None }, lines: None, since }
         }
-        (_, line) => at(reference, line.unwrap_or_default(), path, line),
+        (_, line) => match at(reference, line.unwrap_or_default(), path, line) {
+            Verdict::Unchanged => Verdict::NotCompared,
+            verdict => verdict,
+        },
     }
 }

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
+use super::SoughtItem;
 use crate::store::{Blob, BlobChange, FileCommit, SourceText};
 
 /// What is searched for in the versions of a file.
@@ -11,6 +12,8 @@ pub(super) enum Sought<'a> {
     /// More lines with this text than this number.
     Lines(&'a str, usize),
     Symbol(&'a str),
+    /// An item, the nearest to a line.
+    Item(SoughtItem<'a>, usize),
     File,
 }
 
@@ -31,7 +34,7 @@ impl<'a> Found<'a> {
             match sought {
                 Sought::Lines(text, _) => found.lines.entry(text).or_insert(number),
                 Sought::Symbol(symbol) => found.symbols.entry(symbol).or_insert(number),
-                Sought::File => continue,
+                Sought::File | Sought::Item(..) => continue,
             };
         }
         found.of_versions = versions.iter().map(|(name, text)| (name.as_str(), found.numbers_in(text))).collect();
@@ -47,13 +50,14 @@ impl<'a> Found<'a> {
         ids
     }
 
-    /// Whether a version contains what is searched for; `None` for a version that was not read.
+    /// Whether a version contains what is searched for; `None` for a version that was not read, and for an item.
     pub(super) fn is_in(&self, sought: Sought<'_>, version: &str) -> Option<bool> {
         let numbers = self.of_versions.get(version)?;
         let (number, count) = match sought {
             Sought::Lines(text, count) => (self.lines.get(text)?, count),
             Sought::Symbol(symbol) => (self.symbols.get(symbol)?, 0),
             Sought::File => return Some(true),
+            Sought::Item(..) => return None,
         };
         let start = numbers.partition_point(|found| found < number);
         Some(numbers.get(start + count) == Some(number))

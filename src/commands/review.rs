@@ -215,7 +215,9 @@ impl<'a, 's> Reviewer<'a, 's> {
                 Verdict::Changed { .. } => ReviewKind::CodeChanged,
                 Verdict::Gone { .. } => ReviewKind::CodeGone,
                 // `stale --fix` settles what merely moved, without a person.
-                Verdict::Moved(_) | Verdict::MovedPerhaps(_) | Verdict::Unchanged => return None,
+                Verdict::Moved(_) | Verdict::MovedPerhaps(_) | Verdict::Unchanged | Verdict::NotCompared => {
+                    return None;
+                }
             };
             Some(Finding { kind, note: found.note, other: None, reason: found.message, command: found.fix })
         };

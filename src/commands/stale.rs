@@ -46,9 +46,9 @@ pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Pat
     let (store, lock) = open_to_change(is_dry_run, location, current_dir, None)?;
     let (store, found) = store.with_corruption_retry(location, current_dir, |store| {
         let notes = chosen(store, request)?;
-        Ok::<_, Error>((findings(store, &notes), notes))
+        Ok::<_, Error>((checked(store, &notes), notes))
     })?;
-    let (found, notes) = found?;
+    let (CheckedCode { found, not_compared }, notes) = found?;
     let planned = if request.is_fix { plan_moved(&store, &found) } else { Vec::new() };
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, is_dry_run)).collect();
     if let Some(lock) = lock {
@@ -61,7 +61,12 @@ pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Pat
     shown.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
     let failed = shown.iter().filter(|finding| finding.code != MOVED).count();
     entries.extend(shown.into_iter().map(Entry::Finding));
-    let mut report = Report::new(ReportHead::new(&layout::STALE, Some(&store.shown_path)), entries);
+    let layout = if not_compared > 0 { &layout::STALE_IN_PART } else { &layout::STALE };
+    if not_compared > 0 {
+        let references = counted(not_compared, "reference");
+        warnings::add(format!("{references} could not be compared: the code as it was is not known, or not read"));
+    }
+    let mut report = Report::new(ReportHead::new(layout, Some(&store.shown_path)), entries);
     if request.is_strict && failed > 0 {
         let message = format!("{}: code that changed or is gone, and notes that are due", counted(failed, "finding"));
         report.verdict = Some(Error::new(ErrorKind::Store, message));
@@ -87,12 +92,25 @@ pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
     notes.filter(|(_, note)| !is_retired(note)).map(|(position, _)| position).collect()
 }
 
+/// What a check of references to code found.
+#[derive(Default)]
+struct CheckedCode {
+    found: Vec<CodeFinding>,
+    /// How many references were not compared.
+    not_compared: usize,
+}
+
 /// Returns the references of notes to code that no longer hold, in the order of the notes. Those in the text of journals,
 /// which describe a day, are not checked.
 pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
+    checked(store, notes).found
+}
+
+/// Checks the references of notes to code.
+fn checked(store: &Store, notes: &[NoteIdx]) -> CheckedCode {
     let Some(mut files) = store.project_files(MAX_CHECKED) else {
         warnings::add("the project's folder can't be read: references to code were not checked".to_owned());
-        return Vec::new();
+        return CheckedCode::default();
     };
     let mut references: Vec<(NoteIdx, CodeRef)> = Vec::new();
     for position in notes {
@@ -104,7 +122,7 @@ pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
         }
     }
     if references.is_empty() {
-        return Vec::new();
+        return CheckedCode::default();
     }
     files.ask_git();
     let subject = |(note, reference): &(NoteIdx, CodeRef)| (reference.clone(), written(&store.notes()[*note]));
@@ -114,8 +132,10 @@ pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
     for path in files.unreadable() {
         warnings::add(format!("{path} can't be read: references to it were not checked"));
     }
+    let not_compared = verdicts.iter().flatten().filter(|verdict| **verdict == Verdict::NotCompared).count();
     let found = references.into_iter().zip(verdicts);
-    found.filter_map(|((note, reference), verdict)| finding(store, note, reference, verdict?)).collect()
+    let found = found.filter_map(|((note, reference), verdict)| finding(store, note, reference, verdict?)).collect();
+    CheckedCode { found, not_compared }
 }
 
 /// Returns the last second of the time at which a note was written: a day without a time ends with its last second.
@@ -131,15 +151,16 @@ fn finding(store: &Store, note: NoteIdx, reference: CodeRef, verdict: Verdict) -
     let is_permalink = reference.commit.is_some() && matches!(reference.origin, RefOrigin::Text { .. });
     let shown = reference.shown();
     let (code, message) = match &verdict {
-        Verdict::Unchanged => return None,
+        Verdict::Unchanged | Verdict::NotCompared => return None,
         // A permalink names the place at its commit, which stays what it was.
         Verdict::Moved(_) | Verdict::MovedPerhaps(_) if is_permalink => return None,
         Verdict::MovedPerhaps(place) => (MOVED, format!("`{shown}` is perhaps now {}", place.shown())),
         Verdict::Moved(place) => (MOVED, format!("`{shown}` is now {}", place.shown())),
-        Verdict::Changed { place, since } => {
+        Verdict::Changed { place, lines, since } => {
             let has_place = reference.symbol.is_some() || place.path != reference.path;
             let place = if has_place { format!("; it is now in {}", place.shown()) } else { String::new() };
-            (CHANGED, format!("`{shown}` changed{}{place}", in_words(since)))
+            let lines = lines.map_or_else(String::new, |lines| format!(" ({})", counted(lines, "line")));
+            (CHANGED, format!("`{shown}` changed{lines}{}{place}", in_words(since)))
         }
         Verdict::Gone { since } => (GONE, format!("`{shown}` is gone{}", in_words(since))),
     };
@@ -215,7 +236,7 @@ pub(super) fn plan_moved(store: &Store, found: &[CodeFinding]) -> Vec<PlannedCha
             Verdict::Moved(place) => Some((&finding.reference, place)),
             _ => None,
         });
-        anchor::plan_moved(store, same.first()?.note, moved, head.as_deref()).ok()
+        anchor::plan_moved(store, same.first()?.note, moved, &files, head.as_deref()).ok()
     };
     fixable.chunk_by(|a, b| a.note == b.note).filter_map(of_note).collect()
 }

@@ -63,9 +63,14 @@ impl Stdin {
             return String::new();
         }
         let (sender, receiver) = channel();
-        let reader = (self.open)();
-        // A read can't be interrupted: the thread ends with the process. Sending fails if the receiver has given up.
-        let worker = std::thread::Builder::new().spawn(move || sender.send(first_json(reader)).ok());
+        let mut reader = (self.open)();
+        // A read can't be interrupted: the thread ends with the process. A tool that writes more, such as a line end, does not
+        // find the pipe closed while the answer is made.
+        let worker = std::thread::Builder::new().spawn(move || {
+            // Sending fails if the receiver has given up.
+            let _ = sender.send(first_json(&mut reader));
+            let _ = io::copy(&mut reader, &mut io::sink());
+        });
         let bytes = worker.ok().and_then(|_| receiver.recv_timeout(patience).ok());
         String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
     }

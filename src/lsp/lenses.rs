@@ -74,6 +74,6 @@ fn lines_about(note: &NoteHandle, path: &str, text: &SourceText) -> Vec<usize> {
 /// Returns the line that a reference means now, from 0: that with its recorded text, else that of its symbol, else its own.
 fn line_of(reference: &CodeRef, text: &SourceText) -> Option<usize> {
     let recorded = reference.text.as_deref().and_then(|line| text.nearest(line, reference.line.unwrap_or(1)));
-    let symbol = || line_of_symbol(text, reference.symbol.as_deref()?).map(|(line, _)| line);
+    let symbol = || line_of_symbol(text, &reference.path, reference.symbol.as_deref()?).map(|(line, _)| line);
     recorded.or_else(symbol).or(reference.line)?.checked_sub(1)
 }

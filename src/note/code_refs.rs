@@ -26,6 +26,8 @@ pub struct CodeRef {
     pub line: Option<usize>,
     /// The text of the line when it was recorded, without blanks at its end.
     pub text: Option<String>,
+    /// The hash of the item that the symbol declares, when it was recorded, in hexadecimal digits.
+    pub hash: Option<String>,
     /// The commit at which it was recorded, in hexadecimal digits.
     pub commit: Option<String>,
     /// Where it is written.
@@ -61,10 +63,11 @@ impl CodeRef {
             },
         };
         let path = path.strip_prefix("./").unwrap_or(path);
-        let is_valid = is_project_path(path) && symbol.is_none_or(is_symbol) && line != Some(0);
+        let is_name = |symbol| is_symbol(symbol) || is_heading(path, symbol);
+        let is_valid = is_project_path(path) && symbol.is_none_or(is_name) && line != Some(0);
         let symbol = symbol.map(str::to_owned);
         let origin = RefOrigin::Field(Value::text(text));
-        is_valid.then(|| Self { path: path.to_owned(), symbol, line, text: None, commit: None, origin })
+        is_valid.then(|| Self { path: path.to_owned(), symbol, line, text: None, hash: None, commit: None, origin })
     }
 
     /// Returns the last part of the symbol, by which it is found in a file: `open` of `Store::open`.
@@ -89,12 +92,12 @@ impl CodeRef {
     /// Returns the anchor as the entries of an item of the field `code`.
     pub fn to_entries(&self) -> Vec<(String, Value)> {
         let plain = |line: usize| Value::Text { text: line.to_string(), plain: true };
-        let texts = [("symbol", &self.symbol), ("text", &self.text), ("commit", &self.commit)];
+        let texts = [("symbol", &self.symbol), ("text", &self.text), ("hash", &self.hash), ("commit", &self.commit)];
         let texts = texts.map(|(key, text)| Some((key, Value::text(text.clone()?))));
-        let [symbol, text, commit] = texts;
+        let [symbol, text, hash, commit] = texts;
         let line = self.line.map(|line| ("line", plain(line)));
         let path = Some(("path", Value::text(&*self.path)));
-        let entries = [path, symbol, line, text, commit].into_iter().flatten();
+        let entries = [path, symbol, line, text, hash, commit].into_iter().flatten();
         entries.map(|(key, value)| (key.to_owned(), value)).collect()
     }
 
@@ -109,11 +112,12 @@ impl CodeRef {
             _ => None,
         };
         let path = text("path").filter(|path| is_project_path(path))?.to_owned();
-        let symbol = text("symbol").filter(|symbol| is_symbol(symbol)).map(str::to_owned);
+        let symbol = text("symbol").filter(|symbol| is_symbol(symbol) || is_heading(&path, symbol)).map(str::to_owned);
+        let hash = text("hash").filter(|hash| is_commit(hash)).map(str::to_owned);
         let line = text("line").and_then(|line| line.parse().ok()).filter(|line| *line > 0);
         let commit = text("commit").filter(|commit| is_commit(commit)).map(str::to_owned);
         let line_text = text("text").map(|text| line_text(text).to_owned()).filter(|text| !text.is_empty());
-        Some(Self { path, symbol, line, text: line_text, commit, origin })
+        Some(Self { path, symbol, line, text: line_text, hash, commit, origin })
     }
 }
 
@@ -178,7 +182,7 @@ fn permalink(word: &str) -> Option<CodeRef> {
         let is_valid = repository.matches('/').count() >= 2 && is_commit(commit) && is_project_path(&path);
         let commit = Some(commit.to_owned());
         let origin = RefOrigin::Field(Value::text(word));
-        is_valid.then_some(CodeRef { path, symbol: None, line: Some(line), text: None, commit, origin })
+        is_valid.then_some(CodeRef { path, symbol: None, line: Some(line), text: None, hash: None, commit, origin })
     })
 }
 
@@ -217,6 +221,13 @@ fn is_symbol(symbol: &str) -> bool {
             && word.starts_with(|c: char| c.is_alphabetic() || c == '_')
     };
     symbol.len() <= MAX_TEXT && symbol.split("::").flat_map(|part| part.split('.')).all(is_word)
+}
+
+/// Whether a symbol can be the text or the anchor of a heading of a Markdown file.
+fn is_heading(path: &str, symbol: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    let is_markdown = ["md", "markdown"].iter().any(|markdown| extension.eq_ignore_ascii_case(markdown));
+    is_markdown && symbol.len() <= MAX_TEXT && !symbol.trim().is_empty() && !symbol.contains(char::is_control)
 }
 
 fn is_commit(text: &str) -> bool {

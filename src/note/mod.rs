@@ -55,6 +55,7 @@ pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
+    headings as headings_of,
 };
 pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};

@@ -209,6 +209,8 @@ pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };
 pub(crate) const STALE: Layout =
     Layout { name: "stale", lists: &["findings", "changes"], empty_text: "All references hold.\n", ..STATUS };
+pub(crate) const STALE_IN_PART: Layout =
+    Layout { empty_text: "All references that could be compared hold.\n", ..STALE };
 pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };

@@ -3,7 +3,7 @@
 use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::note::line_text;
+use crate::note::{Heading, headings_of, line_text};
 
 /// The lines of a source file, without line ends and blanks before them.
 #[derive(Debug)]
@@ -13,13 +13,15 @@ pub struct SourceText {
     starts: OnceCell<Vec<usize>>,
     /// The hash of each line and its number from 1, ascending; made when it is first needed.
     hashes: OnceCell<Vec<(u32, u32)>>,
+    /// The headings of a Markdown file; read when they are first needed.
+    headings: OnceCell<Vec<Heading>>,
 }
 
 impl SourceText {
     /// Decodes a text; bytes that are not UTF-8 become replacement characters.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        Self { text, starts: OnceCell::new(), hashes: OnceCell::new() }
+        Self { text, starts: OnceCell::new(), hashes: OnceCell::new(), headings: OnceCell::new() }
     }
 
     /// Returns the whole text.
@@ -43,6 +45,16 @@ impl SourceText {
         Some(line_text(self.content().get(start..)?.split('\n').next()?))
     }
 
+    /// Returns the number of the line that contains a byte, from 1. O(log n), after the first call.
+    pub(crate) fn line_at(&self, offset: usize) -> usize {
+        self.starts().partition_point(|start| *start <= offset)
+    }
+
+    /// Returns the headings of a Markdown file.
+    pub(crate) fn headings(&self) -> &[Heading] {
+        self.headings.get_or_init(|| headings_of(&self.text))
+    }
+
     /// Counts the lines with a text. O(log n) and the lines with its hash, after the first call.
     pub fn count(&self, text: &str) -> usize {
         self.lines_with(text).count()
@@ -56,7 +68,7 @@ impl SourceText {
     /// Iterates over the numbers of the lines that contain a word, ascending.
     pub fn lines_with_word<'t>(&'t self, word: &'t str) -> impl Iterator<Item = usize> + 't {
         let mut last = 0;
-        let number = |(start, _): (usize, &str)| self.starts().partition_point(|line| *line <= start);
+        let number = |(start, _): (usize, &str)| self.line_at(start);
         let numbers = self.text.match_indices(word).map(number);
         numbers.filter(move |number| {
             let is_new = std::mem::replace(&mut last, *number) != *number;

@@ -1,7 +1,7 @@
 //! `qipu anchor`: records which line or symbol of the code a note is about; and the updates of such anchors.
 
 use super::{PlannedChange, plan_edits, plan_text};
-use crate::anchors::{CodePlace, Subject, Verdict, check, is_recognisable, line_of_symbol};
+use crate::anchors::{CodePlace, Subject, Verdict, check, is_recognisable, item_hash, line_of_symbol};
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
 use crate::note::{CODE, CodeRef, RefOrigin, Value};
@@ -38,13 +38,16 @@ pub(crate) fn plan_moved<'a>(
     store: &Store,
     note: NoteIdx,
     moved: impl Iterator<Item = (&'a CodeRef, &'a CodePlace)>,
+    files: &ProjectFiles,
     head: Option<&str>,
 ) -> Result<PlannedChange, Error> {
     let edit = |(anchor, place): (&CodeRef, &CodePlace)| {
         let RefOrigin::Field(item) = &anchor.origin else { return None };
         let commit = head.map(str::to_owned).or_else(|| anchor.commit.clone());
         let (path, line) = (place.path.clone(), place.line);
-        Some(set_entries(item.clone(), &CodeRef { path, line, commit, ..anchor.clone() }))
+        // A file with another extension may be read as another language.
+        let hash = hash_at(files, anchor, place);
+        Some(set_entries(item.clone(), &CodeRef { path, line, hash, commit, ..anchor.clone() }))
     };
     let edits: Vec<Edit> = moved.filter_map(edit).collect();
     plan_text(store, &store.notes()[note], |old| apply(old, &edits))
@@ -61,7 +64,7 @@ pub(super) fn verified(store: &Store, note: &NoteHandle) -> Vec<Edit> {
     let verdicts = check(&files, &subjects);
     let edit = |(anchor, verdict): (&CodeRef, Option<Verdict>)| {
         let place = match verdict? {
-            Verdict::Unchanged => CodePlace { path: anchor.path.clone(), line: anchor.line },
+            Verdict::Unchanged | Verdict::NotCompared => CodePlace { path: anchor.path.clone(), line: anchor.line },
             Verdict::Moved(place) | Verdict::MovedPerhaps(place) | Verdict::Changed { place, .. } => place,
             Verdict::Gone { .. } => return None,
         };
@@ -69,12 +72,19 @@ pub(super) fn verified(store: &Store, note: &NoteHandle) -> Vec<Edit> {
             Some(line) => Some(files.read(&place.path)?.line(line).filter(|line| is_recordable(line))?.to_owned()),
             None => None,
         };
+        let hash = hash_at(&files, anchor, &place);
         let RefOrigin::Field(item) = &anchor.origin else { return None };
         let commit = head.clone().or_else(|| anchor.commit.clone());
-        let new = CodeRef { path: place.path, line: place.line, text, commit, ..anchor.clone() };
+        let new = CodeRef { path: place.path, line: place.line, text, hash, commit, ..anchor.clone() };
         matches!(item, Value::Map(_)).then(|| set_entries(item.clone(), &new))
     };
     anchors.iter().zip(verdicts).filter_map(edit).collect()
+}
+
+/// Returns the hash of the item in the place of an anchor; `None` for an anchor without a symbol.
+fn hash_at(files: &ProjectFiles, anchor: &CodeRef, place: &CodePlace) -> Option<String> {
+    let line = place.line.filter(|_| anchor.symbol.is_some())?;
+    Some(item_hash(&*files.read(&place.path)?, &place.path, line))
 }
 
 fn set_entries(item: Value, anchor: &CodeRef) -> Edit {
@@ -105,7 +115,7 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
     files.ask_git();
     let file = expect_source(&files, &named.path)?;
     let (line, text) = match (&named.symbol, named.line) {
-        (Some(symbol), _) => line_of_symbol(&file, symbol).ok_or_else(|| unknown_symbol(&named, &file))?,
+        (Some(symbol), _) => line_of_symbol(&file, &named.path, symbol).ok_or_else(|| unknown_symbol(&named, &file))?,
         (None, Some(line)) => {
             let lines = file.lines().count();
             let text = file.line(line).ok_or_else(|| {
@@ -120,7 +130,8 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
         let hint = "name a line with at least two letters or digits, at most 1,000 bytes and no control characters but tabs, or a symbol";
         return Err(Error::usage(message).hint(hint));
     }
-    Ok(CodeRef { line: Some(line), text: Some(text), commit: files.head(), ..named })
+    let hash = named.symbol.as_ref().map(|_| item_hash(&file, &named.path, line));
+    Ok(CodeRef { line: Some(line), text: Some(text), hash, commit: files.head(), ..named })
 }
 
 /// Reads a file that an anchor may name.
