@@ -41,6 +41,11 @@ fn invisible(c: char) -> Option<Invisible> {
     }
 }
 
+/// Tells whether a reader can't see a character.
+pub(crate) fn is_invisible(c: char) -> bool {
+    invisible(c).is_some()
+}
+
 /// Tells whether a character may have a variation selector for its emoji or text style (UTS #51).
 fn is_emoji(c: char) -> bool {
     matches!(c, '#' | '*' | '0'..='9' | '\u{a9}' | '\u{ae}' | '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}'

@@ -10,8 +10,8 @@ use regex::Regex;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 8] = [
-    &["codec", "env", "escape", "secrets", "timings", "progress", "tokens"],
-    &["note", "calendar", "error", "warnings"],
+    &["codec", "env", "escape", "timings", "progress", "tokens"],
+    &["note", "calendar", "error", "secrets", "warnings"],
     &["store"],
     &["anchors", "filter", "graph", "search", "pack", "report"],
     &["request"],

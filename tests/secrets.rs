@@ -9,7 +9,9 @@ use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::generators::runner;
 use crate::support::process::{Answer, call, call_with};
 use crate::support::random::Random;
-use crate::support::secret_values::{KINDS, base64, github, hex, jwt, negatives, of, pem, prefixed_assignments};
+use crate::support::secret_values::{
+    KINDS, base64, base64_url, github, hex, jwt, negatives, of, pem, prefixed_assignments,
+};
 use proptest::prelude::*;
 use qipu::secrets::{KnownSecrets, find, find_new, rules};
 
@@ -119,6 +121,75 @@ fn the_position_is_that_of_the_value() {
     let places: Vec<_> = found.iter().map(|secret| (secret.line, secret.column, secret.offset)).collect();
     assert_eq!(places, [(2, 16, text.find(&token).unwrap()), (3, 1, text.rfind(&token).unwrap())]);
     assert!(!format!("{found:?}").contains(&token));
+}
+
+/// Answers leave invisible characters out, so that a token which they divide is shown whole.
+#[test]
+fn a_text_is_searched_as_it_is_shown() {
+    let mut random = Random::new(31);
+    let invisible =
+        ['\u{200b}', '\u{ad}', '\u{2060}', '\u{feff}', '\u{200d}', '\u{fe0f}', '\u{34f}', '\u{180e}', '\u{e0101}'];
+    runner(200)
+        .run(&(any::<u64>(), prop::collection::vec((0..40_usize, 0..invisible.len()), 1..8)), |(seed, inserted)| {
+            let token = github(&mut Random::new(seed));
+            let mut hidden: Vec<char> = token.chars().collect();
+            for (position, index) in inserted {
+                hidden.insert(position, invisible[index]);
+            }
+            let text = format!("é:\u{a0}{}\n", hidden.iter().collect::<String>());
+            let found = find(&text);
+            prop_assert_eq!(found.len(), 1, "{:?}", text);
+            prop_assert!(text[found[0].offset..].starts_with(token.chars().next().unwrap()));
+            let mut known = KnownSecrets::default();
+            known.add(&token);
+            prop_assert_eq!(find_new(&text, &known), vec![]);
+            Ok(())
+        })
+        .unwrap();
+    let value = format!("k7{}Q3", of(&mut random, "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ", 20));
+    assert_eq!(find(&format!("password:\u{a0}{value}")).len(), 1);
+}
+
+/// Only a whole value of documentation makes a token an example.
+#[test]
+fn a_token_of_a_service_is_no_example() {
+    let mut random = Random::new(32);
+    let header = base64_url(r#"{"alg":"HS256","typ":"JWT"}"#);
+    let signature = base64_url(&of(&mut random, "abcdefghijklmnopqrstuvwxyz0123456789", 32));
+    for (claims, is_found) in [
+        (r#"{"sub":"svc-billing","scope":"rows:insert"}"#, true),
+        (r#"{"sub":"u1","name":"Ann Sample"}"#, true),
+        (r#"{"sub":"41234567","role":"your-team"}"#, true),
+        (r#"{"sub":"1234567890","name":"John Doe","iat":1516239022}"#, false),
+        (r#"{"iss":"joe","exp":1300819380,"http://example.com/is_root":true}"#, false),
+    ] {
+        let token = format!("Deploy token: {header}.{}.{signature}", base64_url(claims));
+        assert_eq!(!find(&token).is_empty(), is_found, "{claims}");
+    }
+}
+
+#[test]
+fn digests_references_and_values_for_tests_are_no_secrets() {
+    let mut random = Random::new(33);
+    let digest = hex(&mut random, 64);
+    for text in [
+        format!("secret: sha256:{digest}"),
+        format!("token: sha512-{}", base64(&mut random, 64)),
+        format!("--password-hash {digest}"),
+        "secret_ref: vault:kv/data/payments/Db2024#password1".to_owned(),
+        "secret: aws-sm:prod/payments/Db2024Password1".to_owned(),
+        "password: arn:aws:secretsmanager:eu-west-1:123456789012:secret:prod/db-Ab12Cd".to_owned(),
+        "api_key: test_1a2B3c4D5e6F7g8H".to_owned(),
+        "api_key: fake-1a2B3c4D5e6F7g8H".to_owned(),
+        "| password | varchar(255) |".to_owned(),
+        "curl -u \"$USER:$PASSWORD\" https://db.acme.io/".to_owned(),
+        "curl -u user:password https://db.acme.io/".to_owned(),
+        "curl -u app:k3yOfTheD4y http://localhost:9200/".to_owned(),
+        "Authorization: Bearer <token>".to_owned(),
+        "pass base64url2Decode to the parser".to_owned(),
+    ] {
+        assert_eq!(find(&text), [], "{text}");
+    }
 }
 
 #[test]

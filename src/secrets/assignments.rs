@@ -7,17 +7,33 @@ use super::shape::is_word;
 use super::{ANCHORS, Attempt};
 
 /// The words, in lower case. A hexadecimal value counts only beside one that is not [`AMBIGUOUS`].
-pub(super) const WORDS: [&str; 18] = [
-    "secret", "password", "passwd", "passphrase", "pwd", "token", "credential", "api_key", "api-key", "apikey",
+pub(super) const WORDS: [&str; 19] = [
+    "secret", "password", "passwd", "passphrase", "pass", "pwd", "token", "credential", "api_key", "api-key", "apikey",
     "access_key", "access-key", "accesskey", "private_key", "private-key", "privatekey", "auth_key", "authkey",
 ];
 const AMBIGUOUS: [&str; 2] = ["token", "credential"];
 
+/// Words behind which a value may stand without a separator, as may one behind a word in capitals.
+const CLEAR_WORDS: [&str; 4] = ["password", "Password", "passphrase", "passwd"];
+
 /// The ends of names whose values are not secret.
-const PUBLIC_ENDS: [&str; 16] = [
+const PUBLIC_ENDS: [&str; 23] = [
     "hash", "digest", "sha", "sha1", "sha256", "checksum", "fingerprint", "id", "name", "file", "path", "url", "uri",
-    "count", "type", "version",
+    "count", "type", "version", "ref", "reference", "arn", "hint", "policy", "location", "label",
 ];
+
+/// What stands before `:`, `-` or `=` in a digest, in lower case.
+const DIGESTS: [&str; 11] =
+    ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3", "blake2b", "blake2s", "blake3", "h1"];
+
+/// The beginnings of values that are made for tests, in lower case.
+const TEST_STARTS: [&str; 6] = ["test", "fake", "mock", "demo", "stub", "invalid"];
+
+/// The most bytes of the space and commas between an attribute and the one with its value.
+const MAX_BETWEEN: usize = 40;
+
+/// The most bytes before a word in which an option or an entry of `.netrc` begins.
+const MAX_BEFORE: usize = 200;
 
 /// The ends of what stands before a word in a name whose value is not secret: positions in a list, and ciphertexts.
 const PUBLIC_STARTS: [&str; 8] =
@@ -49,16 +65,22 @@ pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     let none = |end| Attempt { matched: None, end };
     let bytes = text.as_bytes();
     let word = text.get(anchor.clone()).unwrap_or_default();
-    let Some(name_end) = name_end(bytes, anchor.end) else { return none(anchor.end) };
-    let Some(start) = value_start(bytes, name_end) else { return none(anchor.end) };
+    // A longer word may begin here too.
+    let Some(name_end) = name_end(bytes, anchor.end) else { return none(anchor.start) };
+    let Some((start, is_named)) = value_start(bytes, anchor.start, name_end) else { return none(anchor.end) };
     let end = value_end(bytes, start);
     let value = text.get(start..end).unwrap_or_default().trim_end_matches(['.', ',', '!', '?']);
     let end = start + value.len();
     // A call or a template, not a value.
-    let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$'));
+    let is_code = matches!(bytes.get(end), Some(b'(' | b'[' | b'{' | b'<' | b'$')) && bytes.get(end + 1) != Some(&b'/');
     let name = text.get(anchor.end..name_end).unwrap_or_default();
     let is_public = is_public(name) || is_public_before(bytes.get(..anchor.start).unwrap_or_default());
-    let is_secret = !is_code && !is_public && is_random(word, value) && !ANCHORS.is_refuted(text, start);
+    // Behind a space alone, a number or a name may be that of anything.
+    let is_named = is_named || {
+        let is_clear = word.bytes().all(|byte| !byte.is_ascii_lowercase()) || CLEAR_WORDS.contains(&word);
+        is_clear && !value.bytes().all(|byte| byte.is_ascii_hexdigit())
+    };
+    let is_secret = is_named && !is_code && !is_public && is_random(word, value) && !ANCHORS.is_refuted(text, start);
     Attempt { matched: is_secret.then_some(start..end), end: end.max(anchor.end) }
 }
 
@@ -74,21 +96,34 @@ fn name_end(bytes: &[u8], start: usize) -> Option<usize> {
     Some(start + plural + rest.iter().take(MAX_NAME).take_while(is_name).count())
 }
 
-/// Returns where a value begins behind a name: after a quote, a separator and another quote.
-fn value_start(bytes: &[u8], name_end: usize) -> Option<usize> {
+/// Returns where a value begins behind a name: after a quote, a separator and another quote, in the attribute behind the one
+/// with the name, or after a space alone; and whether more than a space says that it belongs to the name, as in an option and in
+/// `.netrc`.
+fn value_start(bytes: &[u8], word: usize, name_end: usize) -> Option<(usize, bool)> {
     let is_quote = |byte: Option<&u8>| matches!(byte, Some(b'"' | b'\'' | b'`' | b'*'));
     let mut offset = name_end;
     while offset < name_end + 2 && is_quote(bytes.get(offset)) {
         offset += 1;
     }
+    let quote_end = offset;
     offset = skip_space(bytes, offset);
     let separator = bytes.get(offset..).unwrap_or_default();
     if separator.starts_with(b"::") {
         // A path of names in a program.
         return None;
     }
-    let known: [&[u8]; 4] = [b":=", b"=>", b":", b"="];
-    offset += known.iter().find(|known| separator.starts_with(known))?.len();
+    let known: [&[u8]; 9] = [b":=", b"=>", b"->", "→".as_bytes(), b":", b"=", b"|", b">", b"is "];
+    let mut is_named = true;
+    offset += match known.iter().find(|known| separator.starts_with(known)) {
+        Some(known) => known.len(),
+        None => match value_attribute(bytes.get(quote_end..).unwrap_or_default()) {
+            Some(length) => length + quote_end - offset,
+            None => {
+                is_named = is_option(bytes, word) || is_in_netrc(bytes, word);
+                (offset > quote_end).then_some(0)?
+            }
+        },
+    };
     while offset < bytes.len() && is_quote(bytes.get(offset)) {
         offset += 1;
     }
@@ -96,7 +131,34 @@ fn value_start(bytes: &[u8], name_end: usize) -> Option<usize> {
     if is_quote(bytes.get(offset)) {
         offset += 1;
     }
-    Some(offset)
+    Some((offset, is_named))
+}
+
+/// Tells whether a word is in the name of a long option.
+fn is_option(bytes: &[u8], word: usize) -> bool {
+    let before = bytes.get(word.saturating_sub(MAX_NAME)..word).unwrap_or_default();
+    let name = before.iter().rev().take_while(|byte| is_word(**byte) || **byte == b'-').count();
+    before.get(before.len() - name..).is_some_and(|name| name.starts_with(b"--"))
+}
+
+/// Tells whether a word is in an entry of `.netrc`.
+fn is_in_netrc(bytes: &[u8], word: usize) -> bool {
+    let before = bytes.get(word.saturating_sub(MAX_BEFORE)..word).unwrap_or_default();
+    before.windows(7).any(|window| window == b" login ") && before.ends_with(b" ")
+}
+
+/// Returns the length of what is between a name in an attribute and the value in the next one: `" value=`, `", "value": `, or
+/// `value:` on the next line.
+fn value_attribute(rest: &[u8]) -> Option<usize> {
+    let is_between = |byte: &&u8| matches!(**byte, b' ' | b'\t' | b'\r' | b'\n' | b',' | b'"' | b'\'');
+    let start = rest.iter().take(MAX_BETWEEN).take_while(is_between).count();
+    let name = rest.get(start..).unwrap_or_default();
+    let end = start + 5;
+    if start == 0 || name.len() <= 5 || !name.get(..5)?.eq_ignore_ascii_case(b"value") {
+        return None;
+    }
+    let quotes = rest.get(end..)?.iter().take(2).take_while(|byte| matches!(byte, b'"' | b'\'' | b' ')).count();
+    matches!(rest.get(end + quotes), Some(b'=' | b':')).then_some(end + quotes + 1)
 }
 
 fn skip_space(bytes: &[u8], start: usize) -> usize {
@@ -104,7 +166,8 @@ fn skip_space(bytes: &[u8], start: usize) -> usize {
     start + rest.take(MAX_SPACE).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
 }
 
-fn value_end(bytes: &[u8], start: usize) -> usize {
+/// Returns the end of a value.
+pub(super) fn value_end(bytes: &[u8], start: usize) -> usize {
     let is_value = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+/=_.~-!@#%^&*?:".contains(*byte);
     start + bytes.get(start..).unwrap_or_default().iter().take(MAX_VALUE).take_while(is_value).count()
 }
@@ -129,8 +192,9 @@ fn is_public_before(text: &[u8]) -> bool {
 
 /// Tells whether a value is random: long enough, mixed, and neither a hash, a UUID, an address, a path, a ciphertext nor an
 /// example.
-fn is_random(word: &str, value: &str) -> bool {
-    if value.len() < MIN_VALUE || is_example(value) || value.contains("://") || value.starts_with(CIPHERTEXT) {
+pub(super) fn is_random(word: &str, value: &str) -> bool {
+    let is_named = is_digest(value) || is_test(value) || is_reference(value) || value.starts_with(CIPHERTEXT);
+    if value.len() < MIN_VALUE || is_example(value) || value.contains("://") || is_named {
         return false;
     }
     let digits = value.strip_prefix("0x").unwrap_or(value);
@@ -143,6 +207,26 @@ fn is_random(word: &str, value: &str) -> bool {
         && !is_path(value)
         && entropy(value) >= MIN_ENTROPY
         && value.split(['-', '_', '.', '/', ':', '=', '+']).any(is_mixed)
+}
+
+/// Tells whether a value is a digest with the name of its algorithm.
+fn is_digest(value: &str) -> bool {
+    let (name, _) = value.split_once([':', '-', '=']).unwrap_or_default();
+    DIGESTS.iter().any(|digest| name.eq_ignore_ascii_case(digest))
+}
+
+/// Tells whether a value says that it is made for tests.
+fn is_test(value: &str) -> bool {
+    let start = value.split(['_', '-']).next().unwrap_or_default();
+    start.len() < value.len() && TEST_STARTS.iter().any(|test| start.eq_ignore_ascii_case(test))
+}
+
+/// Tells whether a value leads to a place where a secret is kept, such as `vault:kv/data/db#password`: a word, a colon, and a
+/// path with words, which random values rarely have.
+fn is_reference(value: &str) -> bool {
+    let is_lower = |text: &str| text.len() > 1 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    let (scheme, path) = value.split_once(':').unwrap_or_default();
+    is_lower(scheme) && path.contains('/') && path.split(['/', ':', '#', '.']).filter(|part| is_lower(part)).count() > 1
 }
 
 fn is_uuid(value: &str) -> bool {

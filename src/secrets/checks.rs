@@ -15,6 +15,11 @@ const EXAMPLES: [&str; 20] = [
     "foobar", "insert", "replace", "1234567", "abcdefg", "deadbeef", "testtest", "notreal", "secretsecret", "hunter2",
 ];
 
+/// Values of the claims of tokens in documentation (jwt.io and others), and domains that RFC 2606 reserves for it.
+const DOCUMENTED_CLAIMS: [&str; 7] =
+    ["1234567890", "John Doe", "Jane Doe", "john.doe", "example", "changeme", "your-256-bit-secret"];
+const RESERVED_DOMAINS: [&str; 3] = ["example.com", "example.org", "example.net"];
+
 /// A character repeated this often is no part of a random value.
 const MAX_REPEATED: usize = 6;
 
@@ -41,12 +46,8 @@ pub(super) fn entropy(text: &str) -> f64 {
 /// Tells whether a value is one that people write in place of a secret.
 pub(super) fn is_example(value: &str) -> bool {
     let mut runs = value.as_bytes().windows(MAX_REPEATED);
-    has_example(value) || runs.any(|run| run.iter().all(|byte| *byte == run[0]))
-}
-
-fn has_example(text: &str) -> bool {
-    let lower = text.to_ascii_lowercase();
-    EXAMPLES.iter().any(|part| lower.contains(part))
+    let lower = value.to_ascii_lowercase();
+    EXAMPLES.iter().any(|part| lower.contains(part)) || runs.any(|run| run.iter().all(|byte| *byte == run[0]))
 }
 
 /// Checks `ghp_`, 30 characters and their CRC-32 as six base62 digits; `npm_` likewise.
@@ -84,7 +85,17 @@ pub(super) fn has_bech32_checksum(text: &str) -> bool {
     polymod == 1
 }
 
-/// Checks that the token ends with a JSON Web Token: the header is JSON with an algorithm, and the claims are no example.
+/// Tells whether claims are those of a token of the documentation: one of their values is wholly that of an example.
+fn is_documented(claims: &[u8]) -> bool {
+    let claims: serde_json::Map<String, serde_json::Value> = serde_json::from_slice(claims).unwrap_or_default();
+    let is_reserved = |text: &str| RESERVED_DOMAINS.iter().any(|domain| text.contains(domain));
+    claims.iter().any(|(name, value)| {
+        let value = value.as_str().unwrap_or_default();
+        DOCUMENTED_CLAIMS.contains(&value) || is_reserved(name) || is_reserved(value)
+    })
+}
+
+/// Checks that the token ends with a JSON Web Token: the header is JSON with an algorithm, and the claims are not those of documentation.
 pub(super) fn has_jwt(token: &str) -> bool {
     let Some(jwt) = token.find("eyJ").and_then(|start| token.get(start..)) else { return false };
     let decoded = |part: Option<&str>| URL_SAFE_NO_PAD.decode(part.unwrap_or_default()).ok();
@@ -92,7 +103,7 @@ pub(super) fn has_jwt(token: &str) -> bool {
     let (header, claims) = (decoded(parts.next()), decoded(parts.next()));
     let header: Option<serde_json::Value> = header.and_then(|header| serde_json::from_slice(&header).ok());
     let has_algorithm = header.is_some_and(|header| header.get("alg").is_some_and(serde_json::Value::is_string));
-    has_algorithm && claims.is_some_and(|claims| !has_example(&String::from_utf8_lossy(&claims)))
+    has_algorithm && claims.is_some_and(|claims| !is_documented(&claims))
 }
 
 /// Checks the text in the middle of keys of OpenAI: `OpenAI` in base64.

@@ -1,4 +1,4 @@
-//! Finds secrets in a text: keys and tokens of services by the shape of their values, private keys, passwords in URLs, and
+//! Finds secrets in a text as answers show it: keys and tokens of services by the shape of their values, private keys, passwords in URLs, and
 //! random values beside a word such as `password`.
 //!
 //! A secret is reported by its kind and position. Its value leaves this module in no form: callers can't print it.
@@ -9,10 +9,12 @@
 
 mod assignments;
 mod checks;
+mod credentials;
 mod private_keys;
 mod rules;
 mod shape;
 mod url_passwords;
+mod visible_text;
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
@@ -20,6 +22,7 @@ use std::ops::Range;
 use std::sync::LazyLock;
 
 use rules::{RULES, Rule};
+use visible_text::VisibleText;
 
 /// Comments that exempt the secrets that begin on their line: ours, and that of gitleaks.
 const EXEMPTIONS: [&str; 2] = ["qipu:allow-secret", "gitleaks:allow"];
@@ -47,7 +50,8 @@ pub struct KnownSecrets {
 impl KnownSecrets {
     /// Adds the secrets of a text, including those that a comment exempts.
     pub fn add(&mut self, text: &str) {
-        let values = occurrences(text).into_iter().filter_map(|found| text.get(found.range));
+        let visible = VisibleText::of(text);
+        let values = occurrences(&visible.text).into_iter().filter_map(|found| visible.text.get(found.range));
         self.hashes.extend(values.map(|value| self.hasher.hash_one(value)));
     }
 
@@ -73,7 +77,8 @@ pub fn find_new_in_spite_of_comments(text: &str, known: &KnownSecrets) -> Vec<Se
 
 /// Returns the secrets outside of exempt lines. The lines are looked up only if there is a secret.
 fn secrets_of(text: &str, known: &KnownSecrets, exempt_lines: fn(&str) -> Vec<Range<usize>>) -> Vec<Secret> {
-    let found = occurrences(text);
+    let visible = VisibleText::of(text);
+    let found = occurrences(&visible.text);
     if found.is_empty() {
         return Vec::new();
     }
@@ -81,14 +86,15 @@ fn secrets_of(text: &str, known: &KnownSecrets, exempt_lines: fn(&str) -> Vec<Ra
     let mut cursor = PositionCursor { text, offset: 0, line: 1, column: 1 };
     let mut secrets = Vec::new();
     for Occurrence { rule, range } in found {
-        let line = exempt.partition_point(|line| line.end <= range.start);
-        let is_exempt = exempt.get(line).is_some_and(|line| line.contains(&range.start));
-        if is_exempt || text.get(range.clone()).is_some_and(|value| known.contains(value)) {
+        let offset = visible.original_offset(range.start);
+        let line = exempt.partition_point(|line| line.end <= offset);
+        let is_exempt = exempt.get(line).is_some_and(|line| line.contains(&offset));
+        if is_exempt || visible.text.get(range).is_some_and(|value| known.contains(value)) {
             continue;
         }
-        cursor.advance(range.start);
+        cursor.advance(offset);
         let Rule { kind, .. } = rule;
-        secrets.push(Secret { kind, offset: range.start, line: cursor.line, column: cursor.column });
+        secrets.push(Secret { kind, offset, line: cursor.line, column: cursor.column });
     }
     secrets
 }

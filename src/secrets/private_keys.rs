@@ -15,9 +15,6 @@ const MIN_BASE64: usize = 64;
 /// The least entropy of the base64 text, in bits per character.
 const MIN_ENTROPY: f64 = 3.5;
 
-/// The base64 text of the magic bytes of OpenSSH's private keys.
-const OPENSSH: &str = "b3BlbnNzaC1rZXktdjE";
-
 /// Matches a key behind its anchor, `-----BEGIN `.
 pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     let none = Attempt { matched: None, end: anchor.end };
@@ -32,34 +29,27 @@ pub(super) fn attempt(text: &str, anchor: Range<usize>) -> Attempt {
     let most = bytes.len().min(start + MAX_KEY);
     let body = bytes.get(start..most).unwrap_or_default();
     let length = body.windows(5).position(|window| window == b"-----").unwrap_or(body.len());
-    let (base64, has_headers) = base64_of(body.get(..length).unwrap_or_default());
+    let base64 = base64_of(body.get(..length).unwrap_or_default());
     let is_key = base64.len() >= MIN_BASE64 && entropy(&base64) >= MIN_ENTROPY;
-    let begins = match label {
-        "OPENSSH PRIVATE KEY" => base64.starts_with(OPENSSH),
-        // Encrypted bytes may begin with any character, as may packets of OpenPGP.
-        _ if has_headers || label.ends_with("BLOCK") => true,
-        // A sequence of DER.
-        _ => base64.starts_with('M'),
-    };
     let end = start + length;
-    Attempt { matched: (is_key && begins).then_some(anchor.start..end), end }
+    Attempt { matched: is_key.then_some(anchor.start..end), end }
 }
 
-/// Returns the base64 characters of the lines of a key, and whether it has headers such as `Proc-Type`. Indentation, quotes
-/// and escaped line ends are skipped; any other character ends the key.
-fn base64_of(body: &[u8]) -> (String, bool) {
+/// Returns the base64 characters of a key. White space, quotes, marks of quotations and escaped line ends are skipped, as are
+/// headers such as `Proc-Type` and the numbers of lines; any other character ends the key.
+fn base64_of(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).replace("\\r", "").replace("\\n", "\n");
-    let (mut base64, mut has_headers) = (String::new(), false);
-    for line in text.lines() {
-        let line =
-            line.trim_matches(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '>' | '#' | '*' | ',' | '\\'));
-        if line.contains(": ") && base64.is_empty() {
-            has_headers = true;
-        } else if line.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')) {
-            base64.push_str(line);
-        } else {
-            break;
+    let mut base64 = String::new();
+    for line in text.lines().filter(|line| !line.contains(": ")) {
+        let is_mark = |c: char| matches!(c, '"' | '\'' | '>' | '#' | '*' | ',' | '\\' | '|' | ':');
+        for word in line.split_whitespace().map(|word| word.trim_matches(is_mark)) {
+            if !word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')) {
+                return base64;
+            }
+            if !word.bytes().all(|byte| byte.is_ascii_digit()) {
+                base64.push_str(word);
+            }
         }
     }
-    (base64, has_headers)
+    base64
 }

@@ -13,7 +13,7 @@ use super::shape::Alphabet::{
     Alnum, Base32, Base64, Digit, Hex, Letter, LowerAlnum, LowerHex, Unreserved, UpperAlnum, Url, UrlPadded,
 };
 use super::shape::{self, ShapePart, between, exactly, literal};
-use super::{Attempt, assignments, private_keys, url_passwords};
+use super::{Attempt, assignments, credentials, private_keys, url_passwords};
 
 /// The most bytes between a value and the word that tells its kind.
 const NEAR: usize = 100;
@@ -148,7 +148,7 @@ const TWILIO_ANCHORS: &[&str] =
     &["SK0", "SK1", "SK2", "SK3", "SK4", "SK5", "SK6", "SK7", "SK8", "SK9", "SKa", "SKb", "SKc", "SKd", "SKe", "SKf"];
 
 /// All rules. Where two match at the same byte, the first counts.
-pub(super) static RULES: [Rule; 85] = [
+pub(super) static RULES: [Rule; 87] = [
     checked("GitHub token", GITHUB_CLASSIC, &[exactly(Alnum, 36)], TokenCheck::Decisive(has_base62_crc)),
     token("GitHub fine-grained token", &["github_pat_"], &[exactly(Alnum, 22), literal("_"), exactly(Alnum, 59)]),
     checked(
@@ -329,6 +329,15 @@ pub(super) static RULES: [Rule; 85] = [
     ),
     other("private key", &["-----BEGIN "], private_keys::attempt),
     other("password in a URL", &["://"], url_passwords::attempt),
+    other("password in a command", &["curl "], credentials::in_command),
+    Rule {
+        is_generic: true,
+        ..other(
+            "credential in a header",
+            &["bearer ", "authorization: basic ", "authorization: token "],
+            credentials::in_header,
+        )
+    },
     Rule {
         kind: "random value beside a word such as `password`",
         anchors: &assignments::WORDS,

@@ -54,14 +54,14 @@ fn end_of(bytes: &[u8], start: usize, most: usize) -> usize {
     start + bytes.get(start..).unwrap_or_default().iter().take(most).take_while(is_part).count()
 }
 
-fn host_end(bytes: &[u8], start: usize) -> usize {
+pub(super) fn host_end(bytes: &[u8], start: usize) -> usize {
     let is_host =
         |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(**byte, b'.' | b'-' | b'_' | b'[' | b']' | b':');
     start + bytes.get(start..).unwrap_or_default().iter().take(MAX_NAME).take_while(is_host).count()
 }
 
 /// Tells whether a password is none of a template, an example or a default.
-fn is_real(name: &str, password: &str) -> bool {
+pub(super) fn is_real(name: &str, password: &str) -> bool {
     let lower = password.to_ascii_lowercase();
     let is_template = password.contains(['$', '*']) || password.contains("%s") || password.contains("..");
     // A variable of cmd.exe; the `%` of an encoded character has two digits behind it.
@@ -72,7 +72,7 @@ fn is_real(name: &str, password: &str) -> bool {
 }
 
 /// Tells whether others reach a host: not this machine, a name without a domain, or a reserved name.
-fn is_reachable(host: &str) -> bool {
+pub(super) fn is_reachable(host: &str) -> bool {
     if let Some(literal) = host.strip_prefix('[') {
         let address = literal.split(']').next().unwrap_or_default().parse::<Ipv6Addr>();
         return !address.is_ok_and(|address| address.is_loopback() || address.is_unspecified());

@@ -39,6 +39,10 @@ pub(crate) fn base64(random: &mut Random, length: usize) -> String {
     STANDARD.encode(bytes(random, length))
 }
 
+pub(crate) fn base64_url(text: &str) -> String {
+    URL_SAFE_NO_PAD.encode(text)
+}
+
 pub(crate) fn hex(random: &mut Random, length: usize) -> String {
     of(random, LOWER_HEX, length)
 }
@@ -139,7 +143,7 @@ fn assignment(random: &mut Random) -> String {
     let name = random.choice(&[
         "DB_PASSWORD", "client_secret", "api-key", "apiKey", "SESSION_SECRET", "auth_token", "aws_secret_access_key",
         "passphrase", "signingSecret", "ACCESS_KEY", "passwd", "PWD", "credential", "access-key", "accessKey",
-        "private_key", "private-key", "privateKey", "auth_key", "authKey", "API_KEY",
+        "private_key", "private-key", "privateKey", "auth_key", "authKey", "API_KEY", "DB_PASS",
     ]);
     let value = match random.below(4) {
         0 => of(random, BASE62, 24),
@@ -155,11 +159,49 @@ fn assignment(random: &mut Random) -> String {
     }
 }
 
+/// The ways in which commands, tables and settings name a password.
+fn named_value(random: &mut Random) -> String {
+    let value = of(random, BASE62, 24);
+    match random.below(10) {
+        8 => format!("ALTER USER app PASSWORD '{value}'"),
+        0 => format!("deploy --password {value} --region eu"),
+        1 => format!("| DB password | {value} |"),
+        2 => format!("machine db.acme.io login app password {value}"),
+        3 => format!("<add key=\"password\" value=\"{value}\"/>"),
+        4 => format!("<password>{value}</password>"),
+        5 => format!("{{\"name\": \"DB_PASSWORD\", \"value\": \"{value}\"}}"),
+        6 => format!("- name: DB_PASSWORD\n  value: {value}"),
+        7 => format!("password:\u{a0}{value}"),
+        _ => format!("The password is `{value}`."),
+    }
+}
+
+fn in_command(random: &mut Random) -> String {
+    let (name, length) = (random.choice(&["app", "admin", "deploy"]), random.between(10, 24));
+    let password = of(random, BASE62, length);
+    match random.below(3) {
+        0 => format!("curl -u {name}:{password} https://db.acme.io/health"),
+        1 => format!("curl -sS --user '{name}:{password}' https://db.acme.io/health"),
+        _ => format!("curl -X POST \\\n  --user={name}:{password} https://10.1.2.3/health"),
+    }
+}
+
+fn in_header(random: &mut Random) -> String {
+    match random.below(3) {
+        2 => format!("Authorization: token {}", of(random, BASE62, 40)),
+        0 => format!("Authorization: Bearer {}", of(random, BASE62, 40)),
+        _ => format!("Authorization: Basic {}", STANDARD.encode(format!("app:{}", of(random, BASE62, 16)))),
+    }
+}
+
 /// Makes a value of a kind.
 type Generator = fn(&mut Random) -> String;
 
 /// The kinds, by the names that qipu gives them. Each generator follows the documentation of the service.
-pub(crate) const KINDS: [(&str, Generator); 90] = [
+pub(crate) const KINDS: [(&str, Generator); 93] = [
+    ("random value beside a word such as `password`", named_value),
+    ("password in a command", in_command),
+    ("credential in a header", in_header),
     ("GitHub token", github),
     ("GitHub fine-grained token", |r| format!("github_pat_{}_{}", of(r, BASE62, 22), of(r, BASE62, 59))),
     ("GitHub app token", |r| format!("ghs_{}_{}", of(r, "123456789", 7), jwt(r))),
