@@ -23,7 +23,8 @@ const FORMATS: [Format; 3] = [Format::Human, Format::Json, Format::Records];
 const CASES: usize = 10_000;
 
 /// The result of a tool is within the budget as a whole, and valid: as JSON, with a text that begins with the banner, and
-/// with the same answer for programs if these are asked for. Every other format begins with the banner too.
+/// with the same answer for programs if these are asked for. Every other format begins with the banner too, records after
+/// their head.
 #[test]
 fn results_of_tools_are_within_the_budget_as_a_whole() {
     let cases = AtomicUsize::new(0);
@@ -34,12 +35,13 @@ fn results_of_tools_are_within_the_budget_as_a_whole() {
             for command in commands(&store) {
                 let Ok(mut report) = run_on(&command, &store) else { continue };
                 report.head.banner = Some(true);
-                for (format, mark) in
-                    FORMATS.into_iter().zip(["> ", "{\"banner\":\"", "W "]).chain([(Format::Prompt, "")])
-                {
+                let marks = [(Format::Human, "> "), (Format::Json, "{\"banner\":\""), (Format::Prompt, "")];
+                for (format, mark) in marks {
                     let text = write(&report, None, format).unwrap();
                     prop_assert!(text.starts_with(&format!("{mark}{BANNER}")), "{:?}: {}", format, text);
                 }
+                let records = write(&report, None, Format::Records).unwrap();
+                prop_assert_eq!(records.lines().nth(1), Some(&*format!("W {BANNER}")));
                 for format in formats {
                     let whole = write(&report, None, format).unwrap();
                     let near = [chars(&whole), chars(&whole) - 1, chars(&whole) + 1, chars(&whole) / 2];
@@ -255,7 +257,7 @@ fn notes_are_shown_whole_in_rank_order_and_skipped_if_they_do_not_fit() {
                     "H qipu=1 records=1 store=.qipu/ mode=context notes={shown} matched={} truncated=true\n",
                     notes.len()
                 );
-                chars(&line) + chars(whole.lines().next().unwrap()) + 1
+                chars(&line) + chars(whole.lines().nth(1).unwrap()) + 1
             };
             let mut kept: Vec<&str> = Vec::new();
             for (number, note) in notes.iter().enumerate() {

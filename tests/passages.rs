@@ -1,6 +1,6 @@
 //! Passages: the laws of what is shown of notes that don't fit whole, and that the answer is there in every format.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::support::files::temp_dir;
 use crate::support::generators::{passages, runner};
@@ -10,7 +10,7 @@ use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::note::Note;
-use qipu::report::{NoteEntry, Report};
+use qipu::report::{Fragment, NoteEntry, Report};
 use qipu::request::{AssessmentOptions, Budget, Format};
 use qipu::store::{Config, Store};
 use serde_json::Value;
@@ -24,17 +24,28 @@ fn entries(report: &Report) -> impl Iterator<Item = &NoteEntry> {
     report.entries.iter().filter_map(|entry| entry.note())
 }
 
-/// Returns the lines of files that an answer in JSON shows, by note; `None` for one that is shown whole.
-fn shown(text: &str) -> BTreeMap<String, Option<BTreeSet<u64>>> {
+/// The texts that an answer shows, by note; `None` for one that is shown whole.
+type ShownTexts = BTreeMap<String, Option<Vec<String>>>;
+
+/// Returns the texts of the passages of an answer in JSON.
+fn shown(text: &str) -> ShownTexts {
     let answer: Value = serde_json::from_str(text).unwrap();
     let notes = answer["notes"].as_array().unwrap().iter();
-    let lines = |passage: &Value| passage["lines"][0].as_u64().unwrap()..=passage["lines"][1].as_u64().unwrap();
     let of_note = |note: &Value| {
-        let passages = note["passages"].as_array();
-        let lines = passages.map(|passages| passages.iter().flat_map(lines).collect());
-        (note["id"].as_str().unwrap().to_owned(), lines)
+        let text = |passage: &Value| passage["text"].as_str().unwrap().to_owned();
+        let is_cut = note.to_string().contains("…[truncated]");
+        let texts = note["passages"].as_array().map(|passages| passages.iter().map(text).collect());
+        let texts = texts.or_else(|| is_cut.then(Vec::new));
+        (note["id"].as_str().unwrap().to_owned(), texts)
     };
     notes.map(of_note).collect()
+}
+
+/// Tells whether an answer shows a fragment of a note.
+fn has(answer: &ShownTexts, entry: &NoteEntry, fragment: &Fragment) -> bool {
+    let text = fragment.text(entry.note.body().unwrap());
+    let is_in = |texts: &Vec<String>| texts.iter().any(|shown| shown.contains(text));
+    answer.get(entry.note.id.as_str()).is_some_and(|texts| texts.as_ref().is_none_or(is_in))
 }
 
 /// Generates sections with prose, lists, code and tables; some contain words of the question.
@@ -54,13 +65,16 @@ fn documents() -> impl Strategy<Value = Store> {
         _ => format!("{one} {two}"),
     });
     let section = (prop::sample::select(vec!["Decision", "Cache", "Notes"]), prop::collection::vec(block, 1..5));
-    let note = prop::collection::vec(section, 1..5).prop_map(|sections| {
+    let summary = prop::option::weighted(0.3, prop::collection::vec(prop::sample::select(WORDS.to_vec()), 1..9));
+    let note = (summary, prop::collection::vec(section, 1..5)).prop_map(|(summary, sections)| {
         let text = |(heading, blocks): (&str, Vec<String>)| format!("## {heading}\n\n{}\n\n", blocks.join("\n\n"));
-        sections.into_iter().map(text).collect::<String>()
+        let summary = summary.map_or(String::new(), |words| format!("summary: Written {}\n", words.join(" ")));
+        (summary, sections.into_iter().map(text).collect::<String>())
     });
     prop::collection::vec(note, 2..9).prop_map(|bodies| {
-        let note = |(number, body): (usize, String)| {
-            let text = format!("---\nid: n{number}\ntitle: Title {number}\n---\n\n# Title {number}\n\n{body}");
+        let note = |(number, (summary, body)): (usize, (String, String))| {
+            let head = format!("id: n{number}\ntitle: Title {number}\ntags: [t]\n{summary}");
+            let text = format!("---\n{head}---\n\n# Title {number}\n\n{body}");
             Note::parse(&format!("notes/n{number}.md"), text.into_bytes())
         };
         let notes = bodies.into_iter().enumerate().map(note).collect();
@@ -76,6 +90,12 @@ fn fragments_do_not_overlap() {
             let report = run_on(&passages("cache lock retry", None), &store).unwrap();
             for entry in entries(&report) {
                 let fragments = &entry.passages.as_ref().unwrap().fragments;
+                let is_summary = |fragment: &&Fragment| fragment.summary.is_some();
+                prop_assert_eq!(
+                    fragments.iter().take_while(is_summary).count(),
+                    fragments.iter().filter(is_summary).count()
+                );
+                let fragments: Vec<&Fragment> = fragments.iter().skip_while(is_summary).collect();
                 let disjoint = fragments.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start);
                 prop_assert!(disjoint && fragments.iter().all(|fragment| !fragment.range.is_empty()), "{fragments:?}");
                 for fragment in fragments {
@@ -92,7 +112,8 @@ fn fragments_do_not_overlap() {
 }
 
 /// Whatever is shown stands so in the file, in its order, below headings that do not repeat the title; the best note is
-/// shown whenever one of its parts fits; the same input gives the same bytes; no budget is passed.
+/// shown whenever one of its parts fits; the same input gives the same bytes; no budget is passed. Notes in part have the
+/// fields of whole ones.
 #[test]
 fn passages_are_parts_of_their_notes_in_their_order() {
     let formats = [Format::Human, Format::Json, Format::Records, Format::Prompt];
@@ -102,20 +123,46 @@ fn passages_are_parts_of_their_notes_in_their_order() {
                 run_on(&passages("cache lock retry", is_weighed.then(AssessmentOptions::default)), &store).unwrap();
             for format in formats {
                 let Some(text) = written(&report, budget, format) else { continue };
+                let Some(first) = entries(&report).next().map(|entry| entry.note.id.to_string()) else { continue };
                 prop_assert!(text.chars().count() <= budget, "{format:?}");
                 prop_assert_eq!(written(&report, budget, format), Some(text.clone()));
-                let first = entries(&report).next().map(|entry| entry.note.id.to_string()).unwrap();
                 let least = entries(&report).next().and_then(|entry| entry.passages.clone()).map(|passages| {
-                    passages.fragments.iter().map(|fragment| fragment.range.len()).min().unwrap_or_default()
+                    let alone =
+                        passages.fragments.iter().filter(|fragment| fragment.is_alone && fragment.summary.is_none());
+                    alone.map(|fragment| fragment.range.len()).min().unwrap_or(budget)
                 });
-                // What the frame and the note's name take at most.
-                let has_room = least.is_some_and(|least| least + 700 <= budget);
+                // What the frame and the note's name take at most. JSON has the text twice, and the summary.
+                let has_room = least.is_some_and(|least| 2 * least + 1_100 <= budget);
                 prop_assert!(!has_room || text.contains(&first), "{first} is missing in {format:?}:\n{text}");
+                let count = |mark: &str| text.lines().filter(|line| line.starts_with(mark)).count();
+                match format {
+                    Format::Human => {
+                        let notes = count("## Note: ");
+                        prop_assert_eq!([count("Type: "), count("Tags: "), count("---")], [notes, notes, 2 * notes]);
+                    }
+                    Format::Prompt if is_weighed => {
+                        prop_assert_eq!(text.matches(" (confidence: ").count(), count("- ["), "{}", text);
+                    }
+                    Format::Records if is_weighed => prop_assert_eq!(count("D belief "), count("N "), "{}", text),
+                    _ => {}
+                }
             }
             let Some(text) = written(&report, budget, Format::Json) else { return Ok(()) };
             let answer: Value = serde_json::from_str(&text).unwrap();
             for note in answer["notes"].as_array().unwrap() {
                 let entry = entries(&report).find(|entry| entry.note.id.as_str() == note["id"]).unwrap();
+                if note["summary"].as_str().unwrap().ends_with("…[truncated]") {
+                    continue;
+                }
+                let summary = entry.note.summary().unwrap_or_default();
+                prop_assert_eq!(note["summary"].as_str(), Some(&*summary));
+                let texts = note["passages"].as_array().map(|passages| {
+                    passages.iter().map(|passage| passage["text"].as_str().unwrap()).collect::<Vec<_>>().join("\n…\n")
+                });
+                prop_assert!(
+                    note["content"].is_string() && texts.is_none_or(|texts| note["content"] == texts),
+                    "{note}"
+                );
                 let file: Vec<&str> = entry.note.body().unwrap().lines().collect();
                 let before = entry.note.parsed().unwrap().body_line() - 1;
                 let mut last = 0;
@@ -143,12 +190,7 @@ fn a_larger_budget_loses_a_passage_for_a_better_one_alone() {
             let [Some(small), Some(large)] = answers.map(|text| text.as_deref().map(shown)) else { return Ok(()) };
             for entry in entries(&report) {
                 let Some(passages) = &entry.passages else { continue };
-                let has = |answer: &BTreeMap<String, Option<BTreeSet<u64>>>, line: usize| {
-                    answer
-                        .get(entry.note.id.as_str())
-                        .is_some_and(|lines| lines.as_ref().is_none_or(|lines| lines.contains(&(line as u64))))
-                };
-                for lost in passages.fragments.iter().filter(|f| has(&small, f.lines.0) && !has(&large, f.lines.0)) {
+                for lost in passages.fragments.iter().filter(|f| has(&small, entry, f) && !has(&large, entry, f)) {
                     prop_assert!(gained(&report, &small, &large) >= lost.worth, "{:?}\n{:?}\n{:?}", lost, small, large);
                 }
             }
@@ -158,18 +200,12 @@ fn a_larger_budget_loses_a_passage_for_a_better_one_alone() {
 }
 
 /// Returns what the best note is worth of which an answer shows something that another one does not show.
-fn gained(
-    report: &Report,
-    small: &BTreeMap<String, Option<BTreeSet<u64>>>,
-    large: &BTreeMap<String, Option<BTreeSet<u64>>>,
-) -> f64 {
+fn gained(report: &Report, small: &ShownTexts, large: &ShownTexts) -> f64 {
     let is_new = |entry: &&NoteEntry| {
         let id = entry.note.id.as_str();
-        match (small.get(id), large.get(id)) {
-            (_, None) => false,
-            (Some(Some(small)), Some(Some(large))) => !large.is_subset(small),
-            (small, large) => small != large,
-        }
+        let fragments = entry.passages.iter().flat_map(|passages| &passages.fragments);
+        let mut new = fragments.filter(|fragment| has(large, entry, fragment) && !has(small, entry, fragment));
+        new.next().is_some() || large.contains_key(id) && !small.contains_key(id)
     };
     let best = |entry: &NoteEntry| {
         let passages = entry.passages.clone().unwrap_or_default();
@@ -193,9 +229,9 @@ fn the_same_passages_are_shown_in_every_format() {
         let records = ask("records", "3000");
         let is_record = |line: &str| ["H ", "N ", "W ", "B ", "D ", "S "].iter().any(|mark| line.starts_with(mark));
         let said = records.lines().filter(|line| line.len() > 40 && !is_record(line));
-        // JSON takes more for names, quotes and paths.
+        // JSON takes more for names, quotes and paths, and has the text of a note both as a whole and in passages.
         let answers =
-            [("prompt", ask("prompt", "3200")), ("human", ask("human", "3200")), ("json", ask("json", "4600"))];
+            [("prompt", ask("prompt", "3200")), ("human", ask("human", "3200")), ("json", ask("json", "8600"))];
         for line in said {
             all += 1;
             for (format, answer) in &answers {
@@ -322,4 +358,48 @@ fn a_named_note_without_an_answer_is_reported() {
     let answer = call(root, &["ask", "zebra", "--note", "long"]);
     assert!(answer.stdout.contains("contain no word of the question"), "{}", answer.stdout);
     assert_eq!(call(root, &["ask", " "]).code(), 2);
+}
+
+/// The answer is in a summary that the frontmatter states, beside a body of which a part fits, and beside one that fits.
+#[test]
+fn a_written_summary_is_shown_where_it_answers() {
+    let filler = "Of gardens and flowers.\n\n".repeat(60);
+    for (body, budget) in [(filler.as_str(), 400), (filler.as_str(), 700), ("Of gardens.", 700), ("", 700)] {
+        for field in ["summary", "description", "abstract"] {
+            let dir = one_note("x");
+            let text = format!("---\nid: long\ntitle: Long\n{field}: The zebra eats 250 kg.\n---\n{body}\n");
+            std::fs::write(dir.path().join(".qipu/notes/long.md"), text).unwrap();
+            for format in ["human", "prompt", "records", "json"] {
+                let shown = asked(&dir, "what does the zebra eat?", budget.max(600), format);
+                assert_eq!(shown.matches("250 kg").count(), 1, "{field} as {format} in {budget}: {shown}");
+            }
+        }
+    }
+    let dir = one_note(&format!("The zebra eats 250 kg.\n\n{filler}"));
+    let file = dir.path().join(".qipu/notes/long.md");
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(file, text.replace("title: Long\n", "title: Long\nsummary: The zebra eats 250 kg.\n")).unwrap();
+    let shown = asked(&dir, "what does the zebra eat?", 600, "human");
+    assert_eq!(shown.matches("250 kg").count(), 1, "not twice: {shown}");
+}
+
+/// A note whose body contains no word of the question, but whose tags do, precedes weaker notes in any budget.
+#[test]
+fn a_note_that_its_tags_answer_keeps_its_place() {
+    let filler = "Of gardens and flowers.\n\n".repeat(60);
+    let dir = one_note("x");
+    let notes = dir.path().join(".qipu/notes");
+    std::fs::write(
+        notes.join("long.md"),
+        format!("---\nid: long\ntitle: Long\ntags: [zebra, stripes]\n---\n## Decision\n\nThe rule.\n\n{filler}"),
+    )
+    .unwrap();
+    for number in 0..6 {
+        let text = format!("---\nid: n{number}\ntitle: N {number}\n---\n{filler}A zebra once. {filler}");
+        std::fs::write(notes.join(format!("n{number}.md")), text).unwrap();
+    }
+    for budget in [700, 1_000, 2_000, 4_000] {
+        let shown = asked(&dir, "zebra stripes", budget, "records");
+        assert!(shown.contains("\nN long ") && shown.contains("The rule."), "{budget}: {shown}");
+    }
 }

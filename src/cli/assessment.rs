@@ -1,7 +1,7 @@
 //! The completion and the checks of the arguments of `qipu context` for the purpose of an answer, and for expanding
 //! notes that were shown.
 
-use crate::env::Today;
+use super::globals::Invocation;
 use crate::error::Error;
 use crate::request::{Abstraction, AssessmentOptions, Budget, ExpandRequest, Format};
 
@@ -16,27 +16,29 @@ pub(super) fn target_budget(options: &AssessmentOptions, budget: Budget) -> Resu
     Ok(Budget { target_tokens: options.target_tokens, ..budget })
 }
 
-/// Completes the given options; `None` if no flag is given, and the format is not a prompt.
+/// Completes the given options; `None` if no flag is given, and the format is not a prompt. Without bodies, notes are
+/// shown as summaries unless a level is given.
 pub(super) fn complete_options(
     given: AssessmentOptions,
     has_query: bool,
-    has_budget: bool,
-    format: Format,
-    today: Today,
+    shows_bodies: bool,
+    shows_passages: bool,
+    invocation: &Invocation<'_>,
 ) -> Result<Option<AssessmentOptions>, Error> {
-    if given == AssessmentOptions::default() && format != Format::Prompt {
+    if given == AssessmentOptions::default() && invocation.format != Format::Prompt {
         return Ok(None);
     }
     let abstraction = match given.abstraction {
         Some(level) => Some(level),
-        None if has_query && has_budget => None,
+        None if !shows_bodies => Some(Abstraction::Summary),
+        None if shows_passages => None,
         None if given.purpose.is_some() => Some(Abstraction::Adaptive),
         None => Some(Abstraction::Detailed),
     };
     if abstraction == Some(Abstraction::Extract) && !has_query {
         return Err(Error::usage("--abstraction extract needs a query").hint("add --query WORDS"));
     }
-    Ok(Some(AssessmentOptions { abstraction, today: given.purpose.map(|_| today.day()), ..given }))
+    Ok(Some(AssessmentOptions { abstraction, today: given.purpose.map(|_| invocation.day()), ..given }))
 }
 
 /// The most tokens of an expansion by default.

@@ -8,8 +8,8 @@ use super::globals::Invocation;
 use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::{
-    AssessmentOptions, BlockOptions, Command, ContextRequest, ExpandRequest, QuestionOptions, Score, Selectors, count,
-    share, whole,
+    AssessmentOptions, BlockOptions, Command, ContextRequest, ExpandRequest, Format, QuestionOptions, Score, Selectors,
+    count, share, whole,
 };
 
 /// The most notes that a query selects without a budget and another limit.
@@ -143,8 +143,11 @@ impl ContextArgs {
         let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
         let has_text = self.selectors.query.is_some() || !self.words.is_empty();
-        let assessment = complete_options(self.options, has_text, has_budget && !self.whole, invocation.format, today)?;
-        let shows_passages = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
+        let with_body = choice(self.with_body, self.without_body);
+        let shows_bodies = with_body.unwrap_or(invocation.format != Format::Records);
+        let shows_passages = shows_bodies && has_text && has_budget && !self.whole;
+        let assessment = complete_options(self.options, has_text, shows_bodies, shows_passages, invocation)?;
+        let has_no_level = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
         if self.blocks.choice.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
@@ -161,9 +164,9 @@ impl ContextArgs {
         Ok(ContextRequest {
             selection,
             banner: choice(self.banner, self.no_banner),
-            with_body: choice(self.with_body, self.without_body),
+            with_body,
             with_custom: self.custom,
-            passages_within: budget.most_chars().filter(|_| has_text && !self.whole && shows_passages),
+            passages_within: budget.most_chars().filter(|_| shows_passages && has_no_level),
             blocks: requested_blocks(self.blocks, has_budget),
             assessment,
             max_candidates: budget.max_candidates(),

@@ -8,13 +8,13 @@ use crate::calendar::parse;
 use crate::context::question::Question;
 use crate::context::{
     AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, Outdated, QueryContent, RankedNotes, Selection,
-    Session, add_passages, assess, choose_blocks, compare, expand, journal_day, patterns, select, weigh_mentions,
+    Session, add_passages, assess, choose_blocks, compare, expand, patterns, select, weigh_mentions,
 };
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{
-    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, LABELS, Layout, NoteContent, NoteEntry, PATTERNS,
-    Passages, PeriodEntry, Report, ReportHead, ShownFields, layout,
+    Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, Layout, NoteContent, NoteEntry, PATTERNS, Passages,
+    PeriodEntry, Report, ReportHead, ShownFields, layout,
 };
 use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, RelatedKind, Score};
 use crate::search::StopWords;
@@ -56,12 +56,12 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
     let content = Arc::new(QueryContent {
-        max_excerpt_blocks: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
+        max_excerpt_items: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
         ..QueryContent::new(selection.highlighter.clone())
     });
     for entry in &mut notes {
         entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
-        if selection.journals.is_some() && journal_day(&entry.note).is_some() {
+        if selection.journals.is_some() && entry.note.journal_day().is_some() {
             entry.summary = EntrySummary::Excerpt;
         }
     }
@@ -86,7 +86,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let layout = layout_of(request);
     let head = ReportHead {
         banner: request.banner.or(is_unasked(request).then_some(true)),
-        show: shown_fields(request, &notes, passage_chars.is_some()),
+        show: shown_fields(request, passage_chars.is_some()),
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
@@ -119,7 +119,7 @@ fn layout_of(request: &ContextRequest) -> &'static Layout {
     }
 }
 
-fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: bool) -> ShownFields {
+fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
     let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
     ShownFields {
         body: request.with_body.map_or(Body::ByFormat, |is_shown| if is_shown { Body::Shown } else { Body::Hidden }),
@@ -127,7 +127,6 @@ fn shown_fields(request: &ContextRequest, notes: &[NoteEntry], has_passages: boo
         has_custom: request.with_custom,
         has_passages,
         has_only_matches: is_unasked,
-        usual_confidence: usual_confidence(notes),
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
     }
 }
@@ -150,18 +149,10 @@ fn answer_scores(store: &Store, selection: &Selection, entries: &[NoteEntry]) ->
         let utility_share = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
         let share =
             if is_hit { utility_share * selection.shares.get(&position).copied().unwrap_or_default() } else { 1.0 };
-        Some(AnswerScore { share, is_named })
+        Some(AnswerScore { share, is_named, is_hit })
     };
-    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false });
+    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false, is_hit: false });
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(score).collect()
-}
-
-/// Returns the label of the confidence that most notes with passages have.
-fn usual_confidence(entries: &[NoteEntry]) -> Option<&'static str> {
-    let shown = entries.iter().filter(|entry| entry.passages.is_some());
-    let labels: Vec<&str> = shown.filter_map(|entry| Some(entry.assessment.as_ref()?.confidence.label())).collect();
-    let count = |label: &str| labels.iter().filter(|other| **other == label).count();
-    LABELS.iter().map(|(label, _)| *label).max_by_key(|label| count(label)).filter(|label| count(label) > 0)
 }
 
 impl CandidateLimits {
@@ -252,8 +243,8 @@ struct BlocksAdded {
     without: usize,
 }
 
-/// Sets the blocks that are shown of each note. Notes without one are removed, except for named ones, which are shown
-/// with their summary.
+/// Sets the blocks that are shown of each note. Notes without one are removed, and so are all after the limit is reached,
+/// except for named ones, which are shown with their summary.
 fn add_blocks(
     content: &QueryContent,
     named: &HashSet<NoteId>,
@@ -267,8 +258,10 @@ fn add_blocks(
     let keeps_all = choice == BlockChoice::All || content.highlighter.is_none();
     let mut added = BlocksAdded { is_limited, without: 0 };
     let all = std::mem::take(entries).into_iter().zip(chosen);
+    let mut is_full = false;
     for (entry, chosen) in all {
-        if chosen.is_shown || keeps_all || named.contains(&entry.note.id) {
+        is_full |= chosen.has_any && !chosen.is_shown;
+        if chosen.is_shown || (keeps_all && !is_full) || named.contains(&entry.note.id) {
             entries.push(NoteEntry { shown_blocks: Some(Box::new(chosen.blocks)), ..entry });
         } else {
             added.without += usize::from(!chosen.has_any);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 use rayon::prelude::*;
 
-use crate::calendar::{Period, find_numeric_day, parse_day};
+use crate::calendar::Period;
 use crate::store::{NoteHandle, NoteIdx};
 
 /// The fewest notes for one thread.
@@ -22,7 +22,7 @@ pub struct Journals {
 impl Journals {
     /// Finds the journals among notes in the order of their ids.
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
-        let day = |(index, note): (usize, &Arc<NoteHandle>)| Some((journal_day(note)?, NoteIdx::new(index)));
+        let day = |(index, note): (usize, &Arc<NoteHandle>)| Some((note.journal_day()?, NoteIdx::new(index)));
         let mut days: Vec<(Date, NoteIdx)> =
             notes.par_iter().enumerate().with_min_len(MIN_NOTES).filter_map(day).collect();
         days.sort_unstable();
@@ -64,50 +64,8 @@ impl Journals {
     }
 }
 
-/// Returns the day of a journal: a note of that type, or a note whose whole title or file name is a date. The day is
-/// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
-pub fn journal_day(note: &NoteHandle) -> Option<Date> {
-    if !note.is_journal() {
-        let day = parse_day(note.title()).or_else(|| parse_day(note.stem()))?;
-        return Some(note.list_fields().day().unwrap_or(day));
-    }
-    let head = note.list_fields();
-    // A journal may have a title with more than its date, such as `2025-03-05 at the lab`.
-    let date_in = |text: &str| parse_day(text).or_else(|| find_numeric_day(text));
-    let created = || head.created_day();
-    head.day().or_else(|| date_in(note.title())).or_else(|| date_in(note.stem())).or_else(created)
-}
-
 /// Returns the day of a note: of a journal its own, else that of the field `date` or of the last change.
 pub fn day_of(note: &NoteHandle) -> Option<Date> {
     let head = note.list_fields();
-    journal_day(note).or_else(|| head.day()).or_else(|| head.changed().map(|time| time.date()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn day(path: &str, fields: &str) -> Option<String> {
-        let text = format!("---\nid: n\n{fields}---\nText\n");
-        journal_day(&NoteHandle::parse(path, text.into_bytes())).map(|day| day.to_string())
-    }
-
-    #[test]
-    fn a_journal_is_a_note_of_the_type_or_one_that_is_named_by_a_date() {
-        let of = |path: &str, fields: &str| day(path, fields).unwrap_or_default();
-        assert_eq!(of("journals/x.md", "title: X\ncreated: 2025-03-05T23:30:00-05:00\n"), "2025-03-05");
-        assert_eq!(of("journals/2025_03_04.md", "title: X\ncreated: 2025-03-05\n"), "2025-03-04");
-        assert_eq!(of("journals/2025_03_04.md", "title: Mar 3rd, 2025\n"), "2025-03-03");
-        assert_eq!(of("journals/2025_03_04.md", "title: Mar 3rd, 2025\ndate: 2025-03-02\n"), "2025-03-02");
-        assert_eq!(of("notes/a.md", "title: 2025-03-01\n"), "2025-03-01");
-        assert_eq!(of("notes/a.md", "title: 2025-03-01\ndate: 2025-02-01\n"), "2025-02-01");
-        assert_eq!(of("notes/2025-03-01.md", "title: A title\n"), "2025-03-01");
-        assert_eq!(of("notes/a.md", "title: 2025-03-01 at the lab\ntype: journal\n"), "2025-03-01");
-        assert_eq!(of("journals/qp-a1-2025-03-01.md", "title: A title\n"), "2025-03-01");
-        assert_eq!(of("notes/a.md", "title: 2025-03-01 at the lab\n"), "");
-        assert_eq!(of("notes/a.md", "title: A\ndate: 2025-03-01\n"), "");
-        assert_eq!(of("journals/a.md", "title: A\nupdated: 2025-03-01\n"), "");
-        assert_eq!(of("notes/a.md", "title: 2025-02-30\n"), "");
-    }
+    note.journal_day().or_else(|| head.day()).or_else(|| head.changed().map(|time| time.date()))
 }

@@ -265,10 +265,8 @@ pub fn weigh_mentions(entries: &mut [NoteEntry], mentions: &[MentionTarget]) {
     for entry in entries {
         let body = entry.note.parsed_or_empty().body();
         let Some(passages) = entry.passages.as_deref() else { continue };
-        let names_one = |fragment: &Fragment| {
-            let text = body.get(fragment.range.clone()).unwrap_or_default();
-            needles.iter().any(|needle| needle.closeness_in_text(text).is_some())
-        };
+        let names_one =
+            |fragment: &Fragment| needles.iter().any(|needle| needle.closeness_in_text(fragment.text(body)).is_some());
         let has_statement = is_decision(&entry.note) || is_warning(&entry.note);
         let statement = passages.conclusion().filter(|_| has_statement);
         let weighed = passages.fragments.iter().enumerate().map(|(index, fragment)| {

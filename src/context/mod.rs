@@ -29,7 +29,7 @@ pub use comparison::compare;
 pub use edges::edge_entry;
 pub use filter::{NoteFilter, parse_filters};
 pub use importance::{is_decision, is_warning};
-pub use journals::{Journals, day_of, journal_day};
+pub use journals::{Journals, day_of};
 pub use map_queries::map_queries;
 pub use mentions::weigh_mentions;
 pub use namespaces::Namespaces;

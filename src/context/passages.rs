@@ -54,6 +54,8 @@ pub struct AnswerScore {
     pub share: f64,
     /// Whether the request names it.
     pub is_named: bool,
+    /// Whether a search found it.
+    pub is_hit: bool,
 }
 
 /// Adds to entries, the best first, the fragments of their notes with their worth. `scores` has one for each entry; the
@@ -64,15 +66,21 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
     let sizes = fragment_sizes(max_answer_chars);
     let all: Vec<Passages> =
-        all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
+        all.map_init(TokenCache::default, |cache, entry| passages(entry, &sizes, scorer, cache)).collect();
     let best = all.iter().flat_map(|of_note| &of_note.fragments).map(|fragment| fragment.worth).fold(0.0, f64::max);
     for ((mut passages, score), entry) in all.into_iter().zip(scores).zip(entries) {
         let factor = MIN_NOTE_FACTOR + score.share;
+        let worth_of_note = best.max(f64::MIN_POSITIVE) * score.share * factor;
         // The score of a whole note is more precise than that of its only block.
-        if passages.fragments.len() < 2 {
-            passages.whole = Some(best.max(f64::MIN_POSITIVE) * score.share * factor);
+        if passages.fragments.iter().filter(|fragment| fragment.summary.is_none()).count() < 2 {
+            passages.whole = Some(worth_of_note);
         }
         passages.fragments.iter_mut().for_each(|fragment| fragment.worth *= factor);
+        let is_found_elsewhere = score.is_hit && passages.fragments.iter().all(|fragment| fragment.worth == 0.0);
+        // A note that tags alone answer is shown by what it is about.
+        if let Some(statement) = passages.conclusion().filter(|_| is_found_elsewhere) {
+            passages.fragments[statement].worth = worth_of_note;
+        }
         discount_repetition(&mut passages);
         passages.is_named = score.is_named;
         entry.passages = Some(Arc::new(passages));
@@ -103,16 +111,17 @@ fn discount_repetition(passages: &mut Passages) {
     for index in passages.by_worth() {
         let fragment = &mut passages.fragments[index];
         fragment.worth /= 1.0 + before as f64 / HALF_WORTH_BYTES;
-        before += fragment.range.len();
+        before += fragment.range.len() + fragment.summary.as_deref().map_or(0, str::len);
     }
 }
 
 fn passages<'t>(
-    note: &'t NoteHandle,
+    entry: &'t NoteEntry,
     sizes: &Range<usize>,
     scorer: &BlockScorer,
     cache: &mut TokenCache<'t>,
 ) -> Passages {
+    let note = &entry.note;
     let (parts, mut fragments): (Vec<BlockContext<'_>>, Vec<Fragment>) = fragments(note, sizes).into_iter().unzip();
     let headings: Vec<String> =
         fragments.iter().map(|fragment| format!("{}\n{}", note.title(), fragment.heading_path.join("\n"))).collect();
@@ -127,7 +136,22 @@ fn passages<'t>(
         fragment.companions = with;
         fragment.is_alone = !part.announces();
     }
+    if let Some(summary) = summary_fragment(entry, scorer) {
+        // The summary comes first, so that the indices of companions move.
+        fragments.iter_mut().flat_map(|fragment| &mut fragment.companions).for_each(|index| *index += 1);
+        fragments.insert(0, summary);
+    }
     Passages { fragments, whole: None, is_named: false }
+}
+
+/// Returns the written summary as a fragment. It is scored by itself: it is no neighbour of any text of the body.
+fn summary_fragment(entry: &NoteEntry, scorer: &BlockScorer) -> Option<Fragment> {
+    let summary: Arc<str> = entry.separate_summary()?.into();
+    let text = BlockText { headings: entry.note.title(), text: &summary };
+    let worth = scorer.scores(&[text], &mut TokenCache::default()).into_iter().sum();
+    let (range, lines, chars) = (0..0, (1, 1), shown_chars(&summary));
+    let (heading_path, companions) = (Arc::default(), Vec::new());
+    Some(Fragment { range, summary: Some(summary), lines, chars, heading_path, worth, companions, is_alone: true })
 }
 
 /// Divides a note into passages without a query: each is a fragment, in the order of the text.
@@ -175,7 +199,8 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
             }
             let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let (chars, heading_path, companions) = (shown_chars(text), Arc::clone(&path), Vec::new());
-            let fragment = Fragment { range, lines, chars, heading_path, worth: 0.0, companions, is_alone: true };
+            let (summary, worth, is_alone) = (None, 0.0, true);
+            let fragment = Fragment { range, summary, lines, chars, heading_path, worth, companions, is_alone };
             fragments.push((part, fragment));
         }
     }

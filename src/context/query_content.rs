@@ -2,13 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::note::joined;
 use crate::report::{BlockEntry, NoteContent, SnippetText};
 use crate::search::Highlighter;
 use crate::store::NoteHandle;
-
-/// The most characters of an excerpt.
-const MAX_EXCERPT_CHARS: usize = 480;
 
 /// Computes the parts of notes for one query.
 #[derive(Debug, Clone)]
@@ -17,14 +13,14 @@ pub struct QueryContent {
     pub highlighter: Option<Arc<Highlighter>>,
     /// The score of every block without a query.
     pub default_score: f64,
-    /// The most blocks of an excerpt.
-    pub max_excerpt_blocks: usize,
+    /// The most list items of an excerpt.
+    pub max_excerpt_items: usize,
 }
 
 impl QueryContent {
-    /// Returns the content for a query, with excerpts of any number of blocks.
+    /// Returns the content for a query, with excerpts of any number of items.
     pub fn new(highlighter: Option<Arc<Highlighter>>) -> Self {
-        Self { highlighter, default_score: 0.0, max_excerpt_blocks: usize::MAX }
+        Self { highlighter, default_score: 0.0, max_excerpt_items: usize::MAX }
     }
 }
 
@@ -46,8 +42,7 @@ impl NoteContent for QueryContent {
         note.parsed_or_empty().blocks().into_iter().enumerate().map(entry).collect()
     }
 
-    fn excerpt(&self, note: &NoteHandle) -> String {
-        let blocks = note.parsed_or_empty().blocks().into_iter().take(self.max_excerpt_blocks);
-        joined(blocks.map(|block| block.text), MAX_EXCERPT_CHARS)
+    fn excerpt(&self, note: &NoteHandle) -> Option<String> {
+        note.parsed_or_empty().first_items(self.max_excerpt_items)
     }
 }

@@ -220,10 +220,11 @@ impl<'a> DocumentBuilder<'a> {
         total
     }
 
-    /// Whether the document has so many tokens that no more entries are added.
+    /// Whether the notes have so many tokens that no more are added. Names and frame do not count, so that every format
+    /// ends with the same note.
     pub(super) fn has_reached_target(&self) -> bool {
-        let text = || self.renderer.assemble(&self.renderer.frame(self.frame_state(true)), &self.texts);
-        self.limits.target_tokens.is_some_and(|target| self.limits.tokenizer.count(&text()) >= target)
+        let tokens = || self.texts.iter().map(|(_, text)| text.tokens).sum::<usize>();
+        self.limits.target_tokens.is_some_and(|target| tokens() >= target)
     }
 
     /// Returns the note at `index`; `None` for another entry.

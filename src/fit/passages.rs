@@ -114,10 +114,12 @@ impl<'a> Packer<'a> {
             if self.has_enough() {
                 return;
             }
-            match fragment {
-                Some(fragment) => self.accept_fragment(rank, fragment),
-                None => self.accept_whole(rank),
-            };
+            match (fragment, self.passages(rank)) {
+                (Some(fragment), _) => drop(self.accept_fragment(rank, fragment)),
+                // Without room for the whole, its summary may fit.
+                (None, Some(passages)) if passages.fragments.len() > 1 => self.accept_best_fragment(rank, passages),
+                (None, _) => drop(self.accept_whole(rank)),
+            }
         }
     }
 
@@ -188,6 +190,9 @@ impl<'a> Packer<'a> {
         let Some((first, last)) = self.fragment(rank, ends.start).zip(self.fragment(rank, ends.end)) else {
             return false;
         };
+        if first.summary.is_some() {
+            return false;
+        }
         let max_within = (self.document.limits.max_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
         let bytes = last.range.start.saturating_sub(first.range.end);
         let path_of = |index: usize| self.fragment(rank, index).map(|fragment| &fragment.heading_path);
@@ -204,7 +209,7 @@ impl<'a> Packer<'a> {
             return false;
         }
         let chosen: BTreeSet<usize> = chosen.union(&more).copied().collect();
-        let is_most = self.is_most_of(rank, &chosen);
+        let is_most = self.is_most_of(rank, &chosen) || self.is_whole_shorter(rank, &chosen);
         (is_most && self.accept(rank, None)) || self.accept(rank, Some(chosen))
     }
 
@@ -227,6 +232,27 @@ impl<'a> Packer<'a> {
         chosen as f64 >= WHOLE_SHARE * all as f64
     }
 
+    /// Whether a whole note is no longer than fragments of it: passages have line numbers, and in some formats the text
+    /// twice. Else a larger budget could show a passage in place of the whole.
+    fn is_whole_shorter(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
+        let (proposal, Some(passages)) = (self.order[rank], self.passages(rank)) else { return false };
+        let bytes = |fragment: &Fragment| fragment.range.len();
+        let all: usize = passages.fragments.iter().map(bytes).sum();
+        let of_chosen: usize = chosen.iter().filter_map(|index| passages.fragments.get(*index)).map(bytes).sum();
+        if all > 2 * of_chosen + MAX_GAP {
+            return false;
+        }
+        let document = &mut self.document;
+        let chosen_before = set_fragments(&mut document.included, proposal.entry, Some(chosen.clone()));
+        let chars = |shown_part| {
+            let text = document.renderer.render(proposal.entry, shown_part, &document.included);
+            text.items.iter().map(|item| item.text.chars().count()).sum::<usize>()
+        };
+        let is_shorter = chars(whole_part(document, &proposal)) <= chars(ShownPart::Passages);
+        set_fragments(&mut document.included, proposal.entry, chosen_before);
+        is_shorter
+    }
+
     fn measure_room(&mut self) {
         let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
         self.room = self.document.limits.max_chars().saturating_sub(self.document.chars + frame);
@@ -244,8 +270,7 @@ impl<'a> Packer<'a> {
         let entry = proposal.entry;
         let shown_part = match chosen {
             Some(_) => ShownPart::Passages,
-            None if !self.document.is_assessed(entry) => ShownPart::Whole,
-            None => ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty)),
+            None => whole_part(&self.document, &proposal),
         };
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
@@ -335,6 +360,15 @@ fn edges(chosen: &BTreeSet<usize>) -> Vec<(usize, isize)> {
     let before = chosen.iter().map(|index| (index.checked_sub(1), -1));
     let both = after.zip(before).flat_map(|(after, before)| [after, before]);
     both.filter_map(|(next, step)| Some((next.filter(|next| !chosen.contains(next))?, step))).collect()
+}
+
+/// Returns how a note is shown whole.
+fn whole_part(document: &DocumentBuilder<'_>, proposal: &Proposal) -> ShownPart {
+    if document.is_assessed(proposal.entry) {
+        ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty))
+    } else {
+        ShownPart::Whole
+    }
 }
 
 /// Sets the chosen fragments of an entry; returns those of before.

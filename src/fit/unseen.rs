@@ -100,7 +100,7 @@ fn unseen_parts(
 /// Returns the text of a fragment of a note that is shown in passages; empty for an unknown one.
 fn fragment_text(entry: &NoteEntry, index: usize) -> &str {
     let fragment = entry.passages.as_deref().and_then(|passages| passages.fragments.get(index));
-    fragment.and_then(|fragment| entry.note.parsed_or_empty().body().get(fragment.range.clone())).unwrap_or_default()
+    fragment.map(|fragment| fragment.text(entry.note.parsed_or_empty().body())).unwrap_or_default()
 }
 
 /// Returns a document with the unseen parts of another one, as far as they fit, and these parts: behind a gap, the

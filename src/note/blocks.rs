@@ -44,17 +44,18 @@ pub(crate) struct Block {
 const MAX_OUTLINE: usize = 240;
 const OUTLINE_BYTES: usize = 8 * MAX_OUTLINE;
 
-/// Summarises a body by its first list items, with their texts by `text_of`; `None` if it has none.
-pub(super) fn outline(body: &str, text_of: impl Fn(&Block) -> Option<String>) -> Option<String> {
+/// Summarises a body by its first list items, at most `limit`, with their texts by `text_of`; `None` if it has none.
+pub(super) fn outline(body: &str, limit: usize, text_of: impl Fn(&Block) -> Option<String>) -> Option<String> {
     // Whole lines, since text after a line never changes the items before it.
     let end = body.floor_char_boundary(OUTLINE_BYTES);
     let end = if end == body.len() { end } else { body.get(..end)?.rfind('\n').unwrap_or(end) };
     let items = blocks(body.get(..end)?).into_iter().filter(|block| block.depth > 0);
-    Some(joined(items.filter_map(|block| text_of(&block)), MAX_OUTLINE)).filter(|outline| !outline.is_empty())
+    Some(joined(items.filter_map(|block| text_of(&block)).take(limit), MAX_OUTLINE))
+        .filter(|outline| !outline.is_empty())
 }
 
 /// Joins texts on one line with ` · ` up to a number of characters; `…` marks an omission.
-pub(crate) fn joined(texts: impl Iterator<Item = String>, limit: usize) -> String {
+fn joined(texts: impl Iterator<Item = String>, limit: usize) -> String {
     let mut joined = String::new();
     for text in texts {
         // A text has no more words than characters.

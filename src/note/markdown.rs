@@ -113,7 +113,8 @@ pub(super) fn top_level_events(text: &str) -> impl Iterator<Item = Event<'_>> {
     })
 }
 
-fn is_container(tag: &TagEnd) -> bool {
+/// Tells whether an element has a content that is no top-level text.
+pub(super) fn is_container(tag: &TagEnd) -> bool {
     matches!(
         tag,
         TagEnd::List(_) | TagEnd::BlockQuote(_) | TagEnd::Table | TagEnd::FootnoteDefinition | TagEnd::CodeBlock
@@ -156,6 +157,9 @@ mod tests {
             ("Intro.\n\n## Summary\n\nThe `point` of it.\n\nMore.", "The point of it."),
             ("Intro.\n\nSummary\n---\n\nThe point.\n", "The point."),
             ("Intro.\n\n## Summary\n\n## Next\n\nOther.", "Intro."),
+            ("Intro.\n\n## Summary\n\n- One *thing*.\n- Two.\n\nMore.\n\n- Three", "One thing. · Two."),
+            ("Intro.\n\n## Summary\n\n- [ ]\n\n> - quoted\n\nThe [point][1].\n\n- Item\n\n[1]: x.md", "The point."),
+            ("Intro.\n\n- ## Summary\n  - One\n- Two", "Intro."),
             ("title:: T\ndescription:: What it is.\n\n## Summary\n\nNo.", "What it is."),
             ("- title:: T\n  description:: What it is.\n- No.", "What it is."),
             ("Text.\ndescription:: late", "Text. description:: late"),

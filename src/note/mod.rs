@@ -46,7 +46,6 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use append_section::Section;
-pub(crate) use blocks::joined;
 pub(crate) use blocks::{Block, BlockKind};
 pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};

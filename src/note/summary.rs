@@ -2,8 +2,9 @@
 
 use pulldown_cmark::{Event, HeadingLevel, Tag};
 
+use super::Note;
 use super::blocks::{self, Block};
-use super::markdown::{Events, find_from_beginning, heading_text, top_level_events};
+use super::markdown::{Events, find_from_beginning, heading_text, is_container, parser};
 use super::prose::{self, Paragraph};
 
 /// The source of a summary, the best first.
@@ -28,16 +29,27 @@ pub(crate) struct BodySummary {
 /// Returns the summary of a body; never the title of its note.
 pub(super) fn of_body(body: &str, title: &str) -> Option<BodySummary> {
     let from = |source: SummarySource| move |text: String| BodySummary { source, text };
-    let section = || may_have_section(body).then(|| first_under_summary(&mut top_level_events(body), title)).flatten();
-    let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same_text(heading, title);
-    let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.heading_path.iter().any(is_metadata));
-    let items = || blocks::outline(body, item);
+    let section = || may_have_section(body).then(|| first_under_summary(body, title)).flatten();
     let property = description(body).filter(|text| !prose::is_same_text(text, title)).map(str::to_owned);
     property
         .map(from(SummarySource::Property))
         .or_else(|| section().map(from(SummarySource::Section)))
         .or_else(|| find_from_beginning(body, |events| first_prose(events, title)).map(from(SummarySource::Paragraph)))
-        .or_else(|| items().map(from(SummarySource::Outline)))
+        .or_else(|| first_items(body, title, usize::MAX).map(from(SummarySource::Outline)))
+}
+
+impl Note {
+    /// Returns the first list items, at most `limit`, as the last choice of a summary does.
+    pub(crate) fn first_items(&self, limit: usize) -> Option<String> {
+        first_items(self.body(), &self.title, limit)
+    }
+}
+
+/// Returns the first list items of a body, at most `limit`, as its summary.
+fn first_items(body: &str, title: &str, limit: usize) -> Option<String> {
+    let is_metadata = |heading: &String| prose::is_metadata_name(heading) && !prose::is_same_text(heading, title);
+    let item = |block: &Block| prose::item(&block.text, title).filter(|_| !block.heading_path.iter().any(is_metadata));
+    blocks::outline(body, limit, item)
 }
 
 /// Returns the value of `description::` among the properties at the beginning of a Logseq page.
@@ -57,22 +69,36 @@ fn may_have_section(body: &str) -> bool {
     (body.contains("ummary") || body.contains("UMMARY")) && body.split(['\n', '\r']).any(may_be_heading)
 }
 
-fn first_under_summary(events: Events<'_, '_>, title: &str) -> Option<String> {
-    let mut is_under_summary = false;
-    loop {
-        match events.next()? {
-            Event::Start(Tag::Heading { .. }) => {
-                is_under_summary = heading_text(events).is_some_and(|heading| prose::is_summary(&heading));
+/// Returns the first prose under a heading `Summary`, or the items of a list before it.
+fn first_under_summary(body: &str, title: &str) -> Option<String> {
+    let (mut is_under_summary, mut depth) = (false, 0_usize);
+    let mut events = parser(body).into_offset_iter();
+    while let Some((event, range)) = events.next() {
+        let mut rest = events.by_ref().map(|(event, _)| event);
+        let found = match event {
+            Event::Start(tag) if is_container(&tag.to_end()) => {
+                let is_list = is_under_summary && depth == 0 && matches!(tag, Tag::List(_));
+                depth += 1;
+                body.get(range).filter(|_| is_list).and_then(|list| first_items(list, title, usize::MAX))
             }
-            Event::Start(Tag::Paragraph) => {
-                let paragraph = Paragraph::read(events);
-                if let Some(text) = paragraph.prose(title).filter(|_| is_under_summary) {
-                    return Some(text);
-                }
+            Event::End(end) if is_container(&end) => {
+                depth = depth.saturating_sub(1);
+                None
             }
-            _ => {}
+            Event::Start(Tag::Heading { .. }) if depth == 0 => {
+                is_under_summary = heading_text(&mut rest).is_some_and(|heading| prose::is_summary(&heading));
+                None
+            }
+            Event::Start(Tag::Paragraph) if depth == 0 => {
+                Paragraph::read(&mut rest).prose(title).filter(|_| is_under_summary)
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
         }
     }
+    None
 }
 
 /// Returns the first paragraph of prose outside of admonitions and of sections such as `Status`.

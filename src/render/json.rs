@@ -6,7 +6,7 @@ use super::json_values::{
     add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, named_note,
     overview_object, passage_object, rounded, row_value, stats_fields,
 };
-use super::level_text::{LevelText, NoteView};
+use super::level_text::{LevelText, NoteView, joined_text};
 use super::{
     BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail, shows_body,
 };
@@ -184,9 +184,12 @@ impl Json<'_> {
         let (head, assessment) = (&self.report.head, content.assessment);
         let mut object = named_note(view.entry);
         object["level"] = content.level.name().into();
-        match &content.passages {
-            Some(passages) => object["passages"] = passages.iter().map(passage_object).collect(),
-            None => object["content"] = json!(content.text),
+        if head.show.has_passages {
+            object["summary"] = view.summary().0.into();
+        }
+        object["content"] = json!(content.text);
+        if let Some(passages) = &content.passages {
+            object["passages"] = passages.iter().map(passage_object).collect();
         }
         let is_short = head.show.has_passages && !head.is_explained;
         let overall = json!({"overall": assessment.confidence.overall});
@@ -236,6 +239,9 @@ impl Json<'_> {
         object["path"] = head.path_from_current_dir(&note.path).into();
         object["created"] = json!(fields.created_as_written().as_ref().map(|stamp| stamp.as_str()));
         object["updated"] = json!(fields.updated_as_written().as_ref().map(|stamp| stamp.as_str()));
+        if let Some(day) = note.journal_day().or_else(|| fields.day()) {
+            object["date"] = day.to_string().into();
+        }
         object["value"] = json!(note.value_or_default());
         if let Some(status) = entry.status() {
             object["status"] = json!(status);
@@ -259,16 +265,11 @@ impl Json<'_> {
     fn plain_note(&self, view: NoteView<'_>) -> (Value, EntryText) {
         let entry = view.entry;
         let passages = view.passages();
-        // The excerpt of a journal replaces its text, so that it is left out beside it.
-        let has_text =
-            (self.shows_body() || entry.shown_blocks.is_some()) && !matches!(view.shown_part, ShownPart::Summary(_));
-        let summary = if has_text { entry.note.summary() } else { entry.summary() };
-        let (summary, mut is_cut) = view.as_summary(summary.as_deref());
+        let (summary, mut is_cut) = view.summary();
         let mut object = named_note(entry);
-        if passages.is_none() {
-            object["summary"] = summary.into();
-        }
+        object["summary"] = summary.into();
         if let Some(passages) = &passages {
+            object["content"] = joined_text(passages).into();
             object["passages"] = passages.iter().map(passage_object).collect();
         } else if entry.shown_blocks.is_some() {
             if view.shown_part == ShownPart::Whole {

@@ -36,6 +36,24 @@ impl<'a> NoteView<'a> {
         Some(self.entry.passages.as_ref()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
     }
 
+    /// Returns the written summary that is shown beside passages, or beside the body where passages may replace it.
+    pub(super) fn summary_beside_text(self) -> Option<String> {
+        let passages = self.entry.passages.as_deref()?;
+        match self.shown_part {
+            ShownPart::Summary(_) | ShownPart::Body(_) => None,
+            ShownPart::Passages => {
+                let chosen = self.included.fragments.get(&self.index)?;
+                passages.chosen_summary(chosen).map(str::to_owned)
+            }
+            // A longer summary is above the body of an assessed note.
+            _ if self.entry.assessment.is_some() && self.entry.detailed_text() != self.entry.body() => None,
+            ShownPart::Whole | ShownPart::At(_) => {
+                let mut summaries = passages.fragments.iter().filter_map(|fragment| fragment.summary.as_deref());
+                summaries.next().map(str::to_owned)
+            }
+        }
+    }
+
     /// Returns the included blocks in place of the body; none if another text is shown.
     pub(super) fn blocks(self) -> Vec<&'a BlockEntry> {
         if self.shown_part != ShownPart::Whole {
@@ -77,10 +95,10 @@ impl<'a> NoteView<'a> {
     /// Returns the text of an assessed note at its level of detail.
     pub(super) fn level_text(self) -> Option<LevelText<'a>> {
         let (entry, assessment) = (self.entry, self.entry.assessment.as_deref()?);
+        let summary = self.summary_beside_text();
         if let Some(passages) = self.passages() {
-            let texts: Vec<&str> = passages.iter().map(|passage| passage.text.as_str()).collect();
-            let (level, text, passages) = (DetailLevel::Extract, texts.join(GAP), Some(passages));
-            return Some(LevelText { assessment, level, text, is_cut: false, has_more: true, passages });
+            let (level, text, passages) = (DetailLevel::Extract, joined_text(&passages), Some(passages));
+            return Some(LevelText { assessment, level, summary, text, is_cut: false, has_more: true, passages });
         }
         let detailed = entry.detailed_text();
         let (level, text) = match self.shown_part {
@@ -95,8 +113,13 @@ impl<'a> NoteView<'a> {
         let is_all = text.split_whitespace().eq(detailed.split_whitespace());
         let hides_origins = level < DetailLevel::Detailed && !assessment.derived_from.is_empty();
         let has_more = is_cut || !is_all || hides_origins;
-        Some(LevelText { assessment, level, text, is_cut, has_more, passages: None })
+        Some(LevelText { assessment, level, summary, text, is_cut, has_more, passages: None })
     }
+}
+
+/// Joins passages to one text.
+pub(super) fn joined_text(passages: &[Passage]) -> String {
+    passages.iter().map(|passage| passage.text.as_str()).collect::<Vec<_>>().join(GAP)
 }
 
 /// Cuts a text before the byte `end`.
@@ -109,6 +132,8 @@ fn cut(text: &str, end: usize) -> String {
 pub(super) struct LevelText<'a> {
     pub(super) assessment: &'a Assessment,
     pub(super) level: DetailLevel,
+    /// The written summary beside the text.
+    pub(super) summary: Option<String>,
     pub(super) text: String,
     /// Whether the text lacks its end.
     pub(super) is_cut: bool,
@@ -121,7 +146,8 @@ pub(super) struct LevelText<'a> {
 impl LevelText<'_> {
     /// Returns an entry without items that has the length and the completeness of the text.
     pub(super) fn empty_entry(&self, tokenizer: Tokenizer) -> EntryText {
-        let tokens = tokenizer.count(&self.text);
+        let tokens =
+            tokenizer.count(&self.text) + self.summary.as_deref().map_or(0, |summary| tokenizer.count(summary));
         EntryText { items: Vec::new(), is_cut: self.is_cut, tokens, has_more: self.has_more }
     }
 
@@ -136,13 +162,5 @@ impl LevelText<'_> {
             DetailLevel::Essence => self.assessment.confidence.label().to_owned(),
             _ => format!("{:.2}", self.assessment.confidence.overall),
         }
-    }
-
-    /// Whether the confidence is shown beside passages: if it is asked for, or differs from that of most notes.
-    pub(super) fn has_unusual_confidence(&self, report: &Report) -> bool {
-        let assessment = self.assessment;
-        let is_usual = Some(assessment.confidence.label()) == report.head.show.usual_confidence;
-        let is_plain = is_usual && assessment.contradictions == 0 && assessment.derived_from.is_empty();
-        report.head.is_explained || !is_plain
     }
 }

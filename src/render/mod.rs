@@ -120,7 +120,7 @@ fn insufficient<'a>(report: &'a Report, shown: &FrameState<'a>) -> Option<&'a st
     reason.map(|reason| if shown.is_brief { reason.split(':').next().unwrap_or(reason) } else { reason })
 }
 
-/// Returns the banner, behind a mark of the format, for the very beginning of a document; empty if it is not shown.
+/// Returns the banner after a mark of the format, for the beginning of a document; empty if it is not shown.
 /// `is_usual`: whether the format shows it unless the request hides it.
 fn banner_line(report: &Report, is_usual: bool, mark: &str) -> String {
     let is_shown = report.head.banner.unwrap_or(is_usual);

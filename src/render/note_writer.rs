@@ -95,12 +95,12 @@ impl NoteWriter<'_> {
     pub(super) fn section(self, view: NoteView<'_>) -> EntryText {
         let entry = view.entry;
         let passages = view.passages();
-        let head = self.section_head(entry, passages.is_some());
+        let head = self.section_head(view);
         if let Some(content) = view.level_text() {
             return self.assessed(view, &content, head);
         }
         if let Some(passages) = passages {
-            return EntryText::of(self.wrapped(head) + &self.passages(entry, &passages));
+            return EntryText::of(self.wrapped(head) + &self.framed_passages(entry, &passages));
         }
         let shows_body = entry.shown_blocks.is_none() && shows_body(self.report, true);
         let blocks = view.blocks();
@@ -120,13 +120,15 @@ impl NoteWriter<'_> {
         EntryText { is_cut, ..EntryText::of(section) }
     }
 
-    /// Returns the heading of a section, the sources and the custom fields.
-    fn section_head(self, entry: &NoteEntry, has_passages: bool) -> String {
+    /// Returns the heading of a section, the sources, the summary beside the text and the custom fields.
+    fn section_head(self, view: NoteView<'_>) -> String {
+        let entry = view.entry;
         let (note, show) = (&entry.note, self.report.head.show);
         let mut text = format!("\n{NOTE_MARK}{}\n", self.name(entry));
-        if !has_passages && self.report.head.layout.header != Some(Header::Hook) {
+        if !self.is_hook() {
             text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
         }
+        text.extend(view.summary_beside_text().map(|summary| format!("Summary: {summary}\n")));
         if show.has_sources && !note.sources().is_empty() {
             text.push_str("Sources:\n");
             for source in note.sources() {
@@ -152,12 +154,10 @@ impl NoteWriter<'_> {
     /// Returns an assessed note below the head of its section.
     fn assessed(self, view: NoteView<'_>, content: &LevelText<'_>, mut head: String) -> EntryText {
         let mut out = content.empty_entry(self.tokenizer);
-        if content.passages.is_none() || content.has_unusual_confidence(self.report) {
-            head.push_str(&self.assessment_lines(view, content));
-        }
+        head.push_str(&self.assessment_lines(view, content));
         let head = self.wrapped(head);
         let text = match &content.passages {
-            Some(passages) => head + &self.passages(view.entry, passages),
+            Some(passages) => head + &self.framed_passages(view.entry, passages),
             None => {
                 let shown_part = if content.is_cut { view.shown_part } else { ShownPart::Whole };
                 format!("{head}\n{RULE}\n{}\n\n{RULE}\n", self.framed(&content.text, shown_part))
@@ -191,10 +191,21 @@ impl NoteWriter<'_> {
         text
     }
 
+    /// Whether the notes are those that a hook adds. It has little room, and the id of a note names its file too.
+    fn is_hook(self) -> bool {
+        self.report.head.layout.header == Some(Header::Hook)
+    }
+
+    /// Returns passages as the text of a section.
+    fn framed_passages(self, entry: &NoteEntry, passages: &[Passage]) -> String {
+        let text = self.passages(entry, passages);
+        let end = if text.is_empty() { "" } else { "\n" };
+        if self.is_hook() { text } else { format!("\n{RULE}\n{text}{end}{RULE}\n") }
+    }
+
     /// Returns passages, each below its lines in the file and its heading path.
     fn passages(self, entry: &NoteEntry, passages: &[Passage]) -> String {
-        // A hook has little room, and the id of the note names its file too.
-        let is_brief = self.report.head.layout.header == Some(Header::Hook);
+        let is_brief = self.is_hook();
         let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
         let passage = |passage: &Passage| {
             let (first, last) = passage.lines;

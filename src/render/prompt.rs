@@ -134,19 +134,18 @@ impl Prompt<'_> {
         let is_title = content.text == title;
         let (title, body) = (escape_confidence(&title), escape_confidence(escape_lines(&content.text).trim_end()));
         let state = entry.state_in_words().map_or(String::new(), |words| format!(" ({words})"));
-        let mut known = String::new();
-        if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
-            known.push_str(&format!(" (confidence: {}", content.confidence()));
-            if content.assessment.contradictions > 0 {
-                known.push_str(&format!(", contradictions: {}", content.assessment.contradictions));
-            }
-            known.push(')');
-        }
-        let name = format!("- [{id}]{state} {title}");
+        let contradictions = match content.assessment.contradictions {
+            0 => String::new(),
+            count => format!(", contradictions: {count}"),
+        };
+        let known = format!(" (confidence: {}{contradictions})", content.confidence());
+        let summary = content.summary.as_ref().map_or(String::new(), |text| format!(": {}", escape_confidence(text)));
+        let name = format!("- [{id}]{state} {title}{summary}");
         match &content.passages {
+            Some(passages) if passages.is_empty() => format!("{name}{known}\n"),
             Some(passages) => name + &known + &quoted_passages(passages),
             None if is_title => format!("{name}{known}\n"),
-            None if body.contains('\n') => format!("{name}{known}:\n{}", quoted(&body)),
+            None if body.contains('\n') || !summary.is_empty() => format!("{name}{known}:\n{}", quoted(&body)),
             None => format!("{name}: {body}{known}\n"),
         }
     }

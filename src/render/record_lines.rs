@@ -173,10 +173,11 @@ pub(super) fn name_line(entry: &NoteEntry) -> String {
     }
 }
 
-/// Returns whether a note holds, and which notes it replaces.
+/// Returns the day of a journal whose title does not contain it, whether a note holds, and which notes it replaces.
 fn state_fields(entry: &NoteEntry) -> String {
     let retired = entry.state().retired.unwrap_or_default();
     let mut fields = String::new();
+    fields.extend(entry.note.untitled_day().map(|day| format!(" date={day}")));
     fields.extend(entry.collection().map(|name| format!(" store={name}")));
     fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));

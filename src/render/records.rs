@@ -1,5 +1,7 @@
 //! The records format: one record a line, for the context of a model.
 
+use std::borrow::Cow;
+
 use super::level_text::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
@@ -26,8 +28,7 @@ pub(super) struct Records<'a> {
 impl Renderer for Records<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (head, layout) = (&self.report.head, self.report.head.layout);
-        let mut text = banner_line(self.report, layout.has_banner_in_records, "W ");
-        text.push_str("H qipu=1 records=1");
+        let mut text = "H qipu=1 records=1".to_owned();
         if let Some(store) = &head.store {
             text.push_str(&format!(" store={}", quote_value(store)));
         }
@@ -39,6 +40,7 @@ impl Renderer for Records<'_> {
             text.push_str(&format!(" truncated={}", shown.is_truncated));
         }
         text.push('\n');
+        text.push_str(&banner_line(self.report, layout.has_banner_in_records, "W "));
         text.extend(head.spellings.iter().filter(|_| !shown.is_brief).map(spelling_line));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
@@ -110,7 +112,9 @@ impl Records<'_> {
         let body = view.body(entry.shown_blocks.is_none() && self.shows_body());
         let blocks = view.blocks();
         // A summary taken from the text would repeat the text; a summary section is part of no text.
-        let summary = if body.is_some() || !blocks.is_empty() {
+        let summary = if passages.is_some() {
+            view.summary_beside_text().map(Cow::Owned)
+        } else if body.is_some() || !blocks.is_empty() {
             note.summary_from(SummarySource::Section)
         } else {
             entry.summary()
@@ -144,12 +148,12 @@ impl Records<'_> {
         let is_summary = content.level <= DetailLevel::Summary || content.text == view.entry.summary_line();
         if is_summary {
             text.push_str(&format!("S {} {}\n", note.id, content.text));
+        } else if let Some(summary) = &content.summary {
+            text.push_str(&format!("S {} {summary}\n", note.id));
         }
         text.extend(view.edges().map(edge_line));
         push_compacted(view.entry, &mut text);
-        if !self.report.head.show.has_passages || content.has_unusual_confidence(self.report) {
-            text.push_str(&assessment_line(content, note));
-        }
+        text.push_str(&assessment_line(content, note));
         if let Some(novelty) = view.shown_part.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation_lines(content.assessment, novelty, out.tokens, note));
         }

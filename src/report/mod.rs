@@ -351,8 +351,6 @@ pub struct ShownFields {
     pub(crate) has_passages: bool,
     /// Whether the room that matching passages leave stays empty.
     pub(crate) has_only_matches: bool,
-    /// The label of the confidence that most notes have. Beside passages, the confidence of these is left out.
-    pub(crate) usual_confidence: Option<&'static str>,
     /// Whether blocks are fitted one by one, those with the highest score first.
     pub(crate) has_best_blocks: bool,
 }

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::Date;
 
 use super::{Assessment, EdgeEntry, Passages};
+use crate::escape::one_line;
 use crate::note::{NoteId, Retired, Status, SummarySource, shown_chars};
 use crate::store::NoteHandle;
 
@@ -19,8 +20,8 @@ pub trait NoteContent: Debug + Send + Sync {
     /// Returns all blocks of the body in their order, with their scores.
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry>;
 
-    /// Returns the first blocks of the body on one line, as the summary of a journal.
-    fn excerpt(&self, note: &NoteHandle) -> String;
+    /// Returns the first list items of the body, as the summary of a journal within the limit on blocks.
+    fn excerpt(&self, note: &NoteHandle) -> Option<String>;
 }
 
 /// A note in an answer, with its edges to entries before it.
@@ -212,11 +213,12 @@ impl NoteEntry {
         self.names_collection.then(|| self.note.collection_name())
     }
 
-    /// Returns in words where the note lies, whether it holds, and which notes it replaces: `rejected`, `superseded by qp-1`,
-    /// `supersedes qp-2, qp-3`. `None` for a note like any other.
+    /// Returns in words the day of a journal whose title does not contain it, where the note lies, whether it holds, and
+    /// which notes it replaces: `2025-03-30`, `rejected`, `superseded by qp-1`. `None` for a note like any other.
     pub fn state_in_words(&self) -> Option<String> {
         let state = self.state();
         let mut words: Vec<String> = Vec::new();
+        words.extend(self.note.untitled_day().map(|day| day.to_string()));
         words.extend(self.collection().map(|name| format!("in {name}")));
         words.extend(state.is_draft.then(|| Status::Draft.name().to_owned()));
         let is_superseded = state.superseded_by.is_some();
@@ -251,9 +253,16 @@ impl NoteEntry {
             EntrySummary::Text(text) => Some(Cow::Borrowed(text)),
             EntrySummary::Excerpt => {
                 let paragraph = self.note.summary_from(SummarySource::Paragraph);
-                paragraph.or_else(|| Some(Cow::Owned(self.content.as_ref()?.excerpt(&self.note))))
+                paragraph.or_else(|| self.content.as_ref()?.excerpt(&self.note).map(Cow::Owned))
             }
         }
+    }
+
+    /// Returns the summary that a field gives, on one line, unless it is a part of the body.
+    pub fn separate_summary(&self) -> Option<String> {
+        let note = self.note.parsed_or_empty();
+        let summary = note.written_summary().filter(|summary| !note.body().contains(summary.trim()))?;
+        Some(one_line(summary)).filter(|summary| !summary.is_empty())
     }
 
     /// Returns the snippet; `None` if none is shown, or the body contains no word of the query.

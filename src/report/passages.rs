@@ -7,10 +7,10 @@ use std::sync::Arc;
 /// The most bytes between two fragments of one passage that belong to no fragment, such as a comment.
 const MAX_BETWEEN: usize = 300;
 
-/// The fragments of a body from which its passages are chosen.
+/// The fragments of a note from which its passages are chosen.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passages {
-    /// The fragments in the order of the text, without overlaps.
+    /// The written summary, if there is one, then the fragments of the body in the order of the text, without overlaps.
     pub fragments: Vec<Fragment>,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
@@ -18,11 +18,13 @@ pub struct Passages {
     pub is_named: bool,
 }
 
-/// The smallest part of a body that is shown by itself: a block, or a part of a long one.
+/// The smallest part of a note that is shown by itself: a block, a part of a long one, or the written summary.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fragment {
-    /// Its bytes in the body.
+    /// Its bytes in the body; none for the summary.
     pub range: Range<usize>,
+    /// The text of the summary on one line; `None` for a part of the body.
+    pub summary: Option<Arc<str>>,
     /// Its first and its last line in the file, from 1.
     pub lines: (usize, usize),
     /// A lower bound, in characters, for its length in any format.
@@ -52,6 +54,11 @@ pub struct Passage {
 const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr", "tldr", "solution", "resolution"];
 
 impl Fragment {
+    /// Returns its text. `body`: the body of its note.
+    pub fn text<'a>(&'a self, body: &'a str) -> &'a str {
+        self.summary.as_deref().or_else(|| body.get(self.range.clone())).unwrap_or_default()
+    }
+
     /// Tells whether it is in a section whose heading announces a conclusion.
     pub fn is_conclusion(&self) -> bool {
         let name = self.heading_path.last().map(|name| name.trim().trim_end_matches(':').to_lowercase());
@@ -74,10 +81,16 @@ impl Passages {
         concluding.or_else(|| (!self.fragments.is_empty()).then_some(0))
     }
 
+    /// Returns the written summary, if it is among the chosen fragments.
+    pub fn chosen_summary(&self, chosen: &BTreeSet<usize>) -> Option<&str> {
+        chosen.iter().find_map(|index| self.fragments.get(*index)?.summary.as_deref())
+    }
+
     /// Joins the chosen fragments of `body` to passages.
     pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
         let fragment = |index: &usize| Some((*index, self.fragments.get(*index)?));
-        let fragments: Vec<(usize, &Fragment)> = chosen.iter().filter_map(fragment).collect();
+        let of_body = |(_, fragment): &(usize, &Fragment)| fragment.summary.is_none();
+        let fragments: Vec<(usize, &Fragment)> = chosen.iter().filter_map(fragment).filter(of_body).collect();
         let passage = |fragments: &[(usize, &Fragment)]| {
             let (first, last) = (fragments.first()?.1, fragments.last()?.1);
             let text = body.get(first.range.start..last.range.end).unwrap_or_default().to_owned();

@@ -24,6 +24,7 @@ mod guessed_dialect;
 mod in_progress_writes;
 mod index;
 mod init;
+mod journal_day;
 mod load;
 mod lock;
 mod names;

@@ -181,12 +181,13 @@ pub(crate) fn check_schema(answer: &serde_json::Value) {
     }
 }
 
-/// Reads records as a strict reader would: nothing in a note can add, end or change a record.
+/// Reads records as a strict reader would: the head is the first line, the banner the second, and nothing in a note can
+/// add, end or change a record.
 fn check_records(text: &str, command: &Command) {
-    let text = text.strip_prefix(&format!("W {BANNER}\n")).unwrap_or(text);
-    let mut lines = text.strip_suffix('\n').unwrap().split('\n');
-    let head = lines.next().unwrap();
+    let (head, rest) = text.split_once('\n').unwrap();
     assert!(head.starts_with("H qipu=1 records=1 store=.qipu/ mode="), "{head}");
+    let rest = rest.strip_prefix(&format!("W {BANNER}\n")).unwrap_or(rest);
+    let mut lines = rest.split_terminator('\n');
     let mut ids = Vec::new();
     while let Some(line) = lines.next() {
         let (prefix, rest) = line.split_once(' ').unwrap_or_else(|| panic!("no record: {line:?} in {command:?}"));

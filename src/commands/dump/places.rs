@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::civil::Date;
 
 use super::super::taken_paths::TakenPaths;
-use crate::context::journal_day;
 use crate::import::okf::{INDEX, LOG, log_days, trimmed};
 use crate::import::sanitized;
 use crate::store::{NoteHandle, NoteIdx, Store};
@@ -102,7 +101,7 @@ fn reserved_place(note: &NoteHandle) -> Option<Place> {
     if note.is_moc() && name == INDEX {
         return Some(Place::Index(path(INDEX)));
     }
-    let day = journal_day(note).filter(|_| note.is_journal())?;
+    let day = note.journal_day().filter(|_| note.is_journal())?;
     let text = trimmed(note.parsed_or_empty().body());
     let is_apart =
         log_days(&format!("## 2000-01-02\n{text}\n## 2000-01-01\n")).iter().map(|(_, text)| text).eq(["", &text]);

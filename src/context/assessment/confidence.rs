@@ -6,7 +6,7 @@ use jiff::civil::Date;
 
 use super::fields::{self, StatedConfidence};
 use super::trust::{Evidence, SourceTrust, hosts};
-use crate::context::{Session, journal_day};
+use crate::context::Session;
 use crate::error::Error;
 use crate::graph::{CONTRADICTS, Graph};
 use crate::report::{Assessment, Confidence, TrustBasis};
@@ -225,7 +225,7 @@ impl<'a, 's> Assessor<'a, 's> {
 
     /// Returns the days since the last change of a note, or since the day of a journal; at least 0.
     fn days_old(&self, note: &NoteHandle) -> Option<f64> {
-        let day = journal_day(note).or_else(|| note.list_fields().changed().map(|time| time.date()))?;
+        let day = note.journal_day().or_else(|| note.list_fields().changed().map(|time| time.date()))?;
         let days = day.until(self.today?).ok()?.get_days();
         Some(f64::from(days.max(0)))
     }
