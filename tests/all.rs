@@ -24,6 +24,7 @@ mod change_commands;
 mod cli;
 #[cfg(unix)]
 mod collections;
+mod conflicts;
 mod dialects;
 mod doc_links;
 mod docs;
@@ -56,6 +57,7 @@ mod okf;
 mod pack;
 mod passages;
 mod plain_output;
+mod portable_yaml;
 mod question_references;
 mod questions;
 mod relinking;

@@ -94,7 +94,7 @@ const OTHERS: &[&str] = &[
     "update qp-h2v6 --tag x",
     "rename qp-h2v6 Another-title",
     "supersede qp-h2v6 qp-r7a1",
-    "merge qp-1c7q qp-h2v6 --dry-run",
+    "merge qp-1c7q qp-e5r1 --dry-run",
     "delete qp-1c7q --force --dry-run",
     "journal A-line. --today 2025-04-01",
     "journal --today 2025-04-01",

@@ -89,6 +89,9 @@ impl NotePage {
         if let Some(retired) = note.retired(|| today.day()) {
             lines.insert(1, unstyled(LineKind::Warning, format!("! {}", retired.words())));
         }
+        if note.has_conflict() {
+            lines.insert(1, unstyled(LineKind::Warning, "! unresolved merge conflict".to_owned()));
+        }
         lines.push(unstyled(LineKind::Body, String::new()));
         let parsed = note.parsed_or_empty();
         let failure =

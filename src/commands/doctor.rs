@@ -148,8 +148,11 @@ fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> 
     let left = store.stale_temp_files().into_iter().map(|path| store.shown(&path));
     let of_project = stale_project_files(store, location).into_iter().map(|path| shown_project_path(store, &path));
     let why = "a temporary file that an interrupted command left behind; `qipu doctor --fix` removes it";
+    let driver = setup::attributes_without_driver(&Project::find(location, store.current_dir(), false));
+    let driver =
+        driver.map(|path| DiagnosticEntry::warning("no-merge-driver", path, setup::UNREGISTERED_DRIVER.to_owned()));
     let left = left.chain(of_project).map(|path| DiagnosticEntry::warning("left-over", path, why.to_owned()));
-    ignored.chain(unfinished).chain(left).collect()
+    ignored.chain(unfinished).chain(left).chain(driver).collect()
 }
 
 /// Returns diagnostics about unknown settings in the config.

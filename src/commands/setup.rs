@@ -6,7 +6,9 @@ use crate::error::{Error, ErrorKind};
 use crate::escape::shell_word;
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
-use crate::setup::{FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState};
+use crate::setup::{
+    FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER, attributes_without_driver,
+};
 use crate::store::{Location, expect_inside};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
@@ -106,9 +108,12 @@ fn expect_own_folder(plugins: &[&'static Recipe], project: &Project<'_>) -> Resu
 fn list(project: &Project<'_>) -> Result<Report, Error> {
     let entry = |recipe: &'static Recipe| {
         let entry = recipe_entry(recipe, project, recipe.state(project)?.name());
-        Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), ..entry }))
+        let path = if project.shown("").is_empty() { recipe.flawed_path(project)? } else { entry.path };
+        Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), path, ..entry }))
     };
-    Ok(report(RECIPES.iter().map(entry).collect::<Result<_, Error>>()?))
+    let mut report = report(RECIPES.iter().map(entry).collect::<Result<_, Error>>()?);
+    report.entries.extend(attributes_without_driver(project).map(|_| Entry::About(UNREGISTERED_DRIVER)));
+    Ok(report)
 }
 
 /// Installs recipes: all of them, or none if one can't be.

@@ -192,6 +192,17 @@ fn format_frontmatter(
     lines.join(end) + end
 }
 
+/// Returns the edits that remove the `#` of tags. A tag that is renamed keeps its comment.
+fn without_hashes(parsed: &Note, page: &ImportedPage) -> impl Iterator<Item = Edit> {
+    let hashed = parsed.tags.iter().filter(|tag| tag.starts_with('#') && !page.tags.contains(tag));
+    hashed.take(MAX_ADDED).map(|tag| match tag.trim_start_matches('#') {
+        bare if page.tags.iter().any(|tag| tag == bare) => {
+            Edit::RenameItem { key: "tags", from: tag.clone(), to: bare.to_owned() }
+        }
+        _ => Edit::RemoveItem { key: "tags", text: tag.clone() },
+    })
+}
+
 /// Extends the page's own frontmatter; every byte of it stays. Returns the text, and the reasons why fields could
 /// not be added.
 fn extended_frontmatter(
@@ -226,8 +237,7 @@ fn extended_frontmatter(
     if let Some(updated) = page.updated.clone().filter(|_| parsed.updated.is_none()) {
         wanted.push(Edit::SetPlain { key: "updated", text: updated });
     }
-    let hashed_tags = parsed.tags.iter().filter(|tag| tag.starts_with('#') && !page.tags.contains(tag));
-    wanted.extend(hashed_tags.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
+    wanted.extend(without_hashes(&parsed, page));
     let item = |key: &'static str| move |text: &String| Edit::AddItem { key, text: text.clone() };
     let tags = page.tags.iter().filter(|tag| !parsed.tags.contains(tag)).take(MAX_ADDED);
     wanted.extend(tags.map(item("tags")));

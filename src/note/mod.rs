@@ -4,6 +4,7 @@ mod append_section;
 mod blocks;
 mod changes;
 mod code_refs;
+mod conflict_markers;
 mod destinations;
 mod dialect;
 pub mod edit;
@@ -49,6 +50,7 @@ pub(crate) use append_section::Section;
 pub(crate) use blocks::{Block, BlockKind};
 pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};
+pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
@@ -76,7 +78,7 @@ pub use timestamp::Timestamp;
 pub(crate) use title::MARKDOWN_ENDINGS;
 pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
-pub(crate) use yaml_emitter::scalar as yaml_scalar;
+pub(crate) use yaml_emitter::{quoted as yaml_quoted, scalar as yaml_scalar};
 
 use crate::escape::kept_chars;
 use dialect::NoteHead;
@@ -98,9 +100,12 @@ pub const IMPORTED: &str = "imported";
 /// The folders of a store that contain notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 
+/// The code of the diagnostic of a text with the markers of an unresolved merge.
+pub const CONFLICT: &str = "unresolved-conflict";
+
 /// The codes of diagnostics that are errors: what the note says is lost or contradicts another note.
-const ERRORS: [&str; 8] = [
-    "duplicate-id", "frontmatter-broken", "frontmatter-unclosed", "impossible-date", "impossible-id",
+const ERRORS: [&str; 9] = [
+    CONFLICT, "duplicate-id", "frontmatter-broken", "frontmatter-unclosed", "impossible-date", "impossible-id",
     "impossible-value", "impossible-verified", "not-utf-8",
 ];
 /// The codes of all other diagnostics.
@@ -299,6 +304,11 @@ impl Note {
     /// Returns the text of the file, as far as it is read.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether a merge left a conflict in the text.
+    pub(crate) fn has_conflict(&self) -> bool {
+        self.findings.iter().any(|finding| finding.code == CONFLICT)
     }
 
     /// Returns the markdown below the frontmatter, byte for byte as in the file.
@@ -529,6 +539,10 @@ fn find_odd_form(dialect: Dialect, text: &str, findings: &mut Vec<Diagnostic>) {
     }
     if text.contains('\0') {
         findings.push(Diagnostic::new("nul", "the file contains NUL characters"));
+    }
+    if let Some(line) = conflict_line(text) {
+        let message = "a merge left a conflict here; keep what holds and remove the markers".to_owned();
+        findings.push(Diagnostic { code: CONFLICT, line: Some(line), message });
     }
 }
 

@@ -49,16 +49,6 @@ impl Value {
         matches!(self, Self::Text { text, plain: true } if is_null_text(text))
     }
 
-    /// Returns the value with `null` in the position of empty plain texts, so that it can be written anywhere.
-    pub(super) fn with_nulls(&self) -> Self {
-        match self {
-            Self::Text { text, plain: true } if text.is_empty() => Self::Text { text: "null".to_owned(), plain: true },
-            Self::Text { .. } => self.clone(),
-            Self::List(items) => Self::List(items.iter().map(Self::with_nulls).collect()),
-            Self::Map(entries) => Self::Map(entries_with_nulls(entries)),
-        }
-    }
-
     /// Makes the value of a text that is not a number, boolean or null.
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text { text: text.into(), plain: false }
@@ -85,10 +75,6 @@ impl Value {
             Self::Map(entries) => entries.iter().map(|(key, value)| (key.clone(), value.to_json())).collect(),
         }
     }
-}
-
-pub(super) fn entries_with_nulls(entries: &[(String, Value)]) -> FieldValues {
-    entries.iter().map(|(key, value)| (key.clone(), value.with_nulls())).collect()
 }
 
 /// Tells whether YAML reads a plain text as null.

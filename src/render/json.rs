@@ -249,6 +249,9 @@ impl Json<'_> {
         if let Some(day) = entry.state().retired.and_then(|retired| retired.expired) {
             object["expired"] = day.to_string().into();
         }
+        if entry.state().has_conflict {
+            object["conflict"] = true.into();
+        }
         if let Some(mark) = entry.stale_mark() {
             object["stale"] = mark.into();
         }

@@ -179,6 +179,7 @@ fn state_fields(entry: &NoteEntry) -> String {
     let mut fields = String::new();
     fields.extend(entry.note.untitled_day().map(|day| format!(" date={day}")));
     fields.extend(entry.collection().map(|name| format!(" store={name}")));
+    fields.push_str(if entry.state().has_conflict { " conflict=true" } else { "" });
     fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));

@@ -68,6 +68,8 @@ pub struct NoteState {
     pub stale: Option<Date>,
     /// Whether the note is marked as a draft.
     pub is_draft: bool,
+    /// Whether a merge left a conflict in the note.
+    pub has_conflict: bool,
     /// Whether code that the note refers to is no longer what it was.
     pub has_changed_code: bool,
     /// The note that stands in for the note.
@@ -81,6 +83,7 @@ static USUAL_STATE: NoteState = NoteState {
     retired: None,
     stale: None,
     is_draft: false,
+    has_conflict: false,
     has_changed_code: false,
     superseded_by: None,
     supersedes: Vec::new(),
@@ -220,6 +223,7 @@ impl NoteEntry {
         let mut words: Vec<String> = Vec::new();
         words.extend(self.note.untitled_day().map(|day| day.to_string()));
         words.extend(self.collection().map(|name| format!("in {name}")));
+        words.extend(state.has_conflict.then(|| "unresolved merge conflict".to_owned()));
         words.extend(state.is_draft.then(|| Status::Draft.name().to_owned()));
         let is_superseded = state.superseded_by.is_some();
         let retired = state.retired.map(|retired| Retired {

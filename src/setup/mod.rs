@@ -104,6 +104,25 @@ fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usi
     Ok(missing + usize::from(is_ours))
 }
 
+/// Returns the path of the attributes that name a merge driver which the clone of the repository has not registered: git's
+/// settings are in no repository, so that each clone needs them.
+pub fn attributes_without_driver(project: &Project<'_>) -> Option<String> {
+    let recipe = RECIPES.iter().find(|recipe| recipe.name == "git")?;
+    let state = |step: &RecipeStep| step.state(project).ok();
+    let has_attributes =
+        |step: &&RecipeStep| step.is_in_store() && state(step).is_some_and(|state| state != RecipeState::Missing);
+    let attributes = recipe.steps.iter().find(has_attributes)?;
+    let is_missing = |step: &RecipeStep| {
+        matches!(step, RecipeStep::GitConfig(config) if config.is_possible(project))
+            && state(step) == Some(RecipeState::Missing)
+    };
+    recipe.steps.iter().any(is_missing).then(|| attributes.path(project))
+}
+
+/// The remark on a clone that has not registered the merge driver.
+pub const UNREGISTERED_DRIVER: &str = "This clone has not registered the merge driver that .gitattributes of the store names, so git \
+                                       merges notes by lines: `qipu setup git` registers it.";
+
 impl Recipe {
     /// Tells whether the project shows signs that the recipe is useful there.
     pub fn is_applicable(&self, project: &Project<'_>) -> bool {
@@ -157,6 +176,15 @@ impl Recipe {
     /// Returns the steps that installing the recipe runs.
     fn applicable_steps(&self, project: &Project<'_>) -> impl Iterator<Item = &'static RecipeStep> {
         self.steps.iter().filter(|step| step.is_applicable(project))
+    }
+
+    /// Returns the path of the file that the recipe lacks, or that is not current; the path of the recipe if there is none.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
+    pub fn flawed_path(&self, project: &Project<'_>) -> Result<String, Error> {
+        let flawed = self.first_flaw(project)?.map(|(step, _)| step.path(project));
+        Ok(flawed.unwrap_or_else(|| self.path(project)))
     }
 
     fn first_flaw(&self, project: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {

@@ -14,8 +14,8 @@ use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{
-    CodeRef, ContentSource, Diagnostic, Dialect, InlineLink, Note, NoteId, Retired, Status, SummarySource, UserFields,
-    Value, Verification, code_refs_of,
+    CONFLICT, CodeRef, ContentSource, Diagnostic, Dialect, InlineLink, Note, NoteId, Retired, Status, SummarySource,
+    UserFields, Value, Verification, code_refs_of,
 };
 
 /// A note of an open store.
@@ -316,6 +316,11 @@ impl NoteHandle {
     /// Returns what had to be tolerated.
     pub fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.cold_fields().findings.iter().chain(self.duplicate_id.as_deref())
+    }
+
+    /// Whether a merge left a conflict in the text.
+    pub fn has_conflict(&self) -> bool {
+        self.flags.has_lifecycle && self.findings().any(|finding| finding.code == CONFLICT)
     }
 
     /// Whether only the beginning of an over-long file was read.

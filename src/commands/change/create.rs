@@ -10,7 +10,7 @@ use super::update::edits;
 use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId};
+use crate::note::{DEFAULT_KIND, JOURNAL, MAX_BYTES, MOC, NoteId, yaml_quoted};
 use crate::request::{ChangeRequest, NewFields};
 use crate::store::{self, Store};
 
@@ -109,15 +109,15 @@ fn fill_template(template: &str, title: &str, date: &str) -> String {
         if !line.contains(TITLE) || fences != 1 {
             return line.replace(TITLE, title);
         }
-        let json = serde_json::Value::from(title).to_string();
-        let escaped = json.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
+        let quoted = yaml_quoted(title);
+        let escaped = quoted.trim_start_matches('"').strip_suffix('"').unwrap_or_default();
         match line.split_once(": ").map(|(key, value)| (key, value.trim())) {
             Some((_, value)) if value.starts_with('"') => line.replace(TITLE, escaped),
             Some((_, value)) if value.starts_with('\'') => line.replace(TITLE, &title.replace('\'', "''")),
             Some((key, value)) if !value.starts_with(['[', '{', '|', '>']) => {
-                format!("{key}: {}\n", serde_json::Value::from(value.replace(TITLE, title)))
+                format!("{key}: {}\n", yaml_quoted(&value.replace(TITLE, title)))
             }
-            _ => line.replace(TITLE, &json),
+            _ => line.replace(TITLE, &quoted),
         }
     });
     lines.collect()

@@ -6,7 +6,10 @@
 use std::collections::BTreeSet;
 
 use super::supersede::without_successor;
-use super::{ChangePlan, PlannedChange, changes_of, digests_of, link_entry, plan_linking, plan_text, refuse_change};
+use super::{
+    ChangePlan, PlannedChange, changes_of, digests_of, expect_no_conflict, link_entry, plan_linking, plan_text,
+    refuse_change,
+};
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph, LinkTarget, NameIndex, PathTarget, Successions, TargetComparison};
 use crate::note::edit::{Edit, apply, relink, with_section};
@@ -54,6 +57,7 @@ impl MergeSide {
     fn read(store: &Store, position: NoteIdx) -> Result<Self, Error> {
         let known = &store.notes()[position];
         let text = store.text_of(known)?;
+        expect_no_conflict(known, &text)?;
         let mut note = store.parse(&known.path, text.clone().into_bytes());
         if note.id.claimed() != known.id.claimed() {
             let message = format!("{} changed while it was being read", store.shown(&known.path));

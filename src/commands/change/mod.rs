@@ -31,7 +31,7 @@ use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
-use crate::note::{InlineLink, MAX_BYTES, NoteId};
+use crate::note::{InlineLink, MAX_BYTES, NoteId, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest};
 use crate::store::{self, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
@@ -282,6 +282,7 @@ fn plan_text(
     new_text: impl FnOnce(&str) -> Result<String, String>,
 ) -> Result<PlannedChange, Error> {
     let old = store.text_of(note)?;
+    expect_no_conflict(note, &old)?;
     let new = new_text(&old).map_err(|reason| refuse_change(note, &reason))?;
     if let Some(reason) = store.dialect().bars_change(&old, &new) {
         return Err(refuse_change(note, reason));
@@ -296,6 +297,17 @@ fn plan_text(
         new: new.into_bytes(),
     });
     Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change })
+}
+
+/// Expects that no merge left a conflict in a text: an edit would be one of both sides, and may lose the markers of one.
+///
+/// # Errors
+/// `Store`, with the line.
+pub(in crate::commands) fn expect_no_conflict(note: &NoteHandle, text: &str) -> Result<(), Error> {
+    let Some(line) = conflict_line(text) else { return Ok(()) };
+    let message = format!("can't change `{}`: a merge left a conflict in line {line}", note.id);
+    let hint = format!("nothing was changed; resolve it first: `qipu edit {}`", note.id);
+    Err(Error::new(ErrorKind::Store, message).hint(hint))
 }
 
 /// Returns the error for a note that can't be changed as planned.

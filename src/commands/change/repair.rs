@@ -2,7 +2,7 @@
 
 use super::PlannedChange;
 use crate::note::edit::{Edit, apply};
-use crate::note::{Diagnostic, Note};
+use crate::note::{Diagnostic, Note, conflict_line, yaml_quoted};
 use crate::store::{Change, NoteHandle, Store};
 
 /// The fields with plain text, in which a colon can only be part of the text.
@@ -20,10 +20,12 @@ pub(crate) fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChang
     if !has("frontmatter-broken") && !has("no-id") {
         return None;
     }
-    let old = store.text_of(note).ok()?;
+    let old = store.text_of(note).ok().filter(|text| conflict_line(text).is_none())?;
     let quoted = if has("frontmatter-broken") { with_quoted_texts(note.parsed().ok()?, &old)? } else { old.clone() };
     let has_frontmatter = quoted.trim_start_matches('\u{feff}').starts_with("---");
-    let new = if has("no-id") && has_frontmatter && !has("duplicate-id") {
+    // An id that can't be one may be a slip in one that links name, which only its author knows.
+    let lacks_id = has("no-id") && !has("impossible-id") && !has("duplicate-id");
+    let new = if lacks_id && has_frontmatter {
         apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?
     } else {
         quoted
@@ -70,5 +72,5 @@ fn with_quoted_text(line: &str) -> String {
         return line.to_owned();
     }
     let end = rest.get(rest.trim_end().len()..).unwrap_or_default();
-    format!("{key}: {}{end}", serde_json::Value::from(text))
+    format!("{key}: {}{end}", yaml_quoted(text))
 }

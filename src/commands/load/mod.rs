@@ -9,7 +9,7 @@ mod merge;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::change::expect_no_decision_in;
+use super::change::{expect_no_conflict, expect_no_decision_in};
 use super::open_to_change;
 use super::secrets::SecretSearch;
 use crate::env::Env;
@@ -149,7 +149,10 @@ impl<'a> LoadPlan<'a> {
             Ok(_) if theirs.is_cut || std::str::from_utf8(&packed.file.bytes).is_err() => {
                 Err("the packed note is not UTF-8 or is too long".to_owned())
             }
-            Ok(text) => merge(note.parsed()?, &text, theirs),
+            Ok(text) => match expect_no_conflict(note, &text) {
+                Ok(()) => merge(note.parsed()?, &text, theirs),
+                Err(error) => Err(error.message),
+            },
         };
         match text {
             Ok(merged) => {

@@ -4,11 +4,11 @@ use std::collections::HashSet;
 
 use super::super::list_fields::{items, with_entries};
 use super::super::splice::with_spans;
-use super::super::value::{Value, entries_with_nulls};
+use super::super::value::Value;
 use super::super::verified_edit::item_replacement;
 use super::super::yaml::YamlNode;
 use super::super::yaml_document::YamlDocument;
-use super::super::yaml_emitter::{flow, scalar};
+use super::super::yaml_emitter::{entries_with_nulls, flow, scalar};
 use super::expected::{contains_entries, map_of_texts};
 use super::operation::Edit;
 

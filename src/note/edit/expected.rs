@@ -1,8 +1,8 @@
 //! The fields that an edit must result in, computed on values instead of text.
 
 use super::super::list_fields::{get, items, link_target, retargeted, with_entries, with_renamed};
-use super::super::value::{FieldValues, Value, entries_with_nulls, is_null_text};
-use super::super::yaml_emitter::{looks_typed, scalar};
+use super::super::value::{FieldValues, Value, is_null_text};
+use super::super::yaml_emitter::{entries_with_nulls, looks_typed, scalar};
 use super::operation::Edit;
 
 pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues {

@@ -22,6 +22,8 @@ impl YamlDocument<'_> {
         let with_first_items =
             || vec![self.replaced(self.after_colon(name, list), &whole(self.needs_line(name, list)))];
         match &list.kind {
+            // The items of a set or of an ordered map have another form.
+            YamlNode::List(_) if self.tag(name, list).is_some_and(|tag| tag != "!!seq") => Vec::new(),
             YamlNode::Scalar { text, plain: true } if is_null_text(text) => with_first_items(),
             YamlNode::List(items) if items.is_empty() && !self.has_comment(list.span.clone()) => with_first_items(),
             YamlNode::List(items) if self.is_flow(list) => {

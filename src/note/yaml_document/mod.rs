@@ -112,7 +112,21 @@ impl<'a> YamlDocument<'a> {
     fn value_replacements(&self, key: &Yaml<'_>, old: &Yaml<'_>, value: &str) -> [Replacement; 2] {
         let after = self.after_colon(key, old);
         let comment = self.header_comment(after.start..old.span.start);
-        [(old.span.clone(), value.to_owned()), (after, format!(" {value}{comment}"))]
+        let whole = (after, format!(" {value}{comment}"));
+        // A tag such as `!!str` goes with the value that it is about.
+        let in_place = (old.span.clone(), value.to_owned());
+        if self.tag(key, old).is_some() { [whole.clone(), whole] } else { [in_place, whole] }
+    }
+
+    /// Returns the tag of a value, such as `!!str`.
+    fn tag(&self, key: &Yaml<'_>, value: &Yaml<'_>) -> Option<&'a str> {
+        let before = self.yaml.get(self.after_colon(key, value).start..value.span.start)?;
+        before
+            .lines()
+            .next()?
+            .split_whitespace()
+            .take_while(|word| !word.starts_with('#'))
+            .find(|word| word.starts_with('!'))
     }
 
     /// Returns the comment in the header of a block scalar (`>- # why`), with the space before it.
@@ -214,6 +228,10 @@ impl<'a> YamlDocument<'a> {
     /// Returns candidates in which a value is replaced; comments between its key and the value stay.
     pub(super) fn with_new_value(&self, key: &Yaml<'_>, value: &Yaml<'_>, new: &str) -> Vec<String> {
         let after = self.after_colon(key, value);
+        if self.tag(key, value).is_some() {
+            let comment = self.header_comment(after.start..value.span.start);
+            return vec![self.replaced(after, &format!(" {new}{comment}"))];
+        }
         let in_place = self.replaced(value.span.clone(), new);
         if self.has_comment(after.start..value.span.start) {
             return vec![in_place];

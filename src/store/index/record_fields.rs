@@ -18,7 +18,7 @@ pub(crate) struct NoteFlags {
     pub(crate) is_journal: bool,
     pub(crate) has_aliases: bool,
     pub(crate) has_compacts: bool,
-    /// Whether its status has an effect, or it has a day from which it is stale.
+    /// Whether its status has an effect, it has a day from which it is stale, or a merge left a conflict in it.
     pub(crate) has_lifecycle: bool,
     /// Whether it has a link that says which note replaces which.
     pub(crate) has_succession: bool,
@@ -151,7 +151,7 @@ impl NoteFlags {
             is_journal: note.kind == JOURNAL,
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
-            has_lifecycle: note.extra_fields().has_lifecycle(),
+            has_lifecycle: note.extra_fields().has_lifecycle() || note.has_conflict(),
             has_code: note.unknown.iter().any(|(key, value)| key == CODE && !value.is_null()),
             has_succession: note.links.iter().any(|link| [SUPERSEDES, SUPERSEDED_BY].contains(&link.kind.as_str())),
         }
