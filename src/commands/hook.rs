@@ -95,7 +95,11 @@ fn in_hook<T: Send + 'static>(
     match in_time {
         Some(Err(error)) if error.kind == ErrorKind::NoStore && !is_named => Ok(None),
         Some(result) => result.map(Some),
-        None => Err(Error::failure(format!("no answer from the store in {} seconds", HOOK_TIMEOUT.as_secs()))),
+        None => {
+            let seconds = HOOK_TIMEOUT.as_secs();
+            let message = format!("no answer from the store in {seconds} seconds; `qipu index --rebuild` may help");
+            Err(Error::failure(message))
+        }
     }
 }
 
@@ -106,4 +110,16 @@ fn run_with_timeout<T: Send + 'static>(timeout: Duration, work: impl FnOnce() ->
     // Sending fails if the receiver has given up.
     let worker = std::thread::Builder::new().spawn(move || sender.send(work()).ok());
     worker.ok().and_then(|_| receiver.recv_timeout(timeout).ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hook_does_not_wait_for_a_slow_disk() {
+        assert_eq!(run_with_timeout(Duration::from_secs(60), || 1), Some(1));
+        let never = || std::thread::sleep(Duration::from_secs(60));
+        assert_eq!(run_with_timeout(Duration::from_millis(10), never), None);
+    }
 }

@@ -24,7 +24,7 @@ pub(super) struct HookInput {
     pub(super) session: Option<String>,
     pub(super) current_dir: Option<PathBuf>,
     /// The roots of the workspace.
-    roots: Vec<PathBuf>,
+    pub(super) roots: Vec<PathBuf>,
     /// The name that the tool gives to the event; empty if there is none.
     pub(super) event: String,
     /// The prompt; empty if there is none.
