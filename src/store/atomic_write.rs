@@ -101,7 +101,12 @@ impl StagedFile {
     pub(super) fn create(self) -> Result<()> {
         let Self { file, path, .. } = self;
         failpoint_write();
-        rename_noreplace(&file, &path).with_context(|| format!("can't create {}", path.display()))?;
+        rename_noreplace(&file, &path).map_err(|error| match error.kind() {
+            ErrorKind::AlreadyExists => {
+                anyhow!("{} exists already, or a name that differs by case alone", path.display())
+            }
+            _ => anyhow!(error).context(format!("can't create {}", path.display())),
+        })?;
         // The temporary name is gone, and may be that of another process by now.
         drop(file.keep());
         failpoint_write();

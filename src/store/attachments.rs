@@ -5,7 +5,7 @@ use std::path::Path;
 
 use super::walk::dir_handle::{FileType, is_link};
 use super::walk::tree::{self, TreeItem};
-use super::{FOLDER_UNREADABLE, IgnoredEntry, Store};
+use super::{FOLDER_UNREADABLE, IgnoredEntry, Store, files};
 use crate::error::{Error, ErrorKind};
 
 pub(super) const ATTACHMENTS: &str = "attachments";
@@ -73,6 +73,12 @@ impl Store {
             Err(error) => error.to_string(),
         };
         Err(Error::new(ErrorKind::Failure, format!("can't read {}: {why}", self.shown(path))))
+    }
+
+    /// Whether a file can get another path in the store: nothing has it, or it is its own in another case.
+    pub fn can_move(&self, from: &str, to: &str) -> bool {
+        let [before, after] = [from, to].map(|path| self.first().root.join(path));
+        !self.is_taken(to) || files::differ_by_case_alone(&before, &after)
     }
 
     /// Whether a file, directory or symbolic link has this path in the store.

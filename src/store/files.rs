@@ -136,10 +136,24 @@ pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
     }
 }
 
-/// Gives a file another name that nothing has. That is durable when the folders are synced.
+/// Whether two names that differ by case alone are one file since the file system ignores case: the folder has no entry with
+/// the second one. Two hard links with such names have an entry each.
+pub(super) fn differ_by_case_alone(from: &Path, to: &Path) -> bool {
+    let folded = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());
+    let inode = |path: &Path| path.symlink_metadata().ok().map(|found| FileStat::of(&found).inode);
+    if from == to || from.parent() != to.parent() || folded(from) != folded(to) || inode(from) != inode(to) {
+        return false;
+    }
+    let mut entries = fs::read_dir(folder_of(to)).into_iter().flatten().filter_map(io::Result::ok);
+    !entries.any(|entry| Some(&*entry.file_name()) == to.file_name())
+}
+
+/// Gives a file another name that nothing has, unless it is its own in another case. That is durable when the folders are
+/// synced.
 pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     failpoint_write();
-    rename_noreplace(from, to).map_err(|error| match error.kind() {
+    let renamed = if differ_by_case_alone(from, to) { fs::rename(from, to) } else { rename_noreplace(from, to) };
+    renamed.map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => anyhow!("{} exists already", to.display()),
         _ => anyhow::Error::from(error).context(format!("can't rename {} to {}", from.display(), to.display())),
     })?;
@@ -241,6 +255,31 @@ mod tests {
 
     pub(in crate::store) fn failpoint_read() {
         concurrent_save_tests::here(Point::Read);
+    }
+
+    #[test]
+    fn two_files_whose_names_differ_by_case_are_two() {
+        let dir = tempfile::tempdir().unwrap();
+        let [from, to, other] = ["Apple.md", "apple.md", "pear.md"].map(|name| dir.path().join(name));
+        fs::write(&from, "x").unwrap();
+        // Where the file system ignores case, the second name leads to the first file.
+        assert_eq!(differ_by_case_alone(&from, &to), to.exists());
+        if !to.exists() {
+            for text in ["another file", "a hard link"] {
+                if text == "a hard link" {
+                    fs::hard_link(&from, &to).unwrap()
+                } else {
+                    fs::write(&to, text).unwrap()
+                }
+                assert!(!differ_by_case_alone(&from, &to), "{text}");
+                assert!(rename(&from, &to).is_err() && from.exists(), "{text}");
+                fs::remove_file(&to).unwrap();
+            }
+        }
+        rename(&from, &to).unwrap();
+        assert!(!differ_by_case_alone(&to, &other));
+        let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["apple.md"]);
     }
 
     #[test]

@@ -88,7 +88,7 @@ impl RenamePlanner<'_> {
         let relinked = relink(&String::from_utf8_lossy(&new), |link| self.new_target(note, link));
         let new = relinked.map_err(|reason| refuse_change(note, &reason))?.into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
-        if from != to && self.store.is_taken(&to) {
+        if from != to && !self.store.can_move(&from, &to) {
             let message = format!("{} exists already", self.store.shown(&to));
             return Err(Error::new(ErrorKind::Failure, message).hint("give another title, or move that file"));
         }
