@@ -4,10 +4,12 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use crate::crash_tests::{all_files, store_in};
 use crate::env::{Env, WaitPolicy};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
+use crate::store::{HELD, QUIET_IN_TESTS};
 
 /// A point of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,8 +29,9 @@ thread_local! {
     static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
 }
 
-/// Calls the other program of this thread, if there is one.
+/// Calls the other program of this thread, if there is one. No command waits for one while it has a lock.
 pub(crate) fn here(point: Point) {
+    assert!(point != Point::Pause || HELD.get() == 0, "a command sleeps and holds a lock");
     if let Some(mut program) = PROGRAM.take() {
         program(point);
         PROGRAM.set(Some(program));
@@ -136,13 +139,7 @@ impl Drop for SavingProgram {
 
 /// Creates a store, in memory if the system has a folder for that: thousands of calls would wait for a disk.
 fn store() -> tempfile::TempDir {
-    let dir = store_in(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), &NOTES);
-    // Every command waits for them, however long this machine takes until it begins: all calls pass the same points.
-    let later = std::time::SystemTime::now() + std::time::Duration::from_secs(3_600);
-    for (path, _) in NOTES {
-        File::options().write(true).open(dir.path().join(".qipu").join(path)).unwrap().set_modified(later).unwrap();
-    }
-    dir
+    store_in(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap(), &NOTES)
 }
 
 /// Runs a command together with another program.
@@ -152,7 +149,11 @@ fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
     let env =
         Env { current_dir: dir.into(), cache_dir, random: 7, is_only_call: false, waits, ..Env::of_process().unwrap() };
     let words: Vec<_> = words.iter().map(Into::into).collect();
-    beside(program, || crate::run(&words, &env, &mut Vec::new()))
+    // What was just saved stays so, however long this machine takes: all calls pass the same points.
+    QUIET_IN_TESTS.set(Some(Duration::from_secs(3_600)));
+    let result = beside(program, || crate::run(&words, &env, &mut Vec::new()));
+    QUIET_IN_TESTS.set(None);
+    result
 }
 
 /// Returns the points of a command while no other program saves.
@@ -210,4 +211,133 @@ fn no_save_of_another_program_is_lost_whenever_it_comes() {
         }
     }
     assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+}
+
+/// Makes all files and folders old, so that nobody can be saving them.
+fn age(dir: &Path) {
+    for entry in walkdir::WalkDir::new(dir).into_iter().map(Result::unwrap) {
+        File::open(entry.path()).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+    }
+}
+
+/// Returns how often a command waits while another program saves one file, and its result.
+fn pauses(words: &[&str], (file, text): (&str, &str)) -> (usize, Result<(), Error>) {
+    let (dir, count) = (store(), std::rc::Rc::new(std::cell::Cell::new(0)));
+    let pack = dir.path().join("all.pack");
+    let attached = dir.path().join(".qipu/attachments/x.bin");
+    fs::create_dir_all(attached.parent().unwrap()).unwrap();
+    fs::write(&attached, "packed").unwrap();
+    fs::write(dir.path().join(".qipu/notes/d.md"), "---\nid: d\n---\n![x](../attachments/x.bin)\n").unwrap();
+    call(dir.path(), &["qipu", "dump", pack.to_str().unwrap()], Box::new(|_| ())).unwrap();
+    fs::write(&attached, "other").unwrap();
+    age(dir.path());
+    let saved = dir.path().join(".qipu").join(file);
+    fs::create_dir_all(saved.parent().unwrap()).unwrap();
+    // Twice, so that only the file is new and not its folder.
+    fs::write(&saved, text).unwrap();
+    age(saved.parent().unwrap());
+    fs::write(&saved, text).unwrap();
+    let noted = std::rc::Rc::clone(&count);
+    let program = move |point| noted.set(noted.get() + usize::from(point == Point::Pause));
+    let words: Vec<&str> =
+        words.iter().map(|word| if *word == "PACK" { pack.to_str().unwrap() } else { word }).collect();
+    let result = call(dir.path(), &words, Box::new(program));
+    (count.get(), result)
+}
+
+#[test]
+fn a_command_waits_only_for_the_notes_that_its_plan_depends_on() {
+    let [a, b, c] = NOTES;
+    let journal = ("journals/j.md", "---\nid: j\ntype: journal\n---\nx\n");
+    let (empty, attached) = (("notes/empty.md", ""), ("attachments/x.bin", "saved"));
+    for (words, saved, expected) in [
+        (&["update", "a", "--tag", "new"][..], a, 1),
+        (&["update", "a", "--tag", "new"], b, 0),
+        (&["update", "a", "--tag", "x"], a, 1),
+        (&["update", "a", "--tag", "new"], empty, 1),
+        (&["update", "a", "--tag", "new"], attached, 0),
+        (&["link", "add", "b", "c"], a, 0),
+        (&["link", "add", "b", "c"], b, 1),
+        (&["link", "add", "b", "c"], c, 1),
+        (&["capture", "A thought."], a, 0),
+        (&["journal", "A thought."], a, 0),
+        (&["journal", "A thought."], journal, 1),
+        (&["supersede", "b", "c"], a, 0),
+        (&["delete", "b", "--force"], a, 0),
+        (&["delete", "b", "--force"], b, 1),
+        (&["stale", "--fix"], a, 0),
+        // They depend on all notes.
+        (&["delete", "d"], a, 1),
+        (&["rename", "a", "Another title"], b, 1),
+        (&["merge", "b", "a"], c, 1),
+        (&["tags", "rename", "x", "y"], b, 1),
+        (&["doctor", "--fix"], b, 1),
+        (&["load", "PACK", "--strategy", "overwrite"], a, 1),
+        (&["load", "PACK", "--strategy", "overwrite"], attached, 1),
+        // Readers and dry runs never wait.
+        (&["list"], a, 0),
+        (&["rename", "a", "Another title", "--dry-run"], a, 0),
+    ] {
+        let words: Vec<&str> = ["qipu"].iter().chain(words).copied().collect();
+        let (count, result) = pauses(&words, saved);
+        assert_eq!(count, expected, "{words:?} beside {saved:?}: {result:?}");
+        result.unwrap();
+    }
+    // A note that is not found may be the one that is being saved.
+    let (count, result) = pauses(&["qipu", "update", "nowhere", "--tag", "x"], a);
+    assert_eq!((count, result.unwrap_err().kind), (1, ErrorKind::NoNote));
+}
+
+/// A command sleeps only without a lock, in every thread.
+fn sleep(time: Duration) {
+    assert_eq!(HELD.get(), 0);
+    std::thread::sleep(time);
+}
+
+#[test]
+fn no_change_of_many_writers_is_lost_or_fails_beside_a_program_that_saves_all_the_time() {
+    const WRITERS: usize = 8;
+    const CHANGES: usize = 6;
+    let dir = store();
+    let root = dir.path();
+    let is_over = std::sync::atomic::AtomicBool::new(false);
+    let saver = || {
+        let mut saver = SavingProgram::new(root.join(".qipu").join(FILE), SAVED, Save::ByRename, 0);
+        while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+            saver.begin();
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    let writer = |writer: usize| {
+        for change in 0..CHANGES {
+            let tag = format!("tag-{writer}-{change}");
+            let waits = WaitPolicy { pause: sleep, ..WaitPolicy::default() };
+            let env = Env {
+                current_dir: root.into(),
+                cache_dir: Some(root.join("cache")),
+                is_only_call: false,
+                waits,
+                ..Env::of_process().unwrap()
+            };
+            let words = ["qipu", "update", "b", "--tag", &tag].map(Into::into);
+            crate::run(&words, &env, &mut Vec::new()).unwrap();
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(saver);
+        let writers: Vec<_> = (0..WRITERS)
+            .map(|number| {
+                scope.spawn({
+                    let writer = &writer;
+                    move || writer(number)
+                })
+            })
+            .collect();
+        let results: Vec<_> = writers.into_iter().map(|writer| writer.join()).collect();
+        is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(results.iter().all(Result::is_ok));
+    });
+    let text = fs::read_to_string(root.join(".qipu/notes/b.md")).unwrap();
+    let tags = (0..WRITERS).flat_map(|writer| (0..CHANGES).map(move |change| format!("tag-{writer}-{change}")));
+    assert_eq!(tags.filter(|tag| !text.contains(tag)).collect::<Vec<_>>(), [] as [String; 0], "{text}");
 }

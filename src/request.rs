@@ -1253,6 +1253,15 @@ impl SetupAction {
     pub fn changes_files(&self) -> bool {
         !matches!(self, Self::List | Self::Print(_) | Self::Check(_))
     }
+
+    /// Returns the name of its recipe, if it names one.
+    pub fn recipe(&self) -> Option<&str> {
+        match self {
+            Self::List => None,
+            Self::Print(name) | Self::Check(name) => Some(name),
+            Self::Install(name) | Self::Remove(name) => name.as_deref(),
+        }
+    }
 }
 
 /// A call of `merge-driver`, which writes the result to `ours`.

@@ -437,7 +437,7 @@ fn commands_that_create_files_have_a_dry_run() {
 /// What a person saves while a command works is never written over.
 #[test]
 fn a_file_that_was_changed_meanwhile_stays_and_so_do_all_others() {
-    use qipu::store::{Change, Location, Store};
+    use qipu::store::{Change, Dependence, Location, Store};
     let notes = [("notes/a.md", "A"), ("notes/b.md", "B"), ("notes/c.md", "C")];
     let replace = |path: &str, old: &str| Change::Replace { path: path.into(), old: old.into(), new: "new".into() };
     for (changes, is_done) in [
@@ -459,8 +459,9 @@ fn a_file_that_was_changed_meanwhile_stays_and_so_do_all_others() {
     ] {
         let dir = store(&notes);
         let location = Location { store: Some(dir.path().join(".qipu")), ..Location::default() };
-        let (opened, lock) = Store::open_to_write(&location, dir.path()).unwrap();
-        assert_eq!(opened.apply(&changes, &lock).is_ok(), is_done, "{changes:?}");
+        let plan = |_: &Store| Ok((changes.clone(), ()));
+        let made = Store::change(&location, dir.path(), None, Dependence::Named, plan).map(drop);
+        assert_eq!(made.is_ok(), is_done, "{changes:?}");
         let now: Vec<String> = notes.iter().map(|(path, _)| text(&dir, path)).collect();
         let is_old = now.iter().zip(&notes).all(|(now, (_, old))| now == old);
         assert_eq!(is_old, !is_done, "{changes:?}: {now:?}");

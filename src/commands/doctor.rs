@@ -15,7 +15,7 @@ use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Sev
 use crate::request::{DoctorRequest, Filters};
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
-use crate::store::{self, Change, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
+use crate::store::{self, Change, Dependence, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -36,9 +36,11 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
         return Ok(report(request, location, &store, entries));
     }
     let without_index = Location { no_index: true, ..location.clone() };
-    let (store, lock, mut removed_paths) = Store::open_to_repair(&without_index, current_dir)?;
-    let planned = planned_repairs(&store);
-    store.apply(&change::changes_of(&planned), &lock)?;
+    let mut removed_paths = Store::remove_foreign_redo_log(&without_index, current_dir)?;
+    let (store, lock, planned) = Store::change(&without_index, current_dir, None, Dependence::AllNotes, |store| {
+        let planned = planned_repairs(store);
+        Ok((change::changes_of(&planned), planned))
+    })?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
     removed_paths.extend(store.remove_stale_temp_files(&lock)?);

@@ -46,7 +46,9 @@ use crate::note::NoteId;
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
-use crate::store::{Config, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Store, TextIndexBuilder};
+use crate::store::{
+    Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Planned, Store, TextIndexBuilder,
+};
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
 ///
@@ -204,18 +206,22 @@ fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) ->
     })
 }
 
-/// Opens a store, with its text index if a builder is given, and locks it unless this is a dry run.
-fn open_to_change(
+/// Plans changes of a store and makes them, unless this is a dry run. Returns the store as it was read, with the lock. If the
+/// index turns out to be corrupt, plans again from the files; as the plan is made again if another program saves a note.
+fn change_store<T>(
     is_dry_run: bool,
-    location: &Location,
-    current_dir: &Path,
+    (location, current_dir): (&Location, &Path),
     builder: Option<IndexBuilderFactory>,
-) -> Result<(Store, Option<Lock>), Error> {
+    dependence: Dependence,
+    plan: impl Fn(&Store) -> Planned<T>,
+) -> Result<(Store, Option<Lock>, T), Error> {
     if is_dry_run {
-        return Ok((Store::open_target(location, current_dir, builder)?, None));
+        let store = Store::open_target(location, current_dir, builder)?;
+        let (store, planned) = store.with_corruption_retry(location, current_dir, plan)?;
+        return Ok((store, None, planned?.1));
     }
-    let (store, lock) = Store::open_to_write_with(location, current_dir, builder)?;
-    Ok((store, Some(lock)))
+    let (store, lock, report) = Store::change(location, current_dir, builder, dependence, plan)?;
+    Ok((store, Some(lock), report))
 }
 
 /// Returns the diagnostics of a note.
@@ -279,16 +285,4 @@ fn answer_with_retry<T>(
     let (store, answer) = store.with_corruption_retry(location, current_dir, answer)?;
     drop(store.unfreed());
     Ok(answer)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_hook_does_not_wait_for_a_slow_disk() {
-        assert_eq!(run_with_timeout(Duration::from_secs(60), || 1), Some(1));
-        let never = || std::thread::sleep(Duration::from_secs(60));
-        assert_eq!(run_with_timeout(Duration::from_millis(10), never), None);
-    }
 }

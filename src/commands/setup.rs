@@ -7,7 +7,7 @@ use crate::escape::shell_word;
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{
-    FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER, attributes_without_driver,
+    self, FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER, attributes_without_driver,
 };
 use crate::store::{Location, expect_inside};
 
@@ -24,7 +24,8 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
     let find_recipe = |name: &str| find_recipe(name, is_plugin);
     // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
-    let _lock = if is_writing && !request.is_dry_run { project.lock()? } else { None };
+    let is_locked = is_writing && !request.is_dry_run;
+    let _lock = is_locked.then(|| project.lock(&setup::target_paths(&project, request.action.recipe()))).transpose()?;
     match &request.action {
         SetupAction::List => list(&project),
         SetupAction::Print(name) => Ok(report(vec![Entry::Text(find_recipe(name)?.text(&project))])),

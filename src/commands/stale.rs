@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::change::{self, PlannedChange, anchor};
-use super::{note_warning, open_to_change};
+use super::{change_store, note_warning};
 use crate::anchors::{self, Since, Subject, Verdict};
 use crate::error::{Error, ErrorKind};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, Entry, NoteLayout, Report, ReportHead, counted, layout};
 use crate::request::StaleRequest;
-use crate::store::{Location, NoteHandle, NoteIdx, ProjectFiles, Store};
+use crate::store::{Dependence, Location, NoteHandle, NoteIdx, ProjectFiles, Store};
 use crate::warnings;
 
 /// The codes of findings about code, and of a note whose day has come.
@@ -43,18 +43,19 @@ pub(super) struct CodeFinding {
 /// Reports what no longer holds, and with `--fix` updates the anchors whose code merely moved.
 pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let is_dry_run = request.is_dry_run || !request.is_fix;
-    let (store, lock) = open_to_change(is_dry_run, location, current_dir, None)?;
-    let (store, found) = store.with_corruption_retry(location, current_dir, |store| {
+    let paths = (location, current_dir);
+    let (store, lock, (checked, notes, planned)) = change_store(is_dry_run, paths, None, Dependence::Named, |store| {
         let notes = chosen(store, request)?;
-        Ok::<_, Error>((checked(store, &notes), notes))
+        let checked = checked(store, &notes);
+        let planned = if request.is_fix { plan_moved(store, &checked.found) } else { Vec::new() };
+        Ok((change::changes_of(&planned), (checked, notes, planned)))
     })?;
-    let (CheckedCode { found, not_compared }, notes) = found?;
-    let planned = if request.is_fix { plan_moved(&store, &found) } else { Vec::new() };
+    let CheckedCode { found, not_compared } = checked;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, is_dry_run)).collect();
-    if let Some(lock) = lock {
-        store.apply(&change::changes_of(&planned), &lock)?;
+    if lock.is_some() {
         entries.extend(change::finished(&store).map(Entry::Finding));
     }
+    drop(lock);
     let is_fixed = |finding: &&CodeFinding| request.is_fix && finding.is_fixable();
     let mut shown: Vec<_> = found.iter().filter(|finding| !is_fixed(finding)).map(|one| one.entry(&store)).collect();
     shown.extend(notes.iter().filter_map(|note| due(&store, *note)));

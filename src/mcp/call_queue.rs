@@ -12,10 +12,10 @@ use super::tools::Task;
 use super::{Call, run_change};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::store::Location;
+use crate::store::{Location, LockState, Store};
 
-/// The interval between two attempts to acquire the lock.
-const RETRY_INTERVAL: Duration = Duration::from_millis(25);
+/// The interval between two attempts to acquire the lock: as short as the pauses of commands, which would always be first.
+const RETRY_INTERVAL: Duration = Duration::from_millis(3);
 
 /// The channel to which the answer of a call is sent.
 type Reply = oneshot::Sender<Result<Value, Error>>;
@@ -23,11 +23,19 @@ type Reply = oneshot::Sender<Result<Value, Error>>;
 /// Received calls, and the writes that wait for the lock, in the order of their arrival.
 pub(super) struct CallQueue {
     received: Receiver<Call>,
-    waiting: VecDeque<(Task, Reply, Instant)>,
+    waiting: VecDeque<WaitingWrite>,
     /// The location for writes, which never wait for the lock themselves: the queue does, so that reads continue.
     location: Location,
-    /// The longest time that a write waits.
+    /// The longest time that a write waits without any progress of the holder.
     patience: Duration,
+}
+
+struct WaitingWrite {
+    task: Task,
+    reply: Reply,
+    /// When the lock last changed its state.
+    since: Instant,
+    lock: Option<LockState>,
 }
 
 impl CallQueue {
@@ -57,21 +65,26 @@ impl CallQueue {
 
     /// Runs a write, or lets it wait behind the writes that wait already. Returns whether it was answered.
     pub(super) fn run_write(&mut self, task: Task, reply: Reply, env: &Env) -> bool {
-        self.waiting.push_back((task, reply, Instant::now()));
+        self.waiting.push_back(WaitingWrite { task, reply, since: Instant::now(), lock: None });
         self.waiting.len() == 1 && self.retry(env)
     }
 
     /// Retries the first waiting write. Returns whether it was answered.
     fn retry(&mut self, env: &Env) -> bool {
-        let Some((task, reply, since)) = self.waiting.pop_front() else { return false };
-        let answer = run_change(&task, &self.location, env);
-        let is_busy = answer.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy);
-        if is_busy && since.elapsed() < self.patience {
-            self.waiting.push_front((task, reply, since));
-            return false;
+        let Some(mut write) = self.waiting.pop_front() else { return false };
+        let answer = run_change(&write.task, &self.location, env);
+        if answer.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy) {
+            let lock = Store::lock_state(&self.location, &env.current_dir);
+            if lock != write.lock {
+                (write.lock, write.since) = (lock, Instant::now());
+            }
+            if write.since.elapsed() < self.patience {
+                self.waiting.push_front(write);
+                return false;
+            }
         }
         // The client may have cancelled the call.
-        drop(reply.send(answer));
+        drop(write.reply.send(answer));
         true
     }
 }

@@ -88,6 +88,13 @@ pub fn target_folders(project: &Project<'_>) -> BTreeSet<PathBuf> {
     folders.chain([root.clone()]).filter(|folder| folder.starts_with(&root)).collect()
 }
 
+/// Returns the paths of the files that a recipe or plugin writes, or those of all, without git's settings.
+pub fn target_paths(project: &Project<'_>, name: Option<&str>) -> Vec<String> {
+    let recipes = RECIPES.iter().chain(&PLUGINS).filter(|recipe| name.is_none_or(|name| recipe.name == name));
+    let steps = recipes.flat_map(|recipe| recipe.steps);
+    steps.filter(|step| !matches!(step, RecipeStep::GitConfig(_))).map(|step| step.path(project)).collect()
+}
+
 /// Returns the number of folders that are deleted with a file: those that do not exist yet, and the topmost one if
 /// another step of ours created it.
 fn folders_to_make(project: &Project<'_>, file: &Path, path: &str) -> Result<usize, Error> {
@@ -328,6 +335,7 @@ mod tests {
             noted.set(editor.has_begun);
         };
         let result = beside(Box::new(program), || {
+            let _lock = project.lock(&target_paths(&project, Some(recipe.name)))?;
             if is_removal { recipe.remove(&project).map(drop) } else { recipe.install(&project).map(drop) }
         });
         let now = fs::read_to_string(&file).unwrap_or_default();

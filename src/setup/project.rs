@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
+use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
 use crate::store::{FolderLock, Location, atomic_write, files, find_root, lock_folder, project_root, relative_to};
 
@@ -49,12 +50,14 @@ impl<'a> Project<'a> {
         self.store().is_ok()
     }
 
-    /// Locks the project against other setups. The lock is on the project's folder, so that no lock file is created.
+    /// Locks the project against other setups, once no other program seems to be saving the files of recipes. The lock is on
+    /// the project's folder, so that no lock file is created.
     ///
     /// # Errors
     /// `Busy` if another process holds the lock for too long.
-    pub fn lock(&self) -> Result<Option<FolderLock>, Error> {
-        lock_folder(&self.root, "the project", self.location.waits)
+    pub(crate) fn lock(&self, paths: &[String]) -> Result<FolderLock, Error> {
+        let files: Vec<PathBuf> = paths.iter().filter_map(|path| self.file(path).ok()).collect();
+        lock_folder(&self.root, "the project", self.location.waits, &files)
     }
 
     /// Writes a change of a file: creates it with the folders it needs, replaces it, or deletes it with up to `folders`
@@ -69,7 +72,8 @@ impl<'a> Project<'a> {
         folders: usize,
     ) -> Result<Option<&'static str>, Error> {
         let Some(action) = action(&change) else { return Ok(None) };
-        let (file, waits) = (file()?, self.location.waits);
+        // It was waited for before the project was locked: a file that was saved since is refused.
+        let (file, waits) = (file()?, WaitPolicy { pause: |_| (), ..self.location.waits });
         if change.0.is_none() {
             files::make_folders(&file)?;
         }

@@ -21,6 +21,7 @@ mod git_history;
 mod git_index;
 mod git_plumbing;
 mod guessed_dialect;
+mod in_progress_notes;
 mod in_progress_writes;
 mod index;
 mod init;
@@ -73,11 +74,16 @@ pub use file_tree::FileTree;
 use find_collections::FoundCollections;
 pub use find_collections::{SettingFinding, user_store};
 pub use git_history::{Blob, BlobChange, FileCommit, GitHistory};
+use in_progress_notes::InProgressNotes;
+#[cfg(test)]
+pub(crate) use in_progress_writes::QUIET_IN_TESTS;
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub use init::{InitPlan, InitResult, MadeFile, init};
+#[cfg(test)]
+pub(crate) use lock::HELD;
 pub use lock::Lock;
-pub(crate) use lock::{FolderLock, lock_folder};
+pub(crate) use lock::{FolderLock, LockState, lock_folder};
 pub use names::similar_own_fields;
 pub(crate) use names::{naming_collection, position_of};
 pub use note_fields::OWN_FIELDS;
@@ -85,6 +91,7 @@ pub use note_handle::NoteHandle;
 pub use note_history::{CommitInfo, NoteVersion};
 pub use note_idx::{NoteIdx, NoteSet};
 use open_collection::CollectionReader;
+pub use open_for_write::{Dependence, Planned};
 pub use project_files::{MAX_SOURCE, ProjectFiles};
 pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
@@ -160,6 +167,8 @@ pub struct Store {
     is_only_call: bool,
     /// The notes whose texts count in place of their files, by path: see [`Store::with_texts`].
     unsaved: HashMap<String, Arc<NoteHandle>>,
+    /// The notes that another program may be saving, of a store that a command changes.
+    in_progress: InProgressNotes,
 }
 
 /// Named numbers.
@@ -291,6 +300,7 @@ impl Store {
             all: OnceLock::new(),
             is_only_call: location.is_only_call,
             unsaved: HashMap::new(),
+            in_progress: InProgressNotes::default(),
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         store.settings_warning().into_iter().for_each(warnings::add);
@@ -360,7 +370,8 @@ impl Store {
         }
         self.discard_index(location);
         let without = Location { no_index: true, ..location.clone() };
-        let store = Self { recovered: self.recovered, ..self.reopen(&without, current_dir)? };
+        let reopened = self.reopen(&without, current_dir)?;
+        let store = Self { recovered: self.recovered, in_progress: self.in_progress, ..reopened };
         let result = work(&store);
         store.expect_read_notes()?;
         Ok((store, result))
@@ -406,6 +417,7 @@ impl Store {
             all: OnceLock::new(),
             is_only_call: false,
             unsaved: HashMap::new(),
+            in_progress: InProgressNotes::default(),
         }
     }
 

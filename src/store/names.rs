@@ -260,6 +260,7 @@ impl Store {
     /// As there, and for the beginning of an id; `Store` if the name is neither an id nor a path, and might be that of a note that can't be read.
     pub fn resolve_to_change(&self, name: &str) -> Result<NoteIdx, Error> {
         let found = self.resolve_whole(name)?;
+        self.in_progress.need(&self.notes()[found].path);
         if self.named(name).is_none() {
             self.expect_meant(name, &self.notes()[found].id)?;
         }

@@ -1,6 +1,6 @@
 //! Changing a store: under its lock, with the redo log, each file atomically.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,18 +9,23 @@ use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
 use super::collection::CollectionReason;
+use super::files::folder_of;
 use super::find_collections::find_target;
-use super::lock::{self, Lock};
+use super::in_progress_notes::InProgressNotes;
+use super::in_progress_writes::FileVersion;
+use super::lock::{Lock, LockState};
 use super::note_handle::NoteHandle;
 use super::redo_log;
-use super::{IndexBuilderFactory, Location, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to};
+use super::{
+    IndexBuilderFactory, Location, NOTE_FOLDERS, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to,
+};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{MAX_BYTES, Note};
 use crate::warnings;
 
-/// The most times that a store is read until no other program seems to be saving a note. A file that is written all the
-/// time is read, and refused when it is to be changed.
+/// The most times that a store is read until no other program seems to be saving what the plan depends on. A file that is
+/// written all the time is read, and refused when it is to be changed.
 const MAX_READS: usize = 5;
 
 fn recover(folder: ChangedFolder<'_>, location: &Location, current_dir: &Path) -> Result<usize, Error> {
@@ -45,65 +50,153 @@ fn lock_dir(folder: ChangedFolder<'_>, location: &Location) -> Result<PathBuf, E
     Ok(dir)
 }
 
-impl Store {
-    /// Opens a store to change it: takes the lock, applies a redo log, and loads the notes.
-    ///
-    /// # Errors
-    /// As [`Store::open`]; `Busy` if another command holds the lock for too long, `Failure` if it can't be taken.
-    pub fn open_to_write(location: &Location, current_dir: &Path) -> Result<(Self, Lock), Error> {
-        Self::open_to_write_with(location, current_dir, None)
+/// The notes that a plan depends on, besides those that it names, reads or changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dependence {
+    /// No others.
+    Named,
+    /// All: any could mention what is changed.
+    AllNotes,
+}
+
+/// The changes that a plan makes, and what the command reports of them.
+pub type Planned<T> = Result<(Vec<Change>, T), Error>;
+
+/// The end of one attempt to change a store.
+enum AttemptOutcome<T> {
+    Done(Store, Lock, T),
+    /// Another program may be saving files that the plan depends on, at a time of the file system.
+    Unsettled(BTreeSet<FileVersion>, i64),
+}
+
+/// What a command changes, and which attempts it has made.
+struct ChangeAttempts<'a> {
+    location: &'a Location,
+    current_dir: &'a Path,
+    builder: Option<IndexBuilderFactory>,
+    dependence: Dependence,
+    left: usize,
+    /// The versions that were waited for: unless they changed since, they are complete.
+    waited_for: BTreeSet<FileVersion>,
+    recovered: usize,
+}
+
+impl ChangeAttempts<'_> {
+    /// Takes the lock, applies a redo log, reads the notes, plans, and makes the changes; makes none if another program may
+    /// still be saving what the plan depends on, unless this is the last attempt.
+    fn next<T>(&mut self, plan: impl Fn(&Store) -> Planned<T>) -> Result<AttemptOutcome<T>, Error> {
+        self.left -= 1;
+        let (store, lock) = self.open()?;
+        if self.dependence == Dependence::AllNotes {
+            let unsettled = store.all_in_progress(&lock);
+            if self.left > 0 && !unsettled.is_empty() {
+                return Ok(AttemptOutcome::Unsettled(unsettled, lock.now()));
+            }
+        }
+        let (store, planned) = store.with_corruption_retry(self.location, self.current_dir, plan)?;
+        let unsettled = store.needed_in_progress(planned.as_ref().map(|(changes, _)| changes.as_slice()).ok(), &lock);
+        if self.left > 0 && !unsettled.is_empty() {
+            return Ok(AttemptOutcome::Unsettled(unsettled, lock.now()));
+        }
+        let (changes, report) = planned?;
+        store.apply(&changes, &lock)?;
+        Ok(AttemptOutcome::Done(store, lock, report))
     }
 
-    /// Opens a store to change it, with the text index of its notes if a builder is given.
-    ///
-    /// # Errors
-    /// As [`Store::open_to_write`].
-    pub fn open_to_write_with(
-        location: &Location,
-        current_dir: &Path,
-        builder: Option<IndexBuilderFactory>,
-    ) -> Result<(Self, Lock), Error> {
+    fn open(&mut self) -> Result<(Store, Lock), Error> {
+        let Self { location, current_dir, builder, .. } = *self;
         let target = find_target(location, current_dir)?;
         let root = target.root.clone();
         let shown = relative_to(&root, current_dir);
         let folder = ChangedFolder { root: &root, is_source: target.rules.is_some() };
         let lock = Lock::take(&lock_dir(folder, location)?, &shown, location)?;
-        let recovered = recover(folder, location, current_dir)?;
-        let store = Self::open_settled(location, current_dir, &root, &lock, builder)?;
-        Ok((Self { recovered, ..store }, lock))
+        lock.count_as_complete(self.waited_for.iter().copied());
+        self.recovered += recover(folder, location, current_dir)?;
+        let now = in_progress_writes::now(&root);
+        lock.set_now(now.unwrap_or(i64::MIN));
+        let since = now.map(in_progress_writes::since);
+        let (store, recent) = Store::open_target_since(location, current_dir, builder, since)?;
+        let in_progress = InProgressNotes::find(&root, &recent, now, &lock);
+        Ok((Store { recovered: self.recovered, in_progress, ..store }, lock))
     }
+}
 
-    /// Opens a store to write, but first removes a redo log that is not this user's. Returns the names of such files.
+impl Store {
+    /// Changes a store: under its lock, applies a redo log, reads the notes, plans, and makes the changes. While another
+    /// program may be saving a file that the plan depends on, the lock is given back, and all of it begins again later.
+    /// Returns the store as it was read, with the lock.
     ///
     /// # Errors
-    /// As there; `Failure` if such a log can't be removed.
-    pub fn open_to_repair(location: &Location, current_dir: &Path) -> Result<(Self, Lock, Vec<String>), Error> {
-        let root = find_root(location, current_dir)?;
-        let lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
-        let folder = ChangedFolder { root: &root, is_source: false };
-        let is_removed = redo_log::remove_foreign(folder, location.cache.as_deref())?;
-        drop(lock);
-        let (store, lock) = Self::open_to_write(location, current_dir)?;
-        Ok((store, lock, is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect()))
-    }
-
-    /// Opens a store once no other program is saving its files, and waits for that: a plan may depend on every note.
-    fn open_settled(
+    /// As [`Store::open`] and [`Store::apply`], and those of the plan; `Busy` if another command holds the lock for too
+    /// long, `Failure` if it can't be taken.
+    pub fn change<T>(
         location: &Location,
         current_dir: &Path,
-        root: &Path,
-        lock: &Lock,
         builder: Option<IndexBuilderFactory>,
-    ) -> Result<Self, Error> {
-        let mut reads = 1;
+        dependence: Dependence,
+        plan: impl Fn(&Self) -> Planned<T>,
+    ) -> Result<(Self, Lock, T), Error> {
+        let (left, waited_for) = (MAX_READS, BTreeSet::new());
+        let mut attempts =
+            ChangeAttempts { location, current_dir, builder, dependence, left, waited_for, recovered: 0 };
         loop {
-            let now = in_progress_writes::now(root);
-            let (store, recent) = Self::open_target_since(location, current_dir, builder, now.map(lock::since))?;
-            if reads == MAX_READS || now.is_none_or(|now| lock.wait_for_racy(&recent, now, location.waits)) {
-                return Ok(store);
+            match attempts.next(&plan)? {
+                AttemptOutcome::Done(store, lock, report) => return Ok((store, lock, report)),
+                AttemptOutcome::Unsettled(versions, now) => {
+                    let rest = versions.iter().map(|version| version.remaining_quiet_time(now)).max();
+                    (location.waits.pause)(rest.unwrap_or_default());
+                    attempts.waited_for.extend(versions);
+                }
             }
-            reads += 1;
         }
+    }
+
+    /// Returns the state of the lock that [`Store::change`] takes; `None` if it was never taken.
+    pub(crate) fn lock_state(location: &Location, current_dir: &Path) -> Option<LockState> {
+        let target = find_target(location, current_dir).ok()?;
+        let folder = ChangedFolder { root: &target.root, is_source: target.rules.is_some() };
+        LockState::at(&folder.own_dir(location.cache.as_deref()))
+    }
+
+    /// Removes a redo log of a store that is not this user's. Returns the names of such files.
+    ///
+    /// # Errors
+    /// `Busy` as [`Store::change`]; `Failure` if such a log can't be removed.
+    pub fn remove_foreign_redo_log(location: &Location, current_dir: &Path) -> Result<Vec<String>, Error> {
+        let root = find_root(location, current_dir)?;
+        let _lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
+        let folder = ChangedFolder { root: &root, is_source: false };
+        let is_removed = redo_log::remove_foreign(folder, location.cache.as_deref())?;
+        Ok(is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect())
+    }
+
+    /// Returns the versions of notes, and of their folders, that another program may still be changing: one that moves a
+    /// file away to replace it changes the folder.
+    fn all_in_progress(&self, lock: &Lock) -> BTreeSet<FileVersion> {
+        self.in_progress.need_all_in("");
+        let first = self.first();
+        let own = NOTE_FOLDERS.iter().filter(|_| !self.is_source()).map(|folder| first.root.join(folder));
+        let notes = self.notes.get(first.notes.clone()).unwrap_or_default();
+        let folders = notes.iter().map(|note| folder_of(&first.root.join(&*note.path)).to_path_buf());
+        let folders: BTreeSet<PathBuf> = own.chain(folders).collect();
+        let versions = folders.iter().filter_map(|folder| FileVersion::of_folder(folder));
+        let mut all = self.in_progress.needed();
+        all.extend(versions.filter(|version| lock.is_in_progress(version)));
+        all
+    }
+
+    /// Returns the versions of files that a plan depends on and another program may still be saving; all of such notes if
+    /// there is no plan, for they may be the reason.
+    fn needed_in_progress(&self, changes: Option<&[Change]>, lock: &Lock) -> BTreeSet<FileVersion> {
+        if changes.is_none() {
+            self.in_progress.need_all_in("");
+        }
+        let root = &self.first().root;
+        let changed = changes.into_iter().flatten().filter_map(|change| change.files()[0]);
+        let changed = changed.filter_map(|(path, _)| FileVersion::at(&root.join(path)));
+        let mut needed = self.in_progress.needed();
+        needed.extend(changed.filter(|version| lock.is_in_progress(version)));
+        needed
     }
 
     /// Reads the whole text of a note's file, to change it.
@@ -126,6 +219,7 @@ impl Store {
     /// Reads a file of the store, by its path in the store.
     pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
         files::failpoint_read();
+        self.in_progress.need(path);
         if let Some(note) = self.unsaved.get(path) {
             return Ok(note.parsed()?.text().as_bytes().to_vec());
         }

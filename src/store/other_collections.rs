@@ -64,6 +64,7 @@ impl Store {
             }
             position => position?,
         };
+        self.in_progress.need(&self.notes()[position].path);
         self.expect_own_id(position)?;
         Ok(self.notes()[position].id.clone())
     }

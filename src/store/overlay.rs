@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 
+use super::in_progress_notes::InProgressNotes;
 use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
 use super::walk::tree::is_hidden;
 use super::{NOTE_FOLDERS, NoteHandle, Store, config, in_order, sorted};
@@ -103,6 +104,7 @@ impl Store {
             by_path: OnceLock::new(),
             all: OnceLock::new(),
             is_only_call: false,
+            in_progress: InProgressNotes::default(),
             unsaved: texts.iter().map(|note| (note.path.clone(), Arc::clone(note))).collect(),
         }
     }

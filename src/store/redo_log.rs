@@ -17,12 +17,10 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::atomic_write::{Displaced, ExpectedFile, StagedFile};
-use super::attachments::ATTACHMENTS;
 use super::change::{Change, ChangedFolder, confine, confine_and_make_folder};
 use super::in_progress_writes::{self, FileVersion};
 use super::index::location::user_cache_dir;
-use super::lock::Lock;
-use super::walk::stat::FileStat;
+use super::lock::{Heartbeat, Lock};
 use super::{PENDING_FILE, files};
 use crate::progress;
 use crate::warnings;
@@ -47,10 +45,30 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
     if changes.is_empty() {
         return Ok(());
     }
+    let settled = settled_folders(folder, changes, lock);
+    let applied = apply_with_log(folder, changes, lock);
+    // The folders change with the files in them. What another program did there before stays in progress.
+    let versions: Vec<_> = settled.iter().filter_map(|folder| FileVersion::of_folder(folder)).collect();
+    versions.iter().for_each(|version| lock.set_now(version.mtime));
+    lock.count_as_complete(versions);
+    applied
+}
+
+/// Returns the folders of changed files in which no other program is changing anything.
+fn settled_folders(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> BTreeSet<PathBuf> {
+    let paths = changes.iter().flat_map(|change| [change.source(), change.path()]);
+    let folders = paths.map(|path| files::folder_of(&folder.root.join(path)).to_path_buf());
+    let is_settled =
+        |folder: &PathBuf| FileVersion::of_folder(folder).is_none_or(|version| !lock.is_racy(&version, lock.now()));
+    folders.collect::<BTreeSet<_>>().into_iter().filter(is_settled).collect()
+}
+
+fn apply_with_log(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
     // Two steps for each change: its file is staged, then renamed.
     let _work = progress::begin("writing files", 2 * changes.len());
-    let mut staged: Vec<StagedChange> =
-        changes.par_iter().map(|change| StagedChange::new(folder, change)).collect::<Result<_>>()?;
+    let heartbeat = lock.heartbeat();
+    let stage = |change| StagedChange::new(folder, change).inspect(|_| heartbeat.beat());
+    let mut staged: Vec<StagedChange> = changes.par_iter().map(stage).collect::<Result<_>>()?;
     let versions = || staged.iter().filter_map(|staged| Some(staged.new.as_ref()?.version));
     let now = versions()
         .next_back()
@@ -61,15 +79,9 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
     if folder.is_source {
         remove_stale_beside(&staged, now);
     }
-    // Racy notes were waited for when they were read; attachments are waited for here.
-    let attachments = staged.iter().filter(|staged| staged.change.source().starts_with(ATTACHMENTS));
-    let stat =
-        |staged: &StagedChange<'_>| Some((staged.path.clone(), FileStat::of(&staged.path.symlink_metadata().ok()?)));
-    let attachments: Vec<(PathBuf, FileStat)> = attachments.filter_map(stat).collect();
-    lock.wait_for_racy(&attachments, now, lock.waits);
     let is_one_step = changes.len() == 1 && !matches!(changes, [Change::Move { .. }]);
     let log = (!is_one_step).then(|| Log::begin(folder, lock.cache.as_deref(), changes)).transpose()?;
-    if let Err(error) = apply_staged(&mut staged, &|version| lock.is_racy(version, now)) {
+    if let Err(error) = apply_staged(&mut staged, &|version| lock.is_racy(version, now), Some(heartbeat)) {
         let undone = undo(&mut staged).and_then(|()| log.map_or(Ok(()), Log::end));
         return match undone {
             Ok(()) => Err(error),
@@ -83,8 +95,11 @@ pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) 
     Ok(())
 }
 
-fn apply_staged(staged: &mut [StagedChange<'_>], is_racy: IsRacy<'_>) -> Result<()> {
-    staged.iter_mut().try_for_each(|staged| staged.apply(is_racy))?;
+fn apply_staged(staged: &mut [StagedChange<'_>], is_racy: IsRacy<'_>, heartbeat: Option<Heartbeat<'_>>) -> Result<()> {
+    for staged in &mut *staged {
+        staged.apply(is_racy)?;
+        heartbeat.into_iter().for_each(Heartbeat::beat);
+    }
     sync_folders(staged)?;
     // As late as possible, since another program may still write to a replaced file.
     staged.iter().try_for_each(StagedChange::expect_unchanged)
@@ -255,7 +270,7 @@ fn redo(folder: ChangedFolder<'_>, change: &Change) -> Result<bool> {
     if is_due {
         let mut staged = [StagedChange { may_be_half_done: true, ..StagedChange::new(folder, change)? }];
         // The file has exactly the content in the log, so that no program is saving it.
-        if let Err(error) = apply_staged(&mut staged, &|_| false) {
+        if let Err(error) = apply_staged(&mut staged, &|_| false, None) {
             return Err(undo(&mut staged).err().unwrap_or(error));
         }
     }
@@ -296,7 +311,9 @@ impl<'a> StagedChange<'a> {
             }
             Change::Move { from, to, old, new } => {
                 let (from, to) = (confine_and_make_folder(folder, from)?, confine_and_make_folder(folder, to)?);
-                expect_free(&to)?;
+                if !files::differ_by_case_alone(&from, &to) {
+                    expect_free(&to)?;
+                }
                 let staged = if old == new { None } else { stage(&from, new)? };
                 (from, Some(to), staged)
             }

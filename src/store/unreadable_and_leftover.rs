@@ -53,11 +53,12 @@ impl Store {
         self.unreadable().map(|(path, _)| self.shown(path))
     }
 
-    /// Expects that every note in a folder of the store can be read.
+    /// Expects that every note in a folder of the store can be read, and makes the plan depend on all of them.
     ///
     /// # Errors
     /// `Store`, naming one that can't.
     pub fn expect_readable_in(&self, folder: &str) -> Result<(), Error> {
+        self.in_progress.need_all_in(&format!("{folder}/"));
         let inside =
             |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
         match self.unreadable().find(|(path, _)| inside(path)) {

@@ -3,6 +3,8 @@
 //! The editor gets the file itself, so that no text is lost if this process dies. No lock is held meanwhile. When the editor
 //! is closed, `updated` is set and the note's diagnostics are reported.
 
+use std::sync::Arc;
+
 use super::{ChangePlan, PlannedChange, held_drafts, stamped};
 use crate::commands::note_findings;
 use crate::commands::secrets::note_diagnostics;
@@ -10,7 +12,7 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::note::Diagnostic;
 use crate::report::DiagnosticEntry;
-use crate::store::{Change, Location, Store};
+use crate::store::{Change, Dependence, Location, Store};
 
 /// Opens a file of the store in the editor. Returns its change, which has been made, and the note's diagnostics.
 pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, env: &Env) -> Result<ChangePlan, Error> {
@@ -22,14 +24,17 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         let message = format!("can't edit {}: {error}", store.shown(path));
         Error::failure(message).hint("VISUAL, or else EDITOR, must contain the command of your editor")
     })?;
-    let (store, lock) = Store::open_to_write(location, &env.current_dir)?;
-    let after = store.read_bytes(path)?;
-    let note = store.notes().iter().find(|note| note.path == path);
-    let note = note.ok_or_else(|| Error::failure(format!("{} is no longer a note", store.shown(path))))?;
-    let updated_text = with_updated(&store, &before, &after, path, now);
-    if let Some(new) = &updated_text {
-        store.apply(&[Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() }], &lock)?;
-    }
+    let finish = |store: &Store| {
+        let after = store.read_bytes(path)?;
+        let note = store.notes().iter().find(|note| note.path == path);
+        let note =
+            Arc::clone(note.ok_or_else(|| Error::failure(format!("{} is no longer a note", store.shown(path))))?);
+        let updated_text = with_updated(store, &before, &after, path, now);
+        let replace = |new: &Vec<u8>| Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() };
+        Ok((updated_text.iter().map(replace).collect(), (note, updated_text.unwrap_or(after))))
+    };
+    let (store, _lock, (note, new)) = Store::change(location, &env.current_dir, None, Dependence::Named, finish)?;
+    let note = &*note;
     let mut findings: Vec<DiagnosticEntry> = note_findings(&store, note).collect();
     let old_id = &store.parse(path, before.clone()).id;
     findings.extend(note_diagnostics(&store, note));
@@ -39,7 +44,6 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         let finding = Diagnostic { code: "id-changed", line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
-    let new = updated_text.unwrap_or(after);
     let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
     let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change };
     Ok(ChangePlan { changes: vec![planned], findings })

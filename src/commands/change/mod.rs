@@ -26,7 +26,7 @@ pub use claims::CLAIMS;
 pub(super) use held_drafts::expect_no_decision_in;
 
 use super::secrets::expect_no_new_secrets;
-use super::{open_to_change, text_index_builder};
+use super::{change_store, text_index_builder};
 use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
@@ -34,7 +34,7 @@ use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{InlineLink, MAX_BYTES, NoteId, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest};
-use crate::store::{self, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
+use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -62,13 +62,16 @@ pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Re
     // The text of a new note is compared with those of the others.
     let builder = has_new_text(request).then_some(text_index_builder as IndexBuilderFactory);
     let agent = env.agent_session();
-    let (store, lock) = open_to_change(request.is_dry_run, location, &env.current_dir, builder)?;
-    let (store, plan) =
-        store.with_corruption_retry(location, &env.current_dir, |store| plan(store, request, agent.as_ref()))?;
-    let (mut plan, mut verdict) = (plan?, None);
-    expect_no_secrets(request, &plan, agent.as_ref())?;
+    let needs_all = needs_all_notes(&request.action);
+    let dependence = if needs_all { Dependence::AllNotes } else { Dependence::Named };
+    let paths = (location, env.current_dir.as_path());
+    let (store, lock, mut plan) = change_store(request.is_dry_run, paths, builder, dependence, |store| {
+        let plan = plan(store, request, agent.as_ref())?;
+        expect_no_secrets(request, &plan, agent.as_ref())?;
+        Ok((changes_of(&plan.changes), plan))
+    })?;
+    let mut verdict = None;
     if let Some(lock) = lock {
-        store.apply(&changes_of(&plan.changes), &lock)?;
         // The lock must not be held while the editor is open.
         drop(lock);
         if let ([created, ..], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
 use super::change::expect_no_decision_in;
-use super::open_to_change;
+use super::change_store;
 use super::secrets::SecretSearch;
 use super::taken_paths::TakenPaths;
 use crate::env::Env;
@@ -20,7 +20,7 @@ use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, layout};
 use crate::request::{ImportFrom, ImportRequest};
-use crate::store::{self, Change, ExternalDir, Location, Store};
+use crate::store::{self, Change, Dependence, ExternalDir, Location, Store};
 use drafts::{Draft, ImportAction};
 
 /// The largest attachment, and the largest total of attachments in one import, in bytes: planned changes are in memory.
@@ -34,18 +34,18 @@ const MAX_REPEATED: usize = 10;
 /// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
-    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
-    store.expect_store()?;
-    let source = SourceFolder::read(request, &store, current_dir)?;
-    let plan = ImportPlan::of(&store, &source, request)?;
-    if !request.is_secret_allowed {
-        plan.expect_no_secrets()?;
-    }
-    expect_no_decision_in(&store, &plan.changes, env)?;
-    if let Some(lock) = lock {
-        store.apply(&plan.changes, &lock)?;
-    }
-    Ok(plan.into_report())
+    let paths = (location, current_dir.as_path());
+    let (_, _, report) = change_store(request.is_dry_run, paths, None, Dependence::AllNotes, |store| {
+        store.expect_store()?;
+        let source = SourceFolder::read(request, store, current_dir)?;
+        let plan = ImportPlan::of(store, &source, request)?;
+        if !request.is_secret_allowed {
+            plan.expect_no_secrets()?;
+        }
+        expect_no_decision_in(store, &plan.changes, env)?;
+        Ok((plan.changes.clone(), plan.into_report()))
+    })?;
+    Ok(report)
 }
 
 /// The content of the app's folder.

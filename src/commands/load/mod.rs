@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use super::change::{expect_no_conflict, expect_no_decision_in};
-use super::open_to_change;
+use super::change_store;
 use super::secrets::SecretSearch;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -19,7 +19,7 @@ use crate::pack::{self, Pack, PackedFile, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{LoadRequest, Strategy, TextSource};
-use crate::store::{self, Change, Location, Store};
+use crate::store::{self, Change, Dependence, Location, Store};
 use counterparts::Counterpart;
 use merge::merge;
 
@@ -27,17 +27,17 @@ use merge::merge;
 pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
     let pack = read(&request.pack, current_dir)?;
-    let (store, lock) = open_to_change(request.is_dry_run, location, current_dir, None)?;
-    store.expect_store()?;
-    let plan = LoadPlan::of(&store, &pack, request)?;
-    if !request.is_secret_allowed {
-        plan.expect_no_secrets()?;
-    }
-    expect_no_decision_in(&store, &plan.changes, env)?;
-    if let Some(lock) = lock {
-        store.apply(&plan.changes, &lock)?;
-    }
-    Ok(plan.into_report())
+    let paths = (location, current_dir.as_path());
+    let (_, _, report) = change_store(request.is_dry_run, paths, None, Dependence::AllNotes, |store| {
+        store.expect_store()?;
+        let plan = LoadPlan::of(store, &pack, request)?;
+        if !request.is_secret_allowed {
+            plan.expect_no_secrets()?;
+        }
+        expect_no_decision_in(store, &plan.changes, env)?;
+        Ok((plan.changes.clone(), plan.into_report()))
+    })?;
+    Ok(report)
 }
 
 fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {

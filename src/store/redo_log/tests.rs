@@ -117,15 +117,6 @@ fn a_log_counts_only_for_the_user_the_place_and_the_text_that_it_was_written_for
     assert!(place.recover().is_err());
 }
 
-#[test]
-fn an_attachment_that_was_just_saved_is_waited_for() {
-    let (place, file) = (LogLocation::new(), "attachments/x.png");
-    fs::create_dir(place.root().join(ATTACHMENTS)).unwrap();
-    fs::write(place.root().join(file), "x").unwrap();
-    place.apply(&[Change::Replace { path: file.into(), old: "x".into(), new: "y".into() }]).unwrap();
-    assert_eq!(fs::read(place.root().join(file)).unwrap(), b"y");
-}
-
 /// What is left where names can't be exchanged, where there are no hard links either, and where nothing can be synced.
 #[test]
 fn changes_are_all_or_none_on_any_file_system() {
