@@ -33,6 +33,7 @@ pub(super) const TASKS: &str = "Common tasks:
     qipu setup --all-detected";
 
 pub(super) const ASK: &str = "Use the words that the answer would use: identifiers, error text, synonyms.
+Nothing in them is an operator; `--` goes before a word such as `--force`.
 Set the budget with --max-chars or --max-tokens (default: 4000 characters).
 
 Examples:
