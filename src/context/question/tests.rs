@@ -107,6 +107,8 @@ fn titles_beside_page_and_note_and_in_quotes() {
         ("our projects page, this Q3 Roadmap page", "qp-a1 qp-b2"),
         ("what does page Projects say", "qp-a1"),
         ("the [[Projects]] page", "qp-a1"),
+        ("what does page [[Projects]] say", "qp-a1"),
+        ("what does \"Projects\" page say", "qp-a1"),
     ] {
         let question = understood(text);
         assert_eq!(ids(&question).join(" "), id, "{text}");

@@ -87,7 +87,7 @@ fn bracketed(text: &str) -> Vec<Mention> {
             [Some(target), name].into_iter().flatten().filter(|name| !name.is_empty() && name.len() <= MAX_NAME);
         let names: Vec<String> = names.map(str::to_owned).collect();
         if !names.is_empty() {
-            let marker = noun_after(text, offset);
+            let marker = noun_after(text, offset).or_else(|| noun_before(text, start));
             mentions.push(Mention { is_explicit: true, marker, ..Mention::whole(start..offset, names) });
         }
         if mentions.len() == MAX_MENTIONS {
@@ -122,7 +122,8 @@ fn quoted(text: &str) -> Vec<Mention> {
         let Some(inside) = start.and_then(|start| text.get(start..offset)) else { continue };
         if !inside.is_empty() && inside.trim() == inside && inside.len() <= MAX_NAME && mentions.len() < MAX_MENTIONS {
             let range = start.unwrap_or(offset)..offset;
-            mentions.push(Mention::whole(range, vec![inside.to_owned()]));
+            let marker = noun_after(text, end);
+            mentions.push(Mention { marker, ..Mention::whole(range, vec![inside.to_owned()]) });
         }
     }
     mentions
@@ -179,9 +180,19 @@ fn whole_title(text: &str, tokens: &Tokens<'_>, today: Date) -> Option<Mention> 
 /// Returns the range of `page` or `note` as the next word after an offset.
 fn noun_after(text: &str, offset: usize) -> Option<Range<usize>> {
     let (start, word) = words(text.get(offset..)?).next()?;
-    let noun = bare(word);
     let start = offset + start;
-    NOUNS.contains(&noun.to_lowercase().as_str()).then(|| start..start + word.len())
+    is_noun(word).then(|| start..start + word.len())
+}
+
+/// Returns the range of `page` or `note` as the last word before an offset.
+fn noun_before(text: &str, offset: usize) -> Option<Range<usize>> {
+    let head = text.get(..offset)?.trim_end();
+    let word = head.split_whitespace().next_back()?;
+    is_noun(word).then(|| head.len() - word.len()..head.len())
+}
+
+fn is_noun(word: &str) -> bool {
+    NOUNS.contains(&bare(word).to_lowercase().as_str())
 }
 
 /// Finds `the X page`, `my X note`, `page X`, and the words after `page called` or `note titled`.
