@@ -72,7 +72,9 @@ fn with_outputs(text: &str, folder: &str) -> String {
         }
         let Some(command) = line.strip_prefix("$ ").filter(|_| in_block) else { continue };
         let mut command = command.to_owned();
-        while command.contains("<<'EOF'") && !command.ends_with("\nEOF") {
+        let word =
+            command.split_once("<<'").and_then(|(_, rest)| rest.split_once('\'')).map(|(word, _)| word.to_owned());
+        while word.as_ref().is_some_and(|word| !command.ends_with(&format!("\n{word}"))) {
             let next = lines.next().unwrap();
             out.push_str(&format!("{next}\n"));
             command.push_str(&format!("\n{next}"));
@@ -210,7 +212,8 @@ fn developers_commands_are_run_by_ci() {
 /// Runs a command line as a document teaches it, with its placeholders filled in.
 fn run_taught(line: &str) {
     // What follows on the next lines.
-    let line = if line.ends_with("<<'EOF'") { format!("{line}\nthought\nEOF") } else { line.to_owned() };
+    let word = line.split_once("<<'").map(|(_, word)| word.trim_end_matches('\''));
+    let line = word.map_or(line.to_owned(), |word| format!("{line}\nthought\n{word}"));
     let line = line.as_str();
     let filled = line
         .replace("\"WORDS\"", "fsync")

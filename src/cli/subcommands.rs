@@ -139,7 +139,7 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!(
         "qipu capture 'TEXT'",
         "qipu capture 'TEXT' --tag idea,draft --title \"A better name\"",
-        "qipu capture --tag TAG <<'EOF'",
+        "qipu capture --tag TAG <<'QIPU_END'",
         "git log -1 --format=%B | qipu capture",
         "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]

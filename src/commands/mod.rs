@@ -159,7 +159,7 @@ pub fn run_at(command: &Command, session: &Session<'_>) -> Result<Report, Error>
 fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     match command {
-        Command::Prime(request) => Ok(prime::run(request, store)),
+        Command::Prime(request) => Ok(prime::run(request, session)),
         Command::Context(request) => context::run(request, session),
         Command::Expand(request) => context::run_expand(request, session),
         Command::Link(request) => link::run(request, session),
@@ -200,7 +200,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let store = Store::open(location, current_dir)?;
     answer_with_retry(store, location, current_dir, |store| {
-        let mut report = prime::run(request, store);
+        let mut report = prime::run(request, &Session::new(store));
         mark_state(&mut report, store);
         report
     })

@@ -2,12 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::list::{MIN_NOTES_PER_TASK, tag_counts};
-use crate::context::{Journals, is_decision};
+use crate::context::{Journals, Session, is_decision};
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
@@ -16,7 +17,8 @@ use crate::store::{NoteHandle, NoteIdx};
 
 /// The description of qipu in the primer.
 const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, sources, and the links between them. \
-                     It is memory, not a task list. Ask it before you research or decide something again.";
+                     It is memory, not a task list. Ask it (`qipu ask \"WORDS\"`) before you research or decide something \
+                     again.";
 
 /// The commands worth knowing, the most useful first. A test runs each of them.
 const COMMANDS: [(&str, &str); 8] = [
@@ -28,13 +30,13 @@ const COMMANDS: [(&str, &str); 8] = [
     ("qipu show ID", "read a note in full"),
     ("qipu link tree ID --max-hops 2", "see which notes are linked to a note"),
     (
-        "qipu capture --tag TAG <<'EOF'",
-        "make a note of the lines that follow, up to EOF; prints its id first (in double quotes the shell would run \
-         backticks)",
+        "qipu capture --tag TAG <<'QIPU_END'",
+        "make a note of the lines that follow, up to QIPU_END, which no line of the text may be, else the shell runs the \
+         rest; prints its id first (in double quotes the shell would run backticks)",
     ),
     ("qipu link add ID ID --type supports", "link a new note to an existing one"),
     ("qipu supersede OLD NEW", "show a new note in place of one that no longer holds"),
-    ("qipu journal - <<'EOF'", "write down what was done today, in the same way"),
+    ("qipu journal - <<'QIPU_END'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),
 ];
 
@@ -45,9 +47,15 @@ const BRIEF_COMMANDS: usize = 2;
 const MAX_DECISIONS: usize = 5;
 const MAX_MAPS: usize = 8;
 const MAX_RECENT: usize = 12;
+const MAX_LINKED: usize = 8;
 
 /// The most tags or folders that the overview names.
 const MAX_NAMES: usize = 12;
+
+/// The most characters of a tag or folder that the overview names. The primer opens every session, and longer names could
+/// say anything to its agent.
+const MAX_TAG_CHARS: usize = 32;
+const MAX_FOLDER_CHARS: usize = 64;
 
 /// The most characters of the latest journal that are shown.
 const MAX_JOURNAL_CHARS: usize = 600;
@@ -68,13 +76,18 @@ const BLOCK_SEPARATOR: &str = " · ";
 const ELLIPSIS: &str = "…";
 
 /// Reports the description of qipu, its commands, an overview of the store, the end of the last journal, the latest
-/// decisions, the maps of most value and the notes changed last. Each note is reported once. A brief has the description,
-/// the most useful commands and the latest decisions.
-pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
+/// decisions, the maps of most value and the notes changed last; without any of these, the notes with the most links to
+/// them. Each note is reported once. A brief has the description, the most useful commands and the latest decisions.
+pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
+    let store = session.store;
     let stand_ins = StandIns::for_answer(store.notes(), request.no_compaction);
     let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
     let mut entries = vec![Entry::About(ABOUT)];
-    entries.extend(commands.map(|(line, purpose)| Entry::Command { line, purpose }));
+    let command = |(ordinal, (line, purpose)): (usize, &(&'static str, &'static str))| {
+        // Behind the description, the index of the command before is the ordinal.
+        Entry::Command { line, purpose, after: (ordinal > 0).then_some(ordinal) }
+    };
+    entries.extend(commands.enumerate().map(command));
     let mut seen = HashSet::new();
     if request.is_brief {
         entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
@@ -85,6 +98,9 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
         entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
         entries.extend(notes_of_role(store, &stand_ins, EntryRole::Map, &mut seen));
         entries.extend(notes_of_role(store, &stand_ins, EntryRole::Recent, &mut seen));
+        if !entries.iter().any(|entry| entry.note().is_some()) {
+            entries.extend(most_linked_notes(session, &stand_ins));
+        }
     }
     // Notes enter a session through the primer, so it has the banner in all formats.
     let head = ReportHead {
@@ -96,20 +112,30 @@ pub(super) fn run(request: &PrimeRequest, store: &Store) -> Report {
     report
 }
 
-/// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder.
+/// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder. A hidden draft
+/// names none.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
-    let notes = store.notes();
-    let tags = tag_counts(notes);
+    let shown = NoteIdx::enumerate(store.notes()).filter(|(position, _)| !store.is_withheld(*position));
+    let shown: Vec<_> = shown.map(|(_, note)| Arc::clone(note)).collect();
+    let mut tags = tag_counts(&shown);
     let mut folders: HashMap<&str, usize> = HashMap::new();
     if tags.is_empty() {
-        notes.iter().filter_map(|note| folder_of(note)).for_each(|folder| *folders.entry(folder).or_default() += 1);
+        shown.iter().filter_map(|note| folder_of(note)).for_each(|folder| *folders.entry(folder).or_default() += 1);
     }
+    tags.retain(|tag, _| is_like_a_tag(tag));
+    folders.retain(|folder, _| folder.chars().count() <= MAX_FOLDER_CHARS);
     OverviewEntry {
-        notes: notes.len(),
+        notes: store.notes().len(),
         journals: journals.count(),
         tags: most_frequent(tags),
         folders: most_frequent(folders),
     }
+}
+
+/// Whether a text is a short name of letters, digits and the signs that tags have, and not a sentence.
+fn is_like_a_tag(text: &str) -> bool {
+    let is_of_tag = |c: char| c.is_alphanumeric() || "-_/.+#:&@'".contains(c);
+    text.chars().count() <= MAX_TAG_CHARS && text.chars().all(is_of_tag)
 }
 
 /// Returns the [`MAX_NAMES`] most frequent names by descending count, then by name.
@@ -212,6 +238,26 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
         with_summary(entry, summary)
     };
     unseen.take(most).map(|position| Entry::Note(entry(position))).collect()
+}
+
+/// Returns the [`MAX_LINKED`] notes to which most notes link, then by value and id. Hidden drafts count for none.
+fn most_linked_notes(session: &Session<'_>, stand_ins: &StandIns) -> Vec<Entry> {
+    let (store, graph) = (session.store, session.graph());
+    let links = |position: NoteIdx| {
+        let from: HashSet<NoteIdx> = graph.backlinks(position).filter(|from| *from != position).collect();
+        from.into_iter().filter(|from| !store.is_withheld(*from)).count()
+    };
+    let is_shown = |position| {
+        stand_ins.representative(position) == position && !store.is_withheld(position) && !store.is_retired(position)
+    };
+    let found = NoteIdx::enumerate(store.notes()).filter(|(position, _)| is_shown(*position));
+    let mut found: Vec<_> = found
+        .map(|(position, note)| (Reverse((links(position), note.value_or_default())), position))
+        .filter(|(Reverse((links, _)), _)| *links > 0)
+        .collect();
+    found.sort_unstable();
+    let entry = |position| super::note_entry(store, &stand_ins.digests, position, EntryRole::Linked);
+    found.into_iter().take(MAX_LINKED).map(|(_, position)| Entry::Note(entry(position))).collect()
 }
 
 /// Returns the decisions that hold, or whose stand-in holds, by their latest change, the newest first, then those without a

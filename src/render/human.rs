@@ -76,7 +76,7 @@ impl Renderer for Human<'_> {
                 format!("{indent}(missing) {}\n", one_line(target))
             }
             Entry::About(text) => format!("\n{text}\n"),
-            Entry::Command { line, purpose } => {
+            Entry::Command { line, purpose, .. } => {
                 let line = self.screen.paint(As::Code, &format!("`{line}`"));
                 format!("{}- {line}: {purpose}\n", self.heading(index, included))
             }
@@ -353,6 +353,7 @@ fn group_heading(entry: &Entry) -> &'static str {
             EntryRole::LastJournal => "Where the last session stopped",
             EntryRole::Decision => "Latest decisions",
             EntryRole::Map => "Maps of content",
+            EntryRole::Linked => "Most linked",
             EntryRole::Selected | EntryRole::Recent => "Recently changed",
         },
         _ => "",

@@ -81,7 +81,7 @@ impl Renderer for Json<'_> {
             }
             Entry::Unresolved { from, target, .. } => ("unresolved", json!({"from": from, "target": target})),
             Entry::About(text) => ("about", json!(text)),
-            Entry::Command { line, purpose } => ("commands", json!({"command": line, "purpose": purpose})),
+            Entry::Command { line, purpose, .. } => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
             Entry::Recipe(recipe) => ("recipes", json!(recipe)),
             Entry::Link(edge, note) => {
@@ -165,7 +165,7 @@ impl Json<'_> {
             EntryRole::Map => "mocs",
             EntryRole::LastJournal => "journals",
             EntryRole::Decision => "decisions",
-            EntryRole::Selected | EntryRole::Recent => "notes",
+            EntryRole::Selected | EntryRole::Recent | EntryRole::Linked => "notes",
         };
         self.add(list, object, &mut out);
         for edge in view.edges() {

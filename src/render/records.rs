@@ -58,7 +58,7 @@ impl Renderer for Records<'_> {
                 format!("W unresolved {} from={from}\n", json_string(target))
             }
             Entry::About(text) => format!("D about {text}\nD records {LETTERS}\n"),
-            Entry::Command { line, purpose } => {
+            Entry::Command { line, purpose, .. } => {
                 format!("C {} {}\n", json_string(line), json_string(purpose))
             }
             Entry::Overview(overview) => overview_line(overview),

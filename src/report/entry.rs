@@ -31,6 +31,8 @@ pub enum Entry {
         line: &'static str,
         /// Its purpose.
         purpose: &'static str,
+        /// The index of the more useful command before it, if there is one.
+        after: Option<usize>,
     },
     /// The size and the topics of a store.
     Overview(Box<OverviewEntry>),
@@ -324,6 +326,8 @@ impl Entry {
             Self::Note(entry) => entry.parent,
             Self::Unresolved { under, .. } => Some(*under),
             Self::Link(edge, _) => Some(edge.other),
+            // A small budget drops the least useful commands, not the longest lines.
+            Self::Command { after, .. } => *after,
             _ => None,
         }
     }

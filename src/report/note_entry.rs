@@ -160,6 +160,8 @@ pub enum EntryRole {
     Map,
     /// It changed recently.
     Recent,
+    /// It is one of the notes with the most links to them.
+    Linked,
 }
 
 /// How much of the text of a note a format shows.
