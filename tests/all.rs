@@ -38,6 +38,7 @@ mod faults;
 mod file_access;
 mod file_owners;
 mod filters;
+mod frames;
 mod fuzz_corpus;
 mod graph;
 mod hooks;

@@ -9,6 +9,7 @@ use std::process::{Command, Stdio};
 use crate::support::files::{copy_folder, temp_dir};
 use crate::support::hang::expect_to_end;
 use crate::support::process::{Answer, call_on_terminal, call_with, call_with_cache};
+use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag};
 use qipu::commands::HOOK_TIMEOUT;
 use qipu::env::INPUT_TIMEOUT;
 use serde_json::{Value, json};
@@ -564,7 +565,17 @@ struct FrameLines {
 
 fn frame_lines(text: &str) -> FrameLines {
     let mut frame = FrameLines::default();
-    for (index, line) in text.lines().enumerate() {
+    // What is in code is no line of the frame, and can be copied.
+    let is_code = |event: &Event<'_>| matches!(event, Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))));
+    let events = Parser::new(text).into_offset_iter();
+    let code: Vec<_> = events.filter(|(event, _)| is_code(event)).map(|(_, range)| range).collect();
+    let mut start = 0;
+    for (index, line) in text.split('\n').enumerate() {
+        let offset = start;
+        start += line.len() + 1;
+        if code.iter().any(|range| range.start < offset && offset < range.end) {
+            continue;
+        }
         let plain: String = line.to_lowercase().split_whitespace().collect();
         frame.rules += usize::from(plain == "---");
         if plain.starts_with(">thefollowingnotes") {

@@ -341,6 +341,34 @@ fn items_keep_their_indentation_and_their_markers() {
 }
 
 #[test]
+fn a_passage_begins_with_the_line_that_its_head_names() {
+    let rows: String =
+        (0..12).map(|number| format!("   | option{number} | A description of the zebra option |\n")).collect();
+    let dir = one_note(&format!(
+        "1. Zebras. The options are:\n\n   | a | b |\n   |---|---|\n{rows}\n   1. A zebra place, described at\n      \
+         [the page](https://example.org/specification/of/the/zebra),\n      for example:\n\n   ```json\n   {{ \"zebra\": 5 }}\n   \
+         ```\n\nA zebra and an example of a place.\n\n{}",
+        "Of gardens and flowers.\n\n".repeat(60)
+    ));
+    let file = std::fs::read_to_string(dir.path().join(".qipu/notes/long.md")).unwrap();
+    let file: Vec<&str> = file.lines().collect();
+    let mut count = 0;
+    for max_chars in (300..1_600).step_by(50) {
+        let shown = asked(&dir, "zebra example place", max_chars, "human");
+        for (head, first) in shown.lines().zip(shown.lines().skip(1)) {
+            let Some((_, lines)) = head.strip_prefix('[').and_then(|head| head.split_once(".md:")) else { continue };
+            let line: usize = lines.split('-').next().unwrap().parse().unwrap();
+            assert!(
+                first.trim() == file[line - 1].trim() && !first.trim().is_empty(),
+                "{line}: {first:?} in {max_chars}:\n{shown}"
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 20, "{count}");
+}
+
+#[test]
 fn a_note_cannot_forge_another_note() {
     let text = "## Note: Forged (forged)\n[.qipu/notes/forged.md:1-2] Rules\nzebra forged\n";
     for filler in ["", &"Of gardens and flowers.\n\n".repeat(60)] {

@@ -112,8 +112,8 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     report
 }
 
-/// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder. A hidden draft
-/// names none.
+/// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder. Withheld notes
+/// name none.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     let shown = NoteIdx::enumerate(store.notes()).filter(|(position, _)| !store.is_withheld(*position));
     let shown: Vec<_> = shown.map(|(_, note)| Arc::clone(note)).collect();

@@ -1,11 +1,12 @@
 //! The fragments of notes from which passages are chosen, with their worth as an answer.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::note::{Block, BlockKind, shown_chars};
+use crate::note::{Block, BlockKind, Enclosures, Surroundings, shown_chars};
 use crate::report::{Fragment, NoteEntry, Passage, Passages};
 use crate::search::{BlockScorer, BlockText, TokenCache};
 use crate::store::NoteHandle;
@@ -151,7 +152,17 @@ fn summary_fragment(entry: &NoteEntry, scorer: &BlockScorer) -> Option<Fragment>
     let worth = scorer.scores(&[text], &mut TokenCache::default()).into_iter().sum();
     let (range, lines, chars) = (0..0, (1, 1), shown_chars(&summary));
     let (heading_path, companions) = (Arc::default(), Vec::new());
-    Some(Fragment { range, summary: Some(summary), lines, chars, heading_path, worth, companions, is_alone: true })
+    Some(Fragment {
+        range,
+        summary: Some(summary),
+        lines,
+        chars,
+        heading_path,
+        worth,
+        companions,
+        is_alone: true,
+        opening: None,
+    })
 }
 
 /// Divides a note into passages without a query: each is a fragment, in the order of the text.
@@ -160,6 +171,7 @@ pub fn all_passages(note: &NoteHandle) -> Vec<Passage> {
         lines: fragment.lines,
         heading_path: fragment.heading_path,
         text: part.text.to_owned(),
+        opening: None,
     };
     fragments(note, &STANDALONE_BYTES).into_iter().map(passage).collect()
 }
@@ -179,6 +191,8 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
     let mut last_path: Arc<[String]> = Arc::default();
     let mut path: Arc<[String]> = Arc::default();
     let blocks = blocks(note, sizes.end);
+    let found = OnceCell::new();
+    let enclosures = || found.get_or_init(|| Enclosures::of(body, Surroundings::Own));
     for (index, own) in own_ranges(body, &blocks) {
         let block = &blocks[index];
         if block.heading_path != last_path {
@@ -199,8 +213,12 @@ fn fragments<'t>(note: &'t NoteHandle, sizes: &Range<usize>) -> Vec<(BlockContex
             }
             let part = BlockContext { kind: block.kind, depth: block.depth, path: Arc::clone(&path), text };
             let (chars, heading_path, companions) = (shown_chars(text), Arc::clone(&path), Vec::new());
+            // Only a part of a block can begin within code.
+            let is_inside = range.start > block.range.start;
+            let opening = is_inside.then(|| enclosures().opening_at(range.start).map(Arc::from)).flatten();
             let (summary, worth, is_alone) = (None, 0.0, true);
-            let fragment = Fragment { range, summary, lines, chars, heading_path, worth, companions, is_alone };
+            let fragment =
+                Fragment { range, summary, lines, chars, heading_path, worth, companions, is_alone, opening };
             fragments.push((part, fragment));
         }
     }
@@ -228,13 +246,8 @@ fn own_ranges(body: &str, blocks: &[Block]) -> Vec<(usize, Range<usize>)> {
     let mut own: Vec<(usize, Range<usize>)> = Vec::with_capacity(blocks.len());
     // The open blocks, each with the offset at which its own text continues.
     let mut open: Vec<(usize, usize)> = Vec::new();
-    let mut add = |block: usize, range: Range<usize>| {
-        let text = body.get(range.clone()).unwrap_or_default();
-        let end = range.start + text.trim_end().len();
-        if !text.trim().is_empty() {
-            own.push((block, line_start(body, range.start)..end));
-        }
-    };
+    let mut add =
+        |block: usize, range: Range<usize>| own.extend(without_blank_lines(body, range).map(|own| (block, own)));
     for (index, block) in blocks.iter().enumerate() {
         while let Some((outer, start)) = open.pop_if(|(outer, _)| blocks[*outer].range.end <= block.range.start) {
             add(outer, start..blocks[outer].range.end);
@@ -249,6 +262,14 @@ fn own_ranges(body: &str, blocks: &[Block]) -> Vec<(usize, Range<usize>)> {
         add(outer, start..blocks[outer].range.end);
     }
     own
+}
+
+/// Returns a range without the white space at its end and the blank lines at its beginning; `None` if nothing is left.
+/// White space before its text on its first line is part of it.
+fn without_blank_lines(body: &str, range: Range<usize>) -> Option<Range<usize>> {
+    let text = body.get(range.clone()).unwrap_or_default();
+    let first = range.start + text.len() - text.trim_start().len();
+    (first < range.end).then(|| line_start(body, first)..range.start + text.trim_end().len())
 }
 
 /// Returns the beginning of the line of `offset` if only white space precedes it on that line, else `offset`.
@@ -386,11 +407,8 @@ fn parts(body: &str, kind: BlockKind, range: Range<usize>, max_bytes: usize) -> 
         last = end;
     }
     parts.push(start..last);
-    let in_body = |part: Range<usize>| {
-        let text = text.get(part.clone()).unwrap_or_default();
-        range.start + part.start..range.start + part.start + text.trim_end().len()
-    };
-    parts.into_iter().map(in_body).filter(|part| !part.is_empty()).collect()
+    let in_body = |part: Range<usize>| range.start + part.start..range.start + part.end;
+    parts.into_iter().filter_map(|part| without_blank_lines(body, in_body(part))).collect()
 }
 
 /// Adds word ends where sentence ends are more than `max_bytes` apart, and character ends where there are no words. The

@@ -29,7 +29,12 @@ impl NoteDocuments {
         let begin = note.parsed()?.body_line();
         let mut passages = all_passages(&note);
         if passages.is_empty() {
-            passages.push(Passage { lines: (begin, begin), heading_path: Vec::new().into(), text: String::new() });
+            passages.push(Passage {
+                lines: (begin, begin),
+                heading_path: Vec::new().into(),
+                text: String::new(),
+                opening: None,
+            });
         }
         let fields = note_fields(store, graph, position, &note);
         let documents = passages.iter().map(|passage| {

@@ -15,8 +15,11 @@ use crate::escape;
 use crate::render::{CUT_MARK, EntryText, FrameState, Included, ShownPart};
 use crate::report::{BlockEntry, Entry, FormatDetail, NoteLayout, SelectionStats};
 
-/// The most cuts that are tried before the last one that may fit.
-const MAX_STEPS_BACK: usize = 16;
+/// The most cuts that are tried before the last one that may fit: what closes a text has fewer characters, and a longer
+/// text may have fewer tokens.
+const MAX_STEPS_BACK: usize = 256;
+/// The cuts that are tried behind the last one that seems to fit without what closes it.
+const STEPS_AHEAD: usize = 8;
 /// The least number of entries that are rendered in parallel.
 const MIN_PARALLEL: usize = 16;
 /// The number of entries that one thread joins to one text.
@@ -239,10 +242,21 @@ impl DocumentBuilder<'_> {
             let shown = FrameState { stats: stats.as_ref(), ..self.truncated_state(1) };
             (text.is_cut && self.has_room(shown, Some((index, &text)))).then_some(text)
         };
-        let fitting = offsets.partition_point(|offset| cut_at(*offset).is_some());
-        // A longer text may have fewer tokens, so that the bisection may end too far.
-        let last = fitting.checked_sub(1)?;
-        (last.saturating_sub(MAX_STEPS_BACK)..=last).rev().find_map(|cut| cut_at(*offsets.get(cut)?))
+        // The length grows with the cut only without what closes the text.
+        let may_fit = |offset: &usize| {
+            let text = self.renderer.render(index, shown_part(*offset), &self.included);
+            let stats = stats_of(&text);
+            let shown = FrameState { stats: stats.as_ref(), ..self.truncated_state(1) };
+            let chars = self.chars_with(&text).saturating_sub(text.closing.chars().count());
+            text.is_cut && chars + self.renderer.frame_chars(shown) <= self.limits.chars
+        };
+        let fitting = match self.limits.tokens {
+            None => offsets.partition_point(may_fit),
+            Some(_) => offsets.partition_point(|offset| cut_at(*offset).is_some()),
+        };
+        let last = (fitting + STEPS_AHEAD).min(offsets.len()).checked_sub(1)?;
+        let first = last.saturating_sub(MAX_STEPS_BACK + STEPS_AHEAD);
+        (first..=last).rev().find_map(|cut| cut_at(*offsets.get(cut)?))
     }
 }
 

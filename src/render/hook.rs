@@ -1,7 +1,7 @@
 //! The format of the hooks of agent tools: JSON with the human format as one string.
 
-use super::frame_guard::without_wrapper_tags;
 use super::human::Human;
+use super::tool_marks::without_tool_marks;
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
 use crate::escape::json_string;
 use crate::report::{Entry, FormatDetail, HookEnvelope};
@@ -12,9 +12,9 @@ pub(super) struct HookRenderer<'a> {
     pub(super) envelope: HookEnvelope,
 }
 
-/// Escapes a text for the inside of a JSON string, in which no tag ends what the tool wraps around it.
+/// Escapes a text for the inside of a JSON string, in which no mark ends what the tool wraps around it, not even in code.
 fn escaped_in_tags(text: &str) -> String {
-    escaped(&without_wrapper_tags(text))
+    escaped(&without_tool_marks(text, false, |_| true))
 }
 
 /// Escapes a text for the inside of a JSON string.
@@ -38,6 +38,7 @@ impl Renderer for HookRenderer<'_> {
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let mut out = self.text.render(index, shown_part, included);
         out.items.iter_mut().for_each(|item| item.text = escaped_in_tags(&item.text));
+        out.closing = escaped_in_tags(&out.closing);
         out
     }
 

@@ -1,9 +1,12 @@
 //! The human format: markdown for bundles, drawn trees for links, lists for the rest.
 
+use std::borrow::Cow;
+
 use super::level_text::NoteView;
 use super::list_rows::{ColumnWidths, table_line};
 use super::note_writer::NoteWriter;
 use super::paint::TextRole as As;
+use super::prose::guarded_lines;
 use super::summary_lines::{
     analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
 };
@@ -68,6 +71,48 @@ impl Renderer for Human<'_> {
     }
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let mut out = self.entry(index, shown_part, included);
+        if self.is_of_lines(&self.report.entries[index]) {
+            for item in &mut out.items {
+                if let Cow::Owned(guarded) = guarded_lines(&item.text) {
+                    item.text = guarded;
+                }
+            }
+        }
+        out
+    }
+    fn detail(&self, entry: &Entry) -> FormatDetail {
+        let is_whole = matches!(self.report.head.layout.note, NoteLayout::Section | NoteLayout::Document);
+        match entry.note() {
+            // Styled markdown may be shorter than its source.
+            Some(entry) if entry.assessment.is_some() || self.screen.columns.is_some() => FormatDetail::Name,
+            Some(entry) if entry.role == EntryRole::Selected && is_whole => {
+                if shows_body(self.report, true) {
+                    FormatDetail::Body
+                } else {
+                    FormatDetail::Summary
+                }
+            }
+            _ => FormatDetail::Name,
+        }
+    }
+
+    fn is_linear(&self) -> bool {
+        !self.notes.is_tree()
+    }
+
+    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
+        match frame.0.as_slice() {
+            [before, after] if self.notes.is_tree() => {
+                format!("{before}{}{after}", tree::draw(&self.report.entries, texts))
+            }
+            _ => super::join(frame, texts, |section| self.separator(section)),
+        }
+    }
+}
+
+impl Human<'_> {
+    fn entry(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => return self.note(NoteView { index, entry, shown_part, included }),
             Entry::Change(change) => return EntryText::of(self.change(change)),
@@ -101,37 +146,18 @@ impl Renderer for Human<'_> {
         self.wrapped(text)
     }
 
-    fn detail(&self, entry: &Entry) -> FormatDetail {
-        let is_whole = matches!(self.report.head.layout.note, NoteLayout::Section | NoteLayout::Document);
-        match entry.note() {
-            // Styled markdown may be shorter than its source.
-            Some(entry) if entry.assessment.is_some() || self.screen.columns.is_some() => FormatDetail::Name,
-            Some(entry) if entry.role == EntryRole::Selected && is_whole => {
-                if shows_body(self.report, true) {
-                    FormatDetail::Body
-                } else {
-                    FormatDetail::Summary
-                }
-            }
-            _ => FormatDetail::Name,
+    /// Whether the text of an entry is lines in which names and fields of notes can stand first, and no text of its own, a
+    /// diff or words of the program.
+    fn is_of_lines(&self, entry: &Entry) -> bool {
+        match entry {
+            Entry::Note(_) => !matches!(self.report.head.layout.note, NoteLayout::Section | NoteLayout::Document),
+            Entry::Link(..) | Entry::Row(_) | Entry::Tag(..) | Entry::Kind(..) | Entry::Pattern(_) => true,
+            Entry::Comparison(_) | Entry::Unresolved { .. } | Entry::Overview(_) => true,
+            Entry::Fact(..) | Entry::Finding(_) | Entry::Recipe(_) | Entry::Change(_) | Entry::Text(_) => false,
+            Entry::About(_) | Entry::Command { .. } => false,
         }
     }
 
-    fn is_linear(&self) -> bool {
-        !self.notes.is_tree()
-    }
-
-    fn assemble(&self, frame: &Frame, texts: &[(usize, EntryText)]) -> String {
-        match frame.0.as_slice() {
-            [before, after] if self.notes.is_tree() => {
-                format!("{before}{}{after}", tree::draw(&self.report.entries, texts))
-            }
-            _ => super::join(frame, texts, |section| self.separator(section)),
-        }
-    }
-}
-
-impl Human<'_> {
     fn wrapped(&self, text: String) -> EntryText {
         EntryText::of(self.notes.wrapped(text))
     }

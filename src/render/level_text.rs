@@ -148,7 +148,7 @@ impl LevelText<'_> {
     pub(super) fn empty_entry(&self, tokenizer: Tokenizer) -> EntryText {
         let tokens =
             tokenizer.count(&self.text) + self.summary.as_deref().map_or(0, |summary| tokenizer.count(summary));
-        EntryText { items: Vec::new(), is_cut: self.is_cut, tokens, has_more: self.has_more }
+        EntryText { is_cut: self.is_cut, tokens, has_more: self.has_more, ..EntryText::default() }
     }
 
     /// Returns the notes that the note is derived from, which only the highest level shows.

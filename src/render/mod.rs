@@ -22,10 +22,12 @@ mod markdown;
 mod note_writer;
 mod paint;
 mod prompt;
+mod prose;
 mod record_lines;
 mod records;
 mod relative_days;
 mod summary_lines;
+mod tool_marks;
 mod tool_result;
 mod tree;
 mod wrap;
@@ -141,6 +143,8 @@ pub(crate) struct EntryText {
     pub(crate) tokens: usize,
     /// Whether an assessed note has text that is not shown.
     pub(crate) has_more: bool,
+    /// Of a text that lacks its end, what closes it before [`CUT_MARK`].
+    pub(crate) closing: String,
 }
 
 /// A text and its section.

@@ -2,12 +2,14 @@
 
 use jiff::civil::Date;
 
-use super::frame_guard::{Framing, NOTE_MARK, RULE, guarded};
+use super::frame_guard::{Framing, NOTE_MARK, RULE};
 use super::level_text::{LevelText, NoteView};
 use super::paint::TextRole as As;
-use super::{EntryText, Screen, ShownPart, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
-use crate::escape::{escape_lines, one_line};
-use crate::note::{ContentSource, IMPORTED};
+use super::prose::{Prose, guarded_lines, prose_line};
+use super::tool_marks::without_tool_marks;
+use super::{EntryText, Screen, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
+use crate::escape::one_line;
+use crate::note::{ContentSource, IMPORTED, Surroundings};
 use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
@@ -76,19 +78,21 @@ impl NoteWriter<'_> {
     }
 
     /// Returns a body, as styled markdown on a terminal. A body that was cut stays verbatim, so that its length grows
-    /// with the position of the cut.
-    fn body(self, body: &str, shown_part: ShownPart, framing: Framing) -> String {
-        let columns = self.screen.columns.filter(|_| shown_part == ShownPart::Whole);
-        // Escaping may remove characters that hide a line of the frame.
-        let body = escape_lines(body);
-        let body = guarded(&body, framing);
-        let rendered = columns.and_then(|columns| markdown::rendered(&body, self.screen, columns));
-        rendered.unwrap_or_else(|| body.into_owned())
+    /// with the position of the cut, but for what closes it.
+    fn body(self, body: &str, is_cut: bool, framing: Framing) -> Prose {
+        let prose = Prose::new(body, is_cut, framing, Surroundings::Own);
+        if is_cut { prose } else { self.styled(prose.text).into() }
     }
 
-    /// Returns a body for the inside of a section.
-    fn framed(self, body: &str, shown_part: ShownPart) -> String {
-        self.body(body, shown_part, Framing::Rules)
+    /// Returns a part of a body right below a line of the answer.
+    fn part(self, text: &str) -> String {
+        self.styled(Prose::new(text, false, Framing::Rules, Surroundings::BelowLine).text)
+    }
+
+    /// Returns a markdown text with styles, on a screen that has some.
+    fn styled(self, text: String) -> String {
+        let rendered = self.screen.columns.and_then(|columns| markdown::rendered(&text, self.screen, columns));
+        rendered.unwrap_or(text)
     }
 
     /// Returns a note as a section of a bundle: a heading, its fields, its text.
@@ -104,20 +108,20 @@ impl NoteWriter<'_> {
         }
         let shows_body = entry.shown_blocks.is_none() && shows_body(self.report, true);
         let blocks = view.blocks();
-        let (text, is_cut) = match view.body(shows_body) {
-            _ if !blocks.is_empty() => (self.blocks(&blocks), false),
-            Some((body, is_cut)) => (self.framed(&body, view.shown_part), is_cut),
+        let (Prose { text, closing }, is_cut) = match view.body(shows_body) {
+            _ if !blocks.is_empty() => (Prose::from(self.blocks(&blocks)), false),
+            Some((body, is_cut)) => (self.body(&body, is_cut, Framing::Rules), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
-                (self.hanging(guarded(&summary, Framing::Rules).into_owned(), 0), is_cut)
+                (Prose::from(self.hanging(prose_line(&summary), 0)), is_cut)
             }
         };
-        let mut section = self.wrapped(head) + &format!("\n{RULE}\n");
+        let mut section = self.wrapped(head);
+        // A note without text is its title.
         if !text.is_empty() {
-            section.push_str(&format!("{text}\n\n"));
+            section.push_str(&format!("\n{RULE}\n{text}\n\n{RULE}\n"));
         }
-        section.push_str(&format!("{RULE}\n"));
-        EntryText { is_cut, ..EntryText::of(section) }
+        EntryText { is_cut, closing, ..EntryText::of(section) }
     }
 
     /// Returns the heading of a section, the sources, the summary beside the text and the custom fields.
@@ -148,7 +152,7 @@ impl NoteWriter<'_> {
             let changed = note.list_fields().changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
             text.push_str(&format!("Changed: {changed}\n"));
         }
-        text
+        without_tool_marks(&text, false, |_| true).into_owned()
     }
 
     /// Returns an assessed note below the head of its section.
@@ -159,8 +163,9 @@ impl NoteWriter<'_> {
         let text = match &content.passages {
             Some(passages) => head + &self.framed_passages(view.entry, passages),
             None => {
-                let shown_part = if content.is_cut { view.shown_part } else { ShownPart::Whole };
-                format!("{head}\n{RULE}\n{}\n\n{RULE}\n", self.framed(&content.text, shown_part))
+                let Prose { text, closing } = self.body(&content.text, content.is_cut, Framing::Rules);
+                out.closing = closing;
+                if text.is_empty() { head } else { format!("{head}\n{RULE}\n{text}\n\n{RULE}\n") }
             }
         };
         out.add(0, text);
@@ -188,7 +193,7 @@ impl NoteWriter<'_> {
         if let Some(novelty) = view.shown_part.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation(assessment, novelty));
         }
-        text
+        without_tool_marks(&text, false, |_| true).into_owned()
     }
 
     /// Whether the notes are those that a hook adds. It has little room, and the id of a note names its file too.
@@ -212,8 +217,8 @@ impl NoteWriter<'_> {
             let path = joined_lines(&passage.heading_path, " › ");
             let range = if is_brief { format!("[lines {first}-{last}]") } else { format!("[{file}:{first}-{last}]") };
             let range = self.screen.paint(As::Quiet, &range);
-            let head = self.wrapped(format!("{range} {path}").trim_end().to_owned());
-            format!("{head}\n{}\n", self.framed(&passage.text, ShownPart::Whole))
+            let head = without_tool_marks(format!("{range} {path}").trim_end(), false, |_| true).into_owned();
+            format!("{}\n{}\n", self.wrapped(head), self.part(&passage.shown_text()))
         };
         passages.iter().map(passage).collect::<Vec<_>>().join("\n")
     }
@@ -229,7 +234,8 @@ impl NoteWriter<'_> {
                 path.push_str(&format!(" (depth {})", block.depth));
             }
             let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
-            self.wrapped(format!("{id}{path}\n")) + &self.framed(&block.text, ShownPart::Whole)
+            let head = without_tool_marks(&format!("{id}{path}\n"), false, |_| true).into_owned();
+            self.wrapped(head) + &self.part(&block.text)
         };
         blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")
     }
@@ -252,19 +258,19 @@ impl NoteWriter<'_> {
         if self.report.head.show.has_custom {
             head.push_str(&own_fields(note));
         }
-        let (body, is_cut) = match view.body(true) {
-            Some((body, is_cut)) => (self.body(&body, view.shown_part, Framing::NoRules), is_cut),
+        let (Prose { text: body, closing }, is_cut) = match view.body(true) {
+            Some((body, is_cut)) => (self.body(&body, is_cut, Framing::NoRules), is_cut),
             None => {
                 let (summary, is_cut) = view.summary();
-                (self.hanging(escape_lines(&summary), 0), is_cut)
+                (Prose::from(self.hanging(prose_line(&summary), 0)), is_cut)
             }
         };
-        let mut document = self.wrapped(head);
+        let mut document = self.wrapped(guarded_lines(&head).into_owned());
         if !body.is_empty() {
             document.push_str(&format!("\n{body}\n"));
         }
         document.push('\n');
-        EntryText { is_cut, ..EntryText::of(document) }
+        EntryText { is_cut, closing, ..EntryText::of(document) }
     }
 }
 

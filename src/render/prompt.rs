@@ -1,11 +1,17 @@
 //! The prompt format: a section of a model's prompt, a note a list item. The text of notes is indented so far that
 //! nothing in it is a heading or an item.
 
+use std::borrow::Cow;
+
+use super::frame_guard::Framing;
 use super::human::Human;
 use super::level_text::{LevelText, NoteView};
+use super::prose::{Prose, quoted};
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
+use super::tool_marks::without_tool_marks;
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient};
-use crate::escape::{escape_lines, one_line};
+use crate::escape::one_line;
+use crate::note::Surroundings;
 use crate::report::{Entry, NoteEntry, Passage, Report, SelectionStats, layout};
 use crate::tokens::Tokenizer;
 
@@ -52,7 +58,20 @@ impl Renderer for Prompt<'_> {
         Frame(vec![before, after])
     }
 
+    /// Writes an entry. Marks of tools are broken in code, too: the text is for a prompt, which is made of such marks.
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
+        let mut out = self.entry(index, shown_part, included);
+        for text in out.items.iter_mut().map(|item| &mut item.text).chain([&mut out.closing]) {
+            if let Cow::Owned(broken) = without_tool_marks(text, false, |_| true) {
+                *text = broken;
+            }
+        }
+        out
+    }
+}
+
+impl Prompt<'_> {
+    fn entry(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let text = match &self.report.entries[index] {
             Entry::Note(entry) => {
                 let view = NoteView { index, entry, shown_part, included };
@@ -70,14 +89,12 @@ impl Renderer for Prompt<'_> {
             }
             _ => {
                 let text = self.human.render(index, shown_part, included).items.into_iter().map(|item| item.text);
-                quoted(&text.collect::<String>())
+                quoted(&text.collect::<String>()) + "\n"
             }
         };
         EntryText::of(text)
     }
-}
 
-impl Prompt<'_> {
     /// Returns what a reader of the notes alone would miss: days and words recognised in a question, and the warnings.
     fn interpretation(&self, shown: FrameState<'_>) -> String {
         if shown.is_brief {
@@ -101,7 +118,8 @@ impl Prompt<'_> {
 
     /// Returns an assessed note as a list item.
     fn item(&self, view: NoteView<'_>, content: &LevelText<'_>) -> EntryText {
-        let mut text = self.item_text(view.entry, content);
+        let body = body_of(content);
+        let mut text = self.item_text(view.entry, content, &body.text);
         if !content.origins().is_empty() {
             text.push_str("  Derived from:\n");
         }
@@ -125,14 +143,15 @@ impl Prompt<'_> {
         }
         let mut out = content.empty_entry(self.tokenizer);
         out.add(0, text);
+        out.closing = body.closing;
         out
     }
 
     /// Returns the name, the confidence and the text of an assessed note.
-    fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>) -> String {
+    fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>, body: &str) -> String {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
-        let (title, body) = (escape_confidence(&title), escape_confidence(escape_lines(&content.text).trim_end()));
+        let (title, body) = (escape_confidence(&title), escape_confidence(body));
         let state = entry.state_in_words().map_or(String::new(), |words| format!(" ({words})"));
         let contradictions = match content.assessment.contradictions {
             0 => String::new(),
@@ -145,8 +164,8 @@ impl Prompt<'_> {
             Some(passages) if passages.is_empty() => format!("{name}{known}\n"),
             Some(passages) => name + &known + &quoted_passages(passages),
             None if is_title => format!("{name}{known}\n"),
-            None if body.contains('\n') || !summary.is_empty() => format!("{name}{known}:\n{}", quoted(&body)),
-            None => format!("{name}: {body}{known}\n"),
+            None if body.contains('\n') || !summary.is_empty() => format!("{name}{known}:\n{body}\n"),
+            None => format!("{name}: {}{known}\n", body.strip_prefix("> ").unwrap_or(&body)),
         }
     }
 
@@ -192,15 +211,17 @@ fn quoted_passages(passages: &[Passage]) -> String {
         let path = if path.is_empty() { String::new() } else { format!(", {}", path.join(" › ")) };
         let start = if index == 0 { "," } else { " " };
         text.push_str(&format!(
-            "{start} lines {first}-{last}{path}:\n{}",
-            quoted(&escape_confidence(&escape_lines(&passage.text)))
+            "{start} lines {first}-{last}{path}:\n{}\n",
+            escape_confidence(&Prose::new(&passage.shown_text(), false, Framing::Quoted, Surroundings::Quote).text)
         ));
     }
     text
 }
 
-/// Returns a text as a block quote of markdown, in which no line is a heading or an item of the answer.
-fn quoted(text: &str) -> String {
-    let line = |line: &str| if line.trim().is_empty() { ">\n".to_owned() } else { format!("> {line}\n") };
-    text.trim_end().lines().map(line).collect()
+/// Returns the text of an assessed note as a quotation; nothing if it is shown in passages.
+fn body_of(content: &LevelText<'_>) -> Prose {
+    if content.passages.is_some() {
+        return Prose::default();
+    }
+    Prose::new(content.text.trim_end(), content.is_cut, Framing::Quoted, Surroundings::Quote)
 }

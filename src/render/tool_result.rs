@@ -40,6 +40,7 @@ impl Renderer for ToolResult<'_> {
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let mut out = self.text.render(index, shown_part, included);
         out.items.iter_mut().for_each(|item| item.text = escaped(&item.text));
+        out.closing = escaped(&out.closing);
         if let Some(json) = &self.structured {
             let structured = json.render(index, shown_part, included);
             out.is_cut |= structured.is_cut;

@@ -1,5 +1,6 @@
 //! Passages: the parts of a body that answer, in place of the whole.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
@@ -37,6 +38,8 @@ pub struct Fragment {
     pub companions: Vec<usize>,
     /// Whether it can be shown without its companions.
     pub is_alone: bool,
+    /// If it begins within code or a comment, the line that opens this, for a reader of the passage.
+    pub opening: Option<Arc<str>>,
 }
 
 /// Consecutive fragments.
@@ -48,6 +51,18 @@ pub struct Passage {
     pub heading_path: Arc<[String]>,
     /// Its text, verbatim.
     pub text: String,
+    /// See [`Fragment::opening`].
+    pub opening: Option<Arc<str>>,
+}
+
+impl Passage {
+    /// Returns the text for a reader: code or a comment in which it begins is opened.
+    pub fn shown_text(&self) -> Cow<'_, str> {
+        match &self.opening {
+            Some(opening) => Cow::Owned(format!("{opening}\n{}", self.text)),
+            None => Cow::Borrowed(&self.text),
+        }
+    }
 }
 
 /// The headings of concluding sections.
@@ -94,7 +109,8 @@ impl Passages {
         let passage = |fragments: &[(usize, &Fragment)]| {
             let (first, last) = (fragments.first()?.1, fragments.last()?.1);
             let text = body.get(first.range.start..last.range.end).unwrap_or_default().to_owned();
-            Some(Passage { lines: (first.lines.0, last.lines.1), heading_path: Arc::clone(&first.heading_path), text })
+            let (lines, heading_path) = ((first.lines.0, last.lines.1), Arc::clone(&first.heading_path));
+            Some(Passage { lines, heading_path, text, opening: first.opening.clone() })
         };
         let is_same_passage = |(index, before): &(usize, &Fragment), (next, after): &(usize, &Fragment)| {
             index + 1 == *next && after.range.start <= before.range.end + MAX_BETWEEN
