@@ -149,9 +149,10 @@ fn answer_scores(store: &Store, selection: &Selection, entries: &[NoteEntry]) ->
         let utility_share = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
         let share =
             if is_hit { utility_share * selection.shares.get(&position).copied().unwrap_or_default() } else { 1.0 };
-        Some(AnswerScore { share, is_named, is_hit })
+        let is_first = is_named || selection.full_sentences.contains(&position);
+        Some(AnswerScore { share, is_first, is_hit })
     };
-    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_named: false, is_hit: false });
+    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_first: false, is_hit: false });
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(score).collect()
 }
 

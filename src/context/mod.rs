@@ -71,6 +71,8 @@ pub struct Selection {
     pub shares: HashMap<NoteIdx, f64>,
     /// How well each mere hit answers, 0 to 1. Notes without an entry are selected by name, link or field.
     pub relevance: HashMap<NoteIdx, f64>,
+    /// The own notes that contain every word of the query in one sentence, which precede documents.
+    pub full_sentences: HashSet<NoteIdx>,
     /// The notes that a flag or the question names.
     pub named: HashSet<NoteIdx>,
     /// The notes that only the query selects, to which a limit may apply.

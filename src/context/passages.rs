@@ -53,8 +53,8 @@ const BEFORE: f64 = 0.3;
 pub struct AnswerScore {
     /// Its score as a share of the best one, 0 to 1.
     pub share: f64,
-    /// Whether the request names it.
-    pub is_named: bool,
+    /// Whether a part of it precedes other notes: the request names it, or it says what is asked in one sentence.
+    pub is_first: bool,
     /// Whether a search found it.
     pub is_hit: bool,
 }
@@ -83,7 +83,7 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
             passages.fragments[statement].worth = worth_of_note;
         }
         discount_repetition(&mut passages);
-        passages.is_named = score.is_named;
+        passages.is_first = score.is_first;
         entry.passages = Some(Arc::new(passages));
     }
 }
@@ -142,7 +142,7 @@ fn passages<'t>(
         fragments.iter_mut().flat_map(|fragment| &mut fragment.companions).for_each(|index| *index += 1);
         fragments.insert(0, summary);
     }
-    Passages { fragments, whole: None, is_named: false }
+    Passages { fragments, whole: None, is_first: false }
 }
 
 /// Returns the written summary as a fragment. It is scored by itself: it is no neighbour of any text of the body.

@@ -242,6 +242,10 @@ impl Selector<'_, '_> {
     /// Returns the notes that are shown for hits, each with its relevance: the note that stands in for a hit, and the hit
     /// itself if its title is the query; what no longer holds last.
     fn shown_hits(&mut self, hits: &[Hit]) -> Vec<(NoteIdx, f64)> {
+        let full = hits.iter().filter(|hit| hit.has_full_sentence);
+        let full = full.map(|hit| self.result.stand_ins.representative(hit.note));
+        let full: HashSet<NoteIdx> = full.filter(|note| !self.store.is_retired(*note)).collect();
+        self.result.full_sentences = full;
         let named: Vec<NoteIdx> = hits.iter().filter(|hit| self.is_named_by(hit)).map(|hit| hit.note).collect();
         self.asked.extend(named);
         let stand_ins = &self.result.stand_ins;

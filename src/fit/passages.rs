@@ -100,12 +100,13 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Accepts fragments by descending worth, but first one of the best note and one of each named note.
+    /// Accepts fragments by descending worth, but first one of the best note and one of each note that goes
+    /// first.
     fn accept_fragments(&mut self) {
         let mut is_first = true;
         for rank in 0..self.order.len() {
             let Some(passages) = self.passages(rank) else { continue };
-            if is_first || passages.is_named {
+            if is_first || passages.is_first {
                 self.accept_best_fragment(rank, passages);
             }
             is_first = false;

@@ -111,12 +111,15 @@ impl<'a> GreedySelector<'a> {
         (0..self.candidates.chosen).filter(|index| self.is_open[*index] && !self.is_within_limits(*index))
     }
 
-    /// Returns the next candidate: named ones first, then by utility, retired ones last; without purpose by relevance.
+    /// Returns the next candidate: named ones first, then those that precede the rest, then by utility, retired ones last;
+    /// without purpose by relevance.
     fn best(&self) -> Option<usize> {
         let mut open =
             (0..self.candidates.chosen).filter(|index| self.is_open[*index] && self.is_within_limits(*index));
-        if let Some(named) = open.clone().find(|index| self.candidates.all[*index].is_named) {
-            return Some(named);
+        let all = &self.candidates.all;
+        let first = open.clone().find(|index| all[*index].is_named).or_else(|| open.clone().find(|index| all[*index].is_first));
+        if first.is_some() {
+            return first;
         }
         if self.candidates.all.first()?.assessment.utility.is_none() {
             return open.next();

@@ -19,6 +19,8 @@ pub struct Candidate {
     pub(crate) level: DetailLevel,
     /// Whether it was requested by name, so that it is never redundant.
     pub(crate) is_named: bool,
+    /// Whether it precedes those that are not named.
+    pub(crate) is_first: bool,
     /// Whether only the query selected it.
     pub(crate) is_answer: bool,
     /// Whether it is retired; it then follows the others, unless it is named.

@@ -15,8 +15,8 @@ pub struct Passages {
     pub fragments: Vec<Fragment>,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
-    /// Whether the request names the note, so that a part of it precedes other notes.
-    pub is_named: bool,
+    /// Whether a part of the note precedes other notes.
+    pub is_first: bool,
 }
 
 /// The smallest part of a note that is shown by itself: a block, a part of a long one, or the written summary.

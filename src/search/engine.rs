@@ -113,6 +113,7 @@ impl<'a> Engine<'a> {
             Default::default()
         };
         self.put_titles_first(query, &mut hits, &excluded, &passes);
+        hits.sort_by_key(|hit| !(hit.has_full_sentence && is_shown(hit.note)));
         // The store knows something about a person or thing that its notes name.
         let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name, is_shown));
         let has_known_name = || !query.is_verbatim && has_known_name();

@@ -66,6 +66,12 @@ impl Collection {
         self.dialect != Dialect::Qipu
     }
 
+    /// Whether its notes are somebody's own words: those of a store, and of a folder in which notes are written. Other
+    /// sources are documents.
+    pub fn is_own(&self) -> bool {
+        !self.is_source() || self.is_writable
+    }
+
     /// Whether it is the project's store, to which notes without a collection belong.
     pub(super) fn is_project(&self) -> bool {
         self.name == PROJECT && !self.is_source()

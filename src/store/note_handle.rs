@@ -122,6 +122,11 @@ impl NoteHandle {
         self.collection.as_deref()
     }
 
+    /// Whether the note is own, and not a [document](Collection::is_own).
+    pub fn is_own(&self) -> bool {
+        self.collection.as_ref().is_none_or(|collection| collection.is_own())
+    }
+
     /// Returns the name of the note's collection.
     pub fn collection_name(&self) -> &str {
         self.collection.as_ref().map_or(PROJECT, |collection| collection.name.as_str())

@@ -104,6 +104,7 @@ fn candidate(
         terms: Vec::new(),
         level,
         is_named: true,
+        is_first: false,
         is_answer: false,
         is_retired: false,
         same: Vec::new(),

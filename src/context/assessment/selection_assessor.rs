@@ -203,6 +203,7 @@ impl SelectionAssessor<'_, '_> {
         let level = utility::deserved(self.options.abstraction, assessment.relevance, value);
         Candidate {
             is_named: assessed.is_named,
+            is_first: self.selection.full_sentences.contains(&index),
             is_answer: self.selection.answers.contains(index),
             is_retired: store.is_retired(index) || self.selection.stand_ins.successions.is_superseded(index),
             same: ordinals_of(same, ordinals),

@@ -95,6 +95,12 @@ impl Plan {
         !self.tags.is_empty() || !self.kinds.is_empty()
     }
 
+    /// Returns the query terms that are words of the query, and not compounds with one or corrections.
+    pub(crate) fn words(&self) -> impl Iterator<Item = QueryTermIdx> {
+        let terms = QueryTermIdx::all(self.query_terms.len()).zip(&self.query_terms);
+        terms.filter(|(_, term)| term.weight >= 1.0 && !term.is_correction).map(|(index, _)| index)
+    }
+
     /// Returns the query term of a term; `None` if it is not in the query.
     #[inline]
     pub(crate) fn query_term(&self, term: TermId) -> Option<QueryTermIdx> {

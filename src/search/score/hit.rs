@@ -20,7 +20,7 @@ pub struct ScoreBreakdown {
     pub paragraph: f32,
     /// The gain or loss by the scores of similar notes.
     pub smoothing: f32,
-    /// The factor for tags, times and questions.
+    /// The factor for tags, times, questions and own notes.
     pub factor: f32,
 }
 
@@ -33,6 +33,8 @@ pub struct Hit {
     pub score: f64,
     /// How well the note answers, 0 to 1; comparable between queries.
     pub relevance: f64,
+    /// Whether it is an own note beside documents that contains every word of the query in one sentence.
+    pub has_full_sentence: bool,
     /// The components of the score.
     pub breakdown: ScoreBreakdown,
 }

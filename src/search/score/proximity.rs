@@ -81,9 +81,11 @@ fn count_pairs(first: &[u32], second: &[u32]) -> (u32, u32) {
     (ordered, close)
 }
 
-/// Returns the score of the best paragraph by BM25 over all paragraphs of the store; 0 for a note of one paragraph.
+/// Returns the score of the best paragraph by BM25 over all paragraphs of the store. The only paragraph of a note has a
+/// share of it.
 pub(crate) fn best_paragraph_score(index: &CompositeIndex, text: &DocText<TermId>, plan: &Plan, k1: f64) -> f64 {
-    if text.paragraphs.row_count() < 2 {
+    let share = if text.paragraphs.row_count() < 2 { only_paragraph_share(index) } else { 1.0 };
+    if share == 0.0 {
         return 0.0;
     }
     let total = index.totals.paragraphs as f64;
@@ -118,7 +120,14 @@ pub(crate) fn best_paragraph_score(index: &CompositeIndex, text: &DocText<TermId
         }
         best = best.max(score);
     }
-    best
+    best * share
+}
+
+/// Returns the weight of a note's only paragraph as its best one: `1 − notes / paragraphs`. Beside notes of many
+/// paragraphs, each of which offers its best one, a short note needs its own; among notes of one paragraph it would only
+/// repeat the score of the words.
+fn only_paragraph_share(index: &CompositeIndex) -> f64 {
+    (1.0 - index.note_count() as f64 / index.totals.paragraphs.max(1) as f64).max(0.0)
 }
 
 /// Returns the largest sum of the weights of the query terms that one paragraph of a text contains together with its

@@ -10,6 +10,7 @@ use super::bm25f::{self, k1, saturate};
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
+use super::own_notes::{boost_own_notes, mark_full_sentences};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
 use super::scratch::Scratch;
@@ -96,10 +97,18 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         timings::end("tags counted");
         let full = self.full_score(&idf);
+        // Whose words a note has says nothing on whether it answers.
+        let mut best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
+        boost_own_notes(&mut hits, self.notes);
+        self.sort(&mut hits);
+        mark_full_sentences(&mut hits, self.notes, (self.plan, self.index, &matches));
+        if hits.iter().any(|hit| hit.has_full_sentence && is_shown(hit.note)) {
+            best.coverage = 1.0;
+        }
         for hit in &mut hits {
             hit.relevance = relevance(hit.score, full);
         }
-        let best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
+        timings::end("own notes raised");
         (hits, best)
     }
 
@@ -158,7 +167,7 @@ impl Ranker<'_> {
         scratch.clear();
         let sequence = (score - words) as f32;
         let breakdown = ScoreBreakdown { words: words as f32, sequence, ..ScoreBreakdown::default() };
-        (score > 0.0).then_some(Hit { note, score, relevance: 0.0, breakdown })
+        (score > 0.0).then_some(Hit { note, score, breakdown, ..Hit::default() })
     }
 
     /// Adds shares of linked notes to the scores of the best hits.
