@@ -46,6 +46,7 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             }
         }
         HookAnswer::Notes(notes) => {
+            let location = &Location { scope: hooks::scope_of(notes), ..location.clone() };
             let command = Command::Context((**notes).clone());
             let Some((report, dir)) = commands::run_in_hook(command, location, dirs)? else { return Ok(()) };
             let is_seen = |(note, text): &ShownText| {

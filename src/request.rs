@@ -470,8 +470,8 @@ pub enum BlockChoice {
 pub struct QuestionOptions {
     /// Whether the words are only searched for, and not parsed for days, names and intents.
     pub is_plain: bool,
-    /// Whether nobody asked for notes: the text is a prompt to an agent, and only notes that are likely to help it count.
-    pub is_unasked: bool,
+    /// The occasion if nobody asked for notes: only those that are likely to help count.
+    pub occasion: Option<Occasion>,
     /// The day that counts as today.
     pub today: Date,
     /// Only hits and journals of periods of this day or later.
@@ -491,6 +491,19 @@ pub struct QuestionOptions {
     /// Only hits and journals of periods with a block that contains a word of the query, among the first so many of each;
     /// the others are not read.
     pub blocks_within: Option<usize>,
+}
+
+/// An occasion on which a hook shows notes that nobody asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Occasion {
+    /// A prompt that gives a task.
+    Task,
+    /// A prompt that asks something.
+    Question,
+    /// A command that is about to run.
+    Command,
+    /// A file that is about to be edited.
+    Edit,
 }
 
 /// A day or period in the words of the user.

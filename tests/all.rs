@@ -55,6 +55,7 @@ mod lsp_answers;
 mod mcp;
 mod merge;
 mod okf;
+mod own_notes;
 mod pack;
 mod passages;
 mod plain_output;

@@ -107,7 +107,7 @@ impl QuestionArgs {
         let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
         let today = if needs_day { today.day() } else { jiff::civil::Date::default() };
         Ok(QuestionOptions {
-            is_unasked: false,
+            occasion: None,
             is_plain: self.plain,
             today,
             since,

@@ -9,7 +9,7 @@ use super::days;
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
 use crate::request::{Action, Budget, ChangeRequest, Command, Format, LineFormat, ShowRequest, trimmed};
-use crate::store::{FileTree, Location};
+use crate::store::{CollectionScope, FileTree, Location};
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -228,6 +228,7 @@ impl GlobalArgs {
             more_stores: stores.collect(),
             sources: self.source.iter().map(PathBuf::from).collect(),
             only: self.only.clone(),
+            scope: CollectionScope::All,
             to: self.written_collection.clone(),
             root: self.root.clone(),
             at: self.at.as_deref().map(|text| days::commit_name(text, today)),

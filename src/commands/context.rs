@@ -71,7 +71,10 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         let scores = answer_scores(store, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room);
         if !request.selection.mentions.is_empty() {
-            weigh_mentions(&mut notes, &request.selection.mentions);
+            let is_hit = |entry: &NoteEntry| {
+                store.position(&entry.note.id).is_some_and(|note| selection.relevance.contains_key(&note))
+            };
+            weigh_mentions(notes.iter_mut().filter(|entry| !is_hit(entry)), &request.selection.mentions);
         }
     }
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
@@ -108,7 +111,7 @@ fn notes_with_room(request: &ContextRequest, selection: &Selection) -> impl Iter
 
 /// Whether a hook answers what nobody asked.
 fn is_unasked(request: &ContextRequest) -> bool {
-    request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked)
+    request.selection.asking.as_ref().is_some_and(|asking| asking.occasion.is_some())
 }
 
 fn layout_of(request: &ContextRequest) -> &'static Layout {
@@ -120,7 +123,7 @@ fn layout_of(request: &ContextRequest) -> &'static Layout {
 }
 
 fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
-    let is_unasked = request.selection.asking.as_ref().is_some_and(|asking| asking.is_unasked);
+    let is_unasked = is_unasked(request);
     ShownFields {
         body: request.with_body.map_or(Body::ByFormat, |is_shown| if is_shown { Body::Shown } else { Body::Hidden }),
         has_sources: !is_unasked,

@@ -9,7 +9,7 @@ use super::Selector;
 use super::importance::{is_decision, is_warning};
 use crate::note::{CodeRef, RefOrigin, code_refs_in};
 use crate::report::{Fragment, NoteEntry, Passages};
-use crate::request::{MAX_PATH_BYTES, MentionTarget};
+use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
@@ -79,11 +79,19 @@ impl Selector<'_, '_> {
             .filter_map(|((is_last, value, changed, note), needles)| {
                 let named = needles.iter().filter_map(|needle| needle.closeness_in(&notes[note])).min();
                 let closest = closest_reference(&references(&notes[note]), &mentions).into_iter().chain(named).min()?;
+                self.may_speak(note, is_last, closest).then_some(())?;
                 Some((is_last, closest, value, changed, note))
             })
             .collect();
         chosen.sort();
         chosen.into_iter().for_each(|(.., note)| self.choose(note));
+    }
+
+    /// Whether a note may be shown for what it names. Before an edit, which asks nothing, a document may only if it decides
+    /// or warns about the file itself; documents mention files and identifiers on every page.
+    fn may_speak(&self, note: NoteIdx, is_last: bool, closeness: Closeness) -> bool {
+        let is_of_file = matches!(closeness, Closeness::Reference(_) | Closeness::File(_));
+        self.occasion() != Some(Occasion::Edit) || self.store.notes()[note].is_own_word() || (!is_last && is_of_file)
     }
 
     fn is_worth_reading(&self, note: NoteIdx) -> bool {
@@ -260,7 +268,7 @@ fn is_word(text: &str, start: usize, len: usize) -> bool {
 
 /// Sets the worth of the fragments of notes that name one of the mentions: those with a name first, then, of a decision
 /// or a warning, the one that states it. Other fragments have no worth.
-pub fn weigh_mentions(entries: &mut [NoteEntry], mentions: &[MentionTarget]) {
+pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, mentions: &[MentionTarget]) {
     let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
     for entry in entries {
         let body = entry.note.parsed_or_empty().body();

@@ -43,7 +43,7 @@ use question::Question;
 
 use crate::error::Error;
 use crate::graph::{CONTRADICTS, StandIns, WalkLimits};
-use crate::request::Selectors;
+use crate::request::{Occasion, Selectors};
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, NoteSet, Store};
 use crate::warnings;
@@ -236,6 +236,11 @@ impl<'a, 's> Selector<'a, 's> {
     fn is_hidden(&self, note: NoteIdx) -> bool {
         let shown = self.result.stand_ins.representative(note);
         self.hides_outdated && self.store.is_withheld(shown) && !self.is_named(note)
+    }
+
+    /// The occasion if nobody asked for notes.
+    fn occasion(&self) -> Option<Occasion> {
+        self.selectors.asking.as_ref()?.occasion
     }
 
     fn is_named(&self, note: NoteIdx) -> bool {

@@ -12,7 +12,7 @@ use super::{Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
 use crate::report::{COMPARISON, PATTERNS};
-use crate::request::{QuestionOptions, Score};
+use crate::request::{Occasion, QuestionOptions, Score};
 use crate::search::{Hit, Query};
 use crate::store::{NoteIdx, NoteSet};
 
@@ -78,7 +78,7 @@ impl Selector<'_, '_> {
             journals: None,
         };
         let mut question = match text {
-            Some(text) if asking.is_plain || asking.is_unasked => Question::plain(text),
+            Some(text) if asking.is_plain || asking.occasion.is_some() => Question::plain(text),
             Some(text) => asked.parse(text),
             None if asking.comparison.is_some() || asking.wants_patterns => Question::default(),
             None => return None,
@@ -181,7 +181,8 @@ impl Selector<'_, '_> {
         let Some(text) = &question.rest else { return SearchHits::default() };
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
         let asking = self.selectors.asking.as_ref();
-        let is_unasked = asking.is_some_and(|asking| asking.is_unasked);
+        let occasion = asking.and_then(|asking| asking.occasion);
+        let is_unasked = occasion.is_some();
         // A note that the answer does not show decides neither whether there is an answer nor how good the others are.
         let search = |text: &str| {
             let query = if is_unasked { Query::verbatim(text) } else { Query::question(text) };
@@ -208,9 +209,12 @@ impl Selector<'_, '_> {
         let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.stand_ins.representative(hit.note)).collect();
         // An explicit least relevance replaces the built-in threshold for answers.
-        let is_answered = match asking {
-            Some(asking) if asking.is_unasked => found.best.is_help(),
-            _ => asking.is_none() || least.is_some() || found.best.is_answer(),
+        let is_answered = match occasion {
+            Some(Occasion::Task) => found.best.is_help(),
+            Some(Occasion::Question) => found.best.is_help_with_question(),
+            Some(Occasion::Command) => found.best.is_help_with_command(),
+            Some(Occasion::Edit) => false,
+            None => asking.is_none() || least.is_some() || found.best.is_answer(),
         };
         let unanswered = if is_answered { 0 } else { shown_hits };
         let least = least.unwrap_or_default();
@@ -235,8 +239,7 @@ impl Selector<'_, '_> {
 
     /// Whether the query of a person is the title of a hit.
     fn is_named_by(&self, hit: &Hit) -> bool {
-        let is_unasked = self.selectors.asking.as_ref().is_some_and(|asking| asking.is_unasked);
-        !is_unasked && hit.relevance >= 1.0
+        self.occasion().is_none() && hit.relevance >= 1.0
     }
 
     /// Returns the notes that are shown for hits, each with its relevance: the note that stands in for a hit, and the hit

@@ -44,11 +44,18 @@ const STANDARD_INPUT: &str = "-";
 pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
     env.join_thread_pool();
+    let location = &in_scope(request, location);
     let store = commands::open_to_search(location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
     let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
     let store = store.unfreed();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
+}
+
+/// Returns a location with the collections that the measured answers read: for hooks at prompts, no documents.
+fn in_scope(request: &EvalRequest, location: &Location) -> Location {
+    let is_hook = request.answers.iter().any(|measured| matches!(measured.request.command, Command::Hook(_)));
+    Location { scope: if is_hook { hooks::PROMPT_SCOPE } else { location.scope }, ..location.clone() }
 }
 
 /// Returns the ids of the notes that an answer in the records format shows.

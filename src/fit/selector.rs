@@ -117,7 +117,8 @@ impl<'a> GreedySelector<'a> {
         let mut open =
             (0..self.candidates.chosen).filter(|index| self.is_open[*index] && self.is_within_limits(*index));
         let all = &self.candidates.all;
-        let first = open.clone().find(|index| all[*index].is_named).or_else(|| open.clone().find(|index| all[*index].is_first));
+        let first =
+            open.clone().find(|index| all[*index].is_named).or_else(|| open.clone().find(|index| all[*index].is_first));
         if first.is_some() {
             return first;
         }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::command_line::simple_commands;
 use super::input::HookInput;
 use super::prompt::MAX_NOTES;
-use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, QuestionOptions, Selectors};
+use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, Occasion, QuestionOptions, Selectors};
 
 /// The most files, and the most identifiers of an edit, that are looked for.
 const MAX_FILES: usize = 8;
@@ -14,14 +14,16 @@ const MAX_SYMBOLS: usize = 16;
 const MIN_SYMBOL_CHARS: usize = 6;
 /// The most bytes of a command line that are read.
 const MAX_COMMAND_BYTES: usize = 8_000;
+/// The most bytes of a command line that are searched for: the rest is data.
+const MAX_QUERY_BYTES: usize = 400;
 /// Words before the name of a program: words of a shell, and programs that run another one.
 const PREFIXES: [&str; 13] =
     ["sudo", "env", "time", "nohup", "exec", "command", "if", "then", "else", "while", "do", "!", "{"];
 /// Programs that run a command line behind the option `-c`.
 const SHELLS: [&str; 4] = ["sh", "bash", "zsh", "dash"];
 
-/// Returns the request for the notes that name what an edit or a command is about, within `room` characters; `None` if it
-/// names nothing.
+/// Returns the request for the notes that name what an edit or a command is about, and for the one that answers the words
+/// of the command, within `room` characters; `None` if it names nothing.
 pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> {
     let files = input.files.iter().take(MAX_FILES).map(|file| MentionTarget::File(file.clone()));
     let symbols = symbols(input).into_iter().map(MentionTarget::Symbol);
@@ -33,15 +35,16 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
     let is_short = |mention: &MentionTarget| mention.text().len() <= MAX_PATH_BYTES;
     let mentions = files.chain(symbols).chain(of_command).map(absolute).filter(is_short);
     let mentions: Vec<MentionTarget> = mentions.collect();
-    if mentions.is_empty() {
-        return None;
-    }
-    let words = mentions.iter().map(MentionTarget::text);
-    Some(ContextRequest {
+    let is_edit = !input.files.is_empty();
+    let query = if is_edit { edit_query(&mentions) } else { command_query(&input.command) };
+    let occasion = if is_edit { Occasion::Edit } else { Occasion::Command };
+    (!query.is_empty()).then(|| ContextRequest {
         selection: Selectors {
-            query: Some(words.collect::<Vec<_>>().join(" ")),
-            within_notes: true,
-            asking: Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() }),
+            query: Some(query),
+            // What an edit is about can't be told from its words: notes that do not name it are no better than any.
+            within_notes: is_edit,
+            max_hits: Some(1),
+            asking: Some(QuestionOptions { occasion: Some(occasion), ..QuestionOptions::default() }),
             max_notes: Some(MAX_NOTES),
             mentions,
             ..Selectors::default()
@@ -50,6 +53,17 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
         passages_within: Some(room),
         ..ContextRequest::default()
     })
+}
+
+/// Returns the words for the passages of the notes that name what an edit is about.
+fn edit_query(mentions: &[MentionTarget]) -> String {
+    mentions.iter().map(MentionTarget::text).collect::<Vec<_>>().join(" ")
+}
+
+/// Returns the beginning of a command line, by whose words a note is found that does not name its files.
+fn command_query(line: &str) -> String {
+    let line = line.trim();
+    line.get(..line.floor_char_boundary(MAX_QUERY_BYTES)).unwrap_or_default().to_owned()
 }
 
 /// Returns the absolute path of a file, if the current directory of the session is known.

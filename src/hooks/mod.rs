@@ -15,7 +15,8 @@ pub use prompt::request as prompt_request;
 
 use crate::error::Error;
 use crate::report::HookEnvelope;
-use crate::request::{Budget, ContextRequest, Format, HookRequest, PrimeRequest};
+use crate::request::{Budget, ContextRequest, Format, HookRequest, Occasion, PrimeRequest};
+use crate::store::CollectionScope;
 use events::{HookTask, find_event};
 use input::HookInput;
 
@@ -28,6 +29,9 @@ const MAX_PRIMER_CHARS: usize = 8_000;
 
 /// The format in which answers to prompts are measured.
 pub const PROMPT_FORMAT: Format = Format::Hook(HookEnvelope::SESSION_START);
+
+/// The collections in which notes for prompts and commands are looked for.
+pub const PROMPT_SCOPE: CollectionScope = CollectionScope::Own;
 
 /// The reminder before the context of a session is compacted. The tool shows it to its user.
 const REMINDER: &str = "The context is about to be compacted. `qipu capture` saves what was decided or learned.";
@@ -97,6 +101,14 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
         session: input.session,
         problem,
     }))
+}
+
+/// Returns the collections in which the notes of a request are looked for. Before an edit, documents may name the file.
+pub fn scope_of(notes: &ContextRequest) -> CollectionScope {
+    match notes.selection.asking.as_ref().and_then(|asking| asking.occasion) {
+        Some(Occasion::Edit) => CollectionScope::All,
+        _ => PROMPT_SCOPE,
+    }
 }
 
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {

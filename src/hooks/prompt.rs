@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::request::{ContextRequest, QuestionOptions, Selectors};
+use crate::request::{ContextRequest, Occasion, QuestionOptions, Selectors};
 
 /// The most bytes of a prompt that are searched for.
 const MAX_BYTES: usize = 4_000;
@@ -14,6 +14,14 @@ pub(super) const MAX_NOTES: usize = 3;
 const ROOM_SHARE: usize = 3;
 /// The least words of a prose that names its subject without the code beside it.
 const MIN_PROSE_WORDS: usize = 3;
+/// The least words about its subject of a prompt that counts as a question.
+const MIN_QUESTION_WORDS: usize = 3;
+/// The words with which questions begin: question words, and auxiliary verbs before their subject.
+const QUESTION_STARTS: [&str; 33] = [
+    "what", "what's", "which", "who", "whose", "why", "when", "where", "how", "is", "isn't", "are", "aren't", "was",
+    "were", "do", "don't", "does", "doesn't", "did", "didn't", "has", "have", "had", "can", "can't", "could", "should",
+    "shouldn't", "would", "will", "may", "must",
+];
 /// The most digits of a number that means nothing by itself.
 const MAX_DIGITS: usize = 4;
 
@@ -40,10 +48,12 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
     if words.len() < MIN_PROSE_WORDS {
         words = subject_words(&[prompt], &steering);
     }
+    let is_question = words.len() >= MIN_QUESTION_WORDS && prose.iter().any(|line| asks(line));
+    let occasion = if is_question { Occasion::Question } else { Occasion::Task };
     (!words.is_empty()).then(|| ContextRequest {
         selection: Selectors {
             query: Some(words.join(" ")),
-            asking: Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() }),
+            asking: Some(QuestionOptions { occasion: Some(occasion), ..QuestionOptions::default() }),
             max_notes: Some(MAX_NOTES),
             ..Selectors::default()
         },
@@ -59,6 +69,12 @@ fn is_tool_command(prompt: &str) -> bool {
     let is_of_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':');
     let is_name = |name: &str| name.chars().all(is_of_name) && !ROOT_FOLDERS.contains(&name);
     name.is_some_and(is_name) || prompt.starts_with('!')
+}
+
+/// Tells whether a line asks something: it ends in a question mark, or begins as a question does.
+fn asks(line: &str) -> bool {
+    let first = line.split_whitespace().next().unwrap_or_default().replace('’', "'").to_lowercase();
+    line.trim_end().ends_with('?') || QUESTION_STARTS.contains(&first.as_str())
 }
 
 /// Returns the words of texts that may name a subject, from the first [`MAX_BYTES`] bytes.

@@ -66,10 +66,15 @@ impl Collection {
         self.dialect != Dialect::Qipu
     }
 
-    /// Whether its notes are somebody's own words: those of a store, and of a folder in which notes are written. Other
+    /// Whether its notes are own ones: those of a store, and of a folder in which notes are written. Other
     /// sources are documents.
     pub fn is_own(&self) -> bool {
         !self.is_source() || self.is_writable
+    }
+
+    /// Whether it is the project's own word, which hooks show although nobody asked: own notes and decision records.
+    pub fn is_own_word(&self) -> bool {
+        self.is_own() || self.dialect == Dialect::Adr
     }
 
     /// Whether it is the project's store, to which notes without a collection belong.

@@ -30,6 +30,8 @@ pub struct Location {
     pub sources: Vec<PathBuf>,
     /// The names of the collections that count; empty for all.
     pub only: Vec<String>,
+    /// Which of the collections count otherwise.
+    pub scope: CollectionScope,
     /// The name of the collection that a command changes; `None` for the project's store.
     pub to: Option<String>,
     /// The project that contains it, if named.
@@ -54,6 +56,17 @@ pub struct Location {
     pub today: Today,
     /// Whether the process ends with the answer, so that the store is not freed.
     pub is_only_call: bool,
+}
+
+/// Which of the collections count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum CollectionScope {
+    /// All of them.
+    #[default]
+    All,
+    /// Those that are the project's own word: own notes, folders of decision records, and what an option names. Other
+    /// documents are not opened, so that their words count in no statistics either.
+    Own,
 }
 
 /// Finds the store: the one that is named, else the one in the named project, else the first in the current directory and

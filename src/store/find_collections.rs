@@ -10,7 +10,7 @@ use globset::{GlobBuilder, GlobMatcher};
 
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
-use super::discover::{self, relative_to};
+use super::discover::{self, CollectionScope, relative_to};
 use super::file_tree::FileTree;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
@@ -49,6 +49,12 @@ pub(super) struct FoundCollection {
 }
 
 impl FoundCollection {
+    /// Whether it belongs to [`CollectionScope::Own`].
+    fn speaks_unasked(&self) -> bool {
+        let is_own = self.rules.is_none() || self.is_writable;
+        is_own || self.dialect == Dialect::Adr || self.reason == CollectionReason::Option
+    }
+
     /// Whether it is a source that a setting names, inside one of some stores.
     fn is_inside(&self, stores: &[PathBuf]) -> bool {
         let is_named = self.reason == CollectionReason::Option;
@@ -134,6 +140,12 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
     // Whose file one is does not depend on which collections are asked for.
     divide_files(&mut found.all);
     keep_only(&mut found, &location.only)?;
+    if location.scope == CollectionScope::Own {
+        found.all.retain(FoundCollection::speaks_unasked);
+        if found.all.is_empty() {
+            return Err(Error::new(ErrorKind::NoStore, "no store, only documents"));
+        }
+    }
     Ok(found)
 }
 

@@ -67,7 +67,7 @@ pub(crate) use change::diff;
 pub use collection::{Authority, Collection, CollectionReason, PROJECT};
 pub use commit::revision::CommitName;
 pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
-pub use discover::{Location, expect_inside, find_root, project_root};
+pub use discover::{CollectionScope, Location, expect_inside, find_root, project_root};
 pub(crate) use discover::{normalize_lexically, relative_to, shown_in};
 pub use external_dir::{ExternalDir, ExternalFile};
 pub use file_tree::FileTree;

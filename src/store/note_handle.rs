@@ -127,6 +127,11 @@ impl NoteHandle {
         self.collection.as_ref().is_none_or(|collection| collection.is_own())
     }
 
+    /// Whether the note is the project's [own word](Collection::is_own_word).
+    pub fn is_own_word(&self) -> bool {
+        self.collection.as_ref().is_none_or(|collection| collection.is_own_word())
+    }
+
     /// Returns the name of the note's collection.
     pub fn collection_name(&self) -> &str {
         self.collection.as_ref().map_or(PROJECT, |collection| collection.name.as_str())

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::collection::{Authority, Collection, CollectionReason, PROJECT};
-use super::discover::relative_to;
+use super::discover::{CollectionScope, relative_to};
 use super::find_collections::{FoundCollection, FoundCollections};
 use super::index::location::IndexLocation;
 use super::index::sidecar::SidecarFile;
@@ -174,6 +174,8 @@ fn open_one(
         unreadable.iter_mut().for_each(|(path, _)| *path = normalize_path(&about.prefix, path).join("/"));
     }
     let range = 0..notes.len();
+    // The file keeps the terms of all collections; those of a part would only replace them.
+    let terms = terms.filter(|_| location.scope == CollectionScope::All);
     let (about, dir) = (Arc::clone(about), Some(dir));
     let collection =
         CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar, terms };

@@ -5,7 +5,7 @@
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, Filters,
-    LinkRequest, LinkView, ListRequest, MentionTarget, PrimeRequest, Purpose, QuestionOptions, RelatedKind,
+    LinkRequest, LinkView, ListRequest, MentionTarget, Occasion, PrimeRequest, Purpose, QuestionOptions, RelatedKind,
     RelatedRequest, ReviewRequest, SearchRequest, Selectors, ShowRequest, Sort, TasksRequest,
 };
 use qipu::store::Store;
@@ -59,7 +59,8 @@ pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> Co
 
 /// Returns the request of a hook for a prompt, or for what an edit mentions.
 pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> Command {
-    let asking = Some(QuestionOptions { is_unasked: true, ..QuestionOptions::default() });
+    let occasion = Some(if mentions.is_empty() { Occasion::Question } else { Occasion::Edit });
+    let asking = Some(QuestionOptions { occasion, ..QuestionOptions::default() });
     let (query, within_notes) = (Some("fsync word item 日本語".to_owned()), !mentions.is_empty());
     let selection = Selectors { query, asking, within_notes, mentions, max_notes: Some(3), ..Selectors::default() };
     let passages_within = Some(750);

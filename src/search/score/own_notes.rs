@@ -54,7 +54,8 @@ pub(super) fn mark_full_sentences(
     if words.is_empty() || !has_documents(hits, notes) {
         return;
     }
-    let weights: Vec<f64> = QueryTermIdx::all(plan.query_terms.len()).map(|term| f64::from(words.contains(&term))).collect();
+    let weights: Vec<f64> =
+        QueryTermIdx::all(plan.query_terms.len()).map(|term| f64::from(words.contains(&term))).collect();
     // The index tells most of the notes without such a sentence from others, without reading their files.
     let has_all_words = |note| {
         matches.of(note).iter().filter(|found| words.contains(&found.query_term)).count() == words.len()
@@ -77,7 +78,10 @@ fn has_full_sentence(note: &NoteHandle, words: &HashSet<QueryTermIdx>, plan: &Pl
     let parsed = note.parsed_or_empty();
     let lines = [Some(note.title()), parsed.written_summary()];
     lines.into_iter().flatten().any(is_full)
-        || parsed.blocks().iter().any(|block| is_full(&block.text) && sentences(&block.text).iter().any(|one| is_full(one)))
+        || parsed
+            .blocks()
+            .iter()
+            .any(|block| is_full(&block.text) && sentences(&block.text).iter().any(|one| is_full(one)))
 }
 
 /// Splits a block into sentences (Unicode Standard Annex 29). A line break within a sentence is white space.

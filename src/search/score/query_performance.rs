@@ -28,6 +28,12 @@ const MIN_COVERAGE: f64 = 0.18;
 const SURE_COVERAGE: f64 = 0.5;
 /// The least [help](QueryPerformance::help) of notes that are shown for a prompt.
 const MIN_HELP: f64 = 1.1;
+/// The least coverage and relevance of notes that are shown for a prompt that asks.
+const MIN_QUESTION_COVERAGE: f64 = 0.3;
+const MIN_QUESTION_RELEVANCE: f64 = 0.4;
+/// The least evidence and coverage of the note that is shown for a command.
+const MIN_COMMAND_EVIDENCE: f64 = 1.1;
+const MIN_COMMAND_COVERAGE: f64 = 0.5;
 /// The exponent of the relevance in the help.
 const RELEVANCE_EXPONENT: f64 = 0.8;
 /// The weight of the breadth in the help.
@@ -49,6 +55,17 @@ impl QueryPerformance {
     /// often that is right.
     pub fn is_help(&self) -> bool {
         self.help() >= MIN_HELP
+    }
+
+    /// Returns whether the hits help with a prompt that asks something, whose author wants to read: less evidence is enough if
+    /// the best note matches well.
+    pub fn is_help_with_question(&self) -> bool {
+        self.is_help() || (self.coverage >= MIN_QUESTION_COVERAGE && self.relevance >= MIN_QUESTION_RELEVANCE)
+    }
+
+    /// Returns whether the best hit helps with a command line: it has little but names, so that most of them must be there.
+    pub fn is_help_with_command(&self) -> bool {
+        self.evidence >= MIN_COMMAND_EVIDENCE && self.coverage >= MIN_COMMAND_COVERAGE
     }
 
     /// Returns how much the hits may help with a prompt: `evidence × relevance^0.8 × (1 + 2 × breadth)`, a product as
