@@ -359,3 +359,82 @@ fn an_appended_paragraph_is_added_each_time_unless_the_text_ends_inside_code() {
         })
         .unwrap();
 }
+
+/// A section may be given with its heading, and two blocks of fields are told.
+#[test]
+fn a_section_may_be_given_with_its_heading() {
+    let note = "---\nid: n\n---\nIntro.\n\n## Testing\n\nOld.\n\n## Other\n\nKeep.\n";
+    for text in ["## Testing\n\nAgain.", "Again.", "\n## Testing\nAgain.\n"] {
+        let dir = crate::support::files::store(&[("notes/n.md", note)]);
+        let args = ["update", "n", "--section", "Testing", "--body", text, "--today", "2025-01-01"];
+        assert_eq!(crate::support::process::call(dir.path().to_str().unwrap(), &args).code(), 0, "{text}");
+        let new = std::fs::read_to_string(dir.path().join(".qipu/notes/n.md")).unwrap();
+        assert!(new.ends_with("## Testing\n\nAgain.\n\n## Other\n\nKeep.\n"), "{new}");
+    }
+    let two = "---\nid: two\ntitle: T\nlinks: [two]\n---\n\n---\nname: x\n---\n\nText.\n";
+    let dir = crate::support::files::store(&[
+        ("notes/two.md", two),
+        ("notes/one.md", "---\nid: one\n---\n\n---\n\nJust text.\n\n---\n"),
+    ]);
+    let told = crate::support::process::call(dir.path().to_str().unwrap(), &["doctor"]).stdout;
+    assert_eq!(told.matches("(second-frontmatter)").count(), 1, "{told}");
+    assert!(told.contains("two.md:7: a second frontmatter block begins here"), "{told}");
+}
+
+/// Edits of one field at once result in what they result in one by one.
+#[test]
+fn many_edits_at_once_are_the_same_as_one_by_one() {
+    use proptest::prelude::*;
+    use qipu::note::edit::{Edit, apply};
+    let fields = [
+        "tags: [a, b] # c",
+        "tags: a, b",
+        "tags:\n- a # why\n- b",
+        "x: 1",
+        "tags: []",
+        "tags: !!str a",
+        "{tags: [a]}",
+        "custom:\n  a: 1 # one\ntags: [c]",
+        "custom: {a: 1}",
+    ];
+    let edit = (0_usize..6, prop::sample::select(vec!["a", "b", "c", "d e", "7", "true", "x: y", "?"]), "[ab]")
+        .prop_map(|(kind, text, key)| {
+            let text = text.to_owned();
+            match kind {
+                0 | 1 => Edit::AddItem { key: "tags", text },
+                2 => Edit::RemoveItem { key: "tags", text },
+                3 => Edit::AddMap { key: "sources", entries: vec![("url", text)] },
+                _ => Edit::SetCustom { key, text },
+            }
+        });
+    crate::support::generators::runner(1500)
+        .run(&(prop::sample::select(fields.to_vec()), prop::collection::vec(edit, 0..9)), |(fields, edits)| {
+            let note = format!("---\n{fields}\n---\nText.\n");
+            let one_by_one = edits.iter().try_fold(note.clone(), |text, edit| apply(&text, std::slice::from_ref(edit)));
+            let at_once = apply(&note, &edits);
+            let read = |text: &Result<String, String>| {
+                let note = text.as_ref().map(|text| qipu::note::Note::parse("n.md", text.clone().into_bytes()));
+                note.map(|note| (note.tags.clone(), note.custom.clone(), note.sources.clone(), note.body().to_owned()))
+                    .map_err(Clone::clone)
+            };
+            prop_assert_eq!(read(&at_once), read(&one_by_one), "{:?}\n{:?}\n{:?}", edits, at_once, one_by_one);
+            Ok(())
+        })
+        .unwrap();
+}
+
+/// Thousands of tags and fields are written in one pass over the frontmatter.
+#[test]
+fn many_tags_and_fields_take_linear_time() {
+    use qipu::note::edit::{Edit, apply};
+    let edits = |count: usize| {
+        let tags = (0..count).map(|number| Edit::AddItem { key: "tags", text: format!("tag{number}") });
+        let fields = (0..count).map(|number| Edit::SetCustom { key: format!("k{number}"), text: "v".to_owned() });
+        tags.chain(fields).collect::<Vec<_>>()
+    };
+    let begin = std::time::Instant::now();
+    let text = apply("---\nid: n\n---\n", &edits(2_000)).unwrap();
+    assert!(text.contains("tag1999") && text.contains("k1999: v"));
+    // One by one, this takes minutes in a build for tests.
+    assert!(begin.elapsed().as_secs() < 20, "{:?}", begin.elapsed());
+}

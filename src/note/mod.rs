@@ -111,9 +111,9 @@ const ERRORS: [&str; 9] = [
     "impossible-value", "impossible-verified", "not-utf-8",
 ];
 /// The codes of all other diagnostics.
-const REMARKS: [&str; 13] = [
+const REMARKS: [&str; 14] = [
     "byte-order-mark", "duplicate-key", "empty-link", "empty-source", "empty-verification", "long-body", "no-id",
-    "no-title", "not-a-list", "not-a-map", "not-a-text", "nul", "too-long",
+    "no-title", "not-a-list", "not-a-map", "not-a-text", "nul", "second-frontmatter", "too-long",
 ];
 
 /// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated. A pure value: nothing reads a
@@ -474,6 +474,9 @@ fn map_value(entries: &[(&str, Option<&String>)]) -> Value {
 fn own_head(path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead {
     let parts = frontmatter::split(text);
     find_long_body(&parts.body, findings);
+    if parts.yaml.is_some() {
+        find_second_frontmatter(text, &parts.body, findings);
+    }
     let mut fields = frontmatter::read(text, &parts, findings);
     let body = if fields.is_text { frontmatter::range_without_bom(text) } else { parts.body };
     let id = fields.id.take().unwrap_or_else(|| {
@@ -487,6 +490,24 @@ fn own_head(path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead 
     });
     let kind = fields.kind.take().unwrap_or_else(|| kind_by_folder(path).to_owned());
     NoteHead { id, title, kind, fields, body }
+}
+
+/// Finds a block below the frontmatter that another tool reads as one: its fields are text here.
+fn find_second_frontmatter(text: &str, body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
+    let below = text.get(body.clone()).unwrap_or_default();
+    let rest = below.trim_start();
+    if !rest.starts_with("---") {
+        return;
+    }
+    let yaml = frontmatter::split(rest).yaml.and_then(|range| rest.get(range)).map(yaml::parse);
+    let is_map =
+        matches!(yaml, Some(Ok(tree)) if matches!(&tree.kind, yaml::YamlNode::Map(entries) if !entries.is_empty()));
+    if is_map {
+        let before = text.get(..body.end - rest.len()).unwrap_or_default();
+        let line = Some(before.bytes().filter(|byte| *byte == b'\n').count() + 1);
+        let message = "a second frontmatter block begins here; its fields are text and have no effect".to_owned();
+        findings.push(Diagnostic { code: "second-frontmatter", line, message });
+    }
 }
 
 fn find_long_body(body: &Range<usize>, findings: &mut Vec<Diagnostic>) {

@@ -3,7 +3,7 @@
 //! The plan is checked before it is carried out: in the resulting store, every link to either note must lead to the one that
 //! stays.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::supersede::without_successor;
 use super::{
@@ -311,11 +311,9 @@ impl MergePlanner<'_> {
 fn new_aliases(into: &Note, from: &Note) -> Vec<String> {
     let own_id = Some(from.id.to_string()).filter(|id| !id.contains('~'));
     let names = [from.title.clone()].into_iter().chain(own_id).chain(from.aliases.iter().cloned());
-    let is_known = |name: &String| {
-        let lower = name.to_lowercase();
-        into.title.to_lowercase() == lower || into.aliases.iter().any(|alias| alias.to_lowercase() == lower)
-    };
-    names.filter(|name| !is_known(name)).collect()
+    let known: HashSet<String> =
+        std::iter::once(&into.title).chain(&into.aliases).map(|name| name.to_lowercase()).collect();
+    names.filter(|name| !known.contains(&name.to_lowercase())).collect()
 }
 
 /// Reports the fields of the deleted note that are not carried over.

@@ -86,7 +86,12 @@ fn with_section_text(body: &str, heading: &str, text: &str, line_end: &str) -> R
         }
     };
     let Some(target) = old.get(index) else { return Err("its headings can't be read".to_owned()) };
-    let text = without_blank_ends(text);
+    // Who gives the section as it stands means its text.
+    let own_heading = body.get(target.start..target.section.start).unwrap_or_default().trim_end();
+    let after_heading = text.trim_start_matches(BLANK).strip_prefix(own_heading);
+    let below =
+        after_heading.filter(|rest| !own_heading.is_empty() && (rest.is_empty() || rest.starts_with(['\n', '\r'])));
+    let text = without_blank_ends(below.unwrap_or(text));
     let mut reason = String::new();
     for (range, new) in section_texts(body, &target.section, text, line_end) {
         let new_body = splice(body, range, &new);

@@ -3,6 +3,7 @@
 //! An edit replaces the source range of a YAML node. The result is parsed again and its fields are compared with the
 //! expected ones; a candidate with any other difference is refused, and the note stays unchanged.
 
+mod batch;
 mod body_edit;
 mod candidates;
 mod expected;
@@ -18,7 +19,9 @@ use super::append_section::Section;
 use super::destinations::relinked;
 use super::frontmatter::{self, Frontmatter, range_without_bom, split};
 use super::splice::splice;
+use super::value::FieldValues;
 use super::yaml_document::YamlDocument;
+use batch::{BatchPlan, batch_len};
 use body_edit::with_body_edit;
 use candidates::candidates;
 use expected::{are_same_fields, expected_fields};
@@ -29,16 +32,57 @@ use expected::{are_same_fields, expected_fields};
 /// A sentence that says why an edit can't be made without changing anything else; most often, that the frontmatter is not
 /// YAML, with its line.
 pub fn apply(text: &str, edits: &[Edit]) -> Result<String, String> {
-    let mut text = text.to_owned();
-    for edit in edits {
+    let (mut text, mut rest) = (text.to_owned(), edits);
+    let mut most = usize::MAX;
+    while let Some(edit) = rest.first() {
+        let count = batch_len(rest).min(most).max(1);
+        if count > 1 {
+            // A batch that can't be written is made in smaller ones; one edit then gives the reason.
+            match with_batch(&text, rest.get(..count).unwrap_or_default()) {
+                Some(new) => (text, rest, most) = (new, rest.get(count..).unwrap_or_default(), usize::MAX),
+                None => most = count / 2,
+            }
+            continue;
+        }
         text = match edit {
             Edit::SetBody(body) => with_body(&text, body)?,
             Edit::Append { lines, is_apart } => with_lines(&text, lines, *is_apart)?,
             Edit::ChangeBody(edit) => with_body_edit(&text, edit)?,
             edit => with_field(&text, edit)?,
         };
+        (rest, most) = (rest.get(1..).unwrap_or_default(), usize::MAX);
     }
     Ok(text)
+}
+
+/// Makes several edits of one field at once; `None` if no candidate has exactly their result.
+fn with_batch(text: &str, edits: &[Edit]) -> Option<String> {
+    let parts = split(text);
+    let range = parts.yaml.clone()?;
+    let document = YamlDocument::parse(text.get(range.clone())?, line_end(text)).ok()?;
+    let fields = document.values();
+    let BatchPlan { expected, candidates } = batch::plan(&document, &fields, edits)?;
+    let is_copy = edits.iter().any(|edit| matches!(edit, Edit::SetCustomValue { .. }));
+    if are_same_fields(&fields, &expected, is_copy) {
+        return Some(text.to_owned());
+    }
+    verified(text, &range, parts.body.len(), &expected, candidates)
+}
+
+/// Returns the text with the first candidate for its frontmatter that has exactly the expected fields.
+fn verified(
+    text: &str,
+    yaml: &Range<usize>,
+    body_len: usize,
+    expected: &FieldValues,
+    candidates: Vec<String>,
+) -> Option<String> {
+    candidates.into_iter().find_map(|candidate| {
+        let has_expected_fields =
+            YamlDocument::parse(&candidate, "\n").is_ok_and(|new| are_same_fields(&new.values(), expected, true));
+        let new_text = splice(text, yaml.clone(), &candidate);
+        (has_expected_fields && split(&new_text).body.len() == body_len).then_some(new_text)
+    })
 }
 
 /// Replaces the body; line endings are those of the file. If a body would be read as frontmatter, empty frontmatter is
@@ -140,15 +184,9 @@ fn with_field(text: &str, edit: &Edit) -> Result<String, String> {
     if are_same_fields(&fields, &expected, is_copy) {
         return Ok(text.to_owned());
     }
-    for candidate in candidates(&document, edit) {
-        let has_expected_fields =
-            YamlDocument::parse(&candidate, "\n").is_ok_and(|new| are_same_fields(&new.values(), &expected, true));
-        let new_text = splice(text, range.clone(), &candidate);
-        if has_expected_fields && split(&new_text).body.len() == parts.body.len() {
-            return Ok(new_text);
-        }
-    }
-    Err(format!("`{}` is written in a way that can't be changed without touching other fields", edit.key()))
+    verified(text, &range, parts.body.len(), &expected, candidates(&document, edit)).ok_or_else(|| {
+        format!("`{}` is written in a way that can't be changed without touching other fields", edit.key())
+    })
 }
 
 #[cfg(test)]
