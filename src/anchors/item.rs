@@ -334,7 +334,7 @@ mod tests {
             ("a.sh", "run() { a; }\nnext\n", "run(){a;}"),
             ("a.md", "## Run\nText.\n\n### Part\nMore.\n\n## Next\n", "More."),
             ("a.toml", "limit = 3\nnext = 4\n", "limit=3"),
-            ("a.yaml", "run:\n  a: 1\n  b:\n    - 2\nnext: 3\n", "2 - 2"),
+            ("a.yaml", "run:\n  a: 1\n  b:\n    - 2\nnext: 3\n", "2 -2"),
             ("a.unknown", "run {\n  a\n}\nnext\n", "}"),
         ] {
             let lines = lines(path, text, 1);
