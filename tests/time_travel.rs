@@ -9,6 +9,7 @@ use std::process::Output;
 
 use crate::support::files::temp_dir;
 use crate::support::git_history::{History, PROJECT};
+use crate::support::process::trusted_line;
 use crate::support::random::Random;
 use crate::support::repository::Repository;
 use serde_json::Value;
@@ -113,7 +114,7 @@ fn expect_same(history: &History, checkout: &Path, commit: &str, folder: &str, a
 fn expect_history(seed: u64, init: &[&str]) -> Answered {
     let mut history = History::new(seed, 9, init);
     let checkout = history.clone_to("clone");
-    let trusted = [history.path(".qipu"), checkout.join(".qipu")].map(|store| format!("{}\n", store.display()));
+    let trusted = [history.path(".qipu"), checkout.join(".qipu")].map(|store| trusted_line(&store));
     fs::write(history.home().join(".config/qipu/trusted-stores"), trusted.concat()).unwrap();
     let question = "{\"question\": \"parser budget\", \"answers\": {\"patterns\": \"parser\"}}\n";
     fs::write(history.root().join("questions.jsonl"), question).unwrap();

@@ -1,13 +1,14 @@
 //! `qipu where`: reports the collections that answers are made of, and why each counts.
 
-use crate::report::{DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::context::{DistrustedStatements, distrusted_statements};
+use crate::report::{DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
 use crate::store::{Collection, SettingFinding, Store};
 use crate::warnings;
 
 /// Reports each collection, then the settings without effect.
 pub(super) fn run(store: &Store) -> Report {
     let rows = store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes)));
-    let findings = setting_findings(store).map(Entry::Finding);
+    let findings = setting_findings(store).chain(distrusted(store)).map(Entry::Finding);
     Report::new(ReportHead::new(&layout::WHERE, Some(&store.shown_path)), rows.chain(findings).collect())
 }
 
@@ -18,6 +19,23 @@ pub(super) fn setting_findings(store: &Store) -> impl Iterator<Item = Diagnostic
         DiagnosticEntry::warning(finding.code, finding.file.clone(), finding.message.clone())
     };
     store.setting_findings().iter().map(finding)
+}
+
+/// Returns a finding for each store whose notes state what does not count, since the user does not trust the store.
+pub(super) fn distrusted(store: &Store) -> Vec<DiagnosticEntry> {
+    // Invalid settings are a finding of their own.
+    let found = distrusted_statements(store).unwrap_or_default();
+    let finding = |found: DistrustedStatements| {
+        let path = store.collections().nth(found.collection).map(|one| one.shown_path.clone()).unwrap_or_default();
+        let fields: Vec<String> = found.fields.iter().map(|field| format!("`{field}`")).collect();
+        let (notes, verb) = (counted(found.notes, "note"), if found.notes == 1 { "states" } else { "state" });
+        let message = format!(
+            "{notes} {verb} {}, which has no effect, because you do not trust the store; `qipu init --trust` lets it count",
+            fields.join(", ")
+        );
+        DiagnosticEntry::warning("claims-ignored", path, message)
+    };
+    found.into_iter().map(finding).collect()
 }
 
 fn row(collection: &Collection, notes: usize) -> RowEntry {

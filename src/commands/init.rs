@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::collections::distrusted;
 use crate::error::Error;
 use crate::escape::may_be_harmful;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
@@ -39,6 +40,8 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry { id: None, action, path, diff: None })
     });
+    let distrusted =
+        if made.is_new || request.is_dry_run { Vec::new() } else { distrusted_in(&made.root, location, current_dir) };
     let sources =
         if request.is_user { Vec::new() } else { store::suggested_sources(&made.root, location, current_dir) };
     let config = made.files.first().map(|file| file.path.clone()).unwrap_or_default();
@@ -51,7 +54,18 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         () => &layout::INIT,
     };
     let head = ReportHead { layout, ..ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path)) };
-    Ok(Report::new(head, made.files.iter().map(entry).chain(listed).chain(warning).chain(sources).collect()))
+    Ok(Report::new(
+        head,
+        made.files.iter().map(entry).chain(listed).chain(warning).chain(distrusted).chain(sources).collect(),
+    ))
+}
+
+/// Returns the finding that statements of an existing store have no effect.
+fn distrusted_in(root: &Path, location: &Location, current_dir: &Path) -> Vec<Entry> {
+    let own = Location { store: Some(root.to_path_buf()), only: vec![store::PROJECT.to_owned()], ..location.clone() };
+    // A store that can't be read is not the subject here.
+    let store = store::Store::open(&own, current_dir).map(|store| distrusted(&store));
+    store.unwrap_or_default().into_iter().map(Entry::Finding).collect()
 }
 
 /// Returns the lines that make the store read a folder of markdown in place.

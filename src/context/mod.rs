@@ -23,7 +23,10 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-pub use assessment::{CandidateLimits, RankedNotes, assess, assess_note, expand, invalid_fields};
+pub use assessment::{
+    CandidateLimits, DistrustedStatements, RankedNotes, assess, assess_note, distrusted_statements, expand,
+    invalid_fields,
+};
 pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;

@@ -1,5 +1,7 @@
 //! Trusted stores, whose statements on reliability count. The list is in a folder that no repository can write.
 
+use std::fs::Metadata;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
@@ -7,9 +9,9 @@ use anyhow::{Result, bail};
 use super::{atomic_write, files};
 use crate::env::WaitPolicy;
 
-/// The list in the user's configuration folder: the absolute path of a store on each line.
+/// The list in the user's configuration folder: on each line the identity of a store's folder, and its absolute path.
 pub(super) const LIST: &str = "qipu/trusted-stores";
-const HEADER: &str = "# Stores whose own claims about trust and confidence are believed, one absolute path per line.\n\
+const HEADER: &str = "# Stores whose own claims about trust and confidence are believed: folder (device:inode:time of creation) and path.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
 /// How often the list is read again because another process changed it.
@@ -25,12 +27,37 @@ pub(super) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
     text.is_some_and(|text| contains_root(&text, root))
 }
 
+/// Whether the list has the folder at a path. A path alone does not suffice: another repository may take its place. No path
+/// of the list is followed: a link there could lead to any store.
 fn contains_root(list: &str, root: &Path) -> bool {
-    let is_root = |line: &str| {
-        let path = Path::new(line.trim_end());
-        path.is_absolute() && (path == root || path.canonicalize().is_ok_and(|path| path == root))
-    };
-    list.lines().filter(|line| !line.starts_with('#')).any(is_root)
+    let Ok(identity) = identity(root) else { return false };
+    entries(list).any(|(listed, path)| listed == identity && Path::new(path) == root)
+}
+
+/// Returns the identity and the path on each line.
+fn entries(list: &str) -> impl Iterator<Item = (&str, &str)> {
+    list.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.trim_end().split_once(' '))
+}
+
+/// Returns what tells a folder from another one in its place: device and inode, and the time of creation where the file
+/// system has one, since the number of an inode that is free is used again.
+fn identity(root: &Path) -> io::Result<String> {
+    let metadata = root.symlink_metadata()?;
+    let since_1970 = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();
+    let created = metadata.created().ok().and_then(since_1970).map_or(0, |time| time.as_nanos());
+    let [device, inode] = numbers(&metadata);
+    Ok(format!("{device}:{inode}:{created}"))
+}
+
+#[cfg(unix)]
+fn numbers(metadata: &Metadata) -> [u64; 2] {
+    use std::os::unix::fs::MetadataExt;
+    [metadata.dev(), metadata.ino()]
+}
+
+#[cfg(not(unix))]
+fn numbers(_: &Metadata) -> [u64; 2] {
+    [0, 0]
 }
 
 /// Adds a store to the list. Returns whether the list existed before; `None` if the store was in it.
@@ -44,17 +71,14 @@ pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Op
         if before.as_deref().is_some_and(|text| contains_root(text, root)) {
             return Ok(None);
         }
-        let Some(line) = root.to_str().filter(|line| !line.contains(['\n', '\r'])) else {
+        let Some(path) = root.to_str().filter(|path| !path.contains(['\n', '\r'])) else {
             bail!("{} can't list the path of this store", list.display());
         };
         if is_dry_run {
             return Ok(Some(before.is_some()));
         }
-        let mut text = before.clone().unwrap_or_else(|| HEADER.to_owned());
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        text += &format!("{line}\n");
+        let mut text = before.as_deref().map_or_else(|| HEADER.to_owned(), |text| without_path(text, path));
+        text += &format!("{} {path}\n", identity(root)?);
         files::make_folders(&list)?;
         let old = before.as_deref().map(str::as_bytes);
         match atomic_write::replace_if_unchanged(&list, old, text.as_bytes(), WaitPolicy::default()) {
@@ -64,6 +88,12 @@ pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Op
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Returns a list without the folder that a path was before, each line with its end.
+fn without_path(list: &str, path: &str) -> String {
+    let is_other = |line: &&str| entries(line).all(|(_, listed)| listed != path);
+    list.lines().filter(is_other).map(|line| format!("{line}\n")).collect()
 }
 
 #[cfg(test)]
@@ -82,9 +112,33 @@ mod tests {
         assert_eq!(trust(&root, &settings, false).unwrap(), None);
         assert_eq!(trust(&settings, &settings, false).unwrap(), Some(true));
         assert!(is_trusted(&root, Some(&settings)) && !is_trusted(&root.join("qipu"), Some(&settings)));
-        std::fs::write(list_in(&settings), format!("#{}\nrelative\n{}", root.display(), tmp.path().display())).unwrap();
+        assert!(is_trusted(&settings, Some(&settings)));
+        // A path alone, or that of another folder, is none.
+        for line in [root.display().to_string(), format!("1:2:3 {}", root.display())] {
+            std::fs::write(list_in(&settings), format!("#{line}\n{line}")).unwrap();
+            assert!(!is_trusted(&root, Some(&settings)), "{line}");
+        }
+        assert_eq!(trust(&root, &settings, false).unwrap(), Some(true));
         assert!(is_trusted(&root, Some(&settings)));
-        assert_eq!(trust(&settings, &settings, false).unwrap(), Some(true));
-        assert!(is_trusted(&settings, Some(&settings)) && is_trusted(&root, Some(&settings)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn another_folder_in_its_place_and_one_behind_a_link_are_not_trusted() {
+        let tmp = tempfile::tempdir().unwrap();
+        let base = tmp.path().canonicalize().unwrap();
+        let (settings, mine, other) = (base.join("settings"), base.join("mine"), base.join("other"));
+        std::fs::create_dir(&mine).unwrap();
+        trust(&mine, &settings, false).unwrap();
+        std::fs::rename(&mine, base.join("moved")).unwrap();
+        std::fs::create_dir(&mine).unwrap();
+        assert!(!is_trusted(&mine, Some(&settings)));
+        trust(&mine, &settings, false).unwrap();
+        assert!(is_trusted(&mine, Some(&settings)));
+        assert_eq!(entries(&std::fs::read_to_string(list_in(&settings)).unwrap()).count(), 1);
+        std::fs::create_dir(&other).unwrap();
+        std::fs::remove_dir(&mine).unwrap();
+        std::os::unix::fs::symlink(&other, &mine).unwrap();
+        assert!(!is_trusted(&other, Some(&settings)) && !is_trusted(&mine, Some(&settings)));
     }
 }

@@ -53,6 +53,8 @@ pub struct InitResult {
     pub shown_path: String,
     /// The store's folder.
     pub root: PathBuf,
+    /// Whether it did not exist before.
+    pub is_new: bool,
     /// Its files.
     pub files: Vec<MadeFile>,
     /// The list of trusted stores, and whether it existed before; `None` if it is unchanged.
@@ -98,12 +100,12 @@ pub struct InitPlan<'a> {
 /// `Failure` if a folder or file can't be created; `Usage` if the store exists under another name.
 pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
     let mut path = store_path(plan, current_dir)?;
-    // An existing one may have come with a repository.
-    let is_own = !files::is_there(&path)?;
+    // An existing one may have come with a repository, unless it is empty: then an `init` before was interrupted.
+    let is_own = !files::is_there(&path)? || is_empty(&path);
     let is_listed_first = is_own && !plan.is_dry_run;
     let mut list = None;
     if !plan.is_dry_run {
-        files::make_folders(&path)?;
+        files::make_folder(&path)?;
         // First, since `init` after one that was interrupted finds a store that may not be its own.
         if is_listed_first && let Some((above, name)) = path.parent().zip(path.file_name()) {
             list = add_to_list(&files::canonical(above)?.join(name), plan)?;
@@ -124,7 +126,13 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     if !is_listed_first && (is_own || plan.is_trusted) {
         list = add_to_list(&path, plan)?;
     }
-    Ok(InitResult { shown_path, root: path, files: made, list })
+    Ok(InitResult { shown_path, root: path, is_new: is_own, files: made, list })
+}
+
+/// Whether a folder, not behind a link, contains nothing.
+fn is_empty(folder: &Path) -> bool {
+    let is_folder = folder.symlink_metadata().is_ok_and(|found| found.is_dir());
+    is_folder && std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Adds the store to the list of those that the user trusts.

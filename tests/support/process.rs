@@ -64,7 +64,7 @@ fn trusting_fixtures() -> PathBuf {
 /// Writes the list of trusted stores in a folder of user settings, unless it is equal already.
 pub(crate) fn trust(settings: &Path, stores: &[PathBuf]) {
     let list = settings.join("qipu/trusted-stores");
-    let text: String = stores.iter().map(|store| format!("{}\n", store.display())).collect();
+    let text: String = stores.iter().filter(|store| store.is_dir()).map(|store| trusted_line(store)).collect();
     if fs::read_to_string(&list).is_ok_and(|old| old == text) {
         return;
     }
@@ -72,6 +72,19 @@ pub(crate) fn trust(settings: &Path, stores: &[PathBuf]) {
     let new = list.with_extension(std::process::id().to_string());
     fs::write(&new, text).unwrap();
     fs::rename(new, list).unwrap();
+}
+
+/// Returns the line of the list for a store: the identity of its folder, and its path.
+pub(crate) fn trusted_line(store: &Path) -> String {
+    let metadata = fs::symlink_metadata(store).unwrap();
+    let since_1970 = |time: std::time::SystemTime| time.duration_since(std::time::UNIX_EPOCH).ok();
+    let created = metadata.created().ok().and_then(since_1970).map_or(0, |time| time.as_nanos());
+    #[cfg(unix)]
+    let (device, inode) =
+        (std::os::unix::fs::MetadataExt::dev(&metadata), std::os::unix::fs::MetadataExt::ino(&metadata));
+    #[cfg(not(unix))]
+    let (device, inode) = (0, 0);
+    format!("{device}:{inode}:{created} {}\n", store.display())
 }
 
 /// Calls the program with a folder for the user's settings.
@@ -96,6 +109,23 @@ pub(crate) fn call_of_user(dir: &str, user: &User, args: &[&str]) -> Answer {
             home: Some(user.home.clone()),
             cache_dir: user.cache.clone(),
             ..surroundings(dir, "", &[])
+        },
+        args,
+    )
+}
+
+/// Calls the program of a user in a session of an agent tool. The editor adds `words` to the file.
+pub(crate) fn call_in_session(dir: &str, user: &User, args: &[&str], words: &str) -> Answer {
+    let words = words.to_owned();
+    let edit = move |path: &Path| fs::write(path, format!("{}\n{words}\n", fs::read_to_string(path)?));
+    call_in(
+        Env {
+            settings_dir: Some(user.settings.clone()),
+            data_dir: Some(user.data.clone()),
+            home: Some(user.home.clone()),
+            cache_dir: user.cache.clone(),
+            editor: Box::new(edit),
+            ..surroundings(dir, "", &[("CLAUDE_CODE_SESSION_ID", "s-1")])
         },
         args,
     )

@@ -110,7 +110,8 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the trust in the source of a note.
     pub(super) fn trust(&self, index: NoteIdx) -> SourceTrust {
         let own = self.evidence.own_trust(index);
-        if fields::trust(self.note(index)).is_some() {
+        // Without support, a note gains nothing by naming its origins.
+        if fields::trust(self.note(index)).is_some() || !self.evidence.has_support(index) {
             return own;
         }
         // Else a note of the repository would gain trust by naming a note of the user.
@@ -233,7 +234,9 @@ impl<'a, 's> Assessor<'a, 's> {
     /// Returns the corroboration, 0 to 1, which grows with the supporting notes, hosts of sources, and verification.
     fn corroboration(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
-        let supporters = self.supporters(index).len() + hosts(note).len();
+        // Without support, a note gains nothing by naming its sources.
+        let hosts = if self.evidence.has_support(index) { hosts(note).len() } else { 0 };
+        let supporters = self.supporters(index).len() + hosts;
         match supporters + usize::from(self.evidence.is_confirmed(index)) {
             0 => MIN_CORROBORATION,
             supporters => 1.0 - UNSUPPORTED_PER_SUPPORTER.powi(supporters.min(MAX_SUPPORTERS) as i32),

@@ -12,6 +12,7 @@ mod utility;
 pub(super) use confidence::ConfidenceSource;
 pub use expansion::expand;
 pub use fields::invalid_fields;
+pub use trust::{DistrustedStatements, distrusted_statements};
 
 use std::collections::HashMap;
 

@@ -118,16 +118,30 @@ impl<'s> Evidence<'s> {
         let Some(author) = self.commit_authors.get(&index).copied() else { return trust };
         let limit = match self.support(index) {
             Support::Full => return trust,
-            Support::UpTo(limit) => limit.max(default_trust(self.note(index), false, false).value),
+            Support::UpTo(limit) => limit.max(default_trust(self.note(index), false, false, false).value),
             Support::None => author,
         };
         let is_cut = trust.value > limit;
         if is_cut { SourceTrust { value: limit, basis: TrustBasis::CommitAuthor } } else { trust }
     }
 
-    /// Returns the first of the trust that the note states, that in its author, the author of its last commit, its hosts, and
-    /// its kind.
+    /// Returns the trust that the note states; without full support, at most the trust that it
+    /// has without the statement.
     fn stated_trust(&self, index: NoteIdx) -> SourceTrust {
+        let stated = fields::trust(self.note(index));
+        let stated = stated.map(|value| SourceTrust { value, basis: TrustBasis::Stated });
+        match stated {
+            Some(stated) if self.is_full(index) => stated,
+            Some(stated) => {
+                let without = self.trust_without_statement(index);
+                if stated.value <= without.value { stated } else { without }
+            }
+            None => self.trust_without_statement(index),
+        }
+    }
+
+    /// Returns the first of the trust in the author of a note, the author of its last commit, its hosts, and its kind.
+    fn trust_without_statement(&self, index: NoteIdx) -> SourceTrust {
         let note = self.note(index);
         let store = &self.store.config.trust;
         let author = fields::author(note);
@@ -136,10 +150,8 @@ impl<'s> Evidence<'s> {
             self.user.authors.get(author).or_else(|| store.authors.get(author)).copied()
         };
         let by_host = || host_trust(note, &self.user.hosts).or_else(|| host_trust(note, &store.hosts));
-        let default =
-            default_trust(note, self.support(index) != Support::None && author.is_some(), self.is_verified(index));
+        let default = self.default_trust(index);
         let stated = [
-            (TrustBasis::Stated, fields::trust(note)),
             (TrustBasis::Author, by_author()),
             (TrustBasis::CommitAuthor, self.commit_authors.get(&index).copied()),
             (TrustBasis::Host, by_host()),
@@ -157,6 +169,23 @@ impl<'s> Evidence<'s> {
         SourceTrust { value, basis }
     }
 
+    /// Returns the trust in a note by its kind. What it says about its author and sources is a statement too.
+    fn default_trust(&self, index: NoteIdx) -> SourceTrust {
+        let (note, is_supported) = (self.note(index), self.has_support(index));
+        let has_author = is_supported && fields::author(note).is_some();
+        default_trust(note, has_author, is_supported && !note.sources().is_empty(), self.is_verified(index))
+    }
+
+    /// Whether anything supports what the note states.
+    pub(super) fn has_support(&self, index: NoteIdx) -> bool {
+        self.support(index) != Support::None
+    }
+
+    /// Returns the fields with which a note of a collection that the user does not trust vouches for itself without effect.
+    fn distrusted(&self, index: NoteIdx) -> Vec<&'static str> {
+        if self.trusts_collection(index) { Vec::new() } else { self.unsupported(index) }
+    }
+
     /// Returns the fields with which a note vouches for itself without effect.
     pub(super) fn unsupported(&self, index: NoteIdx) -> Vec<&'static str> {
         let note = self.note(index);
@@ -171,6 +200,39 @@ impl<'s> Evidence<'s> {
     }
 }
 
+/// The statements of a store's notes that have no effect, because the user does not trust the store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DistrustedStatements {
+    /// The position of the store among the collections.
+    pub collection: usize,
+    /// The number of notes with such statements.
+    pub notes: usize,
+    /// The fields.
+    pub fields: BTreeSet<&'static str>,
+}
+
+/// Finds the stores whose notes state what the user does not trust them to say, in the order of the collections.
+///
+/// # Errors
+/// `Store` if the user's settings are not valid.
+pub fn distrusted_statements(store: &Store) -> Result<Vec<DistrustedStatements>, Error> {
+    let evidence = Evidence::new(store)?;
+    let mut found: BTreeMap<usize, DistrustedStatements> = BTreeMap::new();
+    for (index, note) in NoteIdx::enumerate(store.notes()) {
+        let fields = evidence.distrusted(index);
+        // Documents in a source state nothing to qipu.
+        if fields.is_empty() || store.collection_of(index).is_source() {
+            continue;
+        }
+        let collection = note.collection_ordinal();
+        let none = DistrustedStatements { collection, notes: 0, fields: BTreeSet::new() };
+        let stated = found.entry(collection).or_insert(none);
+        stated.notes += 1;
+        stated.fields.extend(fields);
+    }
+    Ok(found.into_values().collect())
+}
+
 /// Returns the highest trust in a host of a note's sources, or in a domain above it.
 fn host_trust(note: &NoteHandle, trusted: &BTreeMap<String, f64>) -> Option<f64> {
     let of_host = |host: String| {
@@ -180,13 +242,13 @@ fn host_trust(note: &NoteHandle, trusted: &BTreeMap<String, f64>) -> Option<f64>
     hosts(note).into_iter().filter_map(of_host).reduce(f64::max)
 }
 
-fn default_trust(note: &NoteHandle, has_author: bool, is_verified: bool) -> SourceTrust {
+fn default_trust(note: &NoteHandle, has_author: bool, has_source: bool, is_verified: bool) -> SourceTrust {
     let is_generated = fields::is_generated(note);
     let (value, basis) = if is_verified {
         (0.8, TrustBasis::Verified)
     } else if has_author && !is_generated {
         (0.75, TrustBasis::NamedAuthor)
-    } else if !note.sources().is_empty() {
+    } else if has_source {
         (0.6, TrustBasis::Source)
     } else if is_generated {
         (0.4, TrustBasis::Generated)
