@@ -964,7 +964,7 @@ pub enum Action {
         fields: NewFields,
         /// The change of a part of the body.
         body_edit: Option<BodyEdit>,
-        /// Whether a program changes them. With a changed text, a note loses the fields that vouch for the old one.
+        /// Whether a program changes them. With new words, a note loses the fields that vouch for the old ones.
         is_generated: bool,
     },
     /// Add to the journal of a day.
@@ -1061,6 +1061,8 @@ impl Action {
 pub const GENERATED_BY: &str = "generated_by";
 /// The custom field of a generated note with the session in which it was written.
 pub const SESSION: &str = "session";
+/// The program that notes written over MCP name.
+pub const MCP: &str = "mcp";
 /// The program, if only the session is known.
 pub const UNKNOWN_TOOL: &str = "agent";
 

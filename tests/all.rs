@@ -11,6 +11,7 @@
 
 mod support;
 
+mod agent_words;
 mod anchor_histories;
 #[cfg(unix)]
 mod anchors;

@@ -518,7 +518,7 @@ fn the_config_accepts_what_the_flags_accept() {
 fn question_context(notes: &[Arc<NoteHandle>]) -> QuestionContext<'_> {
     let window = Period { from: None, to: jiff::civil::Date::MAX };
     let today = jiff::civil::date(2025, 3, 31);
-    QuestionContext { notes, language: Language::English, today, window, journals: None }
+    QuestionContext { notes, language: Language::English, today, window, journals: None, is_hidden: &|_| false }
 }
 
 /// A quadratic algorithm would take 10¹⁰ steps and more for most of the texts.

@@ -99,6 +99,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     if invocation.is_secret_allowed && !properties.contains(&CommandProperty::Secret) {
         return Err(Error::usage("--allow-secret works only with commands that save or pack texts"));
     }
+    check_session(&command, &invocation)?;
     check_commit(&command, properties, invocation.location.at.is_some())?;
     check_only(&command, !invocation.location.only.is_empty())?;
     check_format(&command, invocation.format, invocation.is_format_named)?;
@@ -172,6 +173,23 @@ fn check_budget_and_dry_run(
         return Err(Error::usage("--dry-run works only with commands that change files"));
     }
     Ok(())
+}
+
+/// Refuses decisions of a person in the session of an agent tool.
+fn check_session(command: &Command, invocation: &Invocation<'_>) -> Result<(), Error> {
+    if invocation.env.agent_session().is_none() {
+        return Ok(());
+    }
+    let by_person = "a person does, outside of the session of an agent";
+    match command {
+        _ if invocation.is_secret_allowed => {
+            Err(Error::usage("an agent can't decide that a secret may be saved (--allow-secret)").hint(by_person))
+        }
+        Command::Init(init) if init.is_trusted => {
+            Err(Error::usage("an agent can't decide that a store is trusted (--trust)").hint(by_person))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses `--at` for a form of a command that changes files.

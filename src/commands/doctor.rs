@@ -3,9 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
-use super::collections::setting_findings;
+use super::collections::{distrusted, setting_findings};
 use super::{note_findings, note_warning, secrets, stale};
 use crate::context::{invalid_fields, map_queries, parse_filters};
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::filter::is_query_name;
@@ -16,6 +17,7 @@ use crate::request::{DoctorRequest, Filters};
 use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
 use crate::store::{self, Change, Dependence, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
+use crate::warnings;
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
@@ -24,7 +26,8 @@ pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Pa
 }
 
 /// Repairs what can be repaired safely, and reports the repairs and the remaining diagnostics.
-pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run_fix(request: &DoctorRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = &env.current_dir;
     if request.is_dry_run {
         let store = Store::open_target(&Location { no_index: true, ..location.clone() }, current_dir, None)?;
         let planned = planned_repairs(&store);
@@ -39,7 +42,9 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, current_dir:
     let mut removed_paths = Store::remove_foreign_redo_log(&without_index, current_dir)?;
     let (store, lock, planned) = Store::change(&without_index, current_dir, None, Dependence::AllNotes, |store| {
         let planned = planned_repairs(store);
-        Ok((change::changes_of(&planned), planned))
+        let changes = change::changes_of(&planned);
+        change::expect_held_repairs(store, &changes, env)?;
+        Ok((changes, planned))
     })?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
     entries.extend(change::finished(&store).map(Entry::Finding));
@@ -114,6 +119,8 @@ pub fn diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
 /// Returns the report of the diagnostics, behind the entries of repairs.
 fn report(request: &DoctorRequest, location: &Location, store: &Store, mut entries: Vec<Entry>) -> Report {
     let findings = diagnostics(location, store);
+    // They depend on the user, not on the notes: a check that passes here must pass in a clone.
+    distrusted(store).into_iter().for_each(|finding| warnings::add(finding.message));
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     entries.extend(findings.into_iter().map(Entry::Finding));

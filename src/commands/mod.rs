@@ -70,12 +70,12 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Change(request) => change::run(request, location, env).map(Some),
         Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
         Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
-        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, current_dir).map(Some),
+        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, env).map(Some),
         Command::Doctor(request) => {
             env.join_thread_pool();
             doctor::run(request, location, current_dir).map(Some)
         }
-        Command::Stale(request) => stale::run(request, location, current_dir).map(Some),
+        Command::Stale(request) => stale::run(request, location, env).map(Some),
         Command::Diff(request) => diff::run(request, location, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),

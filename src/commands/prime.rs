@@ -115,7 +115,10 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
 /// Counts the notes, the journals and the notes with each tag; if there are no tags, those in each folder. Withheld notes
 /// name none.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
-    let shown = NoteIdx::enumerate(store.notes()).filter(|(position, _)| !store.is_withheld(*position));
+    // A count has no place for the mark of a draft.
+    let is_unmarked = |note: &NoteHandle| store.config.review.marks_drafts() && note.is_draft();
+    let shown = NoteIdx::enumerate(store.notes())
+        .filter(|(position, note)| !store.is_withheld(*position) && !is_unmarked(note));
     let shown: Vec<_> = shown.map(|(_, note)| Arc::clone(note)).collect();
     let mut tags = tag_counts(&shown);
     let mut folders: HashMap<&str, usize> = HashMap::new();

@@ -11,7 +11,7 @@ use crate::anchors::Verdict;
 use crate::context::{NoteFilter, Session};
 use crate::error::Error;
 use crate::escape::{abbreviated, one_line, shortened};
-use crate::graph::{Conflict, Contradiction, Graph, SETTLED, Successions, contradictions};
+use crate::graph::{Conflict, Contradiction, Graph, NameIndex, SETTLED, Successions, contradictions};
 use crate::note::Value;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::{ReviewKind, ReviewRequest};
@@ -19,6 +19,9 @@ use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The age in days from which on a note is old enough that some hook should have shown it.
 const DAYS_TO_BE_SHOWN: i64 = 30;
+
+/// The most replaced notes that the entry of a draft names.
+const MAX_REPLACED: usize = 4;
 
 /// The most characters of a title that an entry shows.
 const MAX_TITLE: usize = 100;
@@ -181,8 +184,36 @@ impl<'a, 's> Reviewer<'a, 's> {
     fn drafts(&self) -> impl Iterator<Item = Finding> {
         self.open_notes().filter(|(_, note)| note.is_draft()).map(|(place, note)| {
             let command = format!("qipu update {} --status stable --verified", note.id);
-            Finding { kind: ReviewKind::Draft, note: place, other: None, reason: draft_reason(note), command }
+            let replaced = self.replaced_by(place);
+            let reason = draft_reason(note) + &self.replacement(&replaced);
+            Finding { kind: ReviewKind::Draft, note: place, other: replaced.first().copied(), reason, command }
         })
+    }
+
+    /// Returns the notes that a draft hides once it is accepted, at most [`MAX_REPLACED`] and one more: it supersedes them,
+    /// or is their digest.
+    fn replaced_by(&self, draft: NoteIdx) -> Vec<NoteIdx> {
+        let mut replaced = self.as_written.all_replaced(draft, MAX_REPLACED + 1);
+        let compacts = self.note(draft).relations().compacts;
+        let names = (!compacts.is_empty()).then(|| NameIndex::of(self.store));
+        let members = compacts.into_iter().filter_map(|name| names.as_ref()?.resolve_from(draft, name));
+        for member in members {
+            if replaced.len() <= MAX_REPLACED && !replaced.contains(&member) {
+                replaced.push(member);
+            }
+        }
+        replaced
+    }
+
+    /// Says which notes a draft would replace.
+    fn replacement(&self, replaced: &[NoteIdx]) -> String {
+        let shown = |note: &NoteIdx| {
+            let note = self.note(*note);
+            format!("`{}` ({})", note.id, shortened(&one_line(note.title()), MAX_TITLE))
+        };
+        let names: Vec<String> = replaced.iter().take(MAX_REPLACED).map(shown).collect();
+        let more = if replaced.len() > MAX_REPLACED { " and more" } else { "" };
+        if names.is_empty() { String::new() } else { format!("; accepted, it replaces {}{more}", names.join(", ")) }
     }
 
     /// Returns each note with almost the text of another one that should stay: no draft, of more value, or older.

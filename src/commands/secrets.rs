@@ -31,9 +31,9 @@ pub(super) struct SecretSearch {
 }
 
 impl SecretSearch {
-    /// Searches for secrets that changes add to the files of a store.
-    pub(super) fn among<'c>(changes: impl Iterator<Item = &'c Change> + Clone) -> Self {
-        let mut search = Self::default();
+    /// Searches for secrets that changes add to the files of a store. `is_of_program`: whether a program makes them.
+    pub(super) fn among<'c>(changes: impl Iterator<Item = &'c Change> + Clone, is_of_program: bool) -> Self {
+        let mut search = Self { is_of_program, ..Self::default() };
         for (_, old) in changes.filter_map(|change| change.files()[0]) {
             search.known.add(&String::from_utf8_lossy(old));
         }
@@ -44,8 +44,7 @@ impl SecretSearch {
     /// that the user knows.
     pub(super) fn add_written(&mut self, path: &str, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let search = if self.is_of_program { find_new_in_spite_of_comments } else { find_new };
-        let secrets = search(&text, &self.known);
+        let secrets = self.new_secrets(&text);
         if secrets.is_empty() {
             return;
         }
@@ -62,11 +61,16 @@ impl SecretSearch {
     /// Searches a file of a store, a pack or another app. `name`: the file as the user knows it.
     pub(super) fn add_file(&mut self, name: &str, bytes: &[u8], is_note: bool) {
         let is_searched = is_note || (bytes.len() as u64 <= MAX_ATTACHMENT && std::str::from_utf8(bytes).is_ok());
-        let secrets = if is_searched { find_new(&String::from_utf8_lossy(bytes), &self.known) } else { Vec::new() };
+        let secrets = if is_searched { self.new_secrets(&String::from_utf8_lossy(bytes)) } else { Vec::new() };
         for secret in secrets {
             let name = if find(name).is_empty() { name } else { "a file with a secret in its name" };
             self.add(&secret, &format!("line {}, column {} of {name}", secret.line, secret.column));
         }
+    }
+
+    fn new_secrets(&self, text: &str) -> Vec<Secret> {
+        let search = if self.is_of_program { find_new_in_spite_of_comments } else { find_new };
+        search(text, &self.known)
     }
 
     fn add(&mut self, secret: &Secret, place: &str) {
@@ -100,7 +104,7 @@ pub(super) fn expect_no_new_secrets<'c>(
     changes: impl Iterator<Item = &'c Change> + Clone,
     is_of_program: bool,
 ) -> Result<(), Error> {
-    let mut search = SecretSearch { is_of_program, ..SecretSearch::among(changes.clone()) };
+    let mut search = SecretSearch::among(changes.clone(), is_of_program);
     for (path, new) in changes.filter_map(|change| change.files()[1]) {
         search.add_written(path, new);
     }

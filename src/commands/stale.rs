@@ -1,10 +1,9 @@
 //! `qipu stale`: reports the references of notes to code that no longer hold, and the notes that are due to be checked.
 
-use std::path::Path;
-
 use super::change::{self, PlannedChange, anchor};
 use super::{change_store, note_warning};
 use crate::anchors::{self, Since, Subject, Verdict};
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, Entry, NoteLayout, Report, ReportHead, counted, layout};
@@ -41,14 +40,17 @@ pub(super) struct CodeFinding {
 }
 
 /// Reports what no longer holds, and with `--fix` updates the anchors whose code merely moved.
-pub(super) fn run(request: &StaleRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &StaleRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = &env.current_dir;
     let is_dry_run = request.is_dry_run || !request.is_fix;
-    let paths = (location, current_dir);
+    let paths = (location, current_dir.as_path());
     let (store, lock, (checked, notes, planned)) = change_store(is_dry_run, paths, None, Dependence::Named, |store| {
         let notes = chosen(store, request)?;
         let checked = checked(store, &notes);
         let planned = if request.is_fix { plan_moved(store, &checked.found) } else { Vec::new() };
-        Ok((change::changes_of(&planned), (checked, notes, planned)))
+        let changes = change::changes_of(&planned);
+        change::expect_held_repairs(store, &changes, env)?;
+        Ok((changes, (checked, notes, planned)))
     })?;
     let CheckedCode { found, not_compared } = checked;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, is_dry_run)).collect();

@@ -70,12 +70,14 @@ impl Selector<'_, '_> {
     fn question(&mut self) -> Option<Question> {
         let (text, asking) = (self.selectors.query.as_deref(), self.selectors.asking.as_ref());
         let Some(asking) = asking else { return text.map(Question::plain) };
+        let (store, hides_drafts) = (self.store, self.hides_outdated);
         let mut asked = QuestionContext {
             notes: self.store.notes(),
             language: self.store.config.language,
             today: asking.today,
             window: window(asking),
             journals: None,
+            is_hidden: &|note| hides_drafts && store.is_hidden_draft(note),
         };
         let mut question = match text {
             Some(text) if asking.is_plain || asking.occasion.is_some() => Question::plain(text),

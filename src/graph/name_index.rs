@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::{COLLECTION_MARK, Dialect, EncodedTarget, MARKDOWN_ENDINGS, join_path, normalize_path};
-use crate::store::{Collection, NoteHandle, NoteIdx, Store, naming_collection};
+use crate::store::{Authority, Collection, CollectionReason, NoteHandle, NoteIdx, Store, naming_collection};
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths. A name means a note of the collection of the
 /// note that contains it, or, behind the name of a collection and a colon, one of that.
@@ -30,6 +30,8 @@ struct CollectionNames<'a> {
     notes: &'a [Arc<NoteHandle>],
     range: Range<usize>,
     name: &'a str,
+    authority: Authority,
+    is_users_own: bool,
     dialect: Dialect,
     by_id: HashMap<&'a str, NoteIdx, RandomState>,
     /// The names of the notes that are no drafts, then those of drafts.
@@ -96,10 +98,14 @@ impl<'a> NameIndex<'a> {
     /// `#heading` at its end is ignored. `from` is the note that contains the name.
     pub(crate) fn resolve_from(&self, from: NoteIdx, target: &str) -> Option<NoteIdx> {
         let target = target.trim();
-        self.collection_of(from)?.resolve(target).or_else(|| {
+        let own = self.collection_of(from)?;
+        own.resolve(target).or_else(|| {
             let (name, rest) = target.split_once(COLLECTION_MARK).filter(|_| self.has_names)?;
             let name = self.about.map_or(name, |about| about.current_name(name));
-            self.collections.iter().find(|collection| collection.name == name)?.resolve(rest.trim())
+            let named = self.collections.iter().find(|collection| collection.name == name)?;
+            // Which note such a name means depends on the project, and the user's own notes count in every project.
+            let is_stable = !own.is_users_own || named.authority == Authority::User;
+            if is_stable { named.resolve(rest.trim()) } else { None }
         })
     }
 
@@ -166,10 +172,14 @@ impl<'a> CollectionNames<'a> {
     fn new(notes: &'a [Arc<NoteHandle>], range: Range<usize>) -> Self {
         let first = &notes[NoteIdx::new(range.start)];
         let (name, dialect) = (first.collection_name(), first.dialect());
+        let authority = first.collection().map(|own| own.authority).unwrap_or_default();
+        let is_users_own = first.collection().is_some_and(|own| own.reason == CollectionReason::User);
         let mut names = Self {
             notes,
             range,
             name,
+            authority,
+            is_users_own,
             dialect,
             by_id: HashMap::default(),
             by_text: OnceLock::new(),

@@ -126,6 +126,17 @@ fn with_replacements(text: &str, spans: Option<Vec<(Range<usize>, String)>>) -> 
     }
 }
 
+/// Returns the text of an imported note that was changed before it is written, with the digest of what is written.
+pub(crate) fn with_new_checksum(text: &str) -> String {
+    let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
+    match Provenance::of(note.extra_fields()) {
+        Some(stamp) => {
+            with_checksum(&text.replacen(&format!("wrote: {}", stamp.wrote), &format!("wrote: {PLACEHOLDER}"), 1))
+        }
+        None => text.to_owned(),
+    }
+}
+
 fn with_checksum(text: &str) -> String {
     let sum = digest(text);
     text.replacen(&format!("wrote: {PLACEHOLDER}"), &format!("wrote: {sum}"), 1)

@@ -13,7 +13,7 @@ use jiff::civil::Date;
 use sha2::{Digest, Sha256};
 
 pub(crate) use body::{ReferenceTarget, TextReference};
-pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written};
+pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written, with_new_checksum};
 pub(crate) use names::{ResolvedName, Vault};
 pub(crate) use paths::{attachment_path, markdown_path, note_path, sanitized};
 

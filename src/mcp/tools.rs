@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::note::edit::BodyEdit;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Filters,
-    Format, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
+    Format, MCP, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -28,9 +28,6 @@ const SEARCH_TOKENS: usize = 4000;
 
 /// The default limit of `search`, in notes.
 pub(super) const DEFAULT_LIMIT: usize = 10;
-
-/// The program that notes written over MCP name.
-const PROGRAM: &str = "mcp";
 
 /// A parsed call.
 pub(super) struct Task {
@@ -226,7 +223,6 @@ fn update(arguments: &mut Arguments) -> Result<Action, Error> {
         return Err(argument_error("set", &format!("`{key}` is no field that this tool sets")));
     }
     custom.extend(arguments.text("status")?.map(|status| ("status".to_owned(), status)));
-    custom.extend((body.is_some() || body_edit.is_some()).then(|| generated_by(PROGRAM)));
     let fields = NewFields {
         body,
         kind: arguments.text("type")?,
@@ -248,7 +244,7 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
         kind: arguments.text("type")?,
         title: arguments.text("title")?,
         tags: tags(arguments, "tags")?,
-        custom: vec![generated_by(PROGRAM)],
+        custom: vec![generated_by(MCP)],
         ..NewFields::default()
     };
     Ok(Action::Create { fields, is_generated: true, is_opened: false, supersedes: arguments.texts("supersedes")? })

@@ -178,6 +178,10 @@ pub(super) fn find_target_with_names(
 ) -> Result<(FoundCollection, Arc<OtherNames>), Error> {
     if let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) {
         let (target, names) = find_named(name, location, current_dir)?;
+        // What depends on the project has no name in notes that count in every project.
+        if target.reason == CollectionReason::User {
+            return Ok((target, Arc::default()));
+        }
         // In its own folder, the collection is that of the project.
         let mut names = OtherNames::clone(&names);
         names.names.insert(PROJECT.to_owned(), target.name.clone());

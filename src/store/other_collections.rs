@@ -2,16 +2,32 @@
 
 use std::sync::Arc;
 
-use super::collection::Collection;
+use super::collection::{Authority, Collection, CollectionReason};
+use super::find_collections::find_target;
 use super::{Location, NoteIdx, Store};
 use crate::error::{Error, ErrorKind};
 use crate::note::{COLLECTION_MARK, NoteId};
 
 impl Store {
+    /// Whether drafts of agents wait for a person in this collection: its own config says so, or that of the project from
+    /// which a command changes it.
+    pub fn holds_drafts(&self) -> bool {
+        self.config.review.hold || self.is_held_by_project()
+    }
+
+    fn is_held_by_project(&self) -> bool {
+        let Some(named) = self.target.as_deref().filter(|location| location.to.is_some()) else { return false };
+        let project = Location { only: Vec::new(), to: None, ..named.clone() };
+        find_target(&project, &self.current_dir).is_ok_and(|project| project.config.review.hold)
+    }
+
     /// Finds the note of another collection with a name, for a command that changes this one. Returns its id behind the name
     /// of the collection. Reads all collections.
     pub fn resolve_elsewhere(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
-        self.resolve_in_all(name).filter(|(_, collection)| collection.name != self.first().about.name)
+        let own = &self.first().about;
+        // Which note another name means depends on the project, and the user's own notes count in every project.
+        let is_stable = |other: &Collection| own.reason != CollectionReason::User || other.authority == Authority::User;
+        self.resolve_in_all(name).filter(|(_, other)| other.name != own.name && is_stable(other))
     }
 
     /// Whether a collection has a name. Reads all collections.

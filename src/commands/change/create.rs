@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::PlannedChange;
-use super::claims::{CLAIMS, without_claims};
+use super::claims::{expect_no_claims, expect_no_person, without_claims};
 use super::held_drafts;
 use super::supersede;
 use super::update::edits;
@@ -30,7 +30,8 @@ pub(super) fn plan(
     supersedes: &[String],
     agent: Option<&AgentSession>,
 ) -> Result<Vec<PlannedChange>, Error> {
-    let is_held = store.config.review.hold && (is_generated || agent.is_some());
+    let is_of_program = is_generated || agent.is_some();
+    let is_held = is_of_program && store.holds_drafts();
     let mut replaced = store.positions_to_change(supersedes)?;
     let mut seen = HashSet::new();
     replaced.retain(|old| seen.insert(*old));
@@ -44,8 +45,9 @@ pub(super) fn plan(
     let template = store.template(kind)?.unwrap_or_default();
     let template = fill_template(&template, &title, request.now.get(..10).unwrap_or(&request.now));
     let mut all_edits: Vec<Edit> = Vec::new();
-    if is_generated || is_held {
-        expect_no_claims(fields)?;
+    if is_of_program {
+        expect_no_claims(fields, true)?;
+        agent.map_or(Ok(()), |_| expect_no_person(fields))?;
         all_edits.extend(without_claims());
     }
     // The id of a document comes from its path.
@@ -78,7 +80,7 @@ pub(super) fn plan(
         &store.parse_handle(&path, text.clone().into_bytes()),
     )?;
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
-    Ok(std::iter::once(PlannedChange { id, path, change }).chain(old_changes).collect())
+    Ok(std::iter::once(PlannedChange { id, path, change, is_relinking: false }).chain(old_changes).collect())
 }
 
 /// Returns the given title, else the one from the body.
@@ -87,16 +89,6 @@ fn title_of(fields: &NewFields, body: &str) -> Result<String, Error> {
     given.or_else(|| title_from(body)).ok_or_else(|| {
         Error::usage("the note would be empty").hint("give a title or a text, as an argument or on standard input")
     })
-}
-
-/// Refuses fields by which a program vouches for its own note; it may say that it wrote the note.
-fn expect_no_claims(fields: &NewFields) -> Result<(), Error> {
-    let is_claim = |key: &&String| CLAIMS.contains(&key.as_str()) && *key != "generated_by";
-    match fields.custom.iter().map(|(key, _)| key).find(is_claim) {
-        Some(key) => Err(Error::usage(format!("an agent can't set `{key}`"))
-            .hint("a person sets it with `qipu update ID --set KEY=VALUE`, outside of the session of an agent")),
-        None => Ok(()),
-    }
 }
 
 /// Fills the title and the date into a template. In the frontmatter, a value with the title is quoted, since a title may

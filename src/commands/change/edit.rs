@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::{ChangePlan, PlannedChange, held_drafts, stamped};
+use super::{ChangePlan, PlannedChange, WordsFrom, as_program, held_drafts, stamped};
 use crate::commands::note_findings;
 use crate::commands::secrets::note_diagnostics;
 use crate::env::Env;
@@ -29,11 +29,13 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         let note = store.notes().iter().find(|note| note.path == path);
         let note =
             Arc::clone(note.ok_or_else(|| Error::failure(format!("{} is no longer a note", store.shown(path))))?);
-        let updated_text = with_updated(store, &before, &after, path, now);
-        let replace = |new: &Vec<u8>| Change::Replace { path: path.to_owned(), old: after.clone(), new: new.clone() };
-        Ok((updated_text.iter().map(replace).collect(), (note, updated_text.unwrap_or(after))))
+        let edited = edited(store, path, (&before, &after), now, env);
+        let new = edited.as_ref().and_then(|change| change.files()[1]).map(|(_, new)| new.to_vec());
+        let new = new.filter(|new| *new != after);
+        let replaced = new.map(|new| Change::Replace { path: path.to_owned(), old: after, new });
+        Ok((replaced.into_iter().collect(), (note, edited)))
     };
-    let (store, _lock, (note, new)) = Store::change(location, &env.current_dir, None, Dependence::Named, finish)?;
+    let (store, _lock, (note, edited)) = Store::change(location, &env.current_dir, None, Dependence::Named, finish)?;
     let note = &*note;
     let mut findings: Vec<DiagnosticEntry> = note_findings(&store, note).collect();
     let old_id = &store.parse(path, before.clone()).id;
@@ -44,9 +46,22 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         let finding = Diagnostic { code: "id-changed", line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
-    let change = (new != before).then(|| Change::Replace { path: path.to_owned(), old: before, new });
-    let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change };
+    let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change: edited, is_relinking: false };
     Ok(ChangePlan { changes: vec![planned], findings })
+}
+
+/// Returns the change from the text before the editor was open, with `updated` set, and as one of the agent in whose session
+/// it was. `None` without a change.
+fn edited(store: &Store, path: &str, texts: (&[u8], &[u8]), now: &str, env: &Env) -> Option<Change> {
+    let (before, after) = texts;
+    let new = with_updated(store, before, after, path, now).unwrap_or_else(|| after.to_vec());
+    let change = Change::Replace { path: path.to_owned(), old: before.to_vec(), new };
+    let change = match env.agent_session() {
+        // A note that can't be edited stays as the editor left it.
+        Some(agent) => as_program(store, change.clone(), agent.tool, WordsFrom::Editor).unwrap_or(Some(change)),
+        None => Some(change),
+    };
+    change.filter(|_| before != after)
 }
 
 /// Returns the text with `updated` set. `None` if the user changed nothing or that field, or if the frontmatter can't be

@@ -1,14 +1,16 @@
-//! Drafts of a store that holds what agents write. An agent can change their text, but decide nothing about them.
+//! Stores that hold what agents write. An agent can change the text of drafts, but decide nothing about them; of an accepted
+//! note it changes no word.
 
-use super::is_of_program;
+use super::agent_words::{notes_of, states_the_same, text_without_ticks};
+use super::claims::{ORIGINS, VOUCHING};
 use super::user_fields::STATUS;
 use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::StandIns;
 use crate::note::edit::Edit;
-use crate::note::{NoteId, Status};
+use crate::note::{Note, NoteId, STATUSES, Status, Value, is_human};
 use crate::request::{Action, GENERATED_BY, NewFields, SESSION, UNKNOWN_TOOL};
-use crate::store::{Change, NoteHandle, NoteIdx, Store};
+use crate::store::{Authority, Change, NoteHandle, NoteIdx, Store};
 
 /// Removes the origin and the status from the fields of a new note, and returns the edits that make it a draft.
 pub(super) fn draft_edits(fields: &mut NewFields, agent: Option<&AgentSession>, now: &str) -> Vec<Edit> {
@@ -29,16 +31,28 @@ pub(super) fn draft_edits(fields: &mut NewFields, agent: Option<&AgentSession>, 
     ]
 }
 
-/// Expects that an agent decides nothing about a draft by an action or by its planned changes, if the store holds what
-/// agents write. A note that is merged with a draft counts as decided, since one of the two origins is lost.
+/// Expects that a program may write to a collection: where the project holds what agents write, only to one in which answers
+/// hide it.
+pub(super) fn expect_place(store: &Store) -> Result<(), Error> {
+    let collection = store.first_collection();
+    if store.config.review.hold || collection.authority == Authority::Repository || !store.holds_drafts() {
+        return Ok(());
+    }
+    let message =
+        format!("an agent can't write to `{}`: this project holds what agents write, and it does not", collection.name);
+    Err(Error::failure(message).hint("leave out --to: the note is a draft of the project until a person accepts it"))
+}
+
+/// Expects that a program decides nothing about a draft by an action or by its planned changes, and changes no word of an
+/// accepted note, if the store holds what agents write. A note that is merged with a draft counts as decided, since one of
+/// the two origins is lost.
 pub(super) fn expect_no_decision(
     store: &Store,
     action: &Action,
     changes: &[Change],
     agent: Option<&AgentSession>,
 ) -> Result<(), Error> {
-    let is_agent = agent.is_some() || is_of_program(action);
-    if !is_agent || !store.config.review.hold {
+    if !store.holds_drafts() {
         return Ok(());
     }
     // A person may name a program as the author of a note and open it.
@@ -49,20 +63,97 @@ pub(super) fn expect_no_decision(
         let merged = [store.resolve_to_change(into)?, store.resolve_to_change(from)?].map(|note| &store.notes()[note]);
         merged.into_iter().find(|note| note.is_draft()).map_or(Ok(()), |draft| Err(refusal(&quoted(&draft.id))))?;
     }
-    expect_undecided(store, changes)
+    expect_undecided(store, changes)?;
+    changes.iter().try_for_each(|change| expect_accepted_words(store, change, true))
 }
 
-/// Expects that the changes of a session of an agent tool decide nothing about a draft, if the store holds what agents
+/// Expects that files which a session of an agent tool brings are drafts, and replace no accepted note, if the store holds
+/// what agents write.
+pub(in crate::commands) fn expect_held_files(store: &Store, changes: &[Change], env: &Env) -> Result<(), Error> {
+    expect_held(store, changes, env, false)
+}
+
+/// Expects that repairs in a session of an agent tool change no word of an accepted note, if the store holds what agents
 /// write.
-pub(in crate::commands) fn expect_no_decision_in(store: &Store, changes: &[Change], env: &Env) -> Result<(), Error> {
-    if store.config.review.hold && env.agent_session().is_some() { expect_undecided(store, changes) } else { Ok(()) }
+pub(in crate::commands) fn expect_held_repairs(store: &Store, changes: &[Change], env: &Env) -> Result<(), Error> {
+    expect_held(store, changes, env, true)
 }
 
-/// Expects that the user's editor opens no draft in a session of an agent tool, if the store holds what agents write: in
-/// the editor, the status can be changed too.
+fn expect_held(store: &Store, changes: &[Change], env: &Env, is_surgical: bool) -> Result<(), Error> {
+    if env.agent_session().is_none() {
+        return Ok(());
+    }
+    expect_place(store)?;
+    if !store.holds_drafts() {
+        return Ok(());
+    }
+    expect_undecided(store, changes)?;
+    changes.iter().try_for_each(|change| expect_accepted_words(store, change, is_surgical))
+}
+
+/// Expects that the user's editor opens no note in a session of an agent tool, if the store holds what agents write: in the
+/// editor, the status can be changed too.
 pub(super) fn expect_no_editor(store: &Store, note: &NoteHandle, env: &Env) -> Result<(), Error> {
-    let is_refused = store.config.review.hold && note.is_draft() && env.agent_session().is_some();
-    if is_refused { Err(refusal(&quoted(&note.id))) } else { Ok(()) }
+    if env.agent_session().is_none() || !store.holds_drafts() {
+        return Ok(());
+    }
+    Err(if note.is_draft() { refusal(&quoted(&note.id)) } else { refusal_of_words(&note.id) })
+}
+
+/// Expects that a change leaves no word of an agent in a note that is no draft. `is_surgical`: what the change does not name
+/// stays as it is, and links lead to notes.
+fn expect_accepted_words(store: &Store, change: &Change, is_surgical: bool) -> Result<(), Error> {
+    match notes_of(store, change) {
+        [None, Some(new)] if !is_unvouched_draft(&new) => {
+            let message = format!("`{}` is no draft, and an agent can't decide whether it is accepted", new.id);
+            Err(Error::failure(message).hint("a person runs this command, outside of the session of an agent"))
+        }
+        [Some(old), Some(new)] if old.is_draft() && !has_same_origin(&old, &new) => Err(refusal(&quoted(&old.id))),
+        [Some(old), Some(new)] if !old.is_draft() => {
+            let is_same_file = is_surgical && old.path == new.path && old.id == new.id;
+            let says_the_same = is_same_file && has_same_words(&old, old.parsed()?, new.parsed()?);
+            let is_unchanged = old.path == new.path && old.parsed()?.text() == new.parsed()?.text();
+            if says_the_same || is_unchanged { Ok(()) } else { Err(refusal_of_words(&old.id)) }
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a new note is a draft for which nobody vouches, and that does not say a person wrote it.
+fn is_unvouched_draft(new: &NoteHandle) -> bool {
+    let by = match new.field("generated") {
+        Some(Value::Map(entries)) => entries.iter().find(|(key, _)| key == "by").map(|(_, by)| by.to_line()),
+        _ => new.field(GENERATED_BY).map(Value::to_line),
+    };
+    let is_vouched = VOUCHING.iter().any(|key| new.field(key).is_some()) || new.verified().is_some();
+    new.is_draft() && !is_vouched && by.is_none_or(|by| !is_human(&by.to_lowercase()))
+}
+
+/// Whether a draft still says who wrote it, and nothing new vouches for it.
+fn has_same_origin(old: &NoteHandle, new: &NoteHandle) -> bool {
+    let has_origin = ORIGINS.iter().all(|key| old.field(key).is_none() || old.field(key) == new.field(key));
+    has_origin && VOUCHING.iter().all(|key| new.field(key).is_none() || states_the_same(old, new, key))
+}
+
+/// Whether two versions of an accepted note differ in no word: only in links, tasks that are done, and a status by which the
+/// note no longer holds.
+fn has_same_words(handle: &NoteHandle, old: &Note, new: &Note) -> bool {
+    let named = |note: &Note| (note.title.clone(), note.kind.clone(), note.tags.clone(), note.aliases.clone());
+    let stated = |note: &Note| (note.value, note.verified, note.verifications.clone(), note.summary_field.clone());
+    let has_same_texts = named(old) == named(new) && stated(old) == stated(new) && old.sources == new.sources;
+    let has_same_fields = [(&old.custom, &new.custom), (&old.unknown, &new.unknown)].into_iter().all(|(old, new)| {
+        let without_status = |fields: &[(String, Value)]| -> Vec<(String, Value)> {
+            fields.iter().filter(|(key, _)| key != STATUS).cloned().collect()
+        };
+        let status =
+            |fields: &[(String, Value)]| fields.iter().find(|(key, _)| key == STATUS).map(|(_, value)| value.to_line());
+        let is_retiring = |status: String| status != Status::Draft.name() && STATUSES.contains(&status.as_str());
+        let has_same_status = status(old) == status(new) || status(new).is_some_and(is_retiring);
+        has_same_status && without_status(old) == without_status(new)
+    });
+    let has_status =
+        handle.field(STATUS).is_none() || new.custom.iter().chain(&new.unknown).any(|(key, _)| key == STATUS);
+    has_same_texts && has_same_fields && has_status && text_without_ticks(old) == text_without_ticks(new)
 }
 
 /// Expects that every draft which changes leave in the store is still a draft, with no other statement on who verified
@@ -70,8 +161,8 @@ pub(super) fn expect_no_editor(store: &Store, note: &NoteHandle, env: &Env) -> R
 fn expect_undecided(store: &Store, changes: &[Change]) -> Result<(), Error> {
     let drafts: Vec<NoteIdx> =
         NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.is_draft()).map(|(note, _)| note).collect();
-    // Attachments are no notes.
-    let changes: Vec<Change> = changes.iter().filter(|change| change.path().ends_with(".md")).cloned().collect();
+    let is_note = |change: &&Change| notes_of(store, change).iter().any(Option::is_some);
+    let changes: Vec<Change> = changes.iter().filter(is_note).cloned().collect();
     if drafts.is_empty() || changes.is_empty() {
         return Ok(());
     }
@@ -101,4 +192,19 @@ fn refusal(draft: &str) -> Error {
     let message = format!("{draft} is a draft, and an agent can't decide whether it is accepted");
     Error::new(ErrorKind::Failure, message)
         .hint("a person decides, with the commands of `qipu review` or in `qipu browse`")
+}
+
+/// Returns the error for a change of an accepted note by an agent.
+fn refusal_of_words(id: &NoteId) -> Error {
+    let message =
+        format!("an agent can't change what `{id}` says: this store holds what agents write, and it is no draft");
+    Error::failure(message).hint(format!(
+        "capture the new text as a draft that replaces it, with `--supersedes {id}`, over MCP `supersedes`; a person accepts it with `qipu review`"
+    ))
+}
+
+/// Returns the error for the acceptance of a note by an agent.
+pub(super) fn refusal_of_acceptance() -> Error {
+    Error::failure("an agent can't say that a person accepted a note")
+        .hint("accept it outside of the session of an agent")
 }

@@ -4,6 +4,7 @@ use jiff::civil::Date;
 
 use super::{PlannedChange, create, plan_edits};
 use crate::context::Journals;
+use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
 use crate::note::JOURNAL;
 use crate::note::edit::{self, Edit};
@@ -12,13 +13,20 @@ use crate::store::NoteHandle;
 use crate::store::{self, Store};
 
 /// Plans the bullet in the first journal of the day that is no draft, or in a new one: the line of a person must not wait
-/// until a draft is accepted.
-pub(super) fn plan(store: &Store, request: &ChangeRequest, day: Date, text: &str) -> Result<Vec<PlannedChange>, Error> {
+/// until a draft is accepted. That of an agent does, in a store that holds what agents write.
+pub(super) fn plan(
+    store: &Store,
+    request: &ChangeRequest,
+    day: Date,
+    text: &str,
+    agent: Option<&AgentSession>,
+) -> Result<Vec<PlannedChange>, Error> {
     let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
-    let first = Journals::new(store.notes()).on(day).find(|journal| !store.notes()[*journal].is_draft());
+    let is_held = agent.is_some() && store.holds_drafts();
+    let first = Journals::new(store.notes()).on(day).find(|journal| store.notes()[*journal].is_draft() == is_held);
     match first.map(|position| &store.notes()[position]) {
         Some(note) => Ok(vec![plan_append(store, &request.now, note, &bullet)?]),
-        None => plan_new(store, request, day, bullet),
+        None => plan_new(store, request, day, bullet, agent),
     }
 }
 
@@ -41,10 +49,16 @@ fn continues_list(line: &str) -> bool {
 }
 
 /// Plans a new journal with the bullet.
-fn plan_new(store: &Store, request: &ChangeRequest, day: Date, bullet: String) -> Result<Vec<PlannedChange>, Error> {
+fn plan_new(
+    store: &Store,
+    request: &ChangeRequest,
+    day: Date,
+    bullet: String,
+    agent: Option<&AgentSession>,
+) -> Result<Vec<PlannedChange>, Error> {
     let (title, kind) = (Some(day.to_string()), Some(JOURNAL.to_owned()));
     let fields = NewFields { title, kind, body: Some(bullet), ..NewFields::default() };
-    let mut planned = create::plan(store, request, &fields, false, &[], None)?;
+    let mut planned = create::plan(store, request, &fields, false, &[], agent)?;
     // The field keeps the day when the title changes.
     let date = Edit::SetPlain { key: "date", text: day.to_string() };
     for planned in &mut planned {

@@ -2,6 +2,7 @@
 //! run, shown.
 
 mod accept;
+mod agent_words;
 pub(super) mod anchor;
 mod claims;
 mod compact;
@@ -22,8 +23,9 @@ mod update;
 mod user_fields;
 
 pub(super) use accept::next_review;
+pub(super) use agent_words::{WordsFrom, as_program, with_new_text};
 pub use claims::CLAIMS;
-pub(super) use held_drafts::expect_no_decision_in;
+pub(super) use held_drafts::{expect_held_files, expect_held_repairs};
 
 use super::secrets::expect_no_new_secrets;
 use super::{change_store, text_index_builder};
@@ -33,7 +35,7 @@ use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{InlineLink, MAX_BYTES, NoteId, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::{Action, ChangeRequest};
+use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL};
 use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
@@ -41,6 +43,8 @@ pub(super) struct PlannedChange {
     id: NoteId,
     path: String,
     change: Option<store::Change>,
+    /// Whether it only lets links follow the change of another note.
+    is_relinking: bool,
 }
 
 impl PlannedChange {
@@ -104,7 +108,7 @@ fn expect_no_secrets(request: &ChangeRequest, plan: &ChangePlan, agent: Option<&
     if !has_new_words(&request.action) || request.is_secret_allowed {
         return Ok(());
     }
-    let is_of_program = agent.is_some() || is_of_program(&request.action);
+    let is_of_program = program(&request.action, agent).is_some();
     expect_no_new_secrets(plan.changes.iter().filter_map(|planned| planned.change.as_ref()), is_of_program)
 }
 
@@ -119,9 +123,26 @@ pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Resul
 /// Plans an action, unless it decides about a draft for a person. `agent`: the session of an agent tool that makes the
 /// call.
 fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
-    let plan = plan_action(store, request, agent)?;
+    let Some(program) = program(&request.action, agent) else { return plan_action(store, request, agent) };
+    held_drafts::expect_place(store)?;
+    let mut plan = plan_action(store, request, agent)?;
+    let is_journal = matches!(request.action, Action::Journal { .. });
+    let from = if is_journal { WordsFrom::Journal } else { WordsFrom::Call };
+    for planned in plan.changes.iter_mut().filter(|planned| !planned.is_relinking) {
+        let Some(change) = planned.change.take() else { continue };
+        planned.change = as_program(store, change, program, from)?;
+    }
     held_drafts::expect_no_decision(store, &request.action, &changes_of(&plan.changes), agent)?;
     Ok(plan)
+}
+
+/// Returns the program that makes the call of an action; `None` if a person does.
+fn program<'a>(action: &Action, agent: Option<&'a AgentSession>) -> Option<&'a str> {
+    match action {
+        Action::Create { is_generated: true, .. } => Some(UNKNOWN_TOOL),
+        Action::Update { is_generated: true, .. } | Action::AddLink { is_generated: true, .. } => Some(MCP),
+        _ => agent.map(|agent| agent.tool),
+    }
 }
 
 fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
@@ -139,9 +160,8 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
             plan.findings.extend(supersede::without_successor(store, &plan.changes));
             return Ok(plan);
         }
-        Action::Update { ids, fields, body_edit, is_generated } => {
-            let is_generated = *is_generated || agent.is_some();
-            return update::plan(store, now, ids, fields, body_edit.as_ref(), is_generated);
+        Action::Update { ids, fields, body_edit, .. } => {
+            return update::plan(store, now, ids, fields, body_edit.as_ref(), program(&request.action, agent));
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
@@ -154,10 +174,12 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
             let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
             return Ok(ChangePlan { changes, findings });
         }
+        // An agent can't say that a person accepted a note.
+        Action::Accept { .. } if agent.is_some() => Err(held_drafts::refusal_of_acceptance()),
         Action::Accept { id, by } => accept::plan(store, now, id, by),
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Anchor { id, target } => anchor::plan(store, now, id, target),
-        Action::Journal { day, text } => journal::plan(store, request, *day, text),
+        Action::Journal { day, text } => journal::plan(store, request, *day, text, agent),
         Action::AddLink { from, to, kind, .. } => links::plan_add(store, now, from, to, kind),
         Action::RemoveLink { from, to, kind } => {
             let changes = links::plan_remove(store, now, from, to, kind.as_deref())?;
@@ -166,16 +188,6 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         }
     };
     Ok(ChangePlan { changes: changes?, findings: Vec::new() })
-}
-
-/// Tells whether a program makes the call of an action.
-fn is_of_program(action: &Action) -> bool {
-    matches!(
-        action,
-        Action::Create { is_generated: true, .. }
-            | Action::Update { is_generated: true, .. }
-            | Action::AddLink { is_generated: true, .. }
-    )
 }
 
 /// Tells whether a request gives a new note a text.
@@ -258,7 +270,7 @@ fn plan_linking(
 ) -> Result<Option<PlannedChange>, Error> {
     let edits = retargets(note, renamed);
     let planned = plan_text(store, note, |old| apply(&relink(old, new_target)?, &edits))?;
-    Ok(planned.change.is_some().then_some(planned))
+    Ok(planned.change.is_some().then_some(PlannedChange { is_relinking: true, ..planned }))
 }
 
 /// Returns the edits by which the fields of a note refer to new names.
@@ -299,7 +311,7 @@ fn plan_text(
         old: old.into_bytes(),
         new: new.into_bytes(),
     });
-    Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change })
+    Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change, is_relinking: false })
 }
 
 /// Expects that no merge left a conflict in a text: an edit would be one of both sides, and may lose the markers of one.

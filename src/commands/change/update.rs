@@ -1,7 +1,7 @@
 //! `qipu update`: changes fields and texts of notes.
 
 use super::anchor;
-use super::claims::without_claims;
+use super::claims::expect_no_claims;
 use super::links::check_kind;
 use super::user_fields::with_effect;
 use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
@@ -15,32 +15,35 @@ use crate::request::NewFields;
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
 
-/// Plans the same changes for each note. `is_generated`: whether a program makes them, see [`Action::Update`].
-///
-/// [`Action::Update`]: crate::request::Action::Update
+/// Plans the same changes for each note. `program`: the one that makes them, if it is no person.
 pub(super) fn plan(
     store: &Store,
     now: &str,
     ids: &[String],
     fields: &NewFields,
     body_edit: Option<&BodyEdit>,
-    is_generated: bool,
+    program: Option<&str>,
 ) -> Result<ChangePlan, Error> {
     if *fields == NewFields::default() && body_edit.is_none() {
         return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
     }
-    // A program that changes the text has not checked the rest; a summary of a replaced text is one of the former text.
-    let is_claim_lost = is_generated && (fields.body.is_some() || body_edit.is_some());
-    let removed = is_claim_lost.then(without_claims).into_iter().flatten();
-    let summary = (is_generated && fields.body.is_some()).then_some(Edit::RemoveField("summary"));
+    if program.is_some() {
+        expect_no_claims(fields, false)?;
+    }
+    // A summary of a replaced text is one of the former text.
+    let is_summary_lost = program.is_some() && fields.body.is_some() && fields.summary.is_none();
+    let summary = is_summary_lost.then_some(Edit::RemoveField("summary"));
     let body_edit = body_edit.cloned().map(Edit::ChangeBody);
-    let edits: Vec<Edit> = removed.chain(summary).chain(edits(store, fields)?).chain(body_edit).collect();
+    let edits: Vec<Edit> = summary.into_iter().chain(edits(store, fields)?).chain(body_edit).collect();
     let mut seen = std::collections::HashSet::new();
     let positions: Vec<NoteIdx> =
         store.positions_to_change(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
     let changes = positions.iter().map(|position| {
         let note = &store.notes()[*position];
-        let edits = edits.iter().filter(|edit| !is_kept(note, edit)).cloned();
+        let edits = edits.iter().flat_map(|edit| match program {
+            Some(program) if *edit == verified(true) => verified_by(note, program, now),
+            _ => Vec::from_iter((!is_kept(note, edit)).then(|| edit.clone())),
+        });
         let anchors = if fields.verified == Some(true) { anchor::verified(store, note) } else { Vec::new() };
         let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).chain(anchors).collect();
         plan_edits(store, note, &edits, now)
@@ -50,12 +53,18 @@ pub(super) fn plan(
     Ok(ChangePlan { changes, findings })
 }
 
-/// Whether an edit would lose what the note still says: a draft comes from the session that wrote it, and a list of who
-/// verified a note says more than `true`.
+/// Whether an edit would lose what the note still says: a list of who verified a note says more than `true`.
 fn is_kept(note: &NoteHandle, edit: &Edit) -> bool {
-    let is_origin = note.is_draft() && *edit == Edit::RemoveField("generated");
-    let is_verified = note.verifications().iter().any(Verification::is_human) && *edit == verified(true);
-    is_origin || is_verified
+    note.verifications().iter().any(Verification::is_human) && *edit == verified(true)
+}
+
+/// Returns the edits that say that a program checked a note: `true` would say that a person did. What persons said stays.
+fn verified_by(note: &NoteHandle, program: &str, now: &str) -> Vec<Edit> {
+    if note.verified() == Some(true) && note.verifications().is_empty() {
+        return Vec::new();
+    }
+    let entries = vec![("by", program.to_owned()), ("at", now.to_owned())];
+    vec![Edit::RemoveItem { key: "verified", text: "false".to_owned() }, Edit::AddMap { key: "verified", entries }]
 }
 
 fn verified(is_verified: bool) -> Edit {

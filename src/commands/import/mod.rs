@@ -9,13 +9,13 @@ mod links;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::Path;
 
-use super::change::expect_no_decision_in;
+use super::change::{WordsFrom, as_program, expect_held_files, with_new_text};
 use super::change_store;
 use super::secrets::SecretSearch;
 use super::taken_paths::TakenPaths;
-use crate::env::Env;
+use crate::env::{AgentSession, Env};
 use crate::error::Error;
-use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path};
+use crate::import::{AppSettings, FileRole, ResolvedName, Vault, attachment_path, with_new_checksum};
 use crate::note::{MAX_BYTES, NoteId};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, layout};
@@ -34,15 +34,16 @@ const MAX_REPEATED: usize = 10;
 /// Imports a folder, or reports what that would change.
 pub(super) fn run(request: &ImportRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
+    let agent = env.agent_session();
     let paths = (location, current_dir.as_path());
     let (_, _, report) = change_store(request.is_dry_run, paths, None, Dependence::AllNotes, |store| {
         store.expect_store()?;
         let source = SourceFolder::read(request, store, current_dir)?;
-        let plan = ImportPlan::of(store, &source, request)?;
+        let plan = ImportPlan::of(store, &source, request, agent.as_ref())?;
         if !request.is_secret_allowed {
             plan.expect_no_secrets()?;
         }
-        expect_no_decision_in(store, &plan.changes, env)?;
+        expect_held_files(store, &plan.changes, env)?;
         Ok((plan.changes.clone(), plan.into_report()))
     })?;
     Ok(report)
@@ -200,6 +201,8 @@ struct ImportPlan<'a> {
     store: &'a Store,
     source: &'a SourceFolder,
     request: &'a ImportRequest,
+    /// The session that imports the folder.
+    agent: Option<&'a AgentSession>,
     changes: Vec<Change>,
     /// The path in the folder of the file behind each change.
     origins: Vec<String>,
@@ -208,12 +211,17 @@ struct ImportPlan<'a> {
 }
 
 impl<'a> ImportPlan<'a> {
-    fn of(store: &'a Store, source: &'a SourceFolder, request: &'a ImportRequest) -> Result<Self, Error> {
+    fn of(
+        store: &'a Store,
+        source: &'a SourceFolder,
+        request: &'a ImportRequest,
+        agent: Option<&'a AgentSession>,
+    ) -> Result<Self, Error> {
         let (changes, origins, entries, findings) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut plan = Self { store, source, request, changes, origins, entries, findings };
+        let mut plan = Self { store, source, request, agent, changes, origins, entries, findings };
         let mut drafts = drafts::create(store, source, request)?;
         let remarks = links::import_links(store, source, request, &mut drafts);
-        drafts.iter().for_each(|draft| plan.plan_note(draft));
+        drafts.iter().try_for_each(|draft| plan.plan_note(draft))?;
         plan.plan_attachments()?;
         for (path, code, message) in &source.unsupported {
             plan.add_diagnostic(None, path, code, message.clone());
@@ -225,7 +233,7 @@ impl<'a> ImportPlan<'a> {
         Ok(plan)
     }
 
-    fn plan_note(&mut self, draft: &Draft<'_>) {
+    fn plan_note(&mut self, draft: &Draft<'_>) -> Result<(), Error> {
         let new = draft.composed.text.clone().into_bytes();
         let change = match &draft.action {
             ImportAction::Kept { .. } => None,
@@ -236,13 +244,14 @@ impl<'a> ImportPlan<'a> {
             }
         };
         match change {
-            Some(change) => self.add_change(Some(&draft.id), &draft.page.source, change),
+            Some(change) => self.add_change(Some(&draft.id), &draft.page.source, change)?,
             None => {
                 let is_conflict = draft.action == ImportAction::Kept { is_conflict: true };
                 let action = if is_conflict { "skipped" } else { "unchanged" };
                 self.add_change_entry(Some(&draft.id), action, &draft.path, None);
             }
         }
+        Ok(())
     }
 
     fn add_diagnostics(&mut self, draft: &Draft<'_>) {
@@ -295,7 +304,7 @@ impl<'a> ImportPlan<'a> {
                 }
                 None => {
                     left -= bytes.len() as u64;
-                    self.add_change(None, path, Change::Create { path: to.clone(), new: bytes });
+                    self.add_change(None, path, Change::Create { path: to.clone(), new: bytes })?;
                 }
             }
         }
@@ -304,7 +313,7 @@ impl<'a> ImportPlan<'a> {
 
     /// Refuses secrets that the store does not have yet. Lines are those of the notes.
     fn expect_no_secrets(&self) -> Result<(), Error> {
-        let mut search = SecretSearch::among(self.changes.iter());
+        let mut search = SecretSearch::among(self.changes.iter(), self.agent.is_some());
         let files = self.changes.iter().filter_map(|change| change.files()[1]);
         for ((path, new), origin) in files.zip(&self.origins) {
             let is_note = path.ends_with(".md");
@@ -315,12 +324,28 @@ impl<'a> ImportPlan<'a> {
     }
 
     /// Adds a change that comes from a file of the folder.
-    fn add_change(&mut self, id: Option<&NoteId>, origin: &str, change: Change) {
+    fn add_change(&mut self, id: Option<&NoteId>, origin: &str, change: Change) -> Result<(), Error> {
+        let path = change.path().to_owned();
+        let Some(change) = self.as_importer(change, id.is_some())? else {
+            self.add_change_entry(id, "unchanged", &path, None);
+            return Ok(());
+        };
         let shows_diff = self.request.is_dry_run && id.is_some();
         let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
         self.add_change_entry(id, change.name(), change.path(), diff);
         self.changes.push(change);
         self.origins.push(origin.to_owned());
+        Ok(())
+    }
+
+    /// Returns a change as one of the session that imports the folder; `None` if nothing is left of it.
+    fn as_importer(&self, change: Change, is_note: bool) -> Result<Option<Change>, Error> {
+        let Some(agent) = self.agent.filter(|_| is_note) else { return Ok(Some(change)) };
+        let change = as_program(self.store, change, agent.tool, WordsFrom::Files)?;
+        Ok(change.and_then(|change| {
+            let new = change.files()[1].map(|(_, new)| with_new_checksum(&String::from_utf8_lossy(new)).into_bytes());
+            with_new_text(change, new.unwrap_or_default())
+        }))
     }
 
     fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {

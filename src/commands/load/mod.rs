@@ -9,10 +9,10 @@ mod merge;
 use std::collections::HashSet;
 use std::path::Path;
 
-use super::change::{expect_no_conflict, expect_no_decision_in};
+use super::change::{WordsFrom, as_program, expect_held_files, expect_no_conflict};
 use super::change_store;
 use super::secrets::SecretSearch;
-use crate::env::Env;
+use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::note::{Note, NoteId};
 use crate::pack::{self, Pack, PackedFile, PackedNote};
@@ -27,14 +27,15 @@ use merge::merge;
 pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
     let pack = read(&request.pack, current_dir)?;
+    let agent = env.agent_session();
     let paths = (location, current_dir.as_path());
     let (_, _, report) = change_store(request.is_dry_run, paths, None, Dependence::AllNotes, |store| {
         store.expect_store()?;
-        let plan = LoadPlan::of(store, &pack, request)?;
+        let plan = LoadPlan::of(store, &pack, request, agent.as_ref())?;
         if !request.is_secret_allowed {
             plan.expect_no_secrets()?;
         }
-        expect_no_decision_in(store, &plan.changes, env)?;
+        expect_held_files(store, &plan.changes, env)?;
         Ok((plan.changes.clone(), plan.into_report()))
     })?;
     Ok(report)
@@ -55,6 +56,8 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
 struct LoadPlan<'a> {
     store: &'a Store,
     request: &'a LoadRequest,
+    /// The session that loads the pack.
+    agent: Option<&'a AgentSession>,
     changes: Vec<Change>,
     /// The paths of the changes.
     taken: HashSet<String>,
@@ -63,10 +66,15 @@ struct LoadPlan<'a> {
 }
 
 impl<'a> LoadPlan<'a> {
-    fn of(store: &'a Store, pack: &Pack, request: &'a LoadRequest) -> Result<Self, Error> {
+    fn of(
+        store: &'a Store,
+        pack: &Pack,
+        request: &'a LoadRequest,
+        agent: Option<&'a AgentSession>,
+    ) -> Result<Self, Error> {
         store.expect_all_readable()?;
         let (changes, taken, entries, findings) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
-        let mut plan = Self { store, request, changes, taken, entries, findings };
+        let mut plan = Self { store, request, agent, changes, taken, entries, findings };
         let notes = pack.notes.iter().map(parsed).collect::<Result<Vec<Note>, Error>>()?;
         let counterparts = counterparts::find(store, &pack.notes)?;
         let _work = progress::begin("comparing with the store", pack.notes.len() + pack.attachments.len());
@@ -87,8 +95,7 @@ impl<'a> LoadPlan<'a> {
     /// Plans a note that the store does not have: at its own path, or at a derived one if that is taken.
     fn plan_creation(&mut self, packed: &PackedNote, theirs: &Note) -> Result<(), Error> {
         let path = self.free_path(packed, theirs)?;
-        self.add_change(Some(&packed.id), Change::Create { path, new: packed.file.bytes.clone() });
-        Ok(())
+        self.add_change(Some(&packed.id), Change::Create { path, new: packed.file.bytes.clone() })
     }
 
     fn free_path(&self, packed: &PackedNote, theirs: &Note) -> Result<String, Error> {
@@ -123,7 +130,7 @@ impl<'a> LoadPlan<'a> {
             None => self.add_change_entry(Some(&note.id), "unchanged", &note.path, None),
             Some(new) => {
                 let change = Change::Replace { path: note.path.clone(), old: ours.bytes.clone(), new };
-                self.add_change(Some(&note.id), change);
+                self.add_change(Some(&note.id), change)?;
             }
         }
         Ok(())
@@ -171,10 +178,10 @@ impl<'a> LoadPlan<'a> {
     fn plan_attachment(&mut self, file: &PackedFile) -> Result<(), Error> {
         let path = file.path.clone();
         match self.store.file(&path)? {
-            None => self.add_change(None, Change::Create { path, new: file.bytes.clone() }),
+            None => self.add_change(None, Change::Create { path, new: file.bytes.clone() })?,
             Some(old) if old == file.bytes => self.add_change_entry(None, "unchanged", &path, None),
             Some(old) if self.request.strategy == Strategy::Overwrite => {
-                self.add_change(None, Change::Replace { path, old, new: file.bytes.clone() });
+                self.add_change(None, Change::Replace { path, old, new: file.bytes.clone() })?;
             }
             Some(_) => {
                 self.add_change_entry(None, "skipped", &path, None);
@@ -187,20 +194,30 @@ impl<'a> LoadPlan<'a> {
 
     /// Refuses secrets that the store does not have yet.
     fn expect_no_secrets(&self) -> Result<(), Error> {
-        let mut search = SecretSearch::among(self.changes.iter());
+        let mut search = SecretSearch::among(self.changes.iter(), self.agent.is_some());
         for (path, new) in self.changes.iter().filter_map(|change| change.files()[1]) {
             search.add_file(&self.store.shown(path), new, path.ends_with(".md"));
         }
         search.expect_none("the store")
     }
 
-    fn add_change(&mut self, id: Option<&NoteId>, change: Change) {
+    fn add_change(&mut self, id: Option<&NoteId>, change: Change) -> Result<(), Error> {
+        let path = change.path().to_owned();
+        let change = match self.agent {
+            Some(agent) => as_program(self.store, change, agent.tool, WordsFrom::Files)?,
+            None => Some(change),
+        };
+        let Some(change) = change else {
+            self.add_change_entry(id, "unchanged", &path, None);
+            return Ok(());
+        };
         // Attachments are no text to be shown as a diff.
         let shows_diff = self.request.is_dry_run && id.is_some();
         let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
         self.add_change_entry(id, change.name(), change.path(), diff);
-        self.taken.insert(change.path().to_owned());
+        self.taken.insert(path);
         self.changes.push(change);
+        Ok(())
     }
 
     fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {

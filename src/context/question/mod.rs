@@ -19,7 +19,7 @@ use crate::escape::abbreviated;
 use crate::note::Language;
 use crate::report::{DayEntry, PATTERNS, PeriodEntry};
 use crate::request::NamedSpan;
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, NoteIdx};
 use parser::QuestionParser;
 
 /// How many years before the latest one a month without a year may lie.
@@ -91,12 +91,15 @@ pub struct QuestionContext<'a> {
     pub window: Period,
     /// The journals, once they were needed.
     pub journals: Option<Arc<Journals>>,
+    /// Which journals no day and no period means: drafts that the store hides.
+    pub is_hidden: &'a dyn Fn(NoteIdx) -> bool,
 }
 
 impl QuestionContext<'_> {
     /// Returns the journals; finds them on the first call.
     pub fn journals(&mut self) -> Arc<Journals> {
-        Arc::clone(self.journals.get_or_insert_with(|| Arc::new(Journals::new(self.notes))))
+        let find = || Arc::new(Journals::new(self.notes).without(self.is_hidden));
+        Arc::clone(self.journals.get_or_insert_with(find))
     }
 
     /// Parses a question.

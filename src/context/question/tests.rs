@@ -29,7 +29,8 @@ fn understood(text: &str) -> Question {
     let notes = notes();
     let window = Period { from: None, to: Date::MAX };
     let today = TODAY.parse().unwrap_or_default();
-    QuestionContext { notes: &notes, language: Language::English, today, window, journals: None }.parse(text)
+    QuestionContext { notes: &notes, language: Language::English, today, window, journals: None, is_hidden: &|_| false }
+        .parse(text)
 }
 
 fn is_only_words(question: &Question) -> bool {
