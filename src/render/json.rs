@@ -8,7 +8,8 @@ use super::json_values::{
 };
 use super::level_text::{LevelText, NoteView, joined_text};
 use super::{
-    BANNER, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail, shows_body,
+    BANNER, CUT_MARK, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail,
+    shows_body,
 };
 use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
@@ -20,6 +21,8 @@ use crate::tokens::Tokenizer;
 
 /// The version of the format, raised when a field changes its meaning.
 const SCHEMA: u32 = 1;
+/// The most characters of a summary beside passages that is none of them.
+const MAX_SUMMARY_CHARS: usize = 240;
 
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
@@ -185,7 +188,8 @@ impl Json<'_> {
         let mut object = named_note(view.entry);
         object["level"] = content.level.name().into();
         if head.show.has_passages {
-            object["summary"] = view.summary().0.into();
+            let has_passages = content.passages.is_some();
+            object["summary"] = if has_passages { beside_passages(view) } else { view.summary().0 }.into();
         }
         object["content"] = json!(content.text);
         if let Some(passages) = &content.passages {
@@ -270,7 +274,7 @@ impl Json<'_> {
         let passages = view.passages();
         let (summary, mut is_cut) = view.summary();
         let mut object = named_note(entry);
-        object["summary"] = summary.into();
+        object["summary"] = if passages.is_some() { beside_passages(view) } else { summary }.into();
         if let Some(passages) = &passages {
             object["content"] = joined_text(passages).into();
             object["passages"] = passages.iter().map(passage_object).collect();
@@ -289,4 +293,17 @@ impl Json<'_> {
         add_match(entry, view.shown_part == ShownPart::Whole, &mut object);
         (object, EntryText { is_cut, ..EntryText::default() })
     }
+}
+
+/// Returns the summary beside passages: whole if it is one of them, else its beginning. It may be a long paragraph, without
+/// whose room no passage would fit.
+fn beside_passages(view: NoteView<'_>) -> String {
+    let shortened = || {
+        let summary = view.summary().0;
+        match summary.char_indices().nth(MAX_SUMMARY_CHARS) {
+            Some((end, _)) => format!("{}{CUT_MARK}", summary.get(..end).unwrap_or_default()),
+            None => summary,
+        }
+    };
+    view.summary_beside_text().unwrap_or_else(shortened)
 }
