@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::temp_dir;
+use crate::support::files::{store_of_notes, temp_dir};
 use crate::support::process::call;
 use crate::support::random::Random;
 
@@ -451,6 +451,42 @@ fn a_year_is_a_period_and_a_number_is_no_date() {
 }
 
 #[test]
+fn filters_see_the_summaries_that_answers_show() {
+    let dir = store_of_notes(&[
+        ("body", "title: A", "Prose of the body.\n"),
+        ("described", "title: B\ndescription: Described", "Other.\n"),
+        ("written", "title: C\nsummary: As written", "Prose of the body.\n"),
+        ("none", "title: D", ""),
+    ]);
+    let dir = dir.path().to_str().unwrap();
+    let shown = call(dir, &["list", "--fields", "id,summary", "--sort", "id"]).stdout;
+    assert_eq!(shown, "body\tProse of the body.\ndescribed\tDescribed\nnone\t\nwritten\tAs written\n");
+    for line in shown.lines() {
+        let (id, summary) = line.split_once('\t').unwrap();
+        let filter = format!("id = {id} and summary = \"{summary}\"");
+        assert_eq!(listed(dir, &[&filter]).contains(id), !summary.is_empty(), "{filter}");
+    }
+    assert_eq!(listed(dir, &["not summary"]), BTreeSet::from(["none".to_owned()]));
+}
+
+#[test]
+fn a_field_without_a_value_hides_none_of_the_same_name() {
+    let dir = store_of_notes(&[
+        ("empty", "owner: ann\ncustom:\n  owner:\n  title:", ""),
+        ("null", "owner: ann\ncustom:\n  owner: null", ""),
+        ("blank", "owner: ann\ncustom:\n  owner: \"\"", ""),
+        ("other", "owner:\ncustom:\n  owner: bob", ""),
+    ]);
+    let dir = dir.path().to_str().unwrap();
+    let set = |ids: &[&str]| ids.iter().map(|id| (*id).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(listed(dir, &["owner = ann"]), set(&["empty", "null"]));
+    assert_eq!(listed(dir, &["owner = bob"]), set(&["other"]));
+    assert_eq!(listed(dir, &["title"]), set(&["blank", "empty", "null", "other"]));
+    let owners = call(dir, &["list", "--fields", "owner", "--sort", "id"]).stdout;
+    assert_eq!(owners, "\nann\nann\nbob\n");
+}
+
+#[test]
 fn filters_know_the_days_of_flags() {
     for day in [
         "3d", "2w", "1m", "monday", "a week ago", "3 days ago", "last week", "last month", "yesterday", "2025-03-05",
@@ -494,6 +530,11 @@ fn signs_of_other_languages_and_wrong_confidences_are_explained() {
         ("confidence > 2", "at character 1: `confidence` takes a number from 0 to 1"),
         ("confidence >= -0.1", "`confidence` takes a number from 0 to 1"),
         ("confidence > yesterday", "`confidence` takes a number from 0 to 1"),
+        ("links-to > a", "`links-to` takes `=`, `!=` or `in` and the name of a note"),
+        ("linked-from <= a", "`linked-from` takes `=`, `!=` or `in` and the name of a note"),
+        ("broken > a", "`broken` takes no value"),
+        ("tag in a", "at character 8: expected `(` and the values of a list, found `a`"),
+        ("links-to not in a", "expected `(` and the values of a list"),
     ] {
         let error = call("fixtures/research", &["list", filter]).error.unwrap();
         assert!(error.message.contains(message), "{}", error.message);

@@ -15,9 +15,6 @@ pub use parser::{FilterContext, is_query_name, parse, parse_field_test};
 /// The fields that hold a date, whose value is read as a day or a period.
 const DATE_FIELDS: [&str; 3] = ["created", "updated", "date"];
 
-/// What `confidence` takes, as the rest of a sentence.
-const CONFIDENCE_RULE: &str = "takes a number from 0 to 1, or `=`, `!=` or `in` and a label such as `low` or `high`";
-
 /// A parsed filter.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Expression {
@@ -80,28 +77,30 @@ impl Key {
         }
     }
 
-    /// Returns why it takes no such condition, as the rest of a sentence; `None` if it does.
-    fn bars(&self, condition: &Condition) -> Option<&'static str> {
-        let (allows, rule) = match self {
-            Self::Field(_) | Self::Own(_) => return None,
-            Self::Broken => (matches!(condition, Condition::Present), "takes no value"),
-            Self::LinksTo | Self::LinkedFrom => (
-                matches!(condition, Condition::Present | Condition::OneOf(_)),
-                "takes `=`, `!=` or `in` and the name of a note",
-            ),
-            Self::Confidence => (
-                match condition {
-                    Condition::Number(_, number) => (0.0..=1.0).contains(number),
-                    other => matches!(other, Condition::Present | Condition::OneOf(_)),
-                },
-                CONFIDENCE_RULE,
-            ),
-            Self::Day => (
-                matches!(condition, Condition::Present | Condition::Days(..) | Condition::InPeriods(_)),
-                "takes `=`, `!=`, `in`, `<`, `<=`, `>` or `>=` and a day or period",
-            ),
-        };
-        (!allows).then_some(rule)
+    /// Returns what it takes, as the rest of a sentence; `None` if it takes any condition.
+    fn rule(&self) -> Option<&'static str> {
+        match self {
+            Self::Field(_) | Self::Own(_) => None,
+            Self::Broken => Some("takes no value"),
+            Self::LinksTo | Self::LinkedFrom => Some("takes `=`, `!=` or `in` and the name of a note"),
+            Self::Confidence => {
+                Some("takes a number from 0 to 1, or `=`, `!=` or `in` and a label such as `low` or `high`")
+            }
+            Self::Day => Some("takes `=`, `!=`, `in`, `<`, `<=`, `>` or `>=` and a day or period"),
+        }
+    }
+
+    /// Whether it takes a condition.
+    fn allows(&self, condition: &Condition) -> bool {
+        match (self, condition) {
+            (Self::Field(_) | Self::Own(_), _) | (_, Condition::Present) => true,
+            (Self::Confidence, Condition::Number(_, number)) => (0.0..=1.0).contains(number),
+            (Self::LinksTo | Self::LinkedFrom | Self::Confidence, condition) => {
+                matches!(condition, Condition::OneOf(_))
+            }
+            (Self::Day, condition) => matches!(condition, Condition::Days(..) | Condition::InPeriods(_)),
+            (Self::Broken, _) => false,
+        }
     }
 }
 

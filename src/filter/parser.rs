@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 
 use super::lexer::{FilterToken, LexicalError, TokenKind, tokens};
-use super::{CONFIDENCE_RULE, Comparison, Condition, Expression, Key};
+use super::{Comparison, Condition, Expression, Key};
 use crate::calendar::{self, Period};
 use crate::error::Error;
 use crate::escape::abbreviated;
@@ -281,8 +281,8 @@ impl<'c, 'a> Parser<'c, 'a> {
             return Err(self.failure(start, format!("more than {MAX_TESTS} tests")));
         }
         self.read += 1;
-        let (condition, is_negated) = self.condition(&key)?;
-        if let Some(rule) = key.bars(&condition) {
+        let (condition, is_negated) = self.condition(&key, name)?;
+        if let Some(rule) = key.rule().filter(|_| !key.allows(&condition)) {
             return Err(self.failure(start, format!("`{name}` {rule}")));
         }
         let test = Expression::test(key, condition);
@@ -290,7 +290,7 @@ impl<'c, 'a> Parser<'c, 'a> {
     }
 
     /// Parses what follows the name of a field. Returns the condition, and whether it must not hold.
-    fn condition(&mut self, key: &Key) -> Result<(Condition, bool), Failure> {
+    fn condition(&mut self, key: &Key, name: &str) -> Result<(Condition, bool), Failure> {
         self.expect_known_sign()?;
         for (sign, is_negated) in [("=", false), ("!=", true)] {
             if self.take_sign(sign) {
@@ -307,9 +307,9 @@ impl<'c, 'a> Parser<'c, 'a> {
                 }
                 let (at, text) = (self.read, self.phrase()?);
                 let condition = ordered(false, comparison, &text, self.context.today);
-                let what = || match key {
-                    Key::Confidence => format!("`confidence` {CONFIDENCE_RULE}"),
-                    _ => format!("`{}` is neither a number nor a day or period", abbreviated(&text)),
+                let what = || match key.rule() {
+                    Some(rule) => format!("`{name}` {rule}"),
+                    None => format!("`{}` is neither a number nor a day or period", abbreviated(&text)),
                 };
                 return Ok((condition.ok_or_else(|| self.failure(at, what()))?, false));
             }
@@ -344,10 +344,10 @@ impl<'c, 'a> Parser<'c, 'a> {
         }
     }
 
-    /// Parses the values behind `in`: several in parentheses, or one.
+    /// Parses what follows `in`: a list in parentheses, or the period that a date is in.
     fn one_of(&mut self, key: &Key) -> Result<Condition, Failure> {
         if !self.take_sign("(") {
-            return self.equal(key);
+            return if key.is_date() { self.equal(key) } else { Err(self.expected("`(` and the values of a list")) };
         }
         if key.is_date() {
             Ok(Condition::InPeriods(self.list(Self::period)?))

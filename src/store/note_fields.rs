@@ -16,12 +16,13 @@ impl NoteHandle {
     /// know, else one of its own. `None` if it is absent.
     pub fn field_texts(&self, name: &str) -> Option<Vec<Cow<'_, str>>> {
         let fields = self.extra_fields();
-        let Some((_, value)) = fields.custom.iter().chain(fields.unknown).find(|(key, _)| key == name) else {
-            return self.own_texts(name);
-        };
+        // A field without a value is absent, so that it hides none of the same name.
+        let mut named =
+            fields.custom.iter().chain(fields.unknown).filter(|(key, value)| key == name && !value.is_null());
+        let Some((_, value)) = named.next() else { return self.own_texts(name) };
         let mut texts = Vec::new();
         add_texts(value, &mut texts);
-        (!value.is_null()).then_some(texts)
+        Some(texts)
     }
 
     /// Returns the texts of one of qipu's own fields. `None` if it is absent.
@@ -35,7 +36,8 @@ impl NoteHandle {
             "created" => Cow::Owned(fields.created_as_written()?.as_str().to_owned()),
             "updated" => Cow::Owned(fields.updated_as_written()?.as_str().to_owned()),
             "date" => Cow::Owned(fields.day()?.to_string()),
-            "summary" => Cow::Borrowed(fields.summary?),
+            // That of the body too, as answers show it.
+            "summary" => self.summary()?,
             "value" => Cow::Owned(self.value_or_default().to_string()),
             "verified" => Cow::Owned(self.verified()?.to_string()),
             "tag" | "tags" => return texts_of(self.tags()),
