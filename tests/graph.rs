@@ -425,3 +425,22 @@ fn a_file_that_cannot_be_written_is_named_as_it_was_given() {
     let (_, message, _) = error(&long);
     assert!(message.contains(&long) && !message.contains(dir.path().to_str().unwrap()), "{message}");
 }
+
+/// `--type` looks at the type that an edge has as it is shown: as seen from the earlier note, whatever other types are wanted.
+#[test]
+fn an_edge_of_a_tree_is_seen_from_its_earlier_note() {
+    let dir = crate::support::files::store_of_notes(&[
+        ("a", "title: A\nlinks: [{type: related, id: b}, {type: related, id: c}]", ""),
+        ("b", "title: B\nlinks: [{type: follows, id: c}]", ""),
+        ("c", "title: C", ""),
+    ]);
+    let edges = |args: &[&str]| {
+        let answer = call(dir.path().to_str().unwrap(), &[&["link", "tree", "c", "--records"], args].concat());
+        answer.stdout.lines().filter(|line| line.starts_with("E ")).map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = ["E c related a virtual", "E c precedes b virtual", "E a related b typed"];
+    assert_eq!(edges(&[]), all);
+    assert_eq!(edges(&["--type", "related", "--type", "follows"]), [all[0], all[2]]);
+    assert_eq!(edges(&["--exclude-type", "precedes"]), [all[0], all[2]]);
+    assert_eq!(edges(&["--type", "related", "--type", "precedes"]), all);
+}

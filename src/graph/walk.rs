@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Edge, Follow, Graph, LinkKey, other_end};
+use super::{Direction, Edge, Follow, Graph, LinkKey, other_end};
 use crate::store::NoteIdx;
 
 /// The bounds of a walk.
@@ -165,7 +165,12 @@ impl<'g> Walker<'g, '_, '_> {
             if !is_end && self.graph.notes[other].value_or_default() < self.limits.min_value {
                 continue;
             }
-            let is_new = !self.position_of.contains_key(&other);
+            let other_position = self.position_of.get(&other);
+            // The earlier note has refused the link as it is seen from there.
+            if other_position.is_some_and(|earlier| *earlier < position) && self.is_seen_from_both() {
+                continue;
+            }
+            let is_new = other_position.is_none();
             if is_new && self.limits.max_fanout.is_some_and(|max_nodes| added >= max_nodes) {
                 self.has_refused = true;
                 if self.used.insert(link) {
@@ -179,6 +184,11 @@ impl<'g> Walker<'g, '_, '_> {
                 add_edge(&mut self.reached[position.max(other_position)].edges, edge);
             }
         }
+    }
+
+    /// Whether each end of a link follows it, if its type as seen from there is wanted.
+    fn is_seen_from_both(&self) -> bool {
+        self.follow.direction == Direction::Both
     }
 
     /// Returns the position of a note in the walk; appends the note if it is new.
