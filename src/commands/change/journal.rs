@@ -21,7 +21,7 @@ pub(super) fn plan(
     text: &str,
     agent: Option<&AgentSession>,
 ) -> Result<Vec<PlannedChange>, Error> {
-    let bullet = bullet(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
+    let bullet = bullets(text).ok_or_else(|| Error::usage("there is nothing to add").hint("give some text"))?;
     let is_held = agent.is_some() && store.holds_drafts();
     let first = Journals::new(store.notes()).on(day).find(|journal| store.notes()[*journal].is_draft() == is_held);
     match first.map(|position| &store.notes()[position]) {
@@ -71,21 +71,39 @@ fn plan_new(
     Ok(planned)
 }
 
-/// Formats a text as a bullet, its further lines indented. `None` for a blank text.
-fn bullet(text: &str) -> Option<String> {
-    let mut lines = text.trim().lines().map(str::trim_end);
-    let first = lines.next().filter(|first| !first.is_empty())?;
-    // A text with a mark of its own is one bullet too.
-    let first = ["- ", "* "].iter().find_map(|mark| first.strip_prefix(mark)).unwrap_or(first);
-    let mut bullet = format!("- {first}");
+/// The indentation of the further lines of a bullet.
+const INDENT: &str = "  ";
+
+/// Formats a text as a bullet, its further lines indented; a list as its items, each with the lines below it. `None` for a
+/// blank text.
+fn bullets(text: &str) -> Option<String> {
+    let mut lines = text.lines().map(str::trim_end).skip_while(|line| line.is_empty());
+    let first = lines.next()?;
+    let margin = first.get(..first.len() - first.trim_start().len()).unwrap_or_default();
+    let is_list = item(first.trim_start()).is_some();
+    let mut bullets = format!("- {}", item(first.trim_start()).unwrap_or(first.trim_start()));
+    // What stands before the lines of an open code block, which are no items.
+    let mut code: Option<&str> = None;
     for line in lines {
-        bullet.push('\n');
-        if !line.is_empty() {
-            bullet.push_str("  ");
-            bullet.push_str(line);
+        let line = line.strip_prefix(margin).unwrap_or(line);
+        let own = if is_list && line.starts_with([' ', '\t']) { "" } else { INDENT };
+        bullets.push('\n');
+        match item(line).filter(|_| is_list && code.is_none()) {
+            Some(text) => bullets.extend(["- ", text]),
+            None if line.is_empty() => {}
+            None => bullets.extend([code.unwrap_or(own), line]),
+        }
+        if line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~") {
+            code = code.map_or(Some(own), |_| None);
         }
     }
-    Some(bullet)
+    bullets.truncate(bullets.trim_end().len());
+    Some(bullets)
+}
+
+/// Returns the text of an item of a list; `None` for another line.
+fn item(line: &str) -> Option<&str> {
+    ["- ", "* "].iter().find_map(|mark| line.strip_prefix(mark))
 }
 
 #[cfg(test)]
@@ -94,10 +112,21 @@ mod tests {
 
     #[test]
     fn a_text_is_one_bullet() {
-        assert_eq!(bullet(" a\nb \n\nc").as_deref(), Some("- a\n  b\n\n  c"));
-        assert_eq!(bullet("- a").as_deref(), Some("- a"));
-        assert_eq!(bullet("* a").as_deref(), Some("- a"));
-        assert_eq!(bullet("-a").as_deref(), Some("- -a"));
-        assert_eq!(bullet(" \n "), None);
+        assert_eq!(bullets(" a\nb \n\nc").as_deref(), Some("- a\n  b\n\n  c"));
+        assert_eq!(bullets("- a").as_deref(), Some("- a"));
+        assert_eq!(bullets("* a").as_deref(), Some("- a"));
+        assert_eq!(bullets("-a").as_deref(), Some("- -a"));
+        assert_eq!(bullets("Of these:\n- a\n- b").as_deref(), Some("- Of these:\n  - a\n  - b"));
+        assert_eq!(bullets(" \n "), None);
+    }
+
+    #[test]
+    fn a_list_stays_a_list() {
+        assert_eq!(bullets("- a\n- [x] b\n* c\n").as_deref(), Some("- a\n- [x] b\n- c"));
+        assert_eq!(bullets("\n  - a\n    more\n  - b\n").as_deref(), Some("- a\n  more\n- b"));
+        assert_eq!(bullets("- a\n  - below\nlazy\n\n- b").as_deref(), Some("- a\n  - below\n  lazy\n\n- b"));
+        let code = "- a\n  ```\n  - b\n  ```\n- c";
+        assert_eq!(bullets(code).as_deref(), Some(code));
+        assert_eq!(bullets("- a\n```\n- b\n```\n- c").as_deref(), Some("- a\n  ```\n  - b\n  ```\n- c"));
     }
 }
