@@ -1,6 +1,7 @@
 //! The paths in the store of pages and files, and relative paths between them.
 
 use super::{AppSettings, ImportedPage, okf, without_extension};
+use crate::escape::may_be_harmful;
 use crate::note::{JOURNAL, MOC, percent_encoded};
 
 /// The longest name of a file or folder, and the longest path, in bytes: within the limits of common file systems.
@@ -28,15 +29,22 @@ fn if_short_enough(path: String) -> Option<String> {
     Some(path).filter(|path| path.len() <= MAX_PATH_BYTES)
 }
 
-/// Replaces characters in names that some file systems reject, and removes leading dots, which would hide a file.
+/// Replaces characters in names that some file systems reject, that a shell may run or that a reader can't see, and removes
+/// leading dots and dashes, which would hide a file or make it an option.
 pub(crate) fn sanitized(path: &str) -> String {
     path.split('/').map(sanitized_name).collect::<Vec<_>>().join("/")
 }
 
 fn sanitized_name(name: &str) -> String {
-    let is_invalid = |c: char| c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|');
+    let is_invalid = |c: char| {
+        may_be_harmful(c) || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|' | '$' | '`' | ';' | '&')
+    };
     let name: String = name.chars().map(|c| if is_invalid(c) { '-' } else { c }).collect();
-    let name = name.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
+    // A program would take a name with a dash for an option.
+    let name = name.trim_start_matches(['.', ' ', '-']).trim_end_matches(['.', ' ']);
+    if is_device(name) {
+        return format!("_{name}");
+    }
     // The extension is kept in full.
     let (stem, extension) = name.rsplit_once('.').filter(|(_, extension)| extension.len() <= 10).unwrap_or((name, ""));
     let stem = stem.get(..stem.floor_char_boundary(MAX_NAME_BYTES)).unwrap_or(stem).trim_end();
@@ -45,6 +53,17 @@ fn sanitized_name(name: &str) -> String {
         (stem, "") => stem.to_owned(),
         (stem, extension) => format!("{}.{extension}", if stem.is_empty() { "_" } else { stem }),
     }
+}
+
+/// Whether Windows takes a name for that of a device, whatever its ending.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).trim_end();
+    let is_numbered = |kind: &&str| {
+        let number = stem.split_at_checked(kind.len()).filter(|(start, _)| start.eq_ignore_ascii_case(kind));
+        number.is_some_and(|(_, number)| matches!(number.as_bytes(), [b'1'..=b'9']))
+    };
+    ["con", "prn", "aux", "nul"].iter().any(|device| stem.eq_ignore_ascii_case(device))
+        || ["com", "lpt"].iter().any(|kind| is_numbered(&kind))
 }
 
 /// Returns the percent-encoded path of `to` relative to the folder of `from`, as markdown links contain it.
@@ -74,6 +93,8 @@ mod tests {
     fn names_are_tamed() {
         assert_eq!(sanitized("a:b/..c?/ d ."), "a-b/c-/d");
         assert_eq!(sanitized("/..//x"), "_/_/_/x");
+        assert_eq!(sanitized("a\u{202e}gpj/x$(id)/y`id`/z;w&v"), "a-gpj/x-(id)/y-id-/z-w-v");
+        assert_eq!(sanitized("-rf/- a/CON.md/lpt1/comet/com10/Con"), "rf/a/_CON.md/_lpt1/comet/com10/_Con");
         assert!(sanitized(&"é".repeat(400)).len() <= MAX_NAME_BYTES + 11);
         assert_eq!(sanitized(&format!("{}.png", "x".repeat(300))).len(), MAX_NAME_BYTES + 4);
     }
