@@ -136,6 +136,12 @@ fn every_tool_answers_with_text_alone() {
     assert!(rest.starts_with("created "), "{made}");
     assert!(said("search", json!({"query": "hangars", "tag": "nothing, sea"})).contains(id));
     assert!(said("link", json!({"from": id, "to": "qp-c", "type": "supports"})).contains(" changed "));
+    // What a question is called in one tool is understood by the others.
+    let asked = ["topic", "query"].map(|name| said("get_context", json!({name: "How is the cache written?"})));
+    assert_eq!(asked[0], asked[1]);
+    for name in ["query", "topic"] {
+        assert!(said("search", json!({name: "cache"})).contains("cache"), "{name}");
+    }
     let found = said("get_context", json!({"topic": "zeppelins", "purpose": "verify"}));
     assert!(found.contains("Zeppelins need hangars."), "{found}");
     let change = json!({"id": id, "text": "Airships need hangars.", "untags": "sea", "tags": ["sky"], "type": "fleeting",
@@ -268,6 +274,7 @@ fn a_bad_argument_is_an_error_that_names_it_and_the_server_lives_on() {
         ("get_context", json!({}), "topic"),
         ("get_context", json!({"topic": " "}), "topic"),
         ("get_context", json!({"topic": 3}), "topic"),
+        ("get_context", json!({"topic": "x", "query": "x"}), "query"),
         ("get_context", json!({"topic": "x", "purpose": "win"}), "purpose"),
         ("get_context", json!({"topic": "x", "purpose": 1}), "purpose"),
         ("get_context", json!({"topic": "x", "max_tokens": 0}), "max_tokens"),

@@ -15,6 +15,15 @@ impl Arguments {
         Self(present.map(|(name, value)| (name.clone(), value.clone())).collect())
     }
 
+    /// Takes an argument under the name that another tool has for it, unless it is given under its own.
+    pub(super) fn accept(&mut self, name: &str, other: &str) {
+        if !self.0.contains_key(name)
+            && let Some(value) = self.0.remove(other)
+        {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+
     pub(super) fn text(&mut self, name: &str) -> Result<Option<String>, Error> {
         match self.0.remove(name) {
             None => Ok(None),

@@ -86,6 +86,7 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date:
 }
 
 fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
+    arguments.accept("topic", "query");
     let topic = arguments.required_text("topic")?;
     let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
     let purpose = arguments.choice("purpose", &purposes)?.unwrap_or(Purpose::Answer);
@@ -136,6 +137,7 @@ fn ids(arguments: &mut Arguments) -> Result<Vec<String>, Error> {
 
 fn read(arguments: &mut Arguments) -> Result<Task, Error> {
     let notes = ids(arguments)?;
+    arguments.accept("query", "topic");
     let query = arguments.text("query")?.filter(|query| !query.trim().is_empty());
     let max_tokens = arguments.count("max_tokens")?.unwrap_or(DEFAULT_READ_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
@@ -156,6 +158,7 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
         ..Filters::default()
     };
     let limit = Some(arguments.count("limit")?.unwrap_or(DEFAULT_LIMIT));
+    arguments.accept("query", "topic");
     let query = arguments.required_text("query")?;
     let without = arguments.texts("without")?;
     let search = SearchRequest { query, without, filters, limit, ..SearchRequest::default() };
