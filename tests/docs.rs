@@ -45,12 +45,12 @@ impl Shell {
 }
 
 /// Returns the text with the commands of every `console` block run in a folder of a copy of the fixtures; without a
-/// folder, beside a checkout alone. An output stays as it is written where that is true; else it is replaced by the real
+/// folder, in a checkout alone. An output stays as it is written where that is true; else it is replaced by the real
 /// one.
 fn with_outputs(text: &str, folder: &str) -> String {
     let tmp = temp_dir();
     copy_own_memory(&tmp.path().join("qipu"));
-    // A reader of README.md has no more than a checkout.
+    // A reader of README.md has no more than a clone, named `qipu`.
     if !folder.is_empty() {
         for name in ["research", "graph", "eval", "okf", "prompts"] {
             copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
@@ -59,7 +59,7 @@ fn with_outputs(text: &str, folder: &str) -> String {
         let research = tmp.path().canonicalize().unwrap().join("fixtures/research/.qipu");
         trust(&tmp.path().join(".config"), &[research]);
     }
-    let mut shell = Shell::new(tmp.path(), folder);
+    let mut shell = Shell::new(tmp.path(), if folder.is_empty() { "qipu" } else { folder });
     let mut out = String::new();
     let mut in_block = false;
     let mut lines = text.lines().peekable();
