@@ -78,7 +78,7 @@ fn lines_that_are_left_out_are_counted_on_standard_error() {
         (&["review", "--format", "ids", "--today", "2025-03-31"], 1, ""),
         (&["search", "fsync", "--format", "ids", "--limit", "3"], 3, "(3 of 38 notes shown)\n"),
         (&["tasks", "--fields", "id", "--limit", "1"], 1, "(output truncated)\n"),
-        (&["tasks", "--format", "ids", "--max-chars", "9"], 1, "(output truncated)\n"),
+        (&["tasks", "--format", "ids", "--max-chars", "12"], 1, "(output truncated)\n"),
     ] {
         let (out, said) = said(args);
         assert_eq!((out.matches(['\n', '\0']).count(), said.as_str()), (lines, error), "{args:?}");
@@ -137,7 +137,7 @@ fn the_law_of_fit_holds_for_lines() {
     runner(40)
         .run(&inputs, |(store, budgets, count, ends_with_nul)| {
             let fields = FIELDS[..count].iter().map(|field| (*field).to_owned()).collect();
-            let format = LineFormat { fields, ends_with_nul };
+            let format = LineFormat { fields, is_name: false, ends_with_nul };
             for command in commands(&store) {
                 let Ok(mut report) = run_on(&command, &store) else { continue };
                 report.head.lines = format.clone();

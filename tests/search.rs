@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::support::files::temp_dir;
+use crate::support::files::{store_of_notes, temp_dir};
 use crate::support::generators::{files, hostile_text, runner, store_of};
 use crate::support::hang::expect_to_end;
 use crate::support::process::call;
@@ -426,4 +426,51 @@ fn a_very_long_word_takes_no_space_from_the_answer() {
             assert!(answer.error.is_none() && answer.stdout.contains('b'), "{:?}", answer.error);
         }
     }
+}
+
+#[test]
+fn an_id_or_a_file_name_is_that_note() {
+    let notes = [
+        ("qp-a1b2c3d4", "title: Languages", "The parser is written in C++."),
+        ("plain", "title: Named in words", "See qp-a1b2c3d4 and other.md before anything else, in qp-a1b2c3d4."),
+        ("other", "title: Something else", "Nothing of the kind."),
+    ];
+    let store = store(&notes);
+    for (query, first) in [
+        ("qp-a1b2c3d4", "qp-a1b2c3d4"),
+        ("a1b2c3d4", "qp-a1b2c3d4"),
+        ("QP-A1B2C3D4", "qp-a1b2c3d4"),
+        ("other.md", "other"),
+        ("notes/other.md", "other"),
+        ("Other.MD", "other"),
+    ] {
+        let found = find(&store, query);
+        let hit = found.hits.first().unwrap();
+        assert_eq!((store.notes()[hit.note].id.as_str(), hit.relevance), (first, 1.0), "{query}");
+    }
+    assert_ne!(ids(&store, "ther.md").first().map(String::as_str), Some("other"));
+}
+
+#[test]
+fn a_hit_has_the_line_of_its_snippet() {
+    let filler = "Filler about chairs.\n\n".repeat(40);
+    let dir = store_of_notes(&[
+        ("long", "title: Long", format!("{filler}The vector database is rebuilt at night.\n").as_str()),
+        ("titled", "title: A vector database", "Of which the text says nothing.\n"),
+    ]);
+    let run = |args: &[&str]| {
+        let dir = dir.path().to_str().unwrap();
+        call(dir, &[&["search", "vector database"], args].concat()).stdout
+    };
+    let text = std::fs::read_to_string(dir.path().join(".qipu/notes/long.md")).unwrap();
+    let line = text.lines().position(|line| line.contains("vector")).unwrap() + 1;
+    let json: serde_json::Value = serde_json::from_str(&run(&["--json"])).unwrap();
+    let of = |id: &str| json["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap().clone();
+    assert_eq!((of("long")["line"].as_u64(), of("titled")["line"].is_null()), (Some(line as u64), true));
+    let human = run(&[]);
+    assert!(human.contains(&format!("\n    .qipu/notes/long.md:{line}: …")), "{human}");
+    assert!(human.contains("\n    .qipu/notes/titled.md\n"), "{human}");
+    assert!(run(&["--records"]).contains(&format!(" line={line} snippet=")));
+    let fields = run(&["--fields", "path,line"]);
+    assert!(fields.lines().any(|row| row == format!(".qipu/notes/long.md\t{line}")), "{fields}");
 }

@@ -49,7 +49,7 @@ fn open_tasks_of_all_collections_are_listed_with_their_lines() {
         "plan\t8\tfalse\tfirst\nplan\t9\ttrue\tnested\nplan\t10\tfalse\tsecond\nplan\t16\tfalse\tquoted\n"
     );
     assert_eq!(tasks(&["--where", "owner = ann", "--format", "paths"]), format!("{}\n", ".qipu/notes/other.md"));
-    assert_eq!(tasks(&["--only", "docs", "--format", "ids"]), "guide\n");
+    assert_eq!(tasks(&["--only", "docs", "--format", "ids"]), "guide:3\n");
     assert!(tasks(&["--where", "ownr = ann"]).ends_with("no note has the field 'ownr'; did you mean 'owner'?\n"));
     assert_eq!(
         tasks(&["--limit", "1", "--records"]),
@@ -82,6 +82,17 @@ fn a_task_is_done_by_one_character() {
     assert_eq!(file(".qipu/notes/other.md"), OTHER.replace("[ ] third", "[x] third"));
     assert_eq!(done(&["plan:8"]).stdout, "plan unchanged .qipu/notes/plan.md\n");
     assert_eq!(done(&["plan:10", "-q"]).stdout, "plan\n");
+}
+
+#[test]
+fn listed_names_are_those_that_are_ticked_off() {
+    let dir = store();
+    let listed = stdout(dir.path(), &["tasks", "--only", "project", "--format", "ids"]);
+    assert_eq!(listed, "plan:8\nplan:10\nplan:16\nother:10\n");
+    let done: Vec<&str> = ["tasks", "done"].into_iter().chain(listed.lines()).collect();
+    stdout(dir.path(), &done);
+    assert_eq!(stdout(dir.path(), &["tasks", "--only", "project"]), "No task matches.\n");
+    assert_eq!(stdout(dir.path(), &["tasks", "--done", "--format", "ids", "-0", "--limit", "1"]), "plan:8\0");
 }
 
 #[test]

@@ -95,6 +95,8 @@ impl LineArgs {
     fn format(&self, command: &Command, format: Format) -> Result<Option<LineFormat>, Error> {
         let fields = match format {
             _ if !self.fields.is_empty() => self.fields.clone(),
+            // The names that `tasks done` takes.
+            Format::Ids if matches!(command, Command::Tasks(_)) => vec!["id".to_owned(), "line".to_owned()],
             Format::Ids if !command.changes_notes() => vec!["id".to_owned()],
             Format::Paths => vec!["path".to_owned()],
             _ if self.null => {
@@ -112,7 +114,7 @@ impl LineArgs {
                 "--fields, --format ids and --format paths work only with commands that list notes",
             ));
         }
-        Ok(Some(LineFormat { fields, ends_with_nul: self.null }))
+        Ok(Some(LineFormat { fields, is_name: format == Format::Ids, ends_with_nul: self.null }))
     }
 }
 

@@ -26,8 +26,11 @@ impl QueryContent {
 
 impl NoteContent for QueryContent {
     fn snippet(&self, note: &NoteHandle) -> Option<SnippetText> {
-        let snippet = self.highlighter.as_ref()?.snippet(note.parsed_or_empty().body())?;
-        Some(SnippetText { text: snippet.text, marks: snippet.marks })
+        let note = note.parsed_or_empty();
+        let snippet = self.highlighter.as_ref()?.snippet(note.body())?;
+        let before = note.body().get(..snippet.offset).unwrap_or_default();
+        let line = note.body_line() + before.bytes().filter(|byte| *byte == b'\n').count();
+        Some(SnippetText { text: snippet.text, marks: snippet.marks, line })
     }
 
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry> {

@@ -96,6 +96,17 @@ impl NoteId {
         Self(format!("qp-{text}").into())
     }
 
+    /// Whether a text is this id, in any case, with `qp-` or without.
+    pub fn is_named(&self, text: &str) -> bool {
+        let is = |id: &str| id.eq_ignore_ascii_case(text);
+        is(self.as_str()) || is(self.local()) || self.local().strip_prefix("qp-").is_some_and(is)
+    }
+
+    /// Whether it has the form of [`NoteId::generated`].
+    pub fn is_generated(&self) -> bool {
+        generated_id(self.local()) == Some(self.local())
+    }
+
     /// Returns the id of the `n`-th note (from 2) with this id.
     pub(crate) fn duplicate(&self, n: usize) -> Self {
         Self(format!("{}~{n}", self.0).into())

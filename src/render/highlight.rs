@@ -73,7 +73,7 @@ mod tests {
             ("site", "site", "**site**"),
         ] {
             let marks = text.match_indices(word).map(|(at, word)| at..at + word.len()).collect();
-            assert_eq!(in_markdown(&SnippetText { text: text.to_owned(), marks }), expected);
+            assert_eq!(in_markdown(&SnippetText { text: text.to_owned(), marks, line: 1 }), expected);
         }
     }
 }

@@ -240,8 +240,12 @@ impl Human<'_> {
         let Some(found) = &entry.match_info else { return self.notes.hanging(line, hang) };
         let head = self.notes.hanging(format!("{}  {:.2}\n", line.trim_end(), found.relevance), hang);
         let mut text = String::new();
-        if let Some(snippet) = entry.snippet() {
-            text.push_str(&format!("    {}\n", self.marked(&snippet)));
+        if found.has_snippet {
+            let path = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
+            text.push_str(&match entry.snippet() {
+                Some(snippet) => format!("    {path}:{}: {}\n", snippet.line, self.marked(&snippet)),
+                None => format!("    {path}\n"),
+            });
         }
         if !found.shared.is_empty() {
             text.push_str(&format!("    shares {}\n", joined_lines(&found.shared, ", ")));

@@ -45,6 +45,7 @@ pub(super) fn add_match(entry: &NoteEntry, is_whole: bool, object: &mut Value) {
         let marks: Value = marks.collect();
         object["snippet"] = json!(snippet.as_ref().map(|snippet| &snippet.text));
         object["marks"] = marks;
+        object["line"] = json!(snippet.as_ref().map(|snippet| snippet.line));
     } else {
         object["shared"] = json!(found.shared);
         object["common"] = json!(found.common);

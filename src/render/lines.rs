@@ -25,7 +25,8 @@ impl Renderer for Lines<'_> {
             Entry::Row(row) => self.format.fields.iter().map(|field| self.of_row(row, field)).collect(),
             _ => return EntryText::default(),
         };
-        EntryText::of(values.join("\t") + if self.format.ends_with_nul { "\0" } else { "\n" })
+        let separator = if self.format.is_name { ":" } else { "\t" };
+        EntryText::of(values.join(separator) + if self.format.ends_with_nul { "\0" } else { "\n" })
     }
 }
 
@@ -33,6 +34,7 @@ impl Lines<'_> {
     fn of_note_entry(&self, entry: &NoteEntry, field: &str) -> String {
         let text = match field {
             "relevance" => entry.match_info.as_ref().map(|found| format!("{:.3}", found.relevance)),
+            "line" if entry.match_info.is_some() => entry.snippet().map(|snippet| snippet.line.to_string()),
             // The status in force, which may be written in other words.
             "status" => entry.status().map(str::to_owned),
             "summary" => entry.summary().map(|summary| summary.into_owned()),

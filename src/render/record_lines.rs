@@ -106,7 +106,7 @@ pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
     let id = &entry.note.id;
     out.push_str(&format!("D match relevance={:.3}", found.relevance));
     if let Some(snippet) = entry.snippet() {
-        out.push_str(&format!(" snippet={}", json_string(&snippet.text)));
+        out.push_str(&format!(" line={} snippet={}", snippet.line, json_string(&snippet.text)));
     }
     if !found.shared.is_empty() {
         out.push_str(&format!(" shared={}", values(&found.shared)));

@@ -153,13 +153,15 @@ pub enum Format {
 }
 
 /// The fields that only lines have.
-const DERIVED_FIELDS: [&str; 3] = ["collection", "relevance", "status"];
+const DERIVED_FIELDS: [&str; 4] = ["collection", "line", "relevance", "status"];
 
 /// The form of answers whose notes are lines.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineFormat {
     /// The names of the fields, in the order of the columns.
     pub fields: Vec<String>,
+    /// Whether the fields are parts of one name, such as `ID:LINE`, and not columns.
+    pub is_name: bool,
     /// Whether a NUL ends each line, so that a path may contain a line end.
     pub ends_with_nul: bool,
 }

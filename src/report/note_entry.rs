@@ -145,6 +145,8 @@ pub struct SnippetText {
     pub text: String,
     /// The byte ranges of the words of the query, ascending.
     pub marks: Vec<Range<usize>>,
+    /// The line of the file with the first of these words that made it the best part, from 1.
+    pub line: usize,
 }
 
 /// Why a note is in an answer.

@@ -246,7 +246,7 @@ impl<'a> Engine<'a> {
         hits
     }
 
-    /// Moves notes whose title or alias is the whole query to the front.
+    /// Moves notes whose title, alias, id or file name is the whole query to the front.
     fn put_titles_first(
         &self,
         query: &Query,
@@ -259,7 +259,10 @@ impl<'a> Engine<'a> {
             return;
         }
         let is_named = |note: &NoteHandle, name: &str| {
-            equals_folded(note.title(), name) || note.aliases().iter().any(|alias| equals_folded(alias, name))
+            equals_folded(note.title(), name)
+                || note.aliases().iter().any(|alias| equals_folded(alias, name))
+                || note.id.is_named(name)
+                || ends_with_path(&note.path, name)
         };
         // A query that is a title names that note, even if it could be parsed as conditions.
         let is_meant = |position: &NoteIdx| {
@@ -289,6 +292,14 @@ fn has_tag(note: &NoteHandle, tag: &str) -> bool {
 
 fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {
     text.title.contains(&term) || text.body.contains(&term) || text.tags.iter().flatten().any(|tag| *tag == term)
+}
+
+/// Returns whether a name is that of a file with a path, be it with its last folders, in any case of ASCII.
+fn ends_with_path(path: &str, name: &str) -> bool {
+    let before = path.len().checked_sub(name.len()).and_then(|start| path.split_at_checked(start));
+    before.is_some_and(|(folders, file)| {
+        file.eq_ignore_ascii_case(name) && (folders.is_empty() || folders.ends_with('/'))
+    })
 }
 
 /// Returns whether two texts are equal except for case and white space.

@@ -34,6 +34,8 @@ pub struct Snippet {
     pub text: String,
     /// The byte ranges of the marked words, in order.
     pub marks: Vec<Range<usize>>,
+    /// The byte offset in the searched text of the first of the words for which it was chosen.
+    pub offset: usize,
 }
 
 /// Finds and marks the words of a query in texts. Holds no reference to the index.
@@ -66,7 +68,7 @@ impl Highlighter {
         let text = text.get(..text.floor_char_boundary(MAX_BYTES)).unwrap_or(text);
         let matches = self.matches(text);
         let best = best_start(&matches)?;
-        Some(cut_around(text, best, &matches))
+        Some(Snippet { offset: best, ..cut_around(text, best, &matches) })
     }
 
     /// Returns the sum of the inverse document frequencies of the distinct query terms in a text; 0 if there are none.
