@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::needs_links;
 use crate::context::{NoteFilter, Session};
 use crate::error::Error;
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, layout};
 use crate::request::{Filters, ListRequest, Sort};
-use crate::store::Store;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The fewest notes that one task reads.
 pub(super) const MIN_NOTES_PER_TASK: usize = 1_024;
@@ -92,8 +92,9 @@ pub(crate) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
     })
 }
 
-/// Reports the numbers of notes, of diagnostics, and of notes of each type.
-pub(super) fn run_status(store: &Store) -> Report {
+/// Reports the numbers of notes, of diagnostics, of notes without links, and of notes of each type.
+pub(super) fn run_status(session: &Session<'_>) -> Report {
+    let store = session.store;
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
     for note in store.notes() {
         *kinds.entry(note.list_fields().kind).or_default() += 1;
@@ -102,6 +103,9 @@ pub(super) fn run_status(store: &Store) -> Report {
     let fact = |name: &str, count: usize| Entry::Fact(name.to_owned(), count);
     let mut entries = vec![fact("notes", store.notes().len())];
     entries.push(fact("findings", findings));
+    let is_alone =
+        |(place, note): &(NoteIdx, &Arc<NoteHandle>)| needs_links(note) && !session.graph().is_linked(*place);
+    entries.push(fact("unlinked", NoteIdx::enumerate(store.notes()).filter(is_alone).count()));
     entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)));
     report(store, &layout::STATUS, entries)
 }

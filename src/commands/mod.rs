@@ -42,7 +42,7 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::{Compactions, StandIns};
-use crate::note::NoteId;
+use crate::note::{Dialect, NoteId};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
@@ -173,7 +173,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::History(request) => history::run(request, store),
         Command::Tags => Ok(list::run_tags(store)),
         Command::Tasks(request) => tasks::run(request, session),
-        Command::Status => Ok(list::run_status(store)),
+        Command::Status => Ok(list::run_status(session)),
         Command::Where => Ok(collections::run(store)),
         Command::Setup(_)
         | Command::Doctor(_)
@@ -195,6 +195,11 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Import(_)
         | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }
+}
+
+/// Whether a note that no link leads to or from is worth counting: documents and journals need none.
+fn needs_links(note: &NoteHandle) -> bool {
+    note.dialect() == Dialect::Qipu && !note.is_journal()
 }
 
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {

@@ -64,7 +64,7 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Result<Repo
         findings.extend(reviewer.never_shown());
     }
     if is_wanted(ReviewKind::Orphan) {
-        findings.extend(reviewer.orphans());
+        findings.extend(reviewer.orphans(!request.kinds.is_empty()));
     }
     findings.retain(|finding| filter.matches(finding.note));
     let value = |note: NoteIdx| store.notes()[note].value_or_default();
@@ -269,11 +269,13 @@ impl<'a, 's> Reviewer<'a, 's> {
         notes.map(finding).collect()
     }
 
-    /// Returns the notes without links. The most similar note of each is found when its row is made.
-    fn orphans(&self) -> impl Iterator<Item = Finding> {
+    /// Returns the notes without links, those with generated ids only if they are asked for: a captured note needs none. The
+    /// most similar note of each is found when its row is made.
+    fn orphans(&self, is_asked: bool) -> impl Iterator<Item = Finding> {
         let graph = self.session.graph();
-        let has_links = |note| graph.outgoing(note).len() > 0 || graph.backlinks(note).next().is_some();
-        self.unchecked().filter(move |(place, _)| !has_links(*place)).map(|(place, _)| {
+        let is_expected = move |note: &NoteHandle| is_asked || !note.id.is_generated();
+        let alone = self.unchecked().filter(move |(place, note)| is_expected(note) && !graph.is_linked(*place));
+        alone.map(|(place, _)| {
             let reason = "it has no links in either direction".to_owned();
             Finding { kind: ReviewKind::Orphan, note: place, other: None, reason, command: String::new() }
         })

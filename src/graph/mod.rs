@@ -119,7 +119,7 @@ impl Follow {
 }
 
 /// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 7";
+pub const CACHE_KEY: &str = "links 8";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
@@ -228,6 +228,11 @@ impl<'a> Graph<'a> {
     /// Returns the notes that link to a note, in the order of their ids, a note with several links several times.
     pub fn backlinks(&self, to: NoteIdx) -> impl Iterator<Item = NoteIdx> {
         self.links_to(to).map(|(from, _)| from)
+    }
+
+    /// Whether a note has links, in either direction.
+    pub fn is_linked(&self, note: NoteIdx) -> bool {
+        self.outgoing(note).len() > 0 || self.backlinks(note).next().is_some()
     }
 
     /// Returns the link targets of a note that do not exist, in the order of the note.
