@@ -80,6 +80,7 @@ mod terminal;
 #[cfg(unix)]
 mod time_travel;
 mod trust;
+mod vaults;
 mod whole_names;
 #[cfg(unix)]
 mod worktrees;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
 use super::collections::{distrusted, setting_findings};
-use super::{note_findings, note_warning, secrets, stale};
+use super::{needs_links, note_findings, note_warning, secrets, stale};
 use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -232,9 +232,8 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = Vec::new();
     for (place, note) in NoteIdx::enumerate(store.notes()) {
         let mut warn = |code, message: String| findings.push(note_warning(store, note, code, message));
-        // Documents may link to markdown that is no note, as git ignores it or it lies in another folder of the project.
         let is_document = note.dialect() != Dialect::Qipu;
-        let is_lost = |target: &&str| !(is_document && store.has_linked_file(note, target));
+        let is_lost = |target: &&str| store.leads_nowhere(note, target);
         let (outside, elsewhere): (Vec<_>, Vec<_>) =
             graph.outside(place).partition(|path| !store.is_in_project(note, path));
         let elsewhere = elsewhere.into_iter().filter(|_| is_document);
@@ -247,9 +246,7 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
-        // Documents and journals need no links.
-        let is_alone = graph.outgoing(place).len() == 0 && graph.backlinks(place).next().is_none();
-        if is_alone && note.dialect() == Dialect::Qipu && !note.is_journal() {
+        if needs_links(note) && !note.id.is_generated() && !graph.is_linked(place) {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }

@@ -27,7 +27,8 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let graph = session.graph().compacted(&digests);
             let walk = graph.walk(position, follow, &WalkLimits { max_hops: 1, ..request.limits });
             let mut entries = entries(&walk.reached);
-            let unresolved = graph.unresolved(position).filter(|_| !is_narrowed(follow));
+            let is_lost = |target: &&str| !is_narrowed(follow) && store.leads_nowhere(&store.notes()[position], target);
+            let unresolved = graph.unresolved(position).filter(is_lost);
             let entry = |target: &str| Entry::Unresolved { from: id.clone(), target: target.to_owned(), under: 0 };
             entries.extend(unresolved.map(entry));
             let facts = vec![("id", RowValue::name(&id)), direction];

@@ -42,7 +42,8 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
         Entry::Link(edge_entry(store, edge, entry_index), LinkedNote { title: note.title().to_owned(), collection })
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry);
-    let unresolved = graph.unresolved(position).map(|target| Entry::Unresolved {
+    let lost = graph.unresolved(position).filter(|target| store.leads_nowhere(&notes[position], target));
+    let unresolved = lost.map(|target| Entry::Unresolved {
         from: notes[position].id.clone(),
         target: target.to_owned(),
         under: entry_index,

@@ -126,7 +126,10 @@ impl<'a, 's> NoteFilter<'a, 's> {
                     graph.incoming(note).any(|edge| is_meant(edge.from))
                 }
             }
-            ResolvedExpression::Broken => self.session.graph().unresolved(note).next().is_some(),
+            ResolvedExpression::Broken => {
+                let (store, mut targets) = (self.session.store, self.session.graph().unresolved(note));
+                targets.any(|target| store.leads_nowhere(&store.notes()[note], target))
+            }
             ResolvedExpression::Confidence(condition) => self.confidence.as_ref().is_some_and(|source| {
                 let confidence = source.of(note);
                 condition.holds_for(&confidence.overall.to_string()) || condition.holds_for(confidence.label())

@@ -4,6 +4,7 @@ mod assessment;
 mod blocks;
 mod comparison;
 mod edges;
+mod embeds;
 mod filter;
 mod importance;
 mod journal_texts;
@@ -175,6 +176,8 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_itself(self.result.stand_ins.digests.representative(note));
         }
         self.result.named.extend(&self.chosen);
+        let embedded = embeds::embedded_notes(self.session, &self.chosen);
+        self.choose_passing(embedded);
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
         self.asked.extend(mocs.iter().chain(&walks));

@@ -29,7 +29,8 @@ impl TargetStore<'_> {
         let store = view.store();
         let collection = store.collection_of(note);
         if !collection.is_writable {
-            return Err(Error::usage(format!("the notes of `{}` are only read", collection.name)));
+            let (name, way) = (&collection.name, collection.reason.how_to_write());
+            return Err(Error::usage(format!("the notes of `{name}` are only read: {way}")));
         }
         if !store.has_several_collections() {
             return Ok(TargetStore::Whole(store));

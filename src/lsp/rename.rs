@@ -131,8 +131,10 @@ fn plan_spans(
     if spans.is_empty() {
         return Ok(None);
     }
-    if !store.collection_of(note).is_writable {
-        return Err(refusal(view, note, "it is only read"));
+    let collection = store.collection_of(note);
+    if !collection.is_writable {
+        let reason = format!("it is only read: {}", collection.reason.how_to_write());
+        return Err(refusal(view, note, &reason));
     }
     let old = view.note(note)?.text();
     let new = with_spans(old, spans).map_err(|reason| refusal(view, note, &reason))?;

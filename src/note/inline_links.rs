@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::markdown::parser;
 use super::percent::percent_decoded;
+use super::title::MARKDOWN_ENDINGS;
 
 /// A link in a body; `T` is the type of its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -73,6 +74,15 @@ pub(super) fn link_of_event(event: &Event<'_>) -> Option<InlineLink> {
         Event::Start(Tag::Image { link_type, dest_url, .. }) => embed(*link_type, dest_url),
         _ => None,
     }
+}
+
+/// Returns the targets of `![[target]]`, in the order of the text.
+pub(crate) fn embeds(body: &str) -> Vec<String> {
+    let target = |event: Event<'_>| match &event {
+        Event::Start(Tag::Image { .. }) => link_of_event(&event).map(|link| link.text().clone()),
+        _ => None,
+    };
+    if body.contains("![[") { parser(body).filter_map(target).collect() } else { Vec::new() }
 }
 
 /// Returns the ordered lists with at least two links, each as the first links of its own items.
@@ -145,15 +155,20 @@ fn link(link_type: LinkType, target: &str) -> Option<InlineLink> {
 /// Returns the note that `![[note]]` embeds; `![[image.png]]` is no link to a note.
 fn embed(link_type: LinkType, target: &str) -> Option<InlineLink> {
     let file = target.rsplit('/').next().unwrap_or(target);
-    let is_attachment = file.contains('.') && !file.ends_with(".md");
+    let is_attachment = file.contains('.') && !has_markdown_ending(file);
     (matches!(link_type, LinkType::WikiLink { .. }) && !is_attachment).then(|| link(link_type, target)).flatten()
 }
 
 /// Returns the path of a link to a local markdown file, decoded and without `#heading`.
 fn note_path(url: &str) -> Option<String> {
     let path = url.split_once('#').map_or(url, |(path, _)| path);
-    let is_elsewhere = path.contains(':') || path.starts_with("//") || !path.ends_with(".md");
+    let is_elsewhere = path.contains(':') || path.starts_with("//") || !has_markdown_ending(path);
     (!is_elsewhere).then(|| percent_decoded(path))
+}
+
+/// Whether a path is that of a file that a source reads.
+fn has_markdown_ending(path: &str) -> bool {
+    path.rsplit_once('.').is_some_and(|(_, ending)| MARKDOWN_ENDINGS.contains(&ending))
 }
 
 #[cfg(test)]
@@ -173,12 +188,12 @@ mod tests {
     fn finds_links_in_their_order() {
         let body = "See [[qp-1]], [[qp-2|two]], [[A title#part]].\n\n\
                     | a | b |\n|---|---|\n| [[qp-3\\|x]] | [d](../mocs/qp-4-x.md#h) |\n\n\
-                    [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![x](y.md)\n";
+                    [e](<b c.md>) [f](b%20d.md) [ref]\n\n[ref]: e.md\n\n![[qp-5]] ![[pic.png]] ![[p.mdx]] ![x](y.md) [g](f.mdx#h) [h](g.markdown) [i](h.txt)\n";
         assert_eq!(
             targets(body),
             [
                 "qp-1", "qp-2", "A title#part", "qp-3", "path ../mocs/qp-4-x.md", "path b c.md", "path b d.md",
-                "path e.md", "qp-5"
+                "path e.md", "qp-5", "p.mdx", "path f.mdx", "path g.markdown"
             ]
         );
     }

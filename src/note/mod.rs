@@ -391,6 +391,11 @@ impl Note {
         })
     }
 
+    /// Returns the targets of `![[target]]` in the body, in the order of the text. Parses a body with one.
+    pub(crate) fn embeds(&self) -> Vec<String> {
+        if self.dialect.has_wiki_links() { inline_links::embeds(self.body()) } else { Vec::new() }
+    }
+
     /// Returns [`Note::inline_links`] with their bytes in the body, in the order of the text. Those of HTML are not located.
     /// Parses the body.
     pub(crate) fn located_links(&self) -> Vec<Destination> {

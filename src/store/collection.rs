@@ -119,6 +119,17 @@ pub enum CollectionReason {
     Option,
 }
 
+impl CollectionReason {
+    /// Returns how a source that counts for this reason is made writable, as an order.
+    pub fn how_to_write(&self) -> String {
+        match self {
+            Self::Config(store) => format!("add `writable = true` to it in config.toml of {store}"),
+            Self::UserSettings => "add `writable = true` to it in your settings".to_owned(),
+            _ => "name its folder under [[sources]] in config.toml, with `writable = true`".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for CollectionReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

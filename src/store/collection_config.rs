@@ -18,6 +18,9 @@ pub struct SourceConfig {
     /// Whether commands may change the files.
     #[serde(default)]
     pub writable: bool,
+    /// Globs of files and folders that do not belong to it, relative to its folder.
+    #[serde(default)]
+    pub exclude: Vec<String>,
 }
 
 /// A table `[[stores]]`: another store.
@@ -41,7 +44,7 @@ pub struct WorktreesConfig {
 
 /// The known keys of the tables that repeat.
 pub(super) const KNOWN: [(&str, &[&str]); 2] =
-    [("sources", &["path", "as", "name", "writable"]), ("stores", &["path", "name"])];
+    [("sources", &["path", "as", "name", "writable", "exclude"]), ("stores", &["path", "name"])];
 
 fn markdown() -> Dialect {
     Dialect::Markdown

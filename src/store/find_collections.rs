@@ -11,6 +11,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, CollectionScope, relative_to};
+use super::excluded_files::ExcludedFiles;
 use super::file_tree::FileTree;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
@@ -203,7 +204,7 @@ fn find_named(
     let target = found.all.swap_remove(0);
     if !target.is_writable {
         let message = format!("`{name}` is a source that is only read");
-        return Err(Error::usage(message).hint("add `writable = true` to it in the config that names it"));
+        return Err(Error::usage(message).hint(target.reason.how_to_write()));
     }
     Ok((target, found.other_names))
 }
@@ -532,7 +533,8 @@ impl<'a> CollectionFinder<'a> {
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = SourceConfig { dialect, ..SourceConfig::default() };
-        let rules = self.rules(folder, None);
+        let omitted = ExcludedFiles::of(&dir, &source).unwrap_or_default();
+        let rules = self.rules(folder, None, omitted);
         self.push_source(&name, dir, rules, &source, &CollectionReason::Option, Arc::default());
         Ok(())
     }
@@ -637,7 +639,13 @@ impl<'a> CollectionFinder<'a> {
                 if self.is_full(&namer.file) {
                     return;
                 }
-                let rules = self.rules(root, glob);
+                let omitted = match ExcludedFiles::of(&dir, source) {
+                    Ok(omitted) => omitted,
+                    Err(reason) => {
+                        return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}"));
+                    }
+                };
+                let rules = self.rules(root, glob, omitted);
                 // A command may write the first document of a source.
                 if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
                     self.empty_sources += 1;
@@ -670,11 +678,12 @@ impl<'a> CollectionFinder<'a> {
     }
 
     /// Returns the rules of a source alone, without those of other collections.
-    fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>) -> SourceRules {
+    fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>, omitted: ExcludedFiles) -> SourceRules {
         let known = &mut self.patterns;
         let files = &self.location.files;
         let above = repository_root(files, &root).map(|repository| patterns_above(files, repository, &root, known));
-        SourceRules { glob, above: above.unwrap_or_default(), root, ..SourceRules::default() }
+        let (above, omitted) = (above.unwrap_or_default(), Arc::new(omitted));
+        SourceRules { glob, above, root, omitted, ..SourceRules::default() }
     }
 
     fn push_source(

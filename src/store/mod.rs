@@ -12,6 +12,7 @@ mod commit;
 mod commit_authors;
 mod config;
 mod discover;
+mod excluded_files;
 mod external_dir;
 mod file_tree;
 pub(crate) mod files;
@@ -26,6 +27,7 @@ mod in_progress_writes;
 mod index;
 mod init;
 mod journal_day;
+mod linked_files;
 mod load;
 mod lock;
 mod names;
@@ -103,6 +105,7 @@ pub use user_file::{StateFile, export, export_folder, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
 use walk::dir_handle::DirHandle;
+pub(crate) use walk::source_scan::is_ignored_by_git;
 pub use watch::{ChangeWatcher, fingerprint};
 
 use crate::env::Today;
@@ -485,26 +488,6 @@ impl Store {
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         shown_in(&self.shown_path, path)
-    }
-
-    /// Whether the path of a link of a note is in the project of the store, whether or not a file is there.
-    pub fn is_in_project(&self, note: &NoteHandle, link: &str) -> bool {
-        let root = &self.first().root;
-        let folder = if self.is_source() { root } else { root.parent().unwrap_or(root) };
-        self.link_path(note, link).starts_with(project_root(&self.files, folder))
-    }
-
-    /// Whether a link of a note leads to a file or folder in its collection or in the project.
-    pub fn has_linked_file(&self, note: &NoteHandle, link: &str) -> bool {
-        let target = self.link_path(note, link);
-        let is_inside = target.starts_with(&self.locate(&note.path).0.root) || self.is_in_project(note, link);
-        is_inside && self.files.has(&target)
-    }
-
-    /// Returns the path of the file to which a relative link of a note leads.
-    fn link_path(&self, note: &NoteHandle, link: &str) -> PathBuf {
-        let file = normalize_lexically(&self.first().root.join(&note.path));
-        normalize_lexically(&file.parent().unwrap_or(&file).join(link))
     }
 
     /// Returns the number of files that were changed from the redo log when the store was opened to write.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::BuildHasher;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
@@ -14,6 +14,7 @@ use super::discover::{CollectionScope, relative_to};
 use super::find_collections::{FoundCollection, FoundCollections};
 use super::index::location::IndexLocation;
 use super::index::sidecar::SidecarFile;
+use super::linked_files::FilesByName;
 use super::load::{self, Loaded, RecentFiles};
 use super::note_handle::NoteHandle;
 use super::read_errors::ReadErrors;
@@ -46,6 +47,8 @@ pub(super) struct CollectionReader {
     pub(super) sidecar: Option<SidecarFile>,
     /// The cache for the merged terms of several text indexes, this one first.
     pub(super) terms: Option<SidecarFile>,
+    /// The files of an Obsidian vault, listed when a link names one.
+    pub(super) files_by_name: OnceLock<FilesByName>,
 }
 
 impl Default for CollectionReader {
@@ -76,6 +79,7 @@ impl Default for CollectionReader {
             errors: Arc::default(),
             sidecar: None,
             terms: None,
+            files_by_name: OnceLock::new(),
         }
     }
 }
@@ -177,8 +181,19 @@ fn open_one(
     // The file keeps the terms of all collections; those of a part would only replace them.
     let terms = terms.filter(|_| location.scope == CollectionScope::All);
     let (about, dir) = (Arc::clone(about), Some(dir));
-    let collection =
-        CollectionReader { about, root, dir, rules, notes: range, unreadable, text_index, errors, sidecar, terms };
+    let collection = CollectionReader {
+        about,
+        root,
+        dir,
+        rules,
+        notes: range,
+        unreadable,
+        text_index,
+        errors,
+        sidecar,
+        terms,
+        files_by_name: OnceLock::new(),
+    };
     Ok(OpenedNotes { notes, collection, recent, ..OpenedNotes::default() })
 }
 

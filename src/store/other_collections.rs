@@ -103,7 +103,7 @@ impl Store {
         let hint = if collection.is_writable {
             format!("add `--to {name}` to change a note there")
         } else {
-            "it is only read: see `qipu where`".to_owned()
+            format!("it is only read: {}", collection.reason.how_to_write())
         };
         Some(error.hint(hint))
     }

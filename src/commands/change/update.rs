@@ -76,7 +76,9 @@ fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry
     let after = store.after(&changes_of(planned));
     let (before, after) = (Graph::of_store(store), Graph::of_store(&after));
     let lost = |(position, note): (NoteIdx, &std::sync::Arc<NoteHandle>)| {
-        let new = after.unresolved(position).filter(|target| !before.unresolved(position).any(|old| old == *target));
+        let new = after.unresolved(position).filter(|target| {
+            !before.unresolved(position).any(|old| old == *target) && store.leads_nowhere(note, target)
+        });
         let finding = |target: &str| {
             let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
             note_warning(store, note, "broken-link", message)

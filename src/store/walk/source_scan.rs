@@ -17,8 +17,9 @@ use super::stat::FileEntry;
 use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
+use crate::store::excluded_files::ExcludedFiles;
 use crate::store::file_tree::FileTree;
-use crate::store::worktree::common_git_dir;
+use crate::store::worktree::{common_git_dir, repository_root};
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
 /// The name of git's files of patterns.
@@ -50,6 +51,8 @@ pub(crate) struct SourceRules {
     pub(crate) above: PatternsAbove,
     /// The folders of other collections in it, which are not entered.
     pub(crate) excluded: Vec<PathBuf>,
+    /// The files and folders in it that its settings exclude.
+    pub(crate) omitted: Arc<ExcludedFiles>,
     /// Whether the folder is among the notes of a store, which has all files in it.
     pub(crate) is_in_notes: bool,
     /// The sources in it whose files they have before this one.
@@ -115,7 +118,11 @@ impl SourceRules {
         let file = dir.and_then(|dir| pattern_file(&dir, Path::new(GITIGNORE), &self.root));
         let own = file.filter(|file| self.above.count + file.count <= MAX_PATTERNS_OF_SOURCE);
         let chain = own.and_then(|file| file.patterns).map(|own| Rc::new(IgnoreChain { own, above: None }));
-        self.includes(&self.root.join(path)) && !self.is_taken(path) && !self.is_ignored(path, false, chain.as_ref())
+        let mut above = path.ancestors().skip(1).filter(|above| !above.as_os_str().is_empty());
+        let is_ignored = self.is_ignored(path, false, chain.as_ref())
+            || above.any(|above| self.is_ignored(above, true, chain.as_ref()));
+        let is_own = self.includes(&self.root.join(path)) && !self.is_taken(path);
+        is_own && !is_ignored && !self.omitted.has_or_contains(path)
     }
 
     fn is_glob_match(&self, path: &Path) -> bool {
@@ -214,7 +221,8 @@ impl SourceRules {
         };
         let files = files.into_iter().map(|name| (folder.path.join(&name), name)).filter(|(path, _)| {
             let is_matched = folder.is_matched || self.is_glob_match(path);
-            is_matched && !self.is_ignored(path, false, ignored.as_ref()) && !self.is_taken(path)
+            let is_left_out = self.is_ignored(path, false, ignored.as_ref()) || self.omitted.has(path);
+            is_matched && !is_left_out && !self.is_taken(path)
         });
         add_files(handle, files.collect(), &mut state.scanned);
         for name in folders {
@@ -244,7 +252,7 @@ impl SourceRules {
         }
     }
 
-    /// Whether a folder is not entered: it is that of another collection, is a store, or lies too deep.
+    /// Whether a folder is not entered: it is excluded, that of another collection, is a store, or lies too deep.
     fn is_excluded(&self, parent: &DirHandle, path: &Path, depth: usize) -> bool {
         let name = Path::new(path.file_name().unwrap_or_default());
         let is_store = || {
@@ -253,6 +261,7 @@ impl SourceRules {
                 && folder.kind("notes".as_ref()) == Some(FileType::Folder)
         };
         depth >= MAX_DEPTH
+            || self.omitted.has(path)
             || self.excluded.iter().any(|other| *other == self.root.join(path))
             || (name == Path::new("qipu") && is_store())
     }
@@ -317,6 +326,16 @@ fn counted(file: &PatternFile, count: &mut usize) -> (Option<&'static str>, Opti
     }
     *count += file.count;
     (file.is_cut.then_some(PATTERNS_CUT), file.patterns.clone())
+}
+
+/// Whether git ignores a file, by its absolute path: it, or a folder above it. Without a repository, nothing is ignored.
+pub(crate) fn is_ignored_by_git(files: &FileTree, file: &Path) -> bool {
+    let Some(root) = file.parent().and_then(|folder| repository_root(files, folder)) else { return false };
+    let above = patterns_above(files, root, file, &mut KnownPatterns::new());
+    let rules = SourceRules { root: root.to_path_buf(), above, ..SourceRules::default() };
+    let Ok(below) = file.strip_prefix(root) else { return false };
+    let mut paths = below.ancestors().filter(|path| !path.as_os_str().is_empty());
+    paths.any(|path| rules.is_ignored(path, path != below, None))
 }
 
 /// Reads the patterns of the folders from the root of a repository down to a folder, without that of the folder itself.
