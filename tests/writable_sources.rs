@@ -109,7 +109,7 @@ fn changes() -> Vec<(Vec<&'static str>, Vec<Part>)> {
         (vec!["update", "b", "--summary", "S"], vec![front("---\nsummary: S\nupdated: 2025-01-01\n---\n# B")]),
         (
             vec!["update", "b", "--status", "obsolete"],
-            vec![front("---\ncustom:\n  status: obsolete\nupdated: 2025-01-01\n---\n# B")],
+            vec![front("---\nstatus: obsolete\nupdated: 2025-01-01\n---\n# B")],
         ),
         (vec!["rename", "a", "New"], vec![("a.md", "A page ", "New "), STAMP]),
         (
@@ -132,7 +132,7 @@ fn changes() -> Vec<(Vec<&'static str>, Vec<Part>)> {
         (
             vec!["supersede", "b", "a"],
             vec![
-                front("---\ncustom:\n  status: superseded\nupdated: 2025-01-01\n---\n# B"),
+                front("---\nstatus: superseded\nupdated: 2025-01-01\n---\n# B"),
                 ("a.md", "v}\r\n", "v}\r\nlinks:\r\n  - type: supersedes\r\n    id: b\r\nupdated: 2025-01-01\r\n"),
             ],
         ),
@@ -370,6 +370,8 @@ fn a_source_that_is_not_writable_is_never_changed() {
         let error = answer.error.unwrap();
         assert!(error.to_string().contains("belongs to the collection `docs`"), "{args:?}: {error}");
         assert_eq!(error.kind.exit_code(), 2);
+        let hint = error.hint.unwrap();
+        assert_eq!(hint, "it is only read: add `writable = true` to it in config.toml of project", "{args:?}");
     }
     let error = project.call(&["capture", "text", "--to", "nosuch"]).error.unwrap();
     assert!(error.to_string().contains("`nosuch`") && error.hint.unwrap().contains("project, docs"));
@@ -435,31 +437,74 @@ fn what_a_person_edits_is_kept_to_the_byte() {
     }
 }
 
-/// A link in Obsidian names a file, whose name a new title does not change.
+/// A page of Obsidian is its file: that gets the new name, and the links that name it do too. A page with a title of its own
+/// keeps the file, and the links name that.
 #[test]
-fn a_rename_leaves_the_links_of_a_vault_that_name_the_file() {
-    let linking = "See ![[Beta Note#Part]], [[beta note|it]], [[Beta Note]] and [[Old title]].\n";
+fn a_rename_in_a_vault_renames_the_file() {
     let text = "Text.\n\n## Part\n";
-    for (note, expected) in [
-        (text.to_owned(), linking.replace(" and [[Old title]]", "")),
-        (format!("---\ntitle: Old title\n---\n{text}"), linking.replace("[[Old title]]", "[[Beta Note]]")),
+    let linking = "---\nup: \"[[Beta Note|above]]\"\n---\nSee ![[Beta Note#Part]], [[beta note|it]], [[Beta Note.md]] and \
+                   [it](Beta%20Note.md#part).\n";
+    let renamed = "---\nup: \"[[Gamma|above]]\"\n---\nSee ![[Gamma#Part]], [[Gamma|it]], [[Gamma]] and \
+                   [it](Gamma.md#part).\n";
+    for (note, new) in [
+        (text.to_owned(), text.to_owned()),
+        (format!("---\ntitle: Beta Note\n---\n{text}"), format!("---\ntitle: Gamma\n---\n{text}")),
     ] {
-        let before = if expected.contains(" and ") { linking } else { &expected };
-        let project = Project::new("obsidian", "writable = true", &[("Beta Note.md", &note), ("a.md", before)]);
-        let answer = project.change(&["rename", "Beta Note", "Gamma"]);
+        let project = Project::new("obsidian", "writable = true", &[("Beta Note.md", &note), ("a.md", linking)]);
+        let answer = project.call(&["rename", "Beta Note", "Gamma", "--to", "docs"]);
         assert!(answer.error.is_none(), "{:?}", answer.error);
-        assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), expected);
+        assert!(answer.stdout.starts_with("Gamma renamed docs/"), "{}", answer.stdout);
+        let tree = project.tree();
+        let of = |path: &str| String::from_utf8(tree[path].clone()).unwrap();
+        assert_eq!(tree.keys().collect::<Vec<_>>(), ["Gamma.md", "a.md"]);
+        let without_date = |text: String| text.lines().filter(|line| !line.starts_with("updated:")).count();
+        assert_eq!((of("a.md"), without_date(of("Gamma.md"))), (renamed.to_owned(), new.lines().count()));
+        assert!(new.lines().all(|line| of("Gamma.md").contains(line)), "{}", of("Gamma.md"));
         let links = project.call(&["show", "a", "--links", "--json"]).stdout;
         assert!(links.contains("Gamma") && !links.contains("\"target\""), "{links}");
     }
-    // The name of this file is the id, which is no name in another case.
-    let documents = [("File1.md", "Text.\n"), ("a.md", "See [[file1]] and [[File1]].\n")];
+    // In a folder, also where links name that; an alias stays.
+    let linking = "See [[sub/Beta|b]], [[beta]] and [[Bee]].\n";
+    let documents = [("sub/Beta.md", "---\naliases: [Bee]\n---\nText.\n"), ("a.md", linking), ("Gamma.md", "Other.\n")];
     let project = Project::new("obsidian", "writable = true", &documents);
-    project.change(&["rename", "File1", "Gamma"]);
-    assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), "See [[File1]] and [[File1]].\n");
+    project.change(&["rename", "Beta", "Gamma"]);
+    assert_eq!(
+        fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap().replace("[[sub/Gamma]]", "X"),
+        "See [[sub/Gamma|b]], X and [[Bee]].\n"
+    );
+    // What can't be the name of a page, or is that of another, is refused.
+    for title in ["a/b", "a:b", "What?", "a#b", "a|b", "[a]", ".a", "a^b", "a\u{202e}b"] {
+        project.expect_refused(&["rename", "a", title], 2, "the file of a page of Obsidian can't have this title");
+    }
+    project.expect_refused(&["rename", "a", "Gamma"], 1, "docs/Gamma.md exists already");
+    // With a title of its own beside the name, the file stays.
+    let linking = "See [[Beta Note]] and [[Old title]].\n";
+    let page = format!("---\ntitle: Old title\n---\n{text}");
+    let project = Project::new("obsidian", "writable = true", &[("Beta Note.md", &page), ("a.md", linking)]);
+    project.change(&["rename", "Beta Note", "Gamma"]);
+    let linking = fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap();
+    assert_eq!(linking, "See [[Beta Note]] and [[Beta Note]].\n");
     // A page of Logseq has the name of its title.
     let project =
         Project::new("logseq", "writable = true", &[("Beta Note.md", "Text.\n"), ("a.md", "See [[Beta Note]].\n")]);
     project.change(&["rename", "Beta Note", "Gamma"]);
     assert_eq!(fs::read_to_string(project.dir.path().join("docs/a.md")).unwrap(), "See [[Gamma]].\n");
+}
+
+/// Other applications know no fields in fields: what has an effect is written where they show it.
+#[test]
+fn a_status_is_written_at_the_top_of_a_document() {
+    let documents =
+        [("old.md", "Text.\n"), ("new.md", "Text.\n"), ("own.md", "---\ncustom: {status: open}\n---\nText.\n")];
+    let project = Project::new("obsidian", "writable = true", &documents);
+    let text = |path: &str| fs::read_to_string(project.dir.path().join("docs").join(path)).unwrap();
+    project.change(&["supersede", "old", "new"]);
+    assert_eq!(text("old.md"), "---\nstatus: superseded\nupdated: 2025-01-01\n---\nText.\n");
+    project.change(&["update", "new", "--status", "stable", "--set", "valid_until=2030-01-01"]);
+    assert!(text("new.md").contains("\nstatus: stable\nvalid_until: 2030-01-01\n"), "{}", text("new.md"));
+    project.change(&["update", "own", "--status", "done"]);
+    assert!(text("own.md").starts_with("---\ncustom: {status: done}\n"), "{}", text("own.md"));
+    let made = project.change(&["capture", "A text", "--status", "draft", "--title", "Made"]);
+    assert!(made.error.is_none() && text("made.md").contains("\nstatus: draft\n"), "{}", text("made.md"));
+    assert!(!text("made.md").contains("custom"), "{}", text("made.md"));
 }

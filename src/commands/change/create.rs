@@ -7,6 +7,7 @@ use super::claims::{expect_no_claims, expect_no_person, without_claims};
 use super::held_drafts;
 use super::supersede;
 use super::update::edits;
+use super::user_fields;
 use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
@@ -63,7 +64,7 @@ pub(super) fn plan(
     if is_held {
         all_edits.extend(held_drafts::draft_edits(&mut others, agent, &request.now));
     }
-    all_edits.extend(edits(store, &others)?);
+    all_edits.extend(edits(store, &others)?.into_iter().map(|edit| user_fields::of_new(store.dialect(), edit)));
     all_edits.extend(replaced.iter().map(|old| supersede::link(&store.notes()[*old].id)));
     if !body.is_empty() {
         all_edits.push(Edit::SetBody(format!("{body}\n")));

@@ -5,11 +5,12 @@
 use std::collections::BTreeSet;
 
 use super::create::slug;
-use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, refuse_change, retargets};
+use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, plan_text, refuse_change, retargets};
 use crate::error::{Error, ErrorKind};
+use crate::escape::may_be_harmful;
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
-use crate::note::edit::{Edit, relink};
-use crate::note::{COLLECTION_MARK, Dialect, InlineLink};
+use crate::note::edit::{Edit, apply, relink, relink_properties};
+use crate::note::{COLLECTION_MARK, Dialect, InlineLink, NoteId};
 use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -21,21 +22,18 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
     }
     let note = &store.notes()[position];
     let graph = Graph::of_store(store);
-    let renaming = RenamePlanner {
-        store,
-        names: NameIndex::of(store),
-        position,
+    let path = match store.dialect() {
+        Dialect::Qipu => new_path(note, &title),
+        Dialect::Obsidian => page_path(store, note, &title)?,
         // The id of a document comes from its path.
-        path: if store.is_source() { note.path.clone() } else { new_path(note, &title) },
-        title: &title,
+        _ => note.path.clone(),
     };
+    let renaming = RenamePlanner { store, names: NameIndex::of(store), position, path, title: &title };
     let mut planned = vec![renaming.plan_note(now)?];
     let mut linking: BTreeSet<NoteIdx> = graph.backlinks(position).collect();
     linking.extend(digests_of(store, &renaming.names, position));
     for from in linking.into_iter().filter(|from| *from != position) {
-        let note = &store.notes()[from];
-        let new_target = |link: &InlineLink| renaming.new_target(note, link);
-        planned.extend(plan_linking(store, note, new_target, |name| renaming.new_id(name))?);
+        planned.extend(renaming.plan_linking(&store.notes()[from])?);
     }
     renaming.check_links(&planned)?;
     Ok(planned)
@@ -49,6 +47,33 @@ fn new_path(note: &NoteHandle, title: &str) -> String {
         return note.path.clone();
     }
     format!("{folder}/{}{}.md", note.id, slug(title))
+}
+
+/// The characters that the name of a page of Obsidian can't contain: links and some file systems have other uses for them.
+const NOT_IN_PAGE_NAMES: [char; 13] = ['*', '"', '\\', '/', '<', '>', ':', '|', '?', '#', '^', '[', ']'];
+/// The longest name of a page, in bytes.
+const MAX_PAGE_NAME: usize = 200;
+
+/// Returns the new path of a page of Obsidian: that of a file with the title as its name, since links and people know a page
+/// by its file. A page that has a title of its own beside its file's name keeps the file.
+fn page_path(store: &Store, note: &NoteHandle, title: &str) -> Result<String, Error> {
+    if note.title() != note.stem() || note.stem() == title {
+        return Ok(note.path.clone());
+    }
+    let is_hidden = title.starts_with('.') || title.chars().any(may_be_harmful);
+    if is_hidden || title.contains(NOT_IN_PAGE_NAMES) || title.len() > MAX_PAGE_NAME {
+        return Err(Error::usage("the file of a page of Obsidian can't have this title as its name").hint(format!(
+            "use at most {MAX_PAGE_NAME} bytes, no dot at the beginning, and none of {}",
+            NOT_IN_PAGE_NAMES.iter().collect::<String>()
+        )));
+    }
+    let folder = note.path.rsplit_once('/').map_or(String::new(), |(folder, _)| format!("{folder}/"));
+    let path = format!("{folder}{title}.md");
+    if store.has_place_for(&path) {
+        return Ok(path);
+    }
+    let message = format!("`{}` would not read a file {path}", store.first_name());
+    Err(Error::usage(message).hint("its settings or git exclude that name: give another title"))
 }
 
 /// Plans the renaming of one note.
@@ -68,12 +93,42 @@ impl RenamePlanner<'_> {
         &self.store.notes()[self.position]
     }
 
+    /// Whether the note is a page whose file gets another name, and with it another id.
+    fn is_moved_page(&self) -> bool {
+        self.is_named_by_file() && self.path != self.note().path
+    }
+
+    /// Plans the links of another note to the renamed one.
+    fn plan_linking(&self, from: &NoteHandle) -> Result<Option<PlannedChange>, Error> {
+        if !self.is_moved_page() {
+            return plan_linking(self.store, from, |link| self.new_target(from, link), |name| self.new_id(name));
+        }
+        let edits = retargets(from, |name| self.new_id(name));
+        let planned = plan_text(self.store, from, |old| apply(&self.relinked(from, old)?, &edits))?;
+        Ok(planned.change.is_some().then_some(planned))
+    }
+
+    /// Returns the text of a note with the links in its body to the new names, and those in the properties of a page.
+    fn relinked(&self, from: &NoteHandle, text: &str) -> Result<String, String> {
+        let text = relink(text, |link| self.new_target(from, link))?;
+        let new_name = |name: &str| self.renamed(name, &self.new_name()).filter(|_| self.is_moved_page());
+        Ok(relink_properties(&text, new_name))
+    }
+
+    /// Whether the title has to be written: that of a page is the name of its file, unless a field gives another.
+    fn needs_title(&self, text: &str) -> bool {
+        let moved = self.store.parse_handle(&self.path, text.as_bytes().to_vec());
+        !self.is_moved_page() || moved.title() != self.title
+    }
+
     /// Plans the note itself: its title and date, the links to itself, its path.
     fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
         let note = self.note();
         let id = Edit::SetText { key: "id".into(), text: note.id.to_string() };
         let mut edits: Vec<Edit> = (!self.store.is_source()).then_some(id).into_iter().collect();
-        edits.push(Edit::SetText { key: "title".into(), text: self.title.to_owned() });
+        if self.needs_title(&self.store.text_of(note)?) {
+            edits.push(Edit::SetText { key: "title".into(), text: self.title.to_owned() });
+        }
         edits.extend(retargets(note, |name| self.new_id(name)));
         let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {
@@ -85,7 +140,7 @@ impl RenamePlanner<'_> {
                 (text.clone(), text)
             }
         };
-        let relinked = relink(&String::from_utf8_lossy(&new), |link| self.new_target(note, link));
+        let relinked = self.relinked(note, &String::from_utf8_lossy(&new));
         let new = relinked.map_err(|reason| refuse_change(note, &reason))?.into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
         if from != to && !self.store.can_move(&from, &to) {
@@ -97,11 +152,16 @@ impl RenamePlanner<'_> {
         } else {
             store::Change::Move { from, to, old, new }
         };
-        Ok(PlannedChange { change: Some(change), ..planned })
+        let id = if self.is_moved_page() { NoteId::from_source_path(&self.path) } else { planned.id };
+        Ok(PlannedChange { id, change: Some(change), ..planned })
     }
 
     /// Returns the id for a field that uses an old name.
     fn new_id(&self, name: &str) -> Option<String> {
+        if self.is_moved_page() {
+            // A property has the link in double brackets.
+            return self.renamed(name, NoteId::from_source_path(&self.path).as_str());
+        }
         self.renamed(name, self.note().id.as_str())
     }
 
@@ -119,7 +179,7 @@ impl RenamePlanner<'_> {
                 (to == PathTarget::Note(self.position) && self.path != self.note().path)
                     .then(|| format!("{folder}{file}"))
             }
-            InlineLink::Wiki(target) => self.renamed(target, self.new_name()),
+            InlineLink::Wiki(target) => self.renamed(target, &self.new_name()),
         }
     }
 
@@ -139,13 +199,19 @@ impl RenamePlanner<'_> {
             Some((name, heading)) if !self.is_old_name(target) => (name, format!("#{heading}")),
             _ => (target, String::new()),
         };
-        self.is_old_name(name).then(|| format!("{new}{heading}"))
+        let folder = name.rsplit_once('/').filter(|_| self.is_moved_page() && !new.contains('/'));
+        let folder = folder.map_or(String::new(), |(folder, _)| format!("{folder}/"));
+        self.is_old_name(name).then(|| format!("{folder}{new}{heading}"))
     }
 
     /// Tells whether a name is the old title or file name. Ids and aliases are not.
     fn is_old_name(&self, name: &str) -> bool {
         let (note, name) = (self.note(), name.trim());
         let stem = name.strip_suffix(".md").unwrap_or(name);
+        if self.is_moved_page() {
+            let last = stem.rsplit('/').next().unwrap_or(stem);
+            return name == note.id.as_str() || last.to_lowercase() == note.stem().to_lowercase();
+        }
         // Obsidian knows a note by its file, which keeps its name. That is an alias, in any case, unless it is the id.
         let is_in_any_case = note.stem() != note.id.local() && stem.to_lowercase() == note.stem().to_lowercase();
         let is_file = self.is_named_by_file() && (stem == note.stem() || is_in_any_case);
@@ -160,14 +226,18 @@ impl RenamePlanner<'_> {
 
     /// Returns the name for links: in a vault of Obsidian that of the file, else the new title, or the id if the title can't
     /// be part of a link or means another note.
-    fn new_name(&self) -> &str {
+    fn new_name(&self) -> String {
         let stem = self.note().stem();
+        let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.position);
+        if self.is_moved_page() {
+            let path = self.path.strip_suffix(".md").unwrap_or(&self.path);
+            return if is_free { self.title } else { path }.to_owned();
+        }
         if self.is_named_by_file() && self.names.resolve(stem) == Some(self.position) {
-            return stem;
+            return stem.to_owned();
         }
         let is_linkable = !self.title.contains(['[', ']', '|', '#', '\\', '`', '<']);
-        let is_free = self.names.resolve(self.title).is_none_or(|to| to == self.position);
-        if is_linkable && is_free { self.title } else { self.note().id.as_str() }
+        if is_linkable && is_free { self.title.to_owned() } else { self.note().id.to_string() }
     }
 
     /// Refuses a plan that would make a link lead elsewhere.
@@ -175,9 +245,12 @@ impl RenamePlanner<'_> {
         let (store, old) = (self.store, self.note().path.as_str());
         let renamed = store.after(&changes_of(planned));
         let new_path = |path| if path == old { self.path.as_str() } else { path };
-        let Some(misled) = TargetComparison::new(store, &renamed, new_path).first_changed(&[]) else {
-            return Ok(());
-        };
+        let comparison = TargetComparison::new(store, &renamed, new_path);
+        // The id of a page comes from its file, and changes with that.
+        let moved: Vec<NoteIdx> = self.is_moved_page().then_some(self.position).into_iter().collect();
+        let is_misled = |note: &NoteIdx| comparison.targets_before(*note) != comparison.targets_after(*note);
+        let misled = comparison.first_changed(&moved).or_else(|| moved.iter().copied().find(is_misled));
+        let Some(misled) = misled else { return Ok(()) };
         let message = format!("with this title, links of `{}` would lead to other notes", store.notes()[misled].id);
         Err(Error::new(ErrorKind::Failure, message).hint("replace those links by ids first; nothing was changed"))
     }

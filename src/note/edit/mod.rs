@@ -120,6 +120,23 @@ pub(crate) fn relink(text: &str, new_target: impl Fn(&InlineLink) -> Option<Stri
     Ok(splice(text, body, &new))
 }
 
+/// Replaces the names in `[[name#heading|label]]` in frontmatter, as Obsidian's properties have them; no other byte changes.
+pub(crate) fn relink_properties(text: &str, new_name: impl Fn(&str) -> Option<String>) -> String {
+    let (_, body) = read(text);
+    let (head, body) = text.split_at_checked(body.start).unwrap_or((text, ""));
+    let mut pieces = head.split("[[");
+    let mut new = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        new.push_str("[[");
+        let target = piece.split_once("]]").map(|(link, _)| link.split('|').next().unwrap_or(link));
+        match target.and_then(|target| Some((target, new_name(target.trim())?))) {
+            Some((target, name)) => new.extend([name.as_str(), piece.get(target.len()..).unwrap_or_default()]),
+            None => new.push_str(piece),
+        }
+    }
+    new + body
+}
+
 /// Appends a section to a note; line endings are those of the file.
 pub(crate) fn with_section(text: &str, section: &Section) -> Result<String, String> {
     let (_, body) = read(text);
