@@ -759,8 +759,9 @@ fn recipes_installed_together_hide_no_agents_md() {
     assert_eq!(tree(dir.path()), before);
 }
 
-/// Another recipe that creates AGENTS.md leaves a CLAUDE.md of ours alone, and names the call that moves its section. All
-/// is removed to the byte, in each order, whether the section was moved or not.
+/// Another recipe that creates AGENTS.md leaves a CLAUDE.md of ours alone: both files have the section. When AGENTS.md gets
+/// more than that, the call is named that moves the section there. All is removed to the byte, in each order, whether the
+/// section was moved or not.
 #[test]
 fn an_agents_md_beside_a_claude_md_of_ours_is_reported() {
     let remark = "\nClaude Code does not read AGENTS.md beside CLAUDE.md: `qipu setup claude` moves the section to the \
@@ -770,18 +771,28 @@ fn an_agents_md_beside_a_claude_md_of_ours_is_reported() {
             for order in [["claude", "codex"], ["codex", "claude"]] {
                 let dir = project(&files);
                 let before = tree(dir.path());
+                let agents = dir.path().join("AGENTS.md");
                 run(&dir, "setup claude");
                 let claude = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap();
                 for recipe in ["codex", "zed"] {
                     let told = run(&dir, &format!("setup {recipe}"));
-                    assert!(told.contains(remark), "{told}");
+                    assert!(!told.contains("Claude Code does not read"), "{told}");
+                    assert!(run(&dir, "setup claude --check").contains("current"));
                 }
                 assert_eq!(fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap(), claude);
+                let section = fs::read_to_string(&agents).unwrap();
                 if is_moved {
+                    fs::write(&agents, format!("# Mine\n\n{section}")).unwrap();
+                    let told = run(&dir, "setup codex");
+                    assert!(told.contains(remark), "{told}");
                     assert!(run(&dir, "setup claude").contains("deleted CLAUDE.md"));
                     assert!(!run(&dir, "setup codex").contains("CLAUDE.md"));
                 }
                 order.iter().chain(&["zed"]).for_each(|recipe| drop(run(&dir, &format!("setup {recipe} --remove"))));
+                if is_moved {
+                    assert_eq!(fs::read_to_string(&agents).unwrap().trim_end(), "# Mine");
+                    fs::remove_file(&agents).unwrap();
+                }
                 assert_eq!(tree(dir.path()), before, "{files:?} {is_moved} {order:?}");
             }
         }
@@ -1142,4 +1153,16 @@ fn hooks_name_their_tool_and_event() {
     assert_eq!(matcher(".codex/hooks.json", "SessionStart"), "startup|resume|clear|compact");
     assert_eq!(matcher(".claude/settings.json", "SessionStart"), "startup|resume|clear|compact|fork");
     assert_eq!(matcher(".claude/settings.json", "PreToolUse"), "Edit|Write|MultiEdit|NotebookEdit|Bash");
+}
+
+#[test]
+fn files_that_git_ignores_are_named() {
+    let dir = project(&[(".gitignore", ".claude/\n*.toml\n!keep.toml\n")]);
+    fs::create_dir_all(dir.path().join(".git")).unwrap();
+    let told = run(&dir, "setup claude");
+    let remark = "\ngit ignores .claude/settings.json, .claude/skills/qipu/SKILL.md: whoever else clones this project will \
+                  not get what was written there.\n";
+    assert!(told.contains(remark), "{told}");
+    assert!(!run(&dir, "setup claude").contains("git ignores"), "nothing was written");
+    assert!(!run(&dir, "setup agents-md").contains("git ignores"), "AGENTS.md is not ignored");
 }

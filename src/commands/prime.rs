@@ -82,7 +82,7 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     let store = session.store;
     let stand_ins = StandIns::for_answer(store.notes(), request.no_compaction);
     let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
-    let mut entries = vec![Entry::About(ABOUT)];
+    let mut entries = vec![Entry::About(ABOUT.into())];
     let command = |(ordinal, (line, purpose)): (usize, &(&'static str, &'static str))| {
         // Behind the description, the index of the command before is the ordinal.
         Entry::Command { line, purpose, after: (ordinal > 0).then_some(ordinal) }

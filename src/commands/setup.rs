@@ -44,9 +44,11 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             }
             let mut report = install(&recipes, &project)?;
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
-                report.entries.push(Entry::About(NO_AGENT));
+                report.entries.push(Entry::About(NO_AGENT.into()));
             }
             if !is_plugin {
+                let ignored = ignored_remark(&report, &project).map(|remark| Entry::About(remark.into()));
+                report.entries.extend(ignored);
                 report.entries.extend(remarks(&recipes, &project)?);
             }
             Ok(report)
@@ -81,7 +83,20 @@ fn remarks(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Vec<Ent
     if !project.has_store() {
         remarks.push(NO_STORE);
     }
-    Ok(remarks.into_iter().map(Entry::About).collect())
+    Ok(remarks.into_iter().map(|remark| Entry::About(remark.into())).collect())
+}
+
+/// Returns the remark that git ignores files that were written; `None` if it ignores none.
+fn ignored_remark(report: &Report, project: &Project<'_>) -> Option<String> {
+    let written = |entry: &Entry| match entry {
+        Entry::Change(change) if change.action != "deleted" => Some(change.path.clone()),
+        _ => None,
+    };
+    let written = report.entries.iter().filter_map(written).filter(|path| project.is_ignored(path));
+    let ignored = written.collect::<Vec<_>>().join(", ");
+    let remark =
+        || format!("git ignores {ignored}: whoever else clones this project will not get what was written there.");
+    (!ignored.is_empty()).then(remark)
 }
 
 /// Finds a recipe, or the plugin for it, by name; the hint of the error lists all names.
@@ -142,7 +157,7 @@ fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error
     let state = recipe.state(project)?;
     let mut report = report(vec![Entry::Recipe(recipe_entry(recipe, project, state.name()))]);
     if state != RecipeState::Missing {
-        report.entries.extend(recipe.remark(project)?.map(Entry::About));
+        report.entries.extend(recipe.remark(project)?.map(|remark| Entry::About(remark.into())));
     }
     if let Some(message) = recipe.flaw(project)? {
         let force = if state == RecipeState::Edited { " --force" } else { "" };
@@ -188,7 +203,7 @@ fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
         }
     }
     if installed.is_empty() {
-        return Ok(report(vec![Entry::About("qipu is not set up here.")]));
+        return Ok(report(vec![Entry::About("qipu is not set up here.".into())]));
     }
     remove(&installed, project)
 }

@@ -1,6 +1,7 @@
 //! The entries of a report: the parts that are shown or left out as a whole. The fields of a type that derives
 //! `Serialize`, in their order, are its JSON object (specs/json.md).
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -24,7 +25,7 @@ pub enum Entry {
         under: usize,
     },
     /// The description of qipu.
-    About(&'static str),
+    About(Cow<'static, str>),
     /// A command.
     Command {
         /// The command line.

@@ -23,7 +23,7 @@ const HIDDEN: &str = "Claude Code does not read AGENTS.md beside your CLAUDE.loc
 pub(super) const REASON: &str = "Claude Code does not read AGENTS.md beside CLAUDE.md";
 
 /// Returns the file that contains the section of the recipe `claude`: CLAUDE.md; but AGENTS.md where Claude Code reads it,
-/// or would read it without a CLAUDE.md that contains nothing but our section.
+/// or would read it without a CLAUDE.md that contains nothing but our section, if it has more than that.
 pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
     let has_better = !project.is_there(AGENTS_MD)? || project.is_there(INNER_CLAUDE_MD)?;
     if has_better || project.is_same_file(CLAUDE_MD, AGENTS_MD) {
@@ -32,10 +32,22 @@ pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
     let Some(text) = project.read(CLAUDE_MD)? else { return Ok(AGENTS_MD) };
     let section = ManagedSection::find_in(CLAUDE_MD, &MARKDOWN, &text)?;
     let is_agents_md_better = match section {
-        Some(section) => section.removed("").is_none() && section.marker.users.iter().all(|user| user == "claude"),
+        // Two files with nothing but the section lack nothing, whichever of them is read.
+        Some(section) => {
+            section.removed("").is_none()
+                && section.marker.users.iter().all(|user| user == "claude")
+                && !has_section_alone(project)?
+        }
         None => imports(&text, AGENTS_MD),
     };
     Ok(if is_agents_md_better { AGENTS_MD } else { CLAUDE_MD })
+}
+
+/// Whether AGENTS.md contains our section and nothing else.
+fn has_section_alone(project: &Project<'_>) -> Result<bool, Error> {
+    let Some(text) = project.read(AGENTS_MD)? else { return Ok(false) };
+    let section = ManagedSection::find_in(AGENTS_MD, &MARKDOWN, &text)?;
+    Ok(section.is_some_and(|section| section.removed("").is_none()))
 }
 
 /// Returns a remark if the section is in AGENTS.md, and Claude Code does not read that for the user alone. The section

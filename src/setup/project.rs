@@ -6,7 +6,9 @@ use anyhow::{Context, Result, bail};
 
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
-use crate::store::{FolderLock, Location, atomic_write, files, find_root, lock_folder, project_root, relative_to};
+use crate::store::{
+    FolderLock, Location, atomic_write, files, find_root, is_ignored_by_git, lock_folder, project_root, relative_to,
+};
 
 /// A file's text before and after a change; `None` where there is no file.
 pub(super) type TextChange = (Option<String>, Option<String>);
@@ -111,6 +113,12 @@ impl<'a> Project<'a> {
     /// If that is not known.
     pub(super) fn is_there(&self, path: &str) -> Result<bool> {
         files::is_there(&self.root.join(path))
+    }
+
+    /// Whether git ignores a file, so that it stays on this machine.
+    pub fn is_ignored(&self, path: &str) -> bool {
+        let root = self.root.canonicalize();
+        root.is_ok_and(|root| is_ignored_by_git(&self.location.files, &root.join(path)))
     }
 
     /// Tells whether two paths lead to one file.
