@@ -603,3 +603,28 @@ fn a_worklist_fits_into_every_budget() {
         assert!(last > whole.chars().count() / 2, "{format:?} {last}");
     }
 }
+
+#[test]
+fn captured_notes_need_no_links() {
+    let dir = store(
+        "",
+        &[
+            ("alone", "title: Alone", "Lonely words."),
+            ("hub", "title: Hub\nlinks: [{type: related, id: spoke}]", ""),
+            ("spoke", "title: Spoke", ""),
+        ],
+    );
+    let captured = run(dir.path(), &["capture", "Finding about the parser", "-q"]);
+    fs::write(dir.path().join(".qipu/notes/\u{d55c}\u{ad6d}.md"), "A file with an id of its path.\n").unwrap();
+    let alone = |args: &[&str]| {
+        let ids = run(dir.path(), &[&["review", "--format", "ids"], args].concat());
+        ids.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(alone(&[]).len(), 2, "{:?}", alone(&[]));
+    assert!(!alone(&[]).contains(&captured.trim().to_owned()) && alone(&[]).contains(&"alone".to_owned()));
+    assert_eq!(alone(&["--kind", "orphan"]).len(), 3, "one who asks for them gets all");
+    assert_eq!(alone(&["--max-chars", "30"]).len(), 2, "a budget leaves out nothing that fits");
+    let doctor = answer(dir.path(), &["doctor"], &[]).stdout;
+    assert_eq!(doctor.matches("(no-links)").count(), 2, "{doctor}");
+    assert!(run(dir.path(), &["status"]).contains("    3  unlinked\n"));
+}

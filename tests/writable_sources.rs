@@ -501,7 +501,8 @@ fn a_status_is_written_at_the_top_of_a_document() {
     project.change(&["supersede", "old", "new"]);
     assert_eq!(text("old.md"), "---\nstatus: superseded\nupdated: 2025-01-01\n---\nText.\n");
     project.change(&["update", "new", "--status", "stable", "--set", "valid_until=2030-01-01"]);
-    assert!(text("new.md").contains("\nstatus: stable\nvalid_until: 2030-01-01\n"), "{}", text("new.md"));
+    let fields = text("new.md");
+    assert!(fields.contains("\nstatus: stable\n") && fields.contains("\nvalid_until: \"2030-01-01\"\n"), "{fields}");
     project.change(&["update", "own", "--status", "done"]);
     assert!(text("own.md").starts_with("---\ncustom: {status: done}\n"), "{}", text("own.md"));
     let made = project.change(&["capture", "A text", "--status", "draft", "--title", "Made"]);

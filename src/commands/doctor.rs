@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::change::{self, PlannedChange, repair};
 use super::collections::{distrusted, setting_findings};
-use super::{needs_links, note_findings, note_warning, secrets, stale};
+use super::{is_captured, needs_links, note_findings, note_warning, secrets, stale};
 use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -246,7 +246,7 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
-        if needs_links(note) && !note.id.is_generated() && !graph.is_linked(place) {
+        if needs_links(note) && !is_captured(note) && !graph.is_linked(place) {
             warn("no-links", "the note has no links in either direction".to_owned());
         }
     }

@@ -197,6 +197,12 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
     }
 }
 
+/// Whether a note was made by `capture` or `create`, which give it an id and a date: a file without an id may get one of the
+/// same form.
+fn is_captured(note: &NoteHandle) -> bool {
+    note.id.is_generated() && note.list_fields().created().is_some()
+}
+
 /// Whether a note that no link leads to or from is worth counting: documents and journals need none.
 fn needs_links(note: &NoteHandle) -> bool {
     note.dialect() == Dialect::Qipu && !note.is_journal()

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::ToSpan;
 
 use super::change::next_review;
+use super::is_captured;
 use super::stale::{self, CodeFinding};
 use crate::anchors::Verdict;
 use crate::context::{NoteFilter, Session};
@@ -269,11 +270,11 @@ impl<'a, 's> Reviewer<'a, 's> {
         notes.map(finding).collect()
     }
 
-    /// Returns the notes without links, those with generated ids only if they are asked for: a captured note needs none. The
+    /// Returns the notes without links, captured ones only if they are asked for: they need none. The
     /// most similar note of each is found when its row is made.
     fn orphans(&self, is_asked: bool) -> impl Iterator<Item = Finding> {
         let graph = self.session.graph();
-        let is_expected = move |note: &NoteHandle| is_asked || !note.id.is_generated();
+        let is_expected = move |note: &NoteHandle| is_asked || !is_captured(note);
         let alone = self.unchecked().filter(move |(place, note)| is_expected(note) && !graph.is_linked(*place));
         alone.map(|(place, _)| {
             let reason = "it has no links in either direction".to_owned();

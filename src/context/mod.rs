@@ -176,8 +176,11 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_itself(self.result.stand_ins.digests.representative(note));
         }
         self.result.named.extend(&self.chosen);
-        let embedded = embeds::embedded_notes(self.session, &self.chosen);
-        self.choose_passing(embedded);
+        // A graph and a pack have the notes that are named, and no others.
+        if self.hides_outdated {
+            let embedded = embeds::embedded_notes(self.session, &self.chosen);
+            self.choose_passing(embedded);
+        }
         let mocs = self.store.positions(&self.selectors.mocs)?;
         let walks = self.store.positions(&self.selectors.walks)?;
         self.asked.extend(mocs.iter().chain(&walks));
