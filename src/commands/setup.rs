@@ -128,7 +128,7 @@ fn list(project: &Project<'_>) -> Result<Report, Error> {
         Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), path, ..entry }))
     };
     let mut report = report(RECIPES.iter().map(entry).collect::<Result<_, Error>>()?);
-    report.entries.extend(attributes_without_driver(project).map(|_| Entry::About(UNREGISTERED_DRIVER)));
+    report.entries.extend(attributes_without_driver(project).map(|_| Entry::About(UNREGISTERED_DRIVER.into())));
     Ok(report)
 }
 
