@@ -845,7 +845,7 @@ impl Model<'_> {
         };
         let exact = |path: &str| notes.iter().find(|note| note.path == path);
         if collection.dialect.is_none() {
-            if ending != Some("md") {
+            if !ending.is_some_and(|ending| ["md", "markdown", "mdx"].contains(&ending)) {
                 return Target::NoLink;
             }
             let Some(target) = normalized(&folder, relative) else { return Target::NoLink };
