@@ -648,6 +648,22 @@ fn a_merge_makes_no_note_superseded() {
 }
 
 #[test]
+fn a_heading_that_was_the_title_is_renamed_with_it() {
+    for (heading, title, new) in [
+        ("# Old name", "New name", "# New name"),
+        ("Old name\n========", "New name", "New name\n========"),
+        ("# Another", "New name", "# Another"),
+        ("## Old name", "New name", "## Old name"),
+        ("# Old name", "New [x]", "# Old name"),
+    ] {
+        let dir = store(&[("notes/page.md", &format!("---\nid: a\ntitle: Old name\n---\n{heading}\n\nText.\n"))]);
+        assert_eq!(call(path(&dir), &["rename", "a", title]).code(), 0);
+        let text = text(&dir, "notes/page.md");
+        assert!(text.ends_with(&format!("---\n{new}\n\nText.\n")), "{text}");
+    }
+}
+
+#[test]
 fn rename_has_a_dry_run_and_repairs_a_stale_file_name() {
     let dir = store(&[
         ("notes/qp-a1-old.md", "---\nid: qp-a1\ntitle: New\n---\n"),

@@ -141,7 +141,8 @@ impl RenamePlanner<'_> {
             }
         };
         let relinked = self.relinked(note, &String::from_utf8_lossy(&new));
-        let new = relinked.map_err(|reason| refuse_change(note, &reason))?.into_bytes();
+        let relinked = relinked.map_err(|reason| refuse_change(note, &reason))?;
+        let new = self.with_heading(relinked).into_bytes();
         let (from, to) = (note.path.clone(), self.path.clone());
         if from != to && !self.store.can_move(&from, &to) {
             let message = format!("{} exists already", self.store.shown(&to));
@@ -154,6 +155,24 @@ impl RenamePlanner<'_> {
         };
         let id = if self.is_moved_page() { NoteId::from_source_path(&self.path) } else { planned.id };
         Ok(PlannedChange { id, change: Some(change), ..planned })
+    }
+
+    /// Returns the text with the new title as its first heading of level 1, if that was the old title. A title with a sign of
+    /// Markdown would be another text in a heading.
+    fn with_heading(&self, text: String) -> String {
+        const SIGNS: [char; 11] = ['[', ']', '<', '`', '#', '\\', '*', '_', '!', '&', '$'];
+        if self.store.is_source() || self.title.contains(SIGNS) {
+            return text;
+        }
+        let parsed = self.store.parse(&self.note().path, text.clone().into_bytes());
+        let headings = parsed.headings();
+        let first = headings.iter().find(|heading| heading.level == 1).map(|heading| parsed.heading_range(heading));
+        match first.filter(|range| text.get(range.clone()) == Some(self.note().title())) {
+            Some(range) => {
+                [text.get(..range.start), Some(self.title), text.get(range.end..)].into_iter().flatten().collect()
+            }
+            None => text,
+        }
     }
 
     /// Returns the id for a field that uses an old name.
