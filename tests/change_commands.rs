@@ -261,7 +261,7 @@ fn a_correction_that_is_not_unique_is_refused_with_the_count() {
         ),
         (&["b", "--section", "How", "--body", "y"], "can't change `b`: it has no heading `How` (0 headings)"),
         (
-            &["a", "--section", "Why", "--body", "## Why\n\ny"],
+            &["a", "--section", "Why", "--body", "## How\n\ny"],
             "can't change `a`: the text has a heading that would end the section",
         ),
         (

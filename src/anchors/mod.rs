@@ -330,10 +330,10 @@ impl<'c> Check<'c> {
         let dates = self.dates(&judged);
         let dated = judged.into_iter().zip(dates).zip(&self.is_of_project);
         let dated = dated.map(|((judged, since), is_of_project)| {
-            let verdict = match judged {
+            let verdict = match judged.map_err(|undated| undated.changed) {
                 Ok(verdict) => verdict,
-                Err(Undated { changed: Some((place, lines)), .. }) => Verdict::Changed { place, lines, since },
-                Err(Undated { changed: None, .. }) => Verdict::Gone { since },
+                Err(Some((place, lines))) => Verdict::Changed { place, lines, since },
+                Err(None) => Verdict::Gone { since },
             };
             is_of_project.then_some(verdict)
         });
@@ -341,13 +341,13 @@ impl<'c> Check<'c> {
     }
 
     /// Returns the verdict on a reference, or one that lacks the commit.
-    fn judge(&self, index: usize) -> Result<Verdict, Undated<'_>> {
+    fn judge(&self, index: usize) -> Result<Verdict, Box<Undated<'_>>> {
         let reference = self.subjects[index].reference;
         let is_there = self.files.has(&reference.path);
         let path =
             if is_there { reference.path.clone() } else { self.changes.renamed(self.bases[index], &reference.path) };
         if !self.files.has(&path) {
-            return Err(Undated { changed: None, path, sought: Sought::File });
+            return Err(Box::new(Undated { changed: None, path, sought: Sought::File }));
         }
         let file = self.files.read(&path);
         let symbol = reference.symbol.as_deref().map(Symbol::parse);
@@ -365,7 +365,7 @@ impl<'c> Check<'c> {
         match (baseline.find(&file), symbol.zip(self.items[index].as_ref())) {
             (LinePlacement::Lost, _) => {
                 let sought = Sought::Symbol(symbol.map_or("", |symbol| symbol.word));
-                Err(Undated { changed: None, path, sought })
+                Err(Box::new(Undated { changed: None, path, sought }))
             }
             (placement, Some((symbol, recorded))) => self.judge_item(index, placement, symbol, recorded, path, &file),
             (LinePlacement::At(found), None) => Ok(match at(reference, *line, &path, Some(found)) {
@@ -376,7 +376,7 @@ impl<'c> Check<'c> {
             (LinePlacement::Changed(found), None) => {
                 let line = found.or_else(|| file.line(*line).map(|_| *line));
                 let changed = Some((CodePlace { path: path.clone(), line }, None));
-                Err(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) })
+                Err(Box::new(Undated { changed, path, sought: Sought::Lines(text, file.count(text)) }))
             }
         }
     }
@@ -390,7 +390,7 @@ impl<'c> Check<'c> {
         recorded: &'s RecordedItem,
         path: String,
         file: &SourceText,
-    ) -> Result<Verdict, Undated<'s>> {
+    ) -> Result<Verdict, Box<Undated<'s>>> {
         let reference = self.subjects[index].reference;
         let (line, text) = self.recorded[index].as_ref().map_or((1, ""), |(line, text)| (*line, text));
         let (place, is_rarer) = match placement {
@@ -412,7 +412,7 @@ impl<'c> Check<'c> {
         }
         let lines = recorded.item.as_ref().map(|old| now.changed_lines(old));
         let changed = Some((CodePlace { path: path.clone(), line: Some(place) }, lines));
-        Err(Undated { changed, path, sought: Sought::Item(item, line) })
+        Err(Box::new(Undated { changed, path, sought: Sought::Item(item, line) }))
     }
 
     fn has_moved(&self, index: usize, path: &str) -> bool {
@@ -420,7 +420,7 @@ impl<'c> Check<'c> {
     }
 
     /// Returns when the text of each verdict without a commit disappeared; for the others, `Unknown`.
-    fn dates(&self, judged: &[Result<Verdict, Undated<'_>>]) -> Vec<Since> {
+    fn dates(&self, judged: &[Result<Verdict, Box<Undated<'_>>>]) -> Vec<Since> {
         let Some(history) = self.history else { return vec![Since::Unknown; judged.len()] };
         let (mut names, mut lookups, mut is_beyond) = (BTreeSet::new(), 0, vec![true; judged.len()]);
         for (index, undated) in undated(judged) {
@@ -459,8 +459,8 @@ impl<'c> Check<'c> {
 }
 
 /// Iterates over the verdicts that lack the commit, with their positions.
-fn undated<'u, 'a>(judged: &'u [Result<Verdict, Undated<'a>>]) -> impl Iterator<Item = (usize, &'u Undated<'a>)> {
-    judged.iter().enumerate().filter_map(|(index, judged)| Some((index, judged.as_ref().err()?)))
+fn undated<'u, 'a>(judged: &'u [Result<Verdict, Box<Undated<'a>>>]) -> impl Iterator<Item = (usize, &'u Undated<'a>)> {
+    judged.iter().enumerate().filter_map(|(index, judged)| Some((index, &**judged.as_ref().err()?)))
 }
 
 /// Returns the commit after the last version that has what is searched for. `has` returns `None` for a version that could

@@ -21,7 +21,7 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
     };
     let mut from_command = args.iter().skip_while(|arg| !takes_text(arg));
     // Building all commands takes longer than parsing most calls.
-    if !from_command.any(|arg| may_be_text(arg)) {
+    if !from_command.any(may_be_text) {
         return args.to_vec();
     }
     let mut root = command();

@@ -13,7 +13,7 @@ use crate::context::{NoteFilter, Session};
 use crate::error::Error;
 use crate::escape::{abbreviated, one_line, shortened};
 use crate::graph::{Conflict, Contradiction, Graph, NameIndex, SETTLED, Successions, contradictions};
-use crate::note::Value;
+use crate::note::{SUPERSEDED_BY, SUPERSEDES, Value};
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::{ReviewKind, ReviewRequest};
 use crate::store::{NoteHandle, NoteIdx, Store};
@@ -104,6 +104,17 @@ impl<'a, 's> Reviewer<'a, 's> {
         let retired = self.note(note).retired(|| self.store.today.day());
         let is_superseded = self.successions.is_superseded(note) && !self.note(note).is_draft();
         retired.is_none_or(|retired| retired.status.is_none()) && !is_superseded
+    }
+
+    /// Whether a link says that the note is replaced, or that it, a draft, replaces another, and has no effect yet. A merge would
+    /// give it one, and is refused.
+    fn has_pending_succession(&self, note: NoteIdx) -> bool {
+        let links = self.session.graph();
+        let replaces = || {
+            links.outgoing(note).any(|edge| &*edge.kind == SUPERSEDES)
+                || links.incoming(note).any(|edge| &*edge.kind == SUPERSEDED_BY)
+        };
+        self.as_written.is_superseded(note) || (self.note(note).is_draft() && replaces())
     }
 
     fn open_notes(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
@@ -222,7 +233,7 @@ impl<'a, 's> Reviewer<'a, 's> {
         let pairs = self.session.engine().near_duplicates().into_iter();
         let graph = self.session.graph();
         let pairs = pairs.filter(move |pair| {
-            [pair.first, pair.second].iter().all(|note| self.is_open(*note))
+            [pair.first, pair.second].iter().all(|note| self.is_open(*note) && !self.has_pending_succession(*note))
                 && !is_linked(graph, pair.first, pair.second, |kind| SETTLED.as_flattened().contains(&kind))
         });
         pairs.map(|pair| {

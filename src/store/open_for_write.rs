@@ -64,7 +64,7 @@ pub type Planned<T> = Result<(Vec<Change>, T), Error>;
 
 /// The end of one attempt to change a store.
 enum AttemptOutcome<T> {
-    Done(Store, Lock, T),
+    Done(Box<(Store, Lock, T)>),
     /// Another program may be saving files that the plan depends on, at a time of the file system.
     Unsettled(BTreeSet<FileVersion>, i64),
 }
@@ -100,7 +100,7 @@ impl ChangeAttempts<'_> {
         }
         let (changes, report) = planned?;
         store.apply(&changes, &lock)?;
-        Ok(AttemptOutcome::Done(store, lock, report))
+        Ok(AttemptOutcome::Done(Box::new((store, lock, report))))
     }
 
     fn open(&mut self) -> Result<(Store, Lock), Error> {
@@ -141,7 +141,7 @@ impl Store {
             ChangeAttempts { location, current_dir, builder, dependence, left, waited_for, recovered: 0 };
         loop {
             match attempts.next(&plan)? {
-                AttemptOutcome::Done(store, lock, report) => return Ok((store, lock, report)),
+                AttemptOutcome::Done(done) => return Ok(*done),
                 AttemptOutcome::Unsettled(versions, now) => {
                     let rest = versions.iter().map(|version| version.remaining_quiet_time(now)).max();
                     (location.waits.pause)(rest.unwrap_or_default());

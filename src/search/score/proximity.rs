@@ -123,9 +123,9 @@ pub(crate) fn best_paragraph_score(index: &CompositeIndex, text: &DocText<TermId
     best * share
 }
 
-/// Returns the weight of a note's only paragraph as its best one: `1 − notes / paragraphs`. Beside notes of many
-/// paragraphs, each of which offers its best one, a short note needs its own; among notes of one paragraph it would only
-/// repeat the score of the words.
+/// Returns the weight of a note's only paragraph as its best one: `1 − notes / paragraphs`. Beside notes that
+/// offer the best of many paragraphs, a short note needs its own; among notes of one paragraph it would only repeat the score
+/// of the words.
 fn only_paragraph_share(index: &CompositeIndex) -> f64 {
     (1.0 - index.note_count() as f64 / index.totals.paragraphs.max(1) as f64).max(0.0)
 }
