@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::walk::dir_handle::{DirHandle, FileType};
+use super::walk::source_scan::is_markdown;
 use super::walk::tree::{is_hidden, items};
 use super::{NoteHandle, Store, discover, project_root};
 use crate::note::Dialect;
@@ -65,7 +66,9 @@ impl Store {
     /// does. Lists the files once.
     fn has_file_named(&self, note: &NoteHandle, link: &str) -> bool {
         let name = link.split('#').next().unwrap_or_default();
-        if note.dialect() != Dialect::Obsidian || !name.rsplit('/').next().is_some_and(|name| name.contains('.')) {
+        let has_ending = name.rsplit('/').next().is_some_and(|name| name.contains('.'));
+        // A page is a note, or not one of this source.
+        if note.dialect() != Dialect::Obsidian || !has_ending || is_markdown(name.as_bytes()) {
             return false;
         }
         let (collection, _) = self.locate(&note.path);
