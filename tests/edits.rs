@@ -407,13 +407,13 @@ fn many_edits_at_once_are_the_same_as_one_by_one() {
                 _ => Edit::SetCustom { key, text },
             }
         });
-    crate::support::generators::runner(1500)
+    generators::runner(1500)
         .run(&(prop::sample::select(fields.to_vec()), prop::collection::vec(edit, 0..9)), |(fields, edits)| {
             let note = format!("---\n{fields}\n---\nText.\n");
             let one_by_one = edits.iter().try_fold(note.clone(), |text, edit| apply(&text, std::slice::from_ref(edit)));
             let at_once = apply(&note, &edits);
             let read = |text: &Result<String, String>| {
-                let note = text.as_ref().map(|text| qipu::note::Note::parse("n.md", text.clone().into_bytes()));
+                let note = text.as_ref().map(|text| Note::parse("n.md", text.clone().into_bytes()));
                 note.map(|note| (note.tags.clone(), note.custom.clone(), note.sources.clone(), note.body().to_owned()))
                     .map_err(Clone::clone)
             };

@@ -132,7 +132,7 @@ impl LineScanner {
             return None;
         }
         if let Some((start, end)) = self.syntax.block_comments.iter().find(|(start, _)| rest.starts_with(start)) {
-            self.state = LexicalState::Comment(*end);
+            self.state = LexicalState::Comment(end);
             return Some(start.len());
         }
         if let Some((read, quoted)) = self.quote(rest, &scanned.code) {

@@ -63,7 +63,7 @@ fn is_device(name: &str) -> bool {
         number.is_some_and(|(_, number)| matches!(number.as_bytes(), [b'1'..=b'9']))
     };
     ["con", "prn", "aux", "nul"].iter().any(|device| stem.eq_ignore_ascii_case(device))
-        || ["com", "lpt"].iter().any(|kind| is_numbered(&kind))
+        || ["com", "lpt"].iter().any(is_numbered)
 }
 
 /// Returns the percent-encoded path of `to` relative to the folder of `from`, as markdown links contain it.
