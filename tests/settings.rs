@@ -333,6 +333,40 @@ fn a_store_without_a_repository_has_no_other_names() {
 }
 
 #[test]
+fn notes_of_the_user_use_the_names_that_the_users_settings_give_in_every_project() {
+    let world = World::empty();
+    for project in ["app", "other"] {
+        std::fs::create_dir_all(world.at(&format!("{project}/.git"))).unwrap();
+        world.write(&format!("{project}/.qipu/notes/{project}.md"), &format!("---\nid: n-{project}\n---\nText.\n"));
+        world.write(&format!("{project}/pages/page.md"), "# Page\n");
+    }
+    // One of these stores is that of the project, and the folder of documents lies in it.
+    let [app, pages] = ["app", "app/pages"].map(|path| world.at(path));
+    let settings =
+        format!("[[stores]]\npath = {app:?}\nname = \"work\"\n[[sources]]\npath = {pages:?}\nname = \"pages\"\n");
+    world.write("settings/qipu/config.toml", &settings);
+    for project in ["app", "other"] {
+        let note = "---\nid: mine\n---\nSee [[work:n-app]] [[pages:page]] [[project:n-app]] [[root:n-app]].\n";
+        world.write("data/qipu/notes/mine.md", note);
+        let links = world.answer_in(project, &["link", "list", "mine"]);
+        for (name, is_known) in
+            [("work:n-app", true), ("pages:page", true), ("project:n-app", false), ("root:n-app", false)]
+        {
+            assert_eq!(!links.contains(&format!("(missing) {name}")), is_known, "{project} {name}: {links}");
+            let add = ["link", "add", "mine", name, "--to", "user"];
+            let answer = world.call_of_user(project, None, &add);
+            // A command writes the name that lasts.
+            assert_eq!(answer.error.is_none(), is_known || project == "app", "{project} {name}: {:?}", answer.error);
+        }
+        let text = std::fs::read_to_string(world.at("data/qipu/notes/mine.md")).unwrap();
+        let names: Vec<&str> = text.lines().filter_map(|line| line.split("id: \"").nth(1)?.split('"').next()).collect();
+        assert_eq!(names, ["work:n-app", "pages:page"], "{project}: {text}");
+    }
+    let error = world.call_of_user("app", None, &["update", "project:n-app", "--value", "1", "--to", "user"]).error;
+    assert!(format!("{error:?}").contains("belongs to the collection `project`"), "{error:?}");
+}
+
+#[test]
 fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
     let world = packages();
     for (folder, to, from, note, name) in [

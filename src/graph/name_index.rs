@@ -7,7 +7,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use crate::note::{COLLECTION_MARK, Dialect, EncodedTarget, MARKDOWN_ENDINGS, join_path, normalize_path};
-use crate::store::{Authority, Collection, CollectionReason, NoteHandle, NoteIdx, Store, naming_collection};
+use crate::store::{Collection, CollectionReason, NoteHandle, NoteIdx, Store, naming_collection};
 
 /// Finds notes by their names: ids, titles, aliases, file stems and paths. A name means a note of the collection of the
 /// note that contains it, or, behind the name of a collection and a colon, one of that.
@@ -30,8 +30,10 @@ struct CollectionNames<'a> {
     notes: &'a [Arc<NoteHandle>],
     range: Range<usize>,
     name: &'a str,
-    authority: Authority,
+    /// Whether it is the user's own store.
     is_users_own: bool,
+    /// Whether it is that, or the user's settings name it.
+    is_of_user: bool,
     dialect: Dialect,
     by_id: HashMap<&'a str, NoteIdx, RandomState>,
     /// The names of the notes that are no drafts, then those of drafts.
@@ -101,11 +103,14 @@ impl<'a> NameIndex<'a> {
         let own = self.collection_of(from)?;
         own.resolve(target).or_else(|| {
             let (name, rest) = target.split_once(COLLECTION_MARK).filter(|_| self.has_names)?;
-            let name = self.about.map_or(name, |about| about.current_name(name));
-            let named = self.collections.iter().find(|collection| collection.name == name)?;
-            // Which note such a name means depends on the project, and the user's own notes count in every project.
-            let is_stable = !own.is_users_own || named.authority == Authority::User;
-            if is_stable { named.resolve(rest.trim()) } else { None }
+            let current = self.about.map_or(name, |about| about.current_name(name));
+            let named = self.collections.iter().find(|collection| collection.name == current)?;
+            // The notes of the user's own store count in every project, and the other names mean others in each.
+            let is_stable = match self.about {
+                Some(about) if name != current => about.is_other_name_of_user(name),
+                _ => named.is_of_user,
+            };
+            if own.is_users_own && !is_stable { None } else { named.resolve(rest.trim()) }
         })
     }
 
@@ -172,14 +177,15 @@ impl<'a> CollectionNames<'a> {
     fn new(notes: &'a [Arc<NoteHandle>], range: Range<usize>) -> Self {
         let first = &notes[NoteIdx::new(range.start)];
         let (name, dialect) = (first.collection_name(), first.dialect());
-        let authority = first.collection().map(|own| own.authority).unwrap_or_default();
-        let is_users_own = first.collection().is_some_and(|own| own.reason == CollectionReason::User);
+        let reason = first.collection().map(|own| &own.reason);
+        let is_users_own = reason == Some(&CollectionReason::User);
+        let is_of_user = reason.is_some_and(CollectionReason::is_of_user);
         let mut names = Self {
             notes,
             range,
             name,
-            authority,
             is_users_own,
+            is_of_user,
             dialect,
             by_id: HashMap::default(),
             by_text: OnceLock::new(),

@@ -1,6 +1,6 @@
 //! Collections: the stores and sources that one answer is made of.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -18,6 +18,8 @@ pub struct OtherNames {
     pub(super) names: BTreeMap<String, String>,
     /// The one of the project's store that links to it are written with.
     pub(super) of_project: Option<String>,
+    /// Those of them that the user's settings give, which mean the same in every project.
+    pub(super) of_user: BTreeSet<String>,
 }
 
 /// A store, or a source: a folder of markdown that is read where it lies.
@@ -56,8 +58,23 @@ impl Collection {
         self.other_names.names.get(name).map_or(name, String::as_str)
     }
 
+    /// Whether the user's settings give another name than that in the answer.
+    pub fn is_other_name_of_user(&self, name: &str) -> bool {
+        self.other_names.of_user.contains(name)
+    }
+
+    /// Returns the name that links in another collection lead to its notes with; `None` if none does from there.
+    pub(super) fn name_in_links_of(&self, from: &Self) -> Option<&str> {
+        if from.reason != CollectionReason::User {
+            return Some(self.name_in_links());
+        }
+        let mut others = self.other_names.of_user.iter().map(String::as_str);
+        let own = Some(self.name.as_str()).filter(|_| self.reason.is_of_user());
+        own.or_else(|| others.find(|name| self.current_name(name) == self.name))
+    }
+
     /// Returns the name that links to its notes are written with.
-    pub(super) fn name_in_links(&self) -> &str {
+    fn name_in_links(&self) -> &str {
         self.other_names.of_project.as_deref().filter(|_| self.is_project()).unwrap_or(&self.name)
     }
 
@@ -120,6 +137,11 @@ pub enum CollectionReason {
 }
 
 impl CollectionReason {
+    /// Whether it counts in every project of the user, by the same name.
+    pub fn is_of_user(&self) -> bool {
+        matches!(self, Self::User | Self::UserSettings)
+    }
+
     /// Returns how a source that counts for this reason is made writable, as an order.
     pub fn how_to_write(&self) -> String {
         match self {

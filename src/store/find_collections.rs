@@ -2,7 +2,8 @@
 //!
 //! A repository is untrusted: its config names only folders inside it, without symbolic links, unless the user allows it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -304,9 +305,7 @@ fn divide_files(all: &mut [FoundCollection]) {
 /// Sets the authority of each collection, before `--only` leaves any out. What lies in the repository of the
 /// project has that of the repository, whatever else names it.
 pub(super) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
-    let is_of_user =
-        |one: &FoundCollection| matches!(one.reason, CollectionReason::User | CollectionReason::UserSettings);
-    let project = all.first().filter(|first| first.rules.is_none() && !is_of_user(first));
+    let project = all.first().filter(|first| first.rules.is_none() && !first.reason.is_of_user());
     let folder = project.map(|project| discover::project_folder(&project.root));
     let repository = folder.map(|folder| repository_root(files, folder).unwrap_or(folder).to_path_buf());
     for index in 0..all.len() {
@@ -336,8 +335,9 @@ struct CollectionFinder<'a> {
     patterns: KnownPatterns,
     /// The folders of all stores, if they are known before the collections are added.
     stores: Vec<PathBuf>,
-    /// The folder of a store with each name that a config or its place gives it, in this order.
-    given_names: Vec<(PathBuf, String)>,
+    /// The folder of a store with each name that a config or its place gives it, and whether the user's settings do, in this
+    /// order.
+    given_names: Vec<(PathBuf, String, bool)>,
     /// The number of sources without documents, which were searched in vain.
     empty_sources: usize,
 }
@@ -410,17 +410,20 @@ impl<'a> CollectionFinder<'a> {
         };
         let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
         let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
-        let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root)));
-        let mut names = BTreeMap::new();
-        for (root, name) in self.given_names.iter().cloned().chain(of_folders) {
+        let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root), false));
+        let (mut names, mut of_user) = (BTreeMap::new(), BTreeSet::new());
+        for (root, name, is_of_user) in self.given_names.iter().cloned().chain(of_folders) {
             let (name, store) = (valid_name(&name), stores().find(|one| one.root == root));
-            if let Some(store) = store.filter(|_| !self.names.contains(&name)) {
-                names.entry(name).or_insert_with(|| store.name.clone());
+            let Some(store) = store.filter(|_| !self.names.contains(&name)) else { continue };
+            // The first one has the name.
+            if let Entry::Vacant(free) = names.entry(name.clone()) {
+                free.insert(store.name.clone());
+                of_user.extend(is_of_user.then_some(name));
             }
         }
         let of_project = valid_name(&folder_name(first));
         let is_projects = names.get(&of_project).is_some_and(|name| name == PROJECT);
-        OtherNames { names, of_project: is_projects.then_some(of_project) }
+        OtherNames { names, of_project: is_projects.then_some(of_project), of_user }
     }
 
     /// Adds the store of the project, and what its config names.
@@ -548,7 +551,7 @@ impl<'a> CollectionFinder<'a> {
         reason: CollectionReason,
         file: Option<&str>,
     ) -> Option<(String, Arc<Config>)> {
-        self.given_names.push((root.clone(), name.to_owned()));
+        self.given_names.push((root.clone(), name.to_owned(), reason == CollectionReason::UserSettings));
         if self.found.all.iter().any(|one| one.root == root) {
             return None;
         }

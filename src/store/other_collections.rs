@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collection::{Authority, Collection, CollectionReason};
+use super::collection::Collection;
 use super::find_collections::find_target;
 use super::{Location, NoteIdx, Store};
 use crate::error::{Error, ErrorKind};
@@ -23,11 +23,8 @@ impl Store {
 
     /// Finds the note of another collection with a name, for a command that changes this one. Returns its id behind the name
     /// of the collection. Reads all collections.
-    pub fn resolve_elsewhere(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
-        let own = &self.first().about;
-        // Which note another name means depends on the project, and the user's own notes count in every project.
-        let is_stable = |other: &Collection| own.reason != CollectionReason::User || other.authority == Authority::User;
-        self.resolve_in_all(name).filter(|(_, other)| other.name != own.name && is_stable(other))
+    fn resolve_elsewhere(&self, name: &str) -> Option<(NoteId, Arc<Collection>)> {
+        self.resolve_in_all(name).filter(|(_, other)| other.name != self.first().about.name)
     }
 
     /// Whether a collection has a name. Reads all collections.
@@ -75,8 +72,8 @@ impl Store {
     fn id_in_links(&self, name: &str) -> Result<NoteId, Error> {
         let position = match self.resolve_whole(name) {
             Err(error) if error.kind == ErrorKind::Usage || error.kind == ErrorKind::NoNote => {
-                let (id, collection) = self.resolve_elsewhere(name).ok_or(error)?;
-                return Ok(id.qualified(collection.name_in_links()));
+                let Some((id, collection)) = self.resolve_elsewhere(name) else { return Err(error) };
+                return collection.name_in_links_of(&self.first().about).map(|name| id.qualified(name)).ok_or(error);
             }
             position => position?,
         };

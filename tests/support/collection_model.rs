@@ -57,6 +57,8 @@ struct Collection {
     folder: String,
     /// What the paths of files must match, from the layout's folder.
     pattern: Option<String>,
+    /// Whether it is the user's own store, or the user's settings name it.
+    is_of_user: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -76,8 +78,8 @@ struct Model<'a> {
     /// The folders of all stores that count.
     stores: BTreeSet<String>,
     collections: Vec<Collection>,
-    /// The folder of a store with each name that a setting or its place gives it.
-    given_names: Vec<(String, String)>,
+    /// The folder of a store with each name that a setting or its place gives it, and whether it is a setting of the user.
+    given_names: Vec<(String, String, bool)>,
     findings: Vec<String>,
 }
 
@@ -335,6 +337,7 @@ impl Model<'_> {
                 dialect: Some(dialect.into()),
                 folder,
                 pattern: None,
+                is_of_user: false,
             });
         }
         self.collections.is_empty().then(|| "no-store".to_owned())
@@ -364,12 +367,15 @@ impl Model<'_> {
             }
             folder = parent(&folder).to_owned();
         }
+        let (known, given) = (self.collections.len(), self.given_names.len());
         if self.is_folder("data/qipu") {
             self.add_store("data/qipu".into(), Some("user"), false);
         }
         if let Some(settings) = self.layout.user_settings.clone() {
             self.add_entries(&settings, None);
         }
+        self.collections[known..].iter_mut().for_each(|collection| collection.is_of_user = true);
+        self.given_names[given..].iter_mut().for_each(|(_, _, is_of_user)| *is_of_user = true);
     }
 
     fn add_configured(&mut self, store: &str) {
@@ -381,12 +387,12 @@ impl Model<'_> {
     fn add_store(&mut self, store: String, name: Option<&str>, is_project: bool) -> bool {
         let name = name.unwrap_or(base(project_of(&store))).to_owned();
         if !is_project {
-            self.given_names.push((store.clone(), name.clone()));
+            self.given_names.push((store.clone(), name.clone(), false));
         }
         if self.collections.iter().any(|other| other.dialect.is_none() && other.folder == store) {
             return false;
         }
-        let collection = Collection { name, dialect: None, folder: store.clone(), pattern: None };
+        let collection = Collection { name, dialect: None, folder: store.clone(), pattern: None, is_of_user: false };
         if is_project {
             self.collections.push(Collection { name: "project".to_owned(), ..collection });
         } else {
@@ -397,25 +403,37 @@ impl Model<'_> {
 
     /// Finds a collection by its name, or a store of the repository by a name that it has from another folder.
     fn collection_named(&self, name: &str) -> Option<usize> {
-        let index_of = |name: &str| self.collections.iter().position(|collection| collection.name == name);
+        self.collection_meant(name).map(|(index, _)| index)
+    }
+
+    /// Finds the collection that a name in the user's own store means: the name must not depend on the project.
+    fn collection_named_by_user(&self, name: &str) -> Option<usize> {
+        self.collection_meant(name).filter(|(_, is_of_user)| *is_of_user).map(|(index, _)| index)
+    }
+
+    /// Finds a collection by a name, and tells whether it has the name by the user's settings.
+    fn collection_meant(&self, name: &str) -> Option<(usize, bool)> {
+        let index = self.collections.iter().position(|collection| collection.name == name);
         let project = self.collections.iter().find(|one| one.name == "project" && one.dialect.is_none());
-        let others = || -> Option<usize> {
+        let others = || -> Option<(usize, bool)> {
             let repository = self.repository(project_of(&project?.folder))?;
             if matches!(name, "project" | "user") {
                 return None;
             }
             let is_candidate = |one: &Collection| one.dialect.is_none() && is_in(&one.folder, &repository);
-            let by_setting = self.given_names.iter().find_map(|(folder, given)| {
+            let by_setting = self.given_names.iter().find_map(|(folder, given, is_of_user)| {
                 let has_name = valid(given) == name;
-                self.collections.iter().position(|one| has_name && is_candidate(one) && one.folder == *folder)
+                let is_meant = |one: &Collection| has_name && is_candidate(one) && one.folder == *folder;
+                Some((self.collections.iter().position(is_meant)?, *is_of_user))
             });
             let by_folder = |one: &Collection| {
                 let folder = project_of(&one.folder);
                 valid(if folder == repository { "root" } else { base(folder) }) == name
             };
-            by_setting.or_else(|| self.collections.iter().position(|one| is_candidate(one) && by_folder(one)))
+            let by_place = || self.collections.iter().position(|one| is_candidate(one) && by_folder(one));
+            by_setting.or_else(|| Some((by_place()?, false)))
         };
-        index_of(name).or_else(others)
+        index.map(|index| (index, self.collections[index].is_of_user)).or_else(others)
     }
 
     fn add(&mut self, mut collection: Collection) {
@@ -504,7 +522,13 @@ impl Model<'_> {
         .to_owned();
         let pattern = if whole == fixed { is_file.then_some(real) } else { Some(whole.replacen(&fixed, &folder, 1)) };
         let dialect = Some(entry.dialect.clone().unwrap_or_else(|| "markdown".into()));
-        let source = Collection { name: entry.name.clone().unwrap_or(default), dialect, folder, pattern };
+        let source = Collection {
+            name: entry.name.clone().unwrap_or(default),
+            dialect,
+            folder,
+            pattern,
+            is_of_user: store.is_none(),
+        };
         if source.pattern.is_some() && !self.layout.nodes.keys().any(|path| self.may_include(&source, path)) {
             return Err("empty");
         }
@@ -776,7 +800,12 @@ impl Model<'_> {
         if of == Some("okf") {
             return Target::NoLink;
         }
-        let prefixed = name.split_once(':').and_then(|(prefix, rest)| Some((self.collection_named(prefix)?, rest)));
+        // The user's own store counts in every project, as `user`; as the nearest store it is a project's.
+        let is_users_own = self.collections[from.collection].name == "user";
+        let find = |prefix| {
+            if is_users_own { self.collection_named_by_user(prefix) } else { self.collection_named(prefix) }
+        };
+        let prefixed = name.split_once(':').and_then(|(prefix, rest)| Some((find(prefix)?, rest)));
         let (index, name) = prefixed.unwrap_or((from.collection, name));
         let inside: Vec<&ModelNote> = notes.iter().filter(|note| note.collection == index).collect();
         let lower = name.to_lowercase();

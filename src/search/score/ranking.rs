@@ -97,7 +97,7 @@ impl Ranker<'_> {
         self.sort(&mut hits);
         timings::end("tags counted");
         let full = self.full_score(&idf);
-        // Whose words a note has says nothing on whether it answers.
+        // Whose words a note has does not tell whether it answers.
         let mut best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
         boost_own_notes(&mut hits, self.notes);
         self.sort(&mut hits);
