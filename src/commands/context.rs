@@ -55,16 +55,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         None => (notes_with_room(request, &selection).map(entry).collect(), None, 0),
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
-    let content = Arc::new(QueryContent {
-        max_excerpt_items: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
-        ..QueryContent::new(selection.highlighter.clone())
-    });
-    for entry in &mut notes {
-        entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
-        if selection.journals.is_some() && entry.note.journal_day().is_some() {
-            entry.summary = EntrySummary::Excerpt;
-        }
-    }
+    let content = add_content(&mut notes, &selection, limits);
     let shows_passages = request.with_body != Some(false) && request.blocks.is_none() && selection.scorer.is_some();
     let passage_chars = request.passages_within.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
@@ -100,6 +91,22 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
     Ok(Report { candidates, ..Report::new(head, entries) })
+}
+
+/// Lets the notes show what of them answers the query, and journals among the selected days a part of their text. Returns
+/// the content that they share.
+fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimits) -> Arc<QueryContent> {
+    let content = Arc::new(QueryContent {
+        max_excerpt_items: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
+        ..QueryContent::new(selection.highlighter.clone())
+    });
+    for entry in notes {
+        entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
+        if selection.journals.is_some() && entry.note.journal_day().is_some() {
+            entry.summary = EntrySummary::Excerpt;
+        }
+    }
+    content
 }
 
 /// Returns the notes from which an answer without an assessment is filled. A query may select a million; those without a
