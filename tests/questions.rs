@@ -169,7 +169,8 @@ fn limits_apply_without_a_budget_and_what_they_cut_is_counted() {
         )
     };
     assert_eq!(shape(&ask(&["--query", "fsync"])), (10, 0, 0, true));
-    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (2, 100, 50, true));
+    // The query is the id of a note with 4 blocks, which comes first.
+    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (3, 100, 50, true));
     assert_eq!(shape(&ask(&["--query", "fsync", "--max-notes", "3"])).0, 3);
     assert_eq!(shape(&ask(&["--query", "fsync last week", "--search-limit", "2"])), (5, 0, 0, true));
     assert_eq!(
