@@ -35,6 +35,29 @@ fn doctor_tells_of_a_conflict_and_repairs_nothing_in_it() {
 }
 
 #[test]
+fn what_is_no_fence_hides_no_conflict() {
+    for line in
+        ["```code``` is inline ```", "A paragraph\n        ```", "- item\n\n  ```\n  code\n\nText.", "<!--\n```\n-->"]
+    {
+        let dir = store(&[("notes/port.md", &NOTE.replace("The server listens.\n", &format!("{line}\n")))]);
+        let answer = call(path(&dir), &["doctor"]);
+        assert!(
+            answer.code() == 3 && answer.stdout.contains("a merge left a conflict here"),
+            "{line}: {}",
+            answer.stdout
+        );
+        assert!(call(path(&dir), &["show", "port"]).stdout.contains(MARK), "{line}");
+        assert_eq!(
+            call(path(&dir), &["update", "port", "--tag", "x"]).error.map(|error| error.kind.exit_code()),
+            Some(3)
+        );
+    }
+    // A field opens no block of the body.
+    let text = NOTE.replace("type: decision", "summary: |\n  ```\n  code");
+    assert_eq!(call(path(&store(&[("notes/port.md", &text)])), &["doctor"]).code(), 3);
+}
+
+#[test]
 fn every_answer_marks_a_note_in_conflict() {
     let dir = project();
     let run = |args: &[&str]| {

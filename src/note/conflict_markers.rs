@@ -1,6 +1,9 @@
 //! The markers that a merge leaves around the lines on which two sides disagree (git, *git-merge(1)*, "How conflicts are
 //! presented").
 
+use super::enclosures::{Enclosures, Surroundings};
+use super::frontmatter::split;
+
 /// The number of signs in a marker, which is git's default.
 const SIZE: usize = 7;
 
@@ -11,20 +14,21 @@ pub fn conflict_line(text: &str) -> Option<usize> {
     if !text.contains("<<<<<<<") {
         return None;
     }
-    let (mut fence, mut begin, mut is_divided) = (None, None, false);
-    for (number, line) in text.lines().enumerate() {
-        if is_fence(line, &mut fence) || fence.is_some() {
-            // What begins outside of a fence is no example, although its lines may close or open one.
-            if begin.is_none() {
-                continue;
-            }
-        }
+    let body = split(text).body;
+    let enclosures = Enclosures::of(text.get(body.clone()).unwrap_or_default(), Surroundings::Own);
+    let is_example = |offset: usize| offset.checked_sub(body.start).is_some_and(|offset| enclosures.is_in_code(offset));
+    let (mut offset, mut begin, mut is_divided) = (0, None, false);
+    for (number, whole_line) in text.split_inclusive('\n').enumerate() {
+        let line = whole_line.trim_end_matches(['\r', '\n']);
         match begin {
+            // What begins outside of a fence is no example, although its lines may close or open one.
+            None if is_example(offset) => {}
             _ if is_marker(line, '<') => (begin, is_divided) = (Some(number + 1), false),
             Some(_) if is_marker(line, '=') => is_divided = true,
             Some(line_number) if is_divided && is_marker(line, '>') => return Some(line_number),
             _ => {}
         }
+        offset += whole_line.len();
     }
     None
 }
@@ -33,23 +37,6 @@ pub fn conflict_line(text: &str) -> Option<usize> {
 fn is_marker(line: &str, sign: char) -> bool {
     let rest = line.trim_start_matches(sign);
     line.len() - rest.len() == SIZE && (rest.is_empty() || rest.starts_with(' '))
-}
-
-/// Tells whether a line opens or closes a fence, and updates the open one: its sign and length.
-fn is_fence(line: &str, open: &mut Option<(char, usize)>) -> bool {
-    let text = line.trim_start_matches(' ');
-    let Some(sign) = text.chars().next().filter(|sign| matches!(sign, '`' | '~')) else { return false };
-    let rest = text.trim_start_matches(sign);
-    let length = text.len() - rest.len();
-    if length < 3 {
-        return false;
-    }
-    match *open {
-        None => *open = Some((sign, length)),
-        Some((other, least)) if other == sign && length >= least && rest.trim().is_empty() => *open = None,
-        Some(_) => return false,
-    }
-    true
 }
 
 #[cfg(test)]
