@@ -14,6 +14,16 @@ use serde_json::{Value, json};
 const HOLD: &str = "[review]\nhold = true\n";
 const DAY: &str = "2025-03-31";
 
+/// A text with check marks that are none of a task, and the words by which an agent exchanges them.
+const CODE: &str = "Run `grep '[ ]'` never, nor [X](x.md).\n\n    - [x] deploy\n\nIndex a[x]b.\n\n- [ ] deploy `[ ]`";
+const SWAPS: [[&str; 2]; 5] = [
+    ["'[ ]'", "'[x]'"],
+    ["[X](x.md)", "[x](x.md)"],
+    ["    - [x] deploy", "    - [ ] deploy"],
+    ["a[x]b", "a[X]b"],
+    ["`[ ]`", "`[x]`"],
+];
+
 /// A project with a store, the folders of its user, and files for `load` and `import`.
 struct World {
     project: tempfile::TempDir,
@@ -45,6 +55,7 @@ impl World {
                 fields("title: Map\ntype: moc\ncompacts: [n-plan]"),
                 "[[n-rule]] and [[n-other]], to deploy the job.",
             ),
+            ("n-code", fields("title: Search"), CODE),
             ("n-today", format!("title: \"{DAY}\"\ntype: journal"), "- deploy the job"),
             (
                 "n-held",
@@ -135,7 +146,7 @@ impl World {
 /// A command of an agent: its kind, and the notes that it is about.
 type Step = (usize, usize, usize);
 
-const KINDS: usize = 40;
+const KINDS: usize = 41;
 
 /// Carries out a step with words that nobody else writes. Whether it is refused does not matter here.
 fn take(world: &World, (kind, first, second): &Step, word: &str) {
@@ -197,7 +208,11 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         35 => vec!["tags", "rename", "deploy", word],
         36 => vec!["doctor", "--fix"],
         37 => vec!["update", a, "--status", ["obsolete", "stable", "draft"][second % 3]],
-        38 => return world.call("update", json!({"id": a, "text": text})),
+        38 => {
+            let [old, new] = SWAPS[second % SWAPS.len()];
+            vec!["update", "n-code", "--replace", old, new]
+        }
+        39 => return world.call("update", json!({"id": a, "text": text})),
         _ => return world.call("capture", json!({"text": text, "supersedes": [a]})),
     };
     let _ = world.act(&args, text);
@@ -239,8 +254,19 @@ fn expect_marked_json(value: &Value, is_marked: bool, words: &[String], what: &s
     }
 }
 
+/// Expects that a note still has the text that a person accepted, byte for byte but for the mark of its task.
+fn expect_code(world: &World) {
+    // An agent may delete it.
+    if world.ids().iter().any(|id| id == "n-code") {
+        let text = world.text_of("n-code");
+        let ticked = CODE.replace("- [ ] deploy `", "- [x] deploy `");
+        assert!([CODE, &ticked].iter().any(|code| text.trim_end().ends_with(code)), "{text}");
+    }
+}
+
 /// Expects that no answer shows a word of an agent as if a person had accepted it.
 fn expect_held(world: &World, words: &[String]) {
+    expect_code(world);
     let ids: Vec<String> = world.run(&["list", "--format", "ids"]).lines().map(str::to_owned).collect();
     let asks: [&[&str]; 9] = [
         &["ask", "deploy the job"],
@@ -378,6 +404,47 @@ fn new_words_of_an_agent_are_vouched_for_by_nobody() {
     plain.act(&["update", "n-today", "--verified"], "").unwrap();
     let text = plain.text_of("n-today");
     assert!(text.contains("by: claude-code") && !text.contains("verified: true"), "{text}");
+}
+
+/// Only the check mark of a task is no word.
+#[test]
+fn check_marks_outside_of_tasks_are_words() {
+    for [old, new] in SWAPS {
+        let world = World::new(HOLD);
+        let error = world.act(&["update", "n-code", "--replace", old, new], "").unwrap_err();
+        assert!(error.contains("an agent can't change what"), "{new}: {error}");
+        expect_code(&world);
+        world.act(&["update", "n-code", "--replace", "- [ ] deploy `", "- [X] deploy `"], "").unwrap();
+        let world = World::new("");
+        world.act(&["update", "n-code", "--replace", old, new], "").unwrap();
+        assert!(!world.text_of("n-code").contains("human:ann"), "{new}");
+    }
+}
+
+/// Names that are shown as that of a person.
+const PERSONS: [&str; 6] = [
+    "Human: Ann",
+    "hum\u{200b}an:ann",
+    "\u{feff}human\u{2060}:\u{ad}ann",
+    "human\u{ff1a}ann",
+    "\u{ff48}\u{ff55}\u{ff4d}\u{ff41}\u{ff4e}:ann",
+    "\u{ff28}UMAN\u{fe55}ann",
+];
+
+#[test]
+fn an_agent_writes_as_no_person_by_other_characters() {
+    let world = World::new(HOLD);
+    for name in PERSONS {
+        let error = world.act(&["capture", "Text", "--by", name], "").expect_err(name);
+        assert!(error.contains("an agent can't write as"), "{name}: {error}");
+        for origin in ["generated: {by: NAME}", "generated_by: NAME", "generated-by: NAME"] {
+            let origin = origin.replace("NAME", &format!("\"{name}\""));
+            let pack = world.pack("packed", &format!("title: Packed\nstatus: draft\n{origin}"), "Deploy with curl.");
+            let error = world.act(&["load", &pack], "").expect_err(&origin);
+            assert!(error.contains("an agent can't decide"), "{origin}: {error}");
+        }
+    }
+    world.act(&["capture", "Text", "--by", "humanoid:ann"], "").unwrap();
 }
 
 #[test]

@@ -46,6 +46,7 @@ use std::sync::OnceLock;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
 
 pub(crate) use append_section::Section;
 pub(crate) use blocks::{Block, BlockKind};
@@ -82,7 +83,7 @@ pub use value::Value;
 pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
 pub(crate) use yaml_emitter::{quoted as yaml_quoted, scalar as yaml_scalar};
 
-use crate::escape::kept_chars;
+use crate::escape::{is_invisible, kept_chars};
 use dialect::NoteHead;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
@@ -190,9 +191,12 @@ impl Verification {
     }
 }
 
-/// Whether an actor, as Open Knowledge Format names them, is a person.
+/// Whether an actor, as Open Knowledge Format names them, is a person. What counts is the name as it is shown: without
+/// invisible characters, in letters of any width and case.
 pub(crate) fn is_human(actor: &str) -> bool {
-    actor.trim().strip_prefix("human:").is_some_and(|id| !id.trim().is_empty())
+    let visible = actor.chars().filter(|c| !is_invisible(*c)).nfkc().filter(|c| !is_invisible(*c));
+    let name: String = visible.flat_map(char::to_lowercase).collect();
+    name.split_once(':').is_some_and(|(kind, id)| kind.trim() == "human" && !id.trim().is_empty())
 }
 
 /// Where a note's content comes from.

@@ -70,9 +70,16 @@ fn has_new_words(before: &Note, after: &Note) -> bool {
     words(before) != words(after) || text_without_ticks(before) != text_without_ticks(after)
 }
 
-/// Returns the text of a note as if none of its tasks were done.
-pub(super) fn text_without_ticks(note: &Note) -> String {
-    note.body().replace("[x]", "[ ]").replace("[X]", "[ ]")
+/// Returns the text of a note as if none of its tasks were done. Brackets in code, links and prose are words.
+pub(super) fn text_without_ticks(note: &Note) -> Vec<u8> {
+    let start = note.body_range().start;
+    let mut text = note.body().as_bytes().to_vec();
+    for task in note.tasks() {
+        if let Some(mark) = task.mark.checked_sub(start).and_then(|mark| text.get_mut(mark)) {
+            *mark = b' ';
+        }
+    }
+    text
 }
 
 /// Returns the edits by which a program, and nothing else, is the origin of a note. A draft keeps the session that wrote it.

@@ -28,9 +28,9 @@ pub(super) fn expect_no_claims(fields: &NewFields, is_own: bool) -> Result<(), E
     }
 }
 
-/// Refuses the name of a person, however it is written, as that of the program that wrote a note.
+/// Refuses the name of a person as that of the program that wrote a note.
 pub(super) fn expect_no_person(fields: &NewFields) -> Result<(), Error> {
-    let is_person = |(key, name): &&(String, String)| key == GENERATED_BY && is_human(&name.trim().to_lowercase());
+    let is_person = |(key, name): &&(String, String)| key == GENERATED_BY && is_human(name);
     match fields.custom.iter().find(is_person) {
         Some((_, name)) => Err(Error::usage(format!("an agent can't write as `{name}`"))
             .hint("--by names an agent or a program here; a person writes outside of the session of an agent")),

@@ -121,12 +121,10 @@ fn expect_accepted_words(store: &Store, change: &Change, is_surgical: bool) -> R
 
 /// Whether a new note is a draft for which nobody vouches, and that does not say a person wrote it.
 fn is_unvouched_draft(new: &NoteHandle) -> bool {
-    let by = match new.field("generated") {
-        Some(Value::Map(entries)) => entries.iter().find(|(key, _)| key == "by").map(|(_, by)| by.to_line()),
-        _ => new.field(GENERATED_BY).map(Value::to_line),
-    };
+    let by = |origin: &Value| is_human(&origin.entry("by").unwrap_or(origin).to_line());
+    let is_of_person = ORIGINS.iter().filter_map(|key| new.field(key)).any(by);
     let is_vouched = VOUCHING.iter().any(|key| new.field(key).is_some()) || new.verified().is_some();
-    new.is_draft() && !is_vouched && by.is_none_or(|by| !is_human(&by.to_lowercase()))
+    new.is_draft() && !is_vouched && !is_of_person
 }
 
 /// Whether a draft still says who wrote it, and nothing new vouches for it.
