@@ -246,7 +246,7 @@ fn expect_marked_json(value: &Value, is_marked: bool, words: &[String], what: &s
         }
         Value::Array(items) => items.iter().for_each(|item| expect_marked_json(item, is_marked, words, what)),
         Value::Object(fields) => {
-            let is_note = fields.contains_key("id") && fields.contains_key("title");
+            let is_note = ["id", "to"].iter().any(|id| fields.contains_key(*id)) && fields.contains_key("title");
             let is_marked = if is_note { fields.get("status") == Some(&json!("draft")) } else { is_marked };
             fields.values().for_each(|field| expect_marked_json(field, is_marked, words, what));
         }
@@ -268,7 +268,7 @@ fn expect_code(world: &World) {
 fn expect_held(world: &World, words: &[String]) {
     expect_code(world);
     let ids: Vec<String> = world.run(&["list", "--format", "ids"]).lines().map(str::to_owned).collect();
-    let asks: [&[&str]; 9] = [
+    let asks: [&[&str]; 11] = [
         &["ask", "deploy the job"],
         &["ask", "what happened today"],
         &["context", "--query", "deploy the job with"],
@@ -286,10 +286,13 @@ fn expect_held(world: &World, words: &[String]) {
         &["search", "deploy the job"],
         &["list"],
         &["prime"],
+        &["tasks", "--all"],
+        &["review", "--kind", "contradiction,near-duplicate,draft"],
     ];
     let formats: [&[&str]; 4] = [&[], &["--json"], &["--records"], &["--format", "prompt"]];
     let show: Vec<&str> = std::iter::once("show").chain(ids.iter().map(String::as_str)).collect();
-    for args in asks.into_iter().chain([show.as_slice()]) {
+    let show_links = [show.as_slice(), &["--links"]].concat();
+    for args in asks.into_iter().chain([show.as_slice(), &show_links]) {
         for format in formats {
             let args = [args, format, &["--today", DAY]].concat();
             let Answer { stdout, error } = call_of_user(world.dir(), &world.user(), &args);
@@ -333,6 +336,32 @@ proptest! {
         }
         expect_held(&world, &words);
     }
+}
+
+/// Titles of drafts at the other end of links, in lists of tasks and in the history, beside those of accepted notes.
+#[test]
+fn lists_that_name_other_notes_mark_the_drafts() {
+    let world = World::new(HOLD);
+    let text = "Deploy\n\n- [ ] zqx0curl";
+    let held = world.act(&["capture", "-q", text, "--title", "zqx0curl", "--supersedes", "n-rule"], "").unwrap();
+    let held = held.trim();
+    let run = |args: &[&str]| world.run(args);
+    let links = run(&["show", "n-rule", "--links"]);
+    assert!(links.contains(&format!("zqx0curl ({held}) [in project, draft]\n")), "{links}");
+    assert!(links.contains("Deploy notes (n-other) [in project]\n"), "{links}");
+    let links: Value = serde_json::from_str(&run(&["show", "n-rule", "--links", "--json"])).unwrap();
+    let links = links["links"].as_array().unwrap().clone();
+    let status = |id: &str| links.iter().find(|link| link["to"] == id).unwrap().get("status").cloned();
+    assert_eq!((status(held), status("n-other")), (Some(json!("draft")), None));
+    let records = run(&["show", "n-rule", "--links", "--records"]);
+    assert!(records.lines().any(|line| line.contains(held) && line.ends_with(" status=draft")), "{records}");
+    assert_eq!(records.matches("status=draft").count(), 1, "{records}");
+    let tasks = run(&["tasks"]);
+    assert!(tasks.contains("zqx0curl (zqx0curl) [draft]\n") && tasks.contains("deploy the job (Plan)\n"), "{tasks}");
+    assert!(run(&["tasks", "--records"]).contains("title=\"zqx0curl\" status=draft\n"));
+    let review: Value = serde_json::from_str(&run(&["review", "--kind", "draft", "--json"])).unwrap();
+    assert!(review["worklist"].as_array().unwrap().iter().all(|row| row["status"] == "draft"), "{review}");
+    expect_held(&world, &["zqx0curl".to_owned()]);
 }
 
 /// Each kind of command by itself, on an accepted note and on a draft.

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::support::files::{copy_folder, temp_dir};
+use crate::support::files::{copy_folder, store_of_notes, temp_dir};
 use crate::support::mcp_client::McpClient;
 use crate::support::random::Random;
 use crate::support::secret_values::github;
@@ -568,6 +568,23 @@ fn the_list_of_resources_has_pages() {
         }
     }
     assert!(ids.len() == 253 && ids.is_sorted(), "{ids:?}");
+}
+
+#[test]
+fn the_list_of_resources_has_no_hidden_draft() {
+    for (settings, titles) in [
+        ("[review]\nhold = true\n", &["Open"][..]),
+        ("[review]\ndrafts = \"mark\"\n", &["Held [draft]", "Open"]),
+        ("", &["Held", "Open"]),
+    ] {
+        let notes = [("qp-held", "title: Held\nstatus: draft", "Text."), ("qp-open", "title: Open", "Text.")];
+        let project = store_of_notes(&notes);
+        fs::write(project.path().join(".qipu/config.toml"), settings).unwrap();
+        let answer = answers(project.path(), "2026-07-28", &[("resources/list", json!({}))]).remove(1);
+        let listed = answer["result"]["resources"].as_array().unwrap();
+        let listed: Vec<&str> = listed.iter().map(|resource| resource["title"].as_str().unwrap()).collect();
+        assert_eq!(listed, titles, "{settings}: {answer}");
+    }
 }
 
 #[test]

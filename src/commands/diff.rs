@@ -88,9 +88,8 @@ pub(super) fn run(request: &DiffRequest, location: &Location, current_dir: &Path
     let count = found.len();
     found.truncate(request.limit.unwrap_or(count));
     let is_limited = found.len() < count;
-    let has_several = new.store.has_several_collections();
     // Only of what is shown, since long texts take time.
-    let rows = found.into_par_iter().map(|found| Ok(Entry::Row(row(&found, found.changes()?, has_several))));
+    let rows = found.into_par_iter().map(|found| Ok(Entry::Row(row(&new.store, &found, found.changes()?))));
     let rows: Vec<Entry> = rows.collect::<Result<_, Error>>()?;
     let head = ReportHead::new(&layout::DIFF, Some(&new.store.shown_path));
     let facts = [head.facts.as_slice(), &facts].concat();
@@ -149,13 +148,15 @@ fn difference<'a>(old: Option<&'a Side>, new: &'a Side, id: &NoteId) -> Result<O
     Ok(Some(Difference { kind, note: after, before: Some(before), superseded_by: successors.1 }))
 }
 
-fn row(difference: &Difference<'_>, changes: Vec<String>, has_several: bool) -> RowEntry {
+fn row(store: &Store, difference: &Difference<'_>, changes: Vec<String>) -> RowEntry {
     let Difference { kind, note, superseded_by, .. } = difference;
     let by = superseded_by.as_ref().map_or_else(String::new, |id| format!(" by {id}"));
     let title = shortened(&one_line(note.title()), MAX_TITLE);
-    let line = format!("{}{by}: {title} ({})", kind.name(), note.id);
-    let collection = if has_several { RowValue::name(note.collection_name()) } else { RowValue::Nothing };
-    let fields = vec![
+    let (draft, status) = super::draft_mark(store, note);
+    let line = format!("{}{by}: {title} ({}){draft}", kind.name(), note.id);
+    let collection =
+        if store.has_several_collections() { RowValue::name(note.collection_name()) } else { RowValue::Nothing };
+    let mut fields = vec![
         ("action", RowValue::name(kind.name())),
         ("id", RowValue::name(&note.id)),
         ("title", RowValue::Text(title)),
@@ -163,6 +164,7 @@ fn row(difference: &Difference<'_>, changes: Vec<String>, has_several: bool) -> 
         ("superseded_by", superseded_by.as_ref().map_or(RowValue::Nothing, RowValue::name)),
         ("changes", RowValue::Lines(changes.clone())),
     ];
+    fields.extend(status);
     let detail = changes.join("\n");
     RowEntry { kind: "difference", list: "differences", line, detail, fields, ..RowEntry::default() }
 }

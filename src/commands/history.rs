@@ -5,6 +5,7 @@ use jiff::Timestamp;
 use super::note_changes;
 use crate::error::Error;
 use crate::escape::{one_line, shortened};
+use crate::note::{Note, Status};
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::HistoryRequest;
 use crate::store::{CommitInfo, NoteVersion, Store};
@@ -18,14 +19,14 @@ const MAX_AUTHOR: usize = 60;
 pub(super) fn run(request: &HistoryRequest, store: &Store) -> Result<Report, Error> {
     let note = store.resolve(&request.id)?;
     let (versions, is_limited) = store.note_history(note, request.limit.unwrap_or(usize::MAX))?;
-    let rows = versions.iter().map(|version| Entry::Row(row(version))).collect();
+    let rows = versions.iter().map(|version| Entry::Row(row(store, version))).collect();
     let head = ReportHead::new(&layout::HISTORY, Some(&store.shown_path));
     let id = ("id", RowValue::name(&store.notes()[note].id));
     let facts = [head.facts.as_slice(), &[id]].concat();
     Ok(Report::new(ReportHead { is_limited, facts, ..head }, rows))
 }
 
-fn row(version: &NoteVersion) -> RowEntry {
+fn row(store: &Store, version: &NoteVersion) -> RowEntry {
     let NoteVersion { commit, before, after } = version;
     let (action, changes) = match (before, after) {
         (Some(before), Some(after)) if before.path != after.path => ("renamed", note_changes::lines(before, after)),
@@ -36,7 +37,9 @@ fn row(version: &NoteVersion) -> RowEntry {
     let by = commit.as_ref().map_or_else(|| "not committed".to_owned(), in_words);
     let file = after.as_ref().or(before.as_ref()).map_or(RowValue::Nothing, |note| RowValue::name(&note.path));
     let field = |value: fn(&CommitInfo) -> RowValue| commit.as_ref().map_or(RowValue::Nothing, value);
-    let fields = vec![
+    let is_draft = |note: &Note| note.extra_fields().status() == Some(Status::Draft);
+    let is_marked = store.config.review.marks_drafts() && after.as_ref().or(before.as_ref()).is_some_and(is_draft);
+    let mut fields = vec![
         ("commit", field(|commit| RowValue::Name(short(&commit.id)))),
         ("time", field(|commit| RowValue::Name(time(commit)))),
         ("author", field(|commit| RowValue::Text(author(commit)))),
@@ -44,7 +47,9 @@ fn row(version: &NoteVersion) -> RowEntry {
         ("file", file),
         ("changes", RowValue::Lines(changes.clone())),
     ];
-    let (line, detail) = (format!("{by}: {action}"), changes.join("\n"));
+    let (draft, status) = super::draft_words(is_marked);
+    fields.extend(status);
+    let (line, detail) = (format!("{by}: {action}{draft}"), changes.join("\n"));
     RowEntry { kind: "version", list: "versions", line, detail, fields, ..RowEntry::default() }
 }
 

@@ -42,8 +42,8 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::{Compactions, StandIns};
-use crate::note::{Dialect, NoteId};
-use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, ShownFields};
+use crate::note::{Dialect, NoteId, Status};
+use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, ShownFields};
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
 use crate::store::{
@@ -277,6 +277,16 @@ fn mark_state(report: &mut Report, store: &Store) {
             (state.superseded_by, state.supersedes) = (superseded_by, supersedes);
         }
     }
+}
+
+/// Returns what a row shows of a note that is marked as a draft: the words behind its name, and a field.
+fn draft_mark(store: &Store, note: &NoteHandle) -> (&'static str, Option<(&'static str, RowValue)>) {
+    draft_words(store.marks_as_draft(note))
+}
+
+/// Returns what a row shows of a draft, if it is marked as one.
+fn draft_words(is_marked: bool) -> (&'static str, Option<(&'static str, RowValue)>) {
+    if is_marked { (" [draft]", Some(("status", RowValue::name(Status::Draft.name())))) } else { ("", None) }
 }
 
 /// Returns the entry of the note, with the notes that it replaces if it is a digest.

@@ -221,7 +221,8 @@ impl<'a, 's> Reviewer<'a, 's> {
     fn replacement(&self, replaced: &[NoteIdx]) -> String {
         let shown = |note: &NoteIdx| {
             let note = self.note(*note);
-            format!("`{}` ({})", note.id, shortened(&one_line(note.title()), MAX_TITLE))
+            let title = shortened(&one_line(note.title()), MAX_TITLE);
+            format!("`{}` ({title}{})", note.id, super::draft_mark(self.store, note).0)
         };
         let names: Vec<String> = replaced.iter().take(MAX_REPLACED).map(shown).collect();
         let more = if replaced.len() > MAX_REPLACED { " and more" } else { "" };
@@ -319,9 +320,12 @@ impl<'a, 's> Reviewer<'a, 's> {
         let Finding { kind, note, other, reason, command } = finding;
         let note = &self.store.notes()[note];
         let title = shortened(&one_line(note.title()), MAX_TITLE);
-        let line = format!("{}: {title} ({}): {reason}", kind.name(), note.id);
+        let (draft, status) = super::draft_mark(self.store, note);
+        // An entry of that kind says so itself.
+        let draft = if kind == ReviewKind::Draft { "" } else { draft };
+        let line = format!("{}: {title} ({}){draft}: {reason}", kind.name(), note.id);
         let other = other.map_or(RowValue::Nothing, |other| RowValue::name(&self.note(other).id));
-        let fields = vec![
+        let mut fields = vec![
             ("kind", RowValue::name(kind.name())),
             ("id", RowValue::name(&note.id)),
             ("title", RowValue::Text(title)),
@@ -329,6 +333,7 @@ impl<'a, 's> Reviewer<'a, 's> {
             ("reason", RowValue::Text(reason)),
             ("command", RowValue::Text(command.clone())),
         ];
+        fields.extend(status);
         let note = Some(Arc::clone(note));
         RowEntry { kind: "review", list: "worklist", line, detail: command, note, fields, ..RowEntry::default() }
     }

@@ -5,6 +5,7 @@ use jiff::civil::Date;
 use crate::context::{Journals, Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Edge, Follow, Graph, WalkLimits};
+use crate::note::Status;
 use crate::report::{Entry, EntryRole, LinkedNote, NoteEntry, Report, RowValue, layout};
 use crate::request::ShowRequest;
 use crate::store::{NoteIdx, Store};
@@ -39,7 +40,9 @@ fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index
     let entry = |edge: &Edge<'_>| {
         let note = &notes[edge.to];
         let collection = has_several.then(|| note.collection_name().to_owned());
-        Entry::Link(edge_entry(store, edge, entry_index), LinkedNote { title: note.title().to_owned(), collection })
+        let status = store.marks_as_draft(note).then(|| Status::Draft.name());
+        let linked = LinkedNote { title: note.title().to_owned(), collection, status };
+        Entry::Link(edge_entry(store, edge, entry_index), linked)
     };
     let edges = walk.reached.iter().flat_map(|step| &step.edges).map(entry);
     let lost = graph.unresolved(position).filter(|target| store.leads_nowhere(&notes[position], target));

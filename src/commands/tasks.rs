@@ -11,7 +11,7 @@ use crate::escape::{one_line, shortened};
 use crate::note::{Note, TaskItem};
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::{Sort, TasksRequest};
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, Store};
 
 /// The fewest notes that one thread parses.
 const MIN_NOTES: usize = 64;
@@ -29,7 +29,7 @@ pub(super) fn run(request: &TasksRequest, session: &Session<'_>) -> Result<Repor
     let is_wanted = |task: &TaskItem| request.with_done || task.is_done == request.only_done;
     let rows_of = |note: &&Arc<NoteHandle>| {
         let tasks = note.read_once(Note::tasks).into_iter().filter(is_wanted);
-        tasks.map(|task| Entry::Row(row(note, task))).collect::<Vec<_>>()
+        tasks.map(|task| Entry::Row(row(session.store, note, task))).collect::<Vec<_>>()
     };
     let rows: Vec<Vec<Entry>> = notes.par_iter().with_min_len(MIN_NOTES).map(rows_of).collect();
     let mut entries: Vec<Entry> = rows.into_iter().flatten().collect();
@@ -40,17 +40,19 @@ pub(super) fn run(request: &TasksRequest, session: &Session<'_>) -> Result<Repor
     Ok(Report::new(head, entries))
 }
 
-fn row(note: &Arc<NoteHandle>, task: TaskItem) -> RowEntry {
+fn row(store: &Store, note: &Arc<NoteHandle>, task: TaskItem) -> RowEntry {
     let title = shortened(&one_line(note.title()), MAX_TITLE);
     let text = shortened(&one_line(&task.text), MAX_TEXT);
     let mark = if task.is_done { 'x' } else { ' ' };
-    let line = format!("{}:{} [{mark}] {text} ({title})", note.id, task.line);
-    let fields = vec![
+    let (draft, status) = super::draft_mark(store, note);
+    let line = format!("{}:{} [{mark}] {text} ({title}){draft}", note.id, task.line);
+    let mut fields = vec![
         ("id", RowValue::name(&note.id)),
         ("line", RowValue::Count(task.line)),
         ("done", RowValue::Flag(task.is_done)),
         ("text", RowValue::Text(text)),
         ("title", RowValue::Text(title)),
     ];
+    fields.extend(status);
     RowEntry { kind: "task", list: "tasks", line, note: Some(Arc::clone(note)), fields, ..RowEntry::default() }
 }

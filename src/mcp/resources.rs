@@ -13,7 +13,7 @@ use crate::fit;
 use crate::note::NoteId;
 use crate::render::Screen;
 use crate::request::{Budget, Command, Format, ShowRequest};
-use crate::store::{NoteHandle, Store};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 const SCHEME: &str = "qipu://";
 const MARKDOWN: &str = "text/markdown";
@@ -54,21 +54,24 @@ pub(super) fn note_before(cursor: &str) -> Result<NoteId, Error> {
     id.and_then(|id| NoteId::parse_qualified(&id)).ok_or_else(|| Error::usage("the cursor is invalid"))
 }
 
-/// Lists up to [`PAGE_NOTES`] notes by id, those behind `after`, or from the first.
+/// Lists up to [`PAGE_NOTES`] notes by id, those behind `after`, or from the first, without hidden drafts.
 pub(super) fn list(store: &Store, after: Option<&NoteId>) -> Value {
     let notes = store.notes();
     let start = after.map_or(0, |after| store.position_behind(after).index());
-    let page: Vec<_> = notes.iter().skip(start).take(PAGE_NOTES).collect();
+    let shown = NoteIdx::enumerate(notes).filter(|(position, _)| !store.is_hidden_draft(*position));
+    let mut shown = shown.skip_while(|(position, _)| position.index() < start).map(|(_, note)| note);
+    let page: Vec<_> = shown.by_ref().take(PAGE_NOTES).collect();
     let mut result = json!({"resultType": "complete", "ttlMs": 0, "cacheScope": "private"});
-    result["resources"] = page.iter().map(|note| resource(note)).collect();
-    if let Some(last) = page.last().filter(|_| start + page.len() < notes.len()) {
+    result["resources"] = page.iter().map(|note| resource(store, note)).collect();
+    if let Some(last) = page.last().filter(|_| shown.next().is_some()) {
         result["nextCursor"] = cursor(&last.id).into();
     }
     result
 }
 
-fn resource(note: &NoteHandle) -> Value {
-    let title = shortened(&one_line(note.title()), MAX_LISTED_CHARS);
+fn resource(store: &Store, note: &NoteHandle) -> Value {
+    let mark = if store.marks_as_draft(note) { " [draft]" } else { "" };
+    let title = shortened(&one_line(note.title()), MAX_LISTED_CHARS) + mark;
     let uri = format!("{SCHEME}{}", note.id);
     let mut resource = json!({"uri": uri, "name": title, "title": title, "mimeType": MARKDOWN});
     let summary = note.summary().map(|summary| shortened(&one_line(&summary), MAX_LISTED_CHARS));

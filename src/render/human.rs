@@ -16,8 +16,8 @@ use super::{
 };
 use crate::escape::{escape_lines, one_line};
 use crate::report::{
-    AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, NoteEntry, NoteLayout, OverviewEntry,
-    Report, SnippetText, counted,
+    AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, LinkedNote, NoteEntry, NoteLayout,
+    OverviewEntry, Report, SnippetText, counted,
 };
 use crate::tokens::Tokenizer;
 
@@ -127,12 +127,7 @@ impl Human<'_> {
             }
             Entry::Overview(overview) => format!("\n{}\n", self.overview(overview)),
             Entry::Recipe(recipe) => self.screen.recipe_line(recipe),
-            Entry::Link(edge, note) => {
-                let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
-                let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
-                let place = note.collection.as_ref().map(|name| format!(" [in {name}]")).unwrap_or_default();
-                format!("{kind} {} ({}){place}\n", one_line(&note.title), edge.to)
-            }
+            Entry::Link(edge, note) => self.link_line(edge, note),
             Entry::Tag(tag, count) => format!("{count:>5}  {}\n", self.screen.paint(As::Tag, &one_line(tag))),
             Entry::Fact(name, count) => format!("{count:>5}  {}\n", one_line(name)),
             Entry::Kind(kind, count) => format!("{count:>5}  of type {}\n", one_line(kind)),
@@ -144,6 +139,15 @@ impl Human<'_> {
             Entry::Text(text) => text.clone(),
         };
         self.wrapped(text)
+    }
+
+    fn link_line(&self, edge: &EdgeEntry, note: &LinkedNote) -> String {
+        let kind = self.screen.paint(As::Link, &one_line(&edge.kind));
+        let kind = if edge.is_backward { format!("← {kind}") } else { format!("{kind} →") };
+        let place = note.collection.as_ref().map(|name| format!("in {name}"));
+        let state: Vec<String> = place.into_iter().chain(note.status.map(str::to_owned)).collect();
+        let state = if state.is_empty() { String::new() } else { format!(" [{}]", state.join(", ")) };
+        format!("{kind} {} ({}){state}\n", one_line(&note.title), edge.to)
     }
 
     /// Whether the text of an entry is lines in which names and fields of notes can stand first, and no text of its own, a

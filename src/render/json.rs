@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::json_values::{
-    add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, named_note,
-    overview_object, passage_object, rounded, row_value, stats_fields,
+    add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, linked_object,
+    named_note, overview_object, passage_object, rounded, row_value, stats_fields,
 };
 use super::level_text::{LevelText, NoteView, joined_text};
 use super::{
@@ -87,14 +87,7 @@ impl Renderer for Json<'_> {
             Entry::Command { line, purpose, .. } => ("commands", json!({"command": line, "purpose": purpose})),
             Entry::Overview(overview) => ("overview", overview_object(overview)),
             Entry::Recipe(recipe) => ("recipes", json!(recipe)),
-            Entry::Link(edge, note) => {
-                let mut value = json!(edge);
-                value["title"] = json!(note.title);
-                if let Some(name) = &note.collection {
-                    value["store"] = json!(name);
-                }
-                (LINKS, value)
-            }
+            Entry::Link(edge, note) => (LINKS, linked_object(edge, note)),
             Entry::Tag(tag, count) => ("tags", json!({"tag": tag, "count": count})),
             Entry::Fact(name, count) => ("counts", json!({"name": name, "count": count})),
             Entry::Kind(kind, count) => ("types", json!({"type": kind, "count": count})),

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::report::{
-    Analysis, Assessment, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, NoteEntry, OverviewEntry, Passage,
-    PeriodEntry, RowValue, SelectionStats, SideEntry,
+    Analysis, Assessment, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, EdgeEntry, LinkedNote, NoteEntry,
+    OverviewEntry, Passage, PeriodEntry, RowValue, SelectionStats, SideEntry,
 };
 
 /// Returns the id, title, type and tags of a note.
@@ -18,6 +18,19 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
     });
     if let Some(name) = entry.collection() {
         object["store"] = json!(name);
+    }
+    object
+}
+
+/// Returns a link with the title of the note at its end, and what is marked of it.
+pub(super) fn linked_object(edge: &EdgeEntry, note: &LinkedNote) -> Value {
+    let mut object = json!(edge);
+    object["title"] = json!(note.title);
+    if let Some(name) = &note.collection {
+        object["store"] = json!(name);
+    }
+    if let Some(status) = note.status {
+        object["status"] = json!(status);
     }
     object
 }

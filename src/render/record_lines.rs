@@ -6,8 +6,8 @@ use crate::escape::{escape_lines, json_string, quote_value};
 use crate::note::NoteId;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DetailLevel, DiagnosticEntry,
-    EdgeEntry, EntryRole, JournalTraits, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry, PeriodEntry,
-    RecipeEntry, RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+    EdgeEntry, EntryRole, JournalTraits, LinkedNote, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry,
+    PeriodEntry, RecipeEntry, RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
 
 /// Adds the notes that a note replaces.
@@ -160,6 +160,13 @@ pub(super) fn finding_line(finding: &DiagnosticEntry) -> String {
 
 pub(super) fn edge_line(edge: &EdgeEntry) -> String {
     format!("E {} {} {} {}\n", edge.from, quote_value(&edge.kind), edge.to, edge.sources.join(" "))
+}
+
+/// Returns the record of a link with what is marked of the note at its end.
+pub(super) fn linked_line(edge: &EdgeEntry, note: &LinkedNote) -> String {
+    let store = note.collection.as_ref().map(|name| format!(" store={name}")).unwrap_or_default();
+    let status = note.status.map(|status| format!(" status={status}")).unwrap_or_default();
+    format!("{}{store}{status}\n", edge_line(edge).trim_end_matches('\n'))
 }
 
 /// Returns the first record of a note: its id, type, title and tags.

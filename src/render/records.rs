@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::level_text::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
-    finding_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match, push_passage,
-    recipe_line, row_line, spelling_line, stats_lines,
+    finding_line, linked_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match,
+    push_passage, recipe_line, row_line, spelling_line, stats_lines,
 };
 use super::{
     EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient, least_detail, shows_body,
@@ -63,13 +63,7 @@ impl Renderer for Records<'_> {
             }
             Entry::Overview(overview) => overview_line(overview),
             Entry::Recipe(recipe) => recipe_line(recipe),
-            Entry::Link(edge, note) => {
-                let line = edge_line(edge);
-                match &note.collection {
-                    Some(name) => format!("{} store={name}\n", line.trim_end_matches('\n')),
-                    None => line,
-                }
-            }
+            Entry::Link(edge, note) => linked_line(edge, note),
             Entry::Tag(tag, count) => format!("D tag name={} count={count}\n", quote_value(tag)),
             Entry::Fact(name, count) => format!("D count name={} count={count}\n", quote_value(name)),
             Entry::Kind(kind, count) => format!("D type name={} count={count}\n", quote_value(kind)),

@@ -13,6 +13,12 @@ const WRAPPER_WORDS: [&str; 13] = [
 /// Such words whose plain opening tag is often a placeholder, as in `ssh <user>@host`. It counts at the beginning of a line.
 const ROLE_WORDS: [&str; 9] =
     ["assistant", "developer", "function", "functions", "human", "model", "tool", "tools", "user"];
+/// Whole names of tags with which tools and prompts surround documents, memories, thoughts and results of commands.
+const WRAPPERS: [&str; 16] = [
+    "document", "documents", "document-content", "source", "environment-details", "local-command-stdout",
+    "local-command-stderr", "command-name", "command-message", "command-args", "task-notification", "thinking",
+    "think", "memory", "memories", "qipu",
+];
 /// The words that, beside one of these, name a tag of a tool, as in `<tool_result>`.
 const COMPANIONS: [&str; 12] = [
     "call", "calls", "error", "input", "message", "output", "query", "response", "responses", "result", "results",
@@ -85,7 +91,12 @@ fn is_wrapper(before: &str, behind: &str) -> bool {
     let has = |all: &[&str]| words.iter().any(|word| all.iter().any(|other| word.eq_ignore_ascii_case(other)));
     let line = before.trim_end_matches([' ', '\t', '>']);
     let begins_line = line.is_empty() || line.ends_with('\n');
-    has(&WRAPPER_WORDS) || (has(&ROLE_WORDS) && (is_closing || has(&COMPANIONS) || begins_line))
+    let whole = name.replace('_', "-").to_ascii_lowercase();
+    // `#include <memory>` is C++, and `Vec<Document>` a type.
+    let is_of_code = !is_closing && (line.ends_with("#include") || (is_parameter && is_type));
+    (WRAPPERS.contains(&whole.as_str()) && !is_of_code)
+        || has(&WRAPPER_WORDS)
+        || (has(&ROLE_WORDS) && (is_closing || has(&COMPANIONS) || begins_line))
 }
 
 /// Splits a word where an upper-case letter follows a lower-case one.
@@ -121,6 +132,12 @@ mod tests {
             ("[INST] [/INST] <<SYS>> <</SYS>>", "[\\INST] [\\/INST] <<\\SYS>> <<\\/SYS>>"),
             ("[SYSTEM_PROMPT][/TOOL_RESULTS]", "[\\SYSTEM_PROMPT][\\/TOOL_RESULTS]"),
             ("<start_of_turn>", "<\\start_of_turn>"),
+            ("a <document index=\"1\"> </documents>", "a <\\document index=\"1\"> <\\/documents>"),
+            ("<document_content><source>", "<\\document_content><\\source>"),
+            ("<environment_details> <qipu>", "<\\environment_details> <\\qipu>"),
+            ("</local-command-stdout> <command-name>", "<\\/local-command-stdout> <\\command-name>"),
+            ("a <Task-Notification> </ThinKing>", "a <\\Task-Notification> <\\/ThinKing>"),
+            ("a <memory path='x'> </Memory>", "a <\\memory path='x'> <\\/Memory>"),
             ("a <hOOK_coNText> <toolResult>", "a <\\hOOK_coNText> <\\toolResult>"),
         ] {
             assert_eq!(without_tool_marks(text, false, |_| true), shown);
@@ -130,7 +147,8 @@ mod tests {
         for code in [
             "Option<SystemTime>", "a < b", "<my-component>", "#include <vector>", "<", "&lt;system&gt;",
             "ssh <user>@host", "users/<user_id>", "[inst](a.md)", "[[INSTALL]]", "[", "a <| b |> c",
-            "HashMap<UserId, u8>",
+            "HashMap<UserId, u8>", "Vec<Document>", "#include <memory>", "<documentation>", "<source-map>",
+            "<memory-card>", "<qipu-x>",
         ] {
             assert_eq!(without_tool_marks(code, false, |_| true), code);
         }

@@ -141,6 +141,8 @@ pub struct LinkedNote {
     pub title: String,
     /// The name of its collection; `None` if there is one collection.
     pub collection: Option<String>,
+    /// Its status, if it is marked as a draft.
+    pub status: Option<&'static str>,
 }
 
 impl EdgeEntry {

@@ -480,6 +480,11 @@ impl Store {
         hides && self.notes()[position].is_draft()
     }
 
+    /// Whether answers mark a note as a draft.
+    pub fn marks_as_draft(&self, note: &NoteHandle) -> bool {
+        self.config.review.marks_drafts() && note.is_draft()
+    }
+
     /// Returns the ids of the notes that hooks have shown; `None` if that is not known.
     pub fn shown_notes(&self) -> Option<BTreeSet<String>> {
         ShownNotes::of_store(self.cache.as_deref()?, &self.first().root).read()
