@@ -1,7 +1,8 @@
 //! The text of a declared item, from its declaration to its end, without comments and blanks. Pure.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::rc::Rc;
 
 use sha2::{Digest, Sha256};
 
@@ -13,6 +14,9 @@ use crate::store::SourceText;
 
 /// The bytes of a hash: 64 bits, for a comparison with one other text.
 const HASH_BYTES: usize = 8;
+/// The most hashes of items that a reader keeps, and the most bytes of items.
+const MAX_KNOWN_HASHES: usize = 100_000;
+const MAX_KEPT_BYTES: usize = 8 * 1024 * 1024;
 /// The most lines behind a declaration in which its body begins.
 const MAX_HEAD: usize = 30;
 /// What a line begins with that goes on with the line before it, and what a line ends with that goes on in the next one.
@@ -24,21 +28,48 @@ const LAST_WORDS: [&str; 4] = ["end", "done", "fi", "esac"];
 /// Words at the beginning of a line that go on with the head of an item.
 const HEAD_WORDS: [&str; 5] = ["where", "extends", "implements", "with", "throws"];
 
-/// Reads items, up to a number of bytes together: notes may refer to one long item many times.
+/// A line of a text: the number of the text, the path that says in which language it is read, and the line.
+type ItemKey = (u64, String, usize);
+
+/// Reads items, up to a number of bytes together: notes may refer to one long item many times. What was read is known.
 pub(super) struct ItemReader {
     room: Cell<usize>,
+    hashes: RefCell<HashMap<ItemKey, String>>,
+    items: RefCell<HashMap<ItemKey, Rc<SymbolItem>>>,
+    /// The bytes of further items that are kept.
+    room_to_keep: Cell<usize>,
 }
 
 impl ItemReader {
     pub(super) fn new(most_bytes: usize) -> Self {
-        Self { room: Cell::new(most_bytes) }
+        let (hashes, items) = (RefCell::default(), RefCell::default());
+        Self { room: Cell::new(most_bytes), hashes, items, room_to_keep: Cell::new(MAX_KEPT_BYTES) }
+    }
+
+    /// Returns the hash of the item that begins in a line of a file; `None` if there is no room left.
+    pub(super) fn hash(&self, file: &SourceText, path: &str, line: usize) -> Option<String> {
+        let key = (file.number(), path.to_owned(), line);
+        if let Some(known) = self.hashes.borrow().get(&key) {
+            return Some(known.clone());
+        }
+        let hash = SymbolItem::read_within(file, path, line, &self.room)?.hash;
+        if self.hashes.borrow().len() < MAX_KNOWN_HASHES {
+            self.hashes.borrow_mut().insert(key, hash.clone());
+        }
+        Some(hash)
     }
 
     /// Reads the item that begins in a line of a file; `None` if there is no room left.
-    pub(super) fn read(&self, file: &SourceText, path: &str, line: usize) -> Option<SymbolItem> {
-        let room = Some(self.room.get()).filter(|room| *room > 0)?;
-        let item = SymbolItem::read(file, path, line);
-        self.room.set(room.saturating_sub(item.bytes));
+    pub(super) fn read(&self, file: &SourceText, path: &str, line: usize) -> Option<Rc<SymbolItem>> {
+        let key = (file.number(), path.to_owned(), line);
+        if let Some(known) = self.items.borrow().get(&key) {
+            return Some(Rc::clone(known));
+        }
+        let item = Rc::new(SymbolItem::read_within(file, path, line, &self.room)?);
+        if let Some(room) = self.room_to_keep.get().checked_sub(item.bytes) {
+            self.room_to_keep.set(room);
+            self.items.borrow_mut().insert(key, Rc::clone(&item));
+        }
         Some(item)
     }
 }
@@ -57,18 +88,26 @@ pub(super) struct SymbolItem {
 impl SymbolItem {
     /// Reads the item that begins in a line of a file. O(bytes of the item).
     pub(super) fn read(file: &SourceText, path: &str, line: usize) -> Self {
-        let syntax = SourceSyntax::of_path(path);
-        let section = || section(file, line);
-        match syntax.end {
-            ItemEnd::Heading => Self::of_lines(section().unwrap_or_else(|| by_indentation(file, syntax, line)), false),
+        Self::of_source(Source { file, syntax: SourceSyntax::of_path(path), room: &Cell::new(usize::MAX) }, line)
+    }
+
+    /// Reads the item that begins in a line of a file, and takes the bytes that are read from `room`. `None` if it has no room.
+    fn read_within(file: &SourceText, path: &str, line: usize, room: &Cell<usize>) -> Option<Self> {
+        let item = Self::of_source(Source { file, syntax: SourceSyntax::of_path(path), room }, line);
+        (room.get() > 0).then_some(item)
+    }
+
+    fn of_source(source: Source<'_>, line: usize) -> Self {
+        let by_indentation = || by_indentation(source, line);
+        match source.syntax.end {
+            ItemEnd::Heading => Self::of_lines(section(source, line).unwrap_or_else(by_indentation), false),
             ItemEnd::Indentation => {
-                let lines = by_indentation(file, syntax, line);
-                let lines = if syntax.has_blocks_by_indentation { with_depths(lines) } else { lines };
+                let lines = by_indentation();
+                let lines = if source.syntax.has_blocks_by_indentation { with_depths(lines) } else { lines };
                 Self::of_lines(lines, true)
             }
             ItemEnd::Bracket | ItemEnd::BracketOrLine => {
-                let lines = by_brackets(file, syntax, line).unwrap_or_else(|| by_indentation(file, syntax, line));
-                Self::of_lines(lines, false)
+                Self::of_lines(by_brackets(source, line).unwrap_or_else(by_indentation), false)
             }
         }
     }
@@ -136,6 +175,28 @@ pub(super) fn scan_from<'f>(
     (line..).map_while(|number| file.line(number)).map(move |line| scanner.scan(line))
 }
 
+/// A file whose items are read, as long as there is room.
+#[derive(Clone, Copy)]
+struct Source<'f> {
+    file: &'f SourceText,
+    syntax: &'static SourceSyntax,
+    /// The bytes that may still be read; 0 once there was no room for a line.
+    room: &'f Cell<usize>,
+}
+
+impl<'f> Source<'f> {
+    /// Iterates over the lines from one on, up to the first one without room.
+    fn scan_from(self, line: usize) -> impl Iterator<Item = ScannedLine> + 'f {
+        let has_room = move |line: &&str| {
+            self.room.set(self.room.get().saturating_sub(line.len() + 1));
+            self.room.get() > 0
+        };
+        let mut scanner = LineScanner::new(self.syntax);
+        let lines = (line..).map_while(move |number| self.file.line(number)).take_while(has_room);
+        lines.map(move |line| scanner.scan(line))
+    }
+}
+
 /// What a line of an item means for its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LineRole {
@@ -193,14 +254,14 @@ fn continues(code: &str) -> bool {
 }
 
 /// Returns the lines of an item up to the bracket that closes its body; `None` if nothing closes it.
-fn by_brackets(file: &SourceText, syntax: &'static SourceSyntax, line: usize) -> Option<Vec<ScannedLine>> {
-    let first = file.line(line).unwrap_or_default().trim();
+fn by_brackets(source: Source<'_>, line: usize) -> Option<Vec<ScannedLine>> {
+    let first = source.file.line(line).unwrap_or_default().trim();
     // A directive of a preprocessor ends with its line.
     let is_directive = first.starts_with('#') && !first.starts_with("#[");
-    let ends_with_line = is_directive || syntax.end == ItemEnd::BracketOrLine;
+    let ends_with_line = is_directive || source.syntax.end == ItemEnd::BracketOrLine;
     let mut walk = BracketWalk { depth: 0, ends_with_line, may_have_ended: false };
     let mut lines: Vec<ScannedLine> = Vec::new();
-    for scanned in scan_from(file, syntax, line) {
+    for scanned in source.scan_from(line) {
         let role = walk.step(&scanned.code);
         // A field or variant.
         let is_member = lines.is_empty() && walk.depth == 0 && scanned.code.ends_with(',');
@@ -216,9 +277,9 @@ fn by_brackets(file: &SourceText, syntax: &'static SourceSyntax, line: usize) ->
 }
 
 /// Returns the lines of an item up to the last one that is indented deeper than the first, or that closes it.
-fn by_indentation(file: &SourceText, syntax: &'static SourceSyntax, line: usize) -> Vec<ScannedLine> {
+fn by_indentation(source: Source<'_>, line: usize) -> Vec<ScannedLine> {
     let (mut lines, mut depth): (Vec<ScannedLine>, usize) = (Vec::new(), 0);
-    for mut scanned in scan_from(file, syntax, line) {
+    for mut scanned in source.scan_from(line) {
         scanned.is_continuation |= depth > 0;
         let role = match lines.first() {
             None => LineRole::Inner,
@@ -229,7 +290,7 @@ fn by_indentation(file: &SourceText, syntax: &'static SourceSyntax, line: usize)
         if role == LineRole::Outer {
             break;
         }
-        if syntax.is_known() {
+        if source.syntax.is_known() {
             let deeper = |depth: usize, c: char| match c {
                 '(' | '[' | '{' => depth + 1,
                 ')' | ']' | '}' => depth.saturating_sub(1),
@@ -279,11 +340,12 @@ pub(super) fn heading_line(file: &SourceText, fragment: &str) -> Option<usize> {
 }
 
 /// Returns the lines of the section whose heading is in a line.
-fn section(file: &SourceText, line: usize) -> Option<Vec<ScannedLine>> {
+fn section(source: Source<'_>, line: usize) -> Option<Vec<ScannedLine>> {
+    let file = source.file;
     let heading = file.headings().iter().find(|heading| file.line_at(heading.start) == line)?;
     let last = file.line_at(heading.section.end.checked_sub(1)?);
-    let syntax = SourceSyntax::of_path("section.md");
-    Some(scan_from(file, syntax, line).take((last + 1).saturating_sub(line)).collect())
+    let source = Source { syntax: SourceSyntax::of_path("section.md"), ..source };
+    Some(source.scan_from(line).take((last + 1).saturating_sub(line)).collect())
 }
 
 #[cfg(test)]
@@ -368,5 +430,32 @@ mod tests {
         assert_eq!(item("fn run() {\n    a();\n    c();\n}\n").changed_lines(&old), 1);
         assert_eq!(item("fn run() {\n    a();\n    c();\n    d();\n}\n").changed_lines(&old), 2);
         assert_eq!(item("fn run() {\n}\n").changed_lines(&old), 2);
+    }
+
+    /// One long item costs its bytes once, and no more than the room.
+    #[test]
+    fn an_item_is_read_once_and_within_the_room() {
+        let text = "fn run() {\n".repeat(1000);
+        let file = SourceText::new(text.as_bytes());
+        let reader = ItemReader::new(1_000_000);
+        let read = |line: usize| {
+            let before = reader.room.get();
+            assert!(reader.hash(&file, "a.rs", line).is_some());
+            before - reader.room.get()
+        };
+        assert!((11_000..=22_000).contains(&read(1)));
+        assert_eq!((read(1), reader.hashes.borrow().len()), (0, 1));
+        assert!(read(2) > 0);
+        let whole = reader.read(&file, "a.rs", 1).unwrap();
+        assert!(Rc::ptr_eq(&whole, &reader.read(&file, "a.rs", 1).unwrap()));
+        let other = SourceText::new(b"fn run() {}\n");
+        assert_ne!(reader.hash(&other, "a.rs", 1), reader.hash(&file, "a.rs", 1));
+        // Without room, nothing more is read.
+        let small = ItemReader::new(5_000);
+        assert_eq!((small.hash(&file, "a.rs", 1), small.room.get()), (None, 0));
+        assert!(small.read(&other, "a.rs", 1).is_none());
+        let room = Cell::new(5_000);
+        let source = Source { file: &file, syntax: SourceSyntax::of_path("a.rs"), room: &room };
+        assert_eq!(source.scan_from(1).count(), 454);
     }
 }

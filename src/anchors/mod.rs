@@ -9,11 +9,12 @@ mod syntax;
 mod versions;
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
 use crate::note::{CodeRef, RefOrigin};
 use crate::store::{GitHistory, ProjectFiles, SourceText};
 use item::{ItemReader, SymbolItem};
-use rules::{Baseline, LinePlacement, Symbol, declared_lines, symbol_line};
+use rules::{Baseline, LinePlacement, Symbol, SymbolSearch};
 use versions::{Changes, Found, Sought, Version};
 
 /// The most bytes of paths that a call of git gets as arguments; beyond them, all files are asked for.
@@ -21,10 +22,10 @@ const MAX_ARGUMENTS: usize = 64 * 1024;
 /// The most versions of files that are read, and the most that all references together are looked up in.
 const MAX_VERSIONS: usize = 20_000;
 const MAX_LOOKUPS: usize = 2_000_000;
-/// The most bytes of items that a check reads, that it keeps of those in the history, and that one mark reads.
+/// The most bytes of items that a check reads, that it keeps of those in the history, and that the marks of one answer read.
 const MAX_ITEM_BYTES: usize = 256 * 1024 * 1024;
 const MAX_KEPT_BYTES: usize = 32 * 1024 * 1024;
-const MAX_MARKED_BYTES: usize = 256 * 1024;
+const MAX_MARKED_BYTES: usize = 2 * 1024 * 1024;
 /// The most lines that may declare a symbol whose items are compared.
 const MAX_DECLARED: usize = 32;
 /// The fewest letters and digits of a line that can be told from others.
@@ -100,7 +101,7 @@ pub fn is_recognisable(line: &str) -> bool {
 
 /// Returns the line of a file that declares a symbol, or else first names it, and its text.
 pub fn line_of_symbol(file: &SourceText, path: &str, symbol: &str) -> Option<(usize, String)> {
-    let line = symbol_line(file, path, Symbol::parse(symbol), 1)?;
+    let line = SymbolSearch::default().symbol_line(file, path, Symbol::parse(symbol), 1)?;
     Some((line, file.line(line)?.to_owned()))
 }
 
@@ -109,26 +110,51 @@ pub fn item_hash(file: &SourceText, path: &str, line: usize) -> String {
     SymbolItem::read(file, path, line).hash
 }
 
-/// Whether the file at the path of a reference still has its item or its text, or its symbol if neither is known. What can't
-/// be read within the limits of `files` counts as unchanged. Starts no process.
-pub fn is_in_its_file(files: &ProjectFiles, reference: &CodeRef) -> bool {
-    let Some(file) = files.read(&reference.path) else { return files.has(&reference.path) };
-    if let (Some(hash), Some(symbol)) = (&reference.hash, &reference.symbol) {
-        let sought = SoughtItem { path: &reference.path, symbol: Symbol::parse(symbol), hash };
-        let lines = sought.lines(&ItemReader::new(MAX_MARKED_BYTES), &file, reference.line.unwrap_or(1));
-        return lines.is_none_or(|lines| !lines.is_empty());
+/// The marks of one answer, which together read files and items within limits. Starts no process.
+pub struct Marks {
+    files: ProjectFiles,
+    reader: CodeReader,
+}
+
+impl Marks {
+    /// Creates the marks of an answer.
+    pub fn new(files: ProjectFiles) -> Self {
+        Self { files, reader: CodeReader::new(MAX_MARKED_BYTES) }
     }
-    match (&reference.text, reference.symbol_word()) {
-        (Some(text), _) => file.count(text) > 0,
-        (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
-        (None, None) => true,
+
+    /// Whether the file at the path of a reference still has its item or its text, or its symbol if neither is known. What
+    /// can't be read within the limits counts as unchanged.
+    pub fn is_in_its_file(&self, reference: &CodeRef) -> bool {
+        let Some(file) = self.files.read(&reference.path) else { return self.files.has(&reference.path) };
+        if let (Some(hash), Some(symbol)) = (&reference.hash, &reference.symbol) {
+            let sought = SoughtItem { path: &reference.path, symbol: Symbol::parse(symbol), hash };
+            let lines = sought.lines(&self.reader, &file, reference.line.unwrap_or(1));
+            return lines.is_none_or(|lines| !lines.is_empty());
+        }
+        match (&reference.text, reference.symbol_word()) {
+            (Some(text), _) => file.count(text) > 0,
+            (None, Some(symbol)) => file.lines_with_word(symbol).next().is_some(),
+            (None, None) => true,
+        }
+    }
+}
+
+/// Reads items and searches for symbols, each once.
+struct CodeReader {
+    items: ItemReader,
+    symbols: SymbolSearch,
+}
+
+impl CodeReader {
+    fn new(most_bytes: usize) -> Self {
+        Self { items: ItemReader::new(most_bytes), symbols: SymbolSearch::default() }
     }
 }
 
 /// Checks references, in their order. `None` for one in a text that names no file which the project has or had. Starts git
 /// only if the files alone do not decide.
 pub fn check(files: &ProjectFiles, subjects: &[Subject<'_>]) -> Vec<Option<Verdict>> {
-    let reader = ItemReader::new(MAX_ITEM_BYTES);
+    let reader = CodeReader::new(MAX_ITEM_BYTES);
     let mut verdicts: Vec<Option<Verdict>> =
         subjects.iter().map(|subject| in_place(files, &reader, subject.reference)).collect();
     let open: Vec<usize> = (0..subjects.len()).filter(|index| verdicts[*index].is_none()).collect();
@@ -154,15 +180,15 @@ struct SoughtItem<'a> {
 impl SoughtItem<'_> {
     /// Returns the lines of a file that declare the symbol with the item, the nearest to `line` first. A line that only names
     /// it counts if it is the recorded one, or the best. `None` if there is no room to read the items.
-    fn lines(self, reader: &ItemReader, file: &SourceText, line: usize) -> Option<Vec<usize>> {
-        let mut lines = declared_lines(file, self.path, self.symbol, line, MAX_DECLARED);
+    fn lines(self, reader: &CodeReader, file: &SourceText, line: usize) -> Option<Vec<usize>> {
+        let mut lines = reader.symbols.declared_lines(file, self.path, self.symbol, line, MAX_DECLARED);
         let recorded = Some(line).filter(|line| self.symbol.is_named(file, *line));
-        lines.extend(recorded.into_iter().chain(symbol_line(file, self.path, self.symbol, line)));
+        lines.extend(recorded.into_iter().chain(reader.symbols.symbol_line(file, self.path, self.symbol, line)));
         lines.sort_unstable_by_key(|found| (found.abs_diff(line), *found));
         lines.dedup();
         let mut same = Vec::new();
         for line in lines {
-            if reader.read(file, self.path, line)?.hash == self.hash {
+            if reader.items.hash(file, self.path, line)? == self.hash {
                 same.push(line);
             }
         }
@@ -171,7 +197,7 @@ impl SoughtItem<'_> {
 }
 
 /// Returns the verdict on a reference if the file at its path decides it.
-fn in_place(files: &ProjectFiles, reader: &ItemReader, reference: &CodeRef) -> Option<Verdict> {
+fn in_place(files: &ProjectFiles, reader: &CodeReader, reference: &CodeRef) -> Option<Verdict> {
     let Some(text) = &reference.text else {
         let is_file = reference.line.is_none() && reference.symbol.is_none();
         return (is_file && files.has(&reference.path)).then_some(Verdict::Unchanged);
@@ -179,7 +205,7 @@ fn in_place(files: &ProjectFiles, reader: &ItemReader, reference: &CodeRef) -> O
     let (file, line) = (files.read(&reference.path)?, reference.line.unwrap_or(1));
     let has_item = || match (&reference.symbol, &reference.hash) {
         (None, _) => true,
-        (Some(_), Some(hash)) => reader.read(&file, &reference.path, line).is_some_and(|item| item.hash == *hash),
+        (Some(_), Some(hash)) => reader.items.hash(&file, &reference.path, line).is_some_and(|found| found == *hash),
         // The item as it was is in the history.
         (Some(_), None) => false,
     };
@@ -210,7 +236,7 @@ fn history_of<'f, 'a>(
 /// The check of references that the files alone do not decide.
 struct Check<'c> {
     files: &'c ProjectFiles,
-    reader: &'c ItemReader,
+    reader: &'c CodeReader,
     history: Option<&'c GitHistory<'c>>,
     changes: Changes<'c>,
     subjects: &'c [Subject<'c>],
@@ -230,7 +256,7 @@ struct Check<'c> {
 struct RecordedItem {
     hash: String,
     /// The item itself, if the history has it.
-    item: Option<SymbolItem>,
+    item: Option<Rc<SymbolItem>>,
 }
 
 impl RecordedItem {
@@ -253,7 +279,7 @@ struct Undated<'a> {
 impl<'c> Check<'c> {
     fn new(
         files: &'c ProjectFiles,
-        reader: &'c ItemReader,
+        reader: &'c CodeReader,
         history: Option<&'c GitHistory<'c>>,
         subjects: &'c [Subject<'c>],
     ) -> Self {
@@ -286,7 +312,7 @@ impl<'c> Check<'c> {
             let reference = self.subjects[index].reference;
             let content = name.and_then(|name| contents.get(&name));
             if reference.text.is_none() {
-                self.recorded[index] = content.and_then(|file| line_in(file, reference));
+                self.recorded[index] = content.and_then(|file| line_in(&self.reader.symbols, file, reference));
             }
             self.items[index] = self.recorded_item(index, content).map(|recorded| recorded.kept_within(&mut room));
             // A text that was not committed yet is not counted.
@@ -313,7 +339,7 @@ impl<'c> Check<'c> {
             Some(hash) => SoughtItem { path, symbol, hash }.lines(self.reader, file, line)?.first().copied(),
             None => file.nearest(text, line),
         };
-        let item = content.and_then(|file| self.reader.read(file, path, line_in(file)?));
+        let item = content.and_then(|file| self.reader.items.read(file, path, line_in(file)?));
         let hash = reference.hash.clone().or_else(|| Some(item.as_ref()?.hash.clone()))?;
         Some(RecordedItem { hash, item })
     }
@@ -362,7 +388,7 @@ impl<'c> Check<'c> {
             return Ok(existing(reference, &path, &file));
         };
         let baseline = Baseline { path: &reference.path, symbol, line: *line, text, count: self.counts[index] };
-        match (baseline.find(&file), symbol.zip(self.items[index].as_ref())) {
+        match (baseline.find(&self.reader.symbols, &file), symbol.zip(self.items[index].as_ref())) {
             (LinePlacement::Lost, _) => {
                 let sought = Sought::Symbol(symbol.map_or("", |symbol| symbol.word));
                 Err(Box::new(Undated { changed: None, path, sought }))
@@ -401,7 +427,7 @@ impl<'c> Check<'c> {
         let item = SoughtItem { path: &reference.path, symbol, hash: &recorded.hash };
         // Of several equal declarations one is gone: which one is not known.
         let same = if is_rarer { Some(Vec::new()) } else { item.lines(self.reader, file, line) };
-        let Some((same, now)) = same.zip(self.reader.read(file, &reference.path, place)) else {
+        let Some((same, now)) = same.zip(self.reader.items.read(file, &reference.path, place)) else {
             return Ok(Verdict::NotCompared);
         };
         if let Some(found) = same.first() {
@@ -495,12 +521,12 @@ fn base_of(history: &GitHistory<'_>, subject: Subject<'_>) -> Option<usize> {
 }
 
 /// Returns the line that a reference names in a file, if it can be recognised.
-fn line_in(file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
+fn line_in(search: &SymbolSearch, file: &SourceText, reference: &CodeRef) -> Option<(usize, String)> {
     let found = match (reference.symbol.as_deref(), reference.line) {
-        (Some(symbol), _) => line_of_symbol(file, &reference.path, symbol),
-        (None, Some(line)) => file.line(line).map(|text| (line, text.to_owned())),
-        (None, None) => None,
+        (Some(symbol), _) => search.symbol_line(file, &reference.path, Symbol::parse(symbol), 1),
+        (None, line) => line,
     };
+    let found = found.and_then(|line| Some((line, file.line(line)?.to_owned())));
     found.filter(|(_, text)| is_recognisable(text))
 }
 

@@ -1,5 +1,9 @@
 //! The rules by which a recorded line or symbol is found in a file again: specs/anchors.md. Pure.
 
+use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
+use std::rc::Rc;
+
 use super::item::{has_body, heading_line, scan_from};
 use super::scanner::is_of_word;
 use super::syntax::{ItemEnd, SourceSyntax};
@@ -9,6 +13,8 @@ use crate::store::{SourceText, words};
 /// looked at so.
 const MAX_LINES_ABOVE: usize = 2_000;
 const MAX_NAMED: usize = 1_000;
+/// The most lines with symbols that are kept.
+const MAX_KNOWN: usize = 1_000_000;
 /// Words before a symbol in a line that probably defines it.
 const DEFINING_WORDS: [&str; 30] = [
     "fn", "struct", "enum", "union", "trait", "type", "const", "static", "mod", "impl", "macro_rules", "def", "class",
@@ -47,7 +53,7 @@ pub(super) enum LinePlacement {
 
 impl Baseline<'_> {
     /// Finds the line in a file: the same line, else the nearest one with its text, else the line of its symbol.
-    pub(super) fn find(self, file: &SourceText) -> LinePlacement {
+    pub(super) fn find(self, search: &SymbolSearch, file: &SourceText) -> LinePlacement {
         if file.line(self.line) == Some(self.text) {
             return LinePlacement::At(self.line);
         }
@@ -58,7 +64,8 @@ impl Baseline<'_> {
         match (nearest, self.symbol) {
             (Some(line), _) => LinePlacement::At(line),
             (None, None) => LinePlacement::Changed(None),
-            (None, Some(symbol)) => symbol_line(file, self.path, symbol, self.line)
+            (None, Some(symbol)) => search
+                .symbol_line(file, self.path, symbol, self.line)
                 .map_or(LinePlacement::Lost, |line| LinePlacement::Changed(Some(line))),
         }
     }
@@ -133,45 +140,66 @@ enum Declaration {
     Named,
 }
 
-/// Returns the line of a symbol: the first one of those that most surely declare it, else the nearest one to `line` that names
-/// it. Of a symbol of a type, only lines that belong to the type. In Markdown a symbol is a heading.
-pub(super) fn symbol_line(file: &SourceText, path: &str, symbol: Symbol<'_>, line: usize) -> Option<usize> {
-    let heading = || heading_line(file, symbol.whole);
-    if let Some(line) = (SourceSyntax::of_path(path).end == ItemEnd::Heading).then(heading).flatten() {
-        return Some(line);
+/// The search for symbols in files. What was found is known: notes may refer to one symbol many times.
+#[derive(Default)]
+pub(super) struct SymbolSearch {
+    /// By the number of the text, the path that says in which language it is read, and the symbol.
+    known: RefCell<HashMap<(u64, String, String), Declarations>>,
+    /// How many lines are known.
+    lines: Cell<usize>,
+}
+
+/// The lines that name a symbol, ascending, and how sure it is that they declare it.
+type Declarations = Rc<[(Declaration, usize)]>;
+
+impl SymbolSearch {
+    /// Returns the line of a symbol: the first one of those that most surely declare it, else the nearest one to `line` that
+    /// names it. Of a symbol of a type, only lines that belong to the type. In Markdown a symbol is a heading.
+    pub(super) fn symbol_line(&self, file: &SourceText, path: &str, symbol: Symbol<'_>, line: usize) -> Option<usize> {
+        let heading = || heading_line(file, symbol.whole);
+        if let Some(line) = (SourceSyntax::of_path(path).end == ItemEnd::Heading).then(heading).flatten() {
+            return Some(line);
+        }
+        let rank = |(declaration, number): &(Declaration, usize)| match declaration {
+            Declaration::Named => (*declaration, number.abs_diff(line), *number),
+            _ => (*declaration, *number, 0),
+        };
+        self.declarations(file, path, symbol).iter().min_by_key(|found| rank(found)).map(|(_, number)| *number)
     }
-    let rank = |(declaration, number): &(Declaration, usize)| match declaration {
-        Declaration::Named => (*declaration, number.abs_diff(line), *number),
-        _ => (*declaration, *number, 0),
-    };
-    declarations(file, path, symbol).min_by_key(rank).map(|(_, number)| number)
-}
 
-/// Iterates over the lines that name a symbol, ascending, and tells how sure it is that they declare it.
-fn declarations<'f>(
-    file: &'f SourceText,
-    path: &str,
-    symbol: Symbol<'f>,
-) -> impl Iterator<Item = (Declaration, usize)> + 'f {
-    let syntax = SourceSyntax::of_path(path);
-    let named = file.lines_with_word(symbol.word).take(MAX_NAMED).filter(move |number| symbol.is_owned(file, *number));
-    named.map(move |number| (declaration(file, syntax, number, symbol.word), number))
-}
+    fn declarations(&self, file: &SourceText, path: &str, symbol: Symbol<'_>) -> Declarations {
+        let key = (file.number(), path.to_owned(), symbol.whole.to_owned());
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Rc::clone(known);
+        }
+        let syntax = SourceSyntax::of_path(path);
+        let named = file.lines_with_word(symbol.word).take(MAX_NAMED).filter(|number| symbol.is_owned(file, *number));
+        let found: Declarations =
+            named.map(|number| (declaration(file, syntax, number, symbol.word), number)).collect();
+        let lines = self.lines.get() + found.len() + 1;
+        if lines <= MAX_KNOWN {
+            self.lines.set(lines);
+            self.known.borrow_mut().insert(key, Rc::clone(&found));
+        }
+        found
+    }
 
-/// Returns the lines that probably declare a symbol, at most `most` of those nearest to `line`.
-pub(super) fn declared_lines(
-    file: &SourceText,
-    path: &str,
-    symbol: Symbol<'_>,
-    line: usize,
-    most: usize,
-) -> Vec<usize> {
-    let is_declared = |(declaration, _): &(Declaration, usize)| *declaration < Declaration::Named;
-    let mut lines: Vec<usize> =
-        declarations(file, path, symbol).filter(is_declared).map(|(_, number)| number).collect();
-    lines.sort_unstable_by_key(|number| (number.abs_diff(line), *number));
-    lines.truncate(most);
-    lines
+    /// Returns the lines that probably declare a symbol, at most `most` of those nearest to `line`.
+    pub(super) fn declared_lines(
+        &self,
+        file: &SourceText,
+        path: &str,
+        symbol: Symbol<'_>,
+        line: usize,
+        most: usize,
+    ) -> Vec<usize> {
+        let declarations = self.declarations(file, path, symbol);
+        let declared = declarations.iter().filter(|(declaration, _)| *declaration < Declaration::Named);
+        let mut lines: Vec<usize> = declared.map(|(_, number)| *number).collect();
+        lines.sort_unstable_by_key(|number| (number.abs_diff(line), *number));
+        lines.truncate(most);
+        lines
+    }
 }
 
 fn declaration(file: &SourceText, syntax: &'static SourceSyntax, line: usize, word: &str) -> Declaration {
@@ -233,7 +261,8 @@ mod tests {
 
     fn find(text: &str, line: usize, recorded: &str, symbol: Option<&str>) -> LinePlacement {
         let symbol = symbol.map(Symbol::parse);
-        Baseline { path: "a.rs", symbol, line, text: recorded, count: Some(1) }.find(&SourceText::new(text.as_bytes()))
+        Baseline { path: "a.rs", symbol, line, text: recorded, count: Some(1) }
+            .find(&SymbolSearch::default(), &SourceText::new(text.as_bytes()))
     }
 
     #[test]
@@ -253,13 +282,15 @@ mod tests {
     #[test]
     fn a_line_that_became_rarer_did_not_move() {
         let file = SourceText::new(b"x\na b\na b\n");
-        let find = |count| Baseline { path: "a.rs", symbol: None, line: 1, text: "a b", count }.find(&file);
+        let find = |count| {
+            Baseline { path: "a.rs", symbol: None, line: 1, text: "a b", count }.find(&SymbolSearch::default(), &file)
+        };
         assert_eq!(find(Some(2)), LinePlacement::At(2));
         assert_eq!(find(Some(1)), LinePlacement::At(2));
         assert_eq!(find(Some(3)), LinePlacement::Changed(None));
         assert_eq!(find(None), LinePlacement::Changed(None));
         let same = Baseline { path: "a.rs", symbol: None, line: 3, text: "a b", count: None };
-        assert_eq!(same.find(&file), LinePlacement::At(3));
+        assert_eq!(same.find(&SymbolSearch::default(), &file), LinePlacement::At(3));
     }
 
     #[test]
@@ -279,7 +310,7 @@ mod tests {
             ("a.go", go, "B.Run", Some(2)),
         ] {
             let file = SourceText::new(text.as_bytes());
-            assert_eq!(symbol_line(&file, path, Symbol::parse(symbol), 1), line, "{symbol}");
+            assert_eq!(SymbolSearch::default().symbol_line(&file, path, Symbol::parse(symbol), 1), line, "{symbol}");
         }
     }
 
@@ -306,7 +337,22 @@ mod tests {
         ] {
             let file = SourceText::new(text.as_bytes());
             let symbol = if path == "a.md" { "Run" } else { "run" };
-            assert_eq!(symbol_line(&file, path, Symbol::parse(symbol), 1), Some(3), "{path}: {text}");
+            assert_eq!(
+                SymbolSearch::default().symbol_line(&file, path, Symbol::parse(symbol), 1),
+                Some(3),
+                "{path}: {text}"
+            );
         }
+    }
+
+    #[test]
+    fn a_symbol_is_searched_for_once_in_a_text() {
+        let (file, other) = (SourceText::new(b"fn run() {}\n"), SourceText::new(b"\nfn run() {}\n"));
+        let search = SymbolSearch::default();
+        let line = |file: &SourceText| search.symbol_line(file, "a.rs", Symbol::parse("run"), 1);
+        assert_eq!((line(&file), line(&file), line(&other)), (Some(1), Some(1), Some(2)));
+        let declared = search.declarations(&file, "a.rs", Symbol::parse("run"));
+        assert!(Rc::ptr_eq(&declared, &search.declarations(&file, "a.rs", Symbol::parse("run"))));
+        assert_eq!(search.known.borrow().len(), 2);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::change::{self, PlannedChange, anchor};
 use super::{change_store, note_warning};
-use crate::anchors::{self, Since, Subject, Verdict};
+use crate::anchors::{self, Marks, Since, Subject, Verdict};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
@@ -255,10 +255,11 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
         return;
     }
     let Some(files) = store.project_files(MAX_MARKED).filter(ProjectFiles::is_known) else { return };
+    let marks = Marks::new(files);
     for entry in entries.take(MAX_MARKED_NOTES) {
         let references = entry.note.code_refs();
         let mut anchors = references.iter().take(MAX_MARKED_ANCHORS);
-        if anchors.any(|anchor| !anchors::is_in_its_file(&files, anchor)) {
+        if anchors.any(|anchor| !marks.is_in_its_file(anchor)) {
             entry.state_mut().has_changed_code = true;
         }
     }

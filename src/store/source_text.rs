@@ -2,13 +2,18 @@
 
 use std::cell::OnceCell;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::note::{Heading, headings_of, line_text};
+
+/// How many texts there were.
+static TEXTS: AtomicU64 = AtomicU64::new(0);
 
 /// The lines of a source file, without line ends and blanks before them.
 #[derive(Debug)]
 pub struct SourceText {
     text: String,
+    number: u64,
     /// Where each line begins; made when it is first needed.
     starts: OnceCell<Vec<usize>>,
     /// The hash of each line and its number from 1, ascending; made when it is first needed.
@@ -21,7 +26,13 @@ impl SourceText {
     /// Decodes a text; bytes that are not UTF-8 become replacement characters.
     pub fn new(bytes: &[u8]) -> Self {
         let text = String::from_utf8_lossy(bytes).into_owned();
-        Self { text, starts: OnceCell::new(), hashes: OnceCell::new(), headings: OnceCell::new() }
+        let number = TEXTS.fetch_add(1, Ordering::Relaxed);
+        Self { text, number, starts: OnceCell::new(), hashes: OnceCell::new(), headings: OnceCell::new() }
+    }
+
+    /// Returns what tells this text from all others of the process, also from those that are gone.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Returns the whole text.

@@ -1,5 +1,6 @@
 //! Tests only: edits of notes.
 
+use super::super::yaml_document::BYTES_PARSED;
 use super::*;
 
 fn note(yaml: &str) -> String {
@@ -267,4 +268,21 @@ fn what_can_not_be_changed_alone_is_refused() {
     assert!(apply("---\ntitle: Paper: X\n---\n", &[set("New")]).unwrap_err().contains("line 2"));
     assert!(apply("---\ntitle: X\nno end", &[set("New")]).is_err());
     assert!(apply(&note("title: &a Old\nother: *a\n"), &[set("New")]).is_err());
+}
+
+/// Many tags and fields are written in a few passes over the frontmatter.
+#[test]
+fn many_tags_and_fields_are_parsed_in_linear_time() {
+    let cost = |count: usize| {
+        let tags = (0..count).map(|number| Edit::AddItem { key: "tags", text: format!("tag{number}") });
+        let fields = (0..count).map(|number| Edit::SetCustom { key: format!("k{number}"), text: "v".to_owned() });
+        let edits: Vec<Edit> = tags.chain(fields).collect();
+        BYTES_PARSED.set(0);
+        let text = apply("---\nid: n\n---\n", &edits).unwrap();
+        let last = count - 1;
+        assert!(text.contains(&format!("tag{last}")) && text.contains(&format!("k{last}: v")));
+        BYTES_PARSED.get() as f64 / text.len() as f64
+    };
+    let (few, many) = (cost(100), cost(800));
+    assert!(many < 1.2 * few && many < 40.0, "{few} bytes a byte, then {many}");
 }
