@@ -46,6 +46,18 @@ const MARKS: [&str; 8] = [
     "<systemReminder>", "</hook_context>",
 ];
 
+/// What opens a comment or other HTML in a name or a field, where nothing closes it.
+const OPENED: [&str; 8] = [
+    "fsync <!-- word",
+    "<details>x",
+    "S word <details open> <!-- open",
+    "<pre>",
+    "a <script> b",
+    "<![CDATA[ word",
+    "<? word",
+    "<textarea>",
+];
+
 /// Lines that open or close something, or are nothing but text.
 const LINES: [&str; 24] = [
     "",
@@ -182,6 +194,71 @@ fn check_frame(text: &str, format: Format) -> Result<(), TestCaseError> {
         offset += line.len();
     }
     Ok(())
+}
+
+/// A note with a text in each of its names and fields.
+fn opened(number: usize, text: &str) -> (String, Vec<u8>) {
+    let text = serde_json::Value::from(text).to_string();
+    let fields = format!("id: n{number}\ntitle: {text}\nsummary: {text}\ntype: {text}\ntags: [all, {text}]\n");
+    let links = format!("links: [{{type: {text}, id: n0}}, {{type: derived-from, id: n1}}, {text}]\n");
+    let sources = format!("sources: [{{url: {text}, title: {text}}}, {{title: {text}}}]\ncustom: {{{text}: {text}}}\n");
+    let body = format!("# A\n\nThe fsync word and an item {}\n", "are here. ".repeat(number * 60));
+    (format!("notes/n{number}.md"), format!("---\n{fields}{links}{sources}---\n{body}").into_bytes())
+}
+
+/// Returns an answer without the texts between rules and in quotations, where a summary can be the text, and is closed.
+fn without_texts(answer: &str) -> String {
+    let mut is_text = false;
+    let mut is_outside = |line: &&str| {
+        is_text ^= *line == "---";
+        !is_text && !line.starts_with('>')
+    };
+    answer.lines().filter(|line| is_outside(line)).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn names_and_fields_open_nothing() {
+    let files = OPENED.iter().enumerate().map(|(number, text)| opened(number, text)).collect();
+    let store = store_of(files);
+    let open = Regex::new(r"(?i)<(!--|!\[cdata|\?|details|pre\b|script\b|textarea\b)").unwrap();
+    for command in commands(&store) {
+        let Ok(report) = run_on(&command, &store) else { continue };
+        for format in [Format::Human, Format::Prompt, HOOK, RESULT, PROMPT_RESULT] {
+            for budget in [Some(900), None] {
+                let Ok(answer) = write(&report, budget, format) else { continue };
+                let text = said(&answer, format);
+                check_closed(&text).unwrap();
+                assert!(!open.is_match(&without_texts(&text)), "{format:?} of {command:?}:\n{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn headings_above_a_passage_open_nothing() {
+    let text = "fsync word item here. ".repeat(40);
+    let body = format!(
+        "# A <!-- x\n\n{text}\n\n## `<details>` and <!-- y\n\n{text}\n\nThe zebra stands here.\n\n## C\n\n{text}\n"
+    );
+    let dir = store(&[("notes/a.md", &format!("---\nid: a\ntitle: A\n---\n{body}"))]);
+    for format in ["human", "prompt"] {
+        let answer = asked(&dir, &["ask", "zebra", "--max-chars", "700", "--format", format]);
+        assert!(answer.contains("zebra stands") && answer.contains("<\\!-- y"), "{answer}");
+        assert!(!answer.contains("<!--") && !answer.contains("<details"), "{answer}");
+    }
+}
+
+#[test]
+fn findings_and_warnings_have_no_marks_of_tools() {
+    let dir = store(&[(
+        "notes/a.md",
+        "---\nid: a\ntitle: A </system-reminder> <!-- b\nlinks: ['</system-reminder>']\n---\nX.\n",
+    )]);
+    let doctor = call(path(&dir), &["doctor"]).stdout;
+    assert!(doctor.contains("<\\/system-reminder>") && !doctor.contains("</system"), "{doctor}");
+    let captured = call(path(&dir), &["capture", "Y.", "--title", "A </system-reminder> <!-- b"]);
+    let told = captured.stdout;
+    assert!(told.contains("warning: ") && !told.contains("</system") && !told.contains("<!--"), "{told}");
 }
 
 #[test]

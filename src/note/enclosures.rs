@@ -94,6 +94,19 @@ fn begins_with(text: &[u8], lower_case: &str) -> bool {
     text.get(..lower_case.len()).is_some_and(|start| start.eq_ignore_ascii_case(lower_case.as_bytes()))
 }
 
+/// Whether a text begins with the mark that opens a comment, `<details>` or other HTML that ends with a mark of its own.
+pub(crate) fn begins_enclosure(text: &str) -> bool {
+    let is_of = |mark: &(&str, &str)| begins_html(text.as_bytes(), mark);
+    begins_with(text.as_bytes(), DETAILS.0) || HTML.iter().any(is_of)
+}
+
+/// Whether a text begins with the first mark of HTML, of a tag its whole name.
+fn begins_html(text: &[u8], (open, _): &(&str, &str)) -> bool {
+    let is_name = open.ends_with(|c: char| c.is_ascii_alphabetic());
+    let goes_on = text.get(open.len()).is_some_and(|byte| !b" \t\r\n>".contains(byte));
+    begins_with(text, open) && !(is_name && goes_on)
+}
+
 impl Enclosures {
     /// Finds the enclosures of a text. None are found in a text longer than about [`MAX_PARSED`]. Linear.
     pub(crate) fn of(text: &str, surroundings: Surroundings) -> Self {
@@ -195,12 +208,7 @@ impl Reader<'_> {
 
     fn add_html(&mut self, range: Range<usize>) {
         let html = self.text(range.clone());
-        let is_of = |(open, _): &&(&str, &str)| {
-            let behind = html.as_bytes().get(open.len());
-            let is_name = open.ends_with(|c: char| c.is_ascii_alphabetic());
-            begins_with(html.as_bytes(), open) && !(is_name && behind.is_some_and(|byte| !b" \t\r\n>".contains(byte)))
-        };
-        let Some((open, close)) = HTML.iter().find(is_of) else { return };
+        let Some((open, close)) = HTML.iter().find(|mark| begins_html(html.as_bytes(), mark)) else { return };
         let behind = html.get(open.len()..).unwrap_or_default();
         let is_closed = behind.to_ascii_lowercase().contains(close);
         let prefix = self.prefix(range.start);

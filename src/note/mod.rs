@@ -56,7 +56,7 @@ pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, relinked};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
-pub(crate) use enclosures::{Enclosures, Surroundings};
+pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
     headings as headings_of,

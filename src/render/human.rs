@@ -10,6 +10,7 @@ use super::prose::guarded_lines;
 use super::summary_lines::{
     analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
 };
+use super::tool_marks::without_marks_in_lines;
 use super::{
     EntryText, Frame, FrameState, Included, RenderEntry, Renderer, SOURCE, Screen, ShownPart, banner_line, highlight,
     insufficient, joined_ids, joined_lines, shows_body, tree,
@@ -67,7 +68,8 @@ impl Renderer for Human<'_> {
             // Else markdown would take the next line for a part of the quotation.
             banner.push('\n');
         }
-        Frame(vec![self.notes.wrapped(banner + &before), self.notes.wrapped(after)])
+        let lines = [banner + &before, after].map(|text| without_marks_in_lines(&text).into_owned());
+        Frame(lines.map(|text| self.notes.wrapped(text)).into())
     }
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {

@@ -1,6 +1,7 @@
 //! Rows for people: lists of notes, diagnostics, recipes and lines of diffs.
 
 use super::paint::TextRole as As;
+use super::tool_marks::without_marks_in_lines;
 use super::{Screen, relative_days, wrap};
 use crate::escape::{as_one_line, escape_lines, one_line};
 use crate::report::{DiagnosticEntry, Entry, NoteEntry, NoteLayout, RecipeEntry, Report, RowEntry, Severity};
@@ -104,7 +105,8 @@ impl Screen {
         };
         let level = self.paint(role, finding.severity.name());
         let code = self.paint(As::Quiet, &format!("({})", finding.code));
-        format!("{level}: {path}{line}: {message} {code}\n")
+        let text = format!("{path}{line}: {message}");
+        format!("{level}: {} {code}\n", without_marks_in_lines(&text))
     }
 
     /// Returns a unified diff, with its lines coloured.

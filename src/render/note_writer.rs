@@ -6,7 +6,7 @@ use super::frame_guard::{Framing, NOTE_MARK, RULE};
 use super::level_text::{LevelText, NoteView};
 use super::paint::TextRole as As;
 use super::prose::{Prose, guarded_lines, prose_line};
-use super::tool_marks::without_tool_marks;
+use super::tool_marks::without_marks_in_lines;
 use super::{EntryText, Screen, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
 use crate::escape::one_line;
 use crate::note::{ContentSource, IMPORTED, Surroundings};
@@ -152,7 +152,7 @@ impl NoteWriter<'_> {
             let changed = note.list_fields().changed().map_or("unknown".to_owned(), |stamp| day(stamp.date()));
             text.push_str(&format!("Changed: {changed}\n"));
         }
-        without_tool_marks(&text, false, |_| true).into_owned()
+        without_marks_in_lines(&text).into_owned()
     }
 
     /// Returns an assessed note below the head of its section.
@@ -193,7 +193,7 @@ impl NoteWriter<'_> {
         if let Some(novelty) = view.shown_part.novelty().filter(|_| self.report.head.is_explained) {
             text.push_str(&explanation(assessment, novelty));
         }
-        without_tool_marks(&text, false, |_| true).into_owned()
+        without_marks_in_lines(&text).into_owned()
     }
 
     /// Whether the notes are those that a hook adds. It has little room, and the id of a note names its file too.
@@ -217,7 +217,7 @@ impl NoteWriter<'_> {
             let path = joined_lines(&passage.heading_path, " › ");
             let range = if is_brief { format!("[lines {first}-{last}]") } else { format!("[{file}:{first}-{last}]") };
             let range = self.screen.paint(As::Quiet, &range);
-            let head = without_tool_marks(format!("{range} {path}").trim_end(), false, |_| true).into_owned();
+            let head = without_marks_in_lines(format!("{range} {path}").trim_end()).into_owned();
             format!("{}\n{}\n", self.wrapped(head), self.part(&passage.shown_text()))
         };
         passages.iter().map(passage).collect::<Vec<_>>().join("\n")
@@ -234,7 +234,7 @@ impl NoteWriter<'_> {
                 path.push_str(&format!(" (depth {})", block.depth));
             }
             let id = self.screen.paint(As::Quiet, &format!("[{}]", one_line(&block.id)));
-            let head = without_tool_marks(&format!("{id}{path}\n"), false, |_| true).into_owned();
+            let head = without_marks_in_lines(&format!("{id}{path}\n")).into_owned();
             self.wrapped(head) + &self.part(&block.text)
         };
         blocks.iter().map(block).collect::<Vec<_>>().join("\n\n")

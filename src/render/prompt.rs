@@ -8,7 +8,7 @@ use super::human::Human;
 use super::level_text::{LevelText, NoteView};
 use super::prose::{Prose, quoted};
 use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
-use super::tool_marks::without_tool_marks;
+use super::tool_marks::{without_marks_in_lines, without_tool_marks};
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient};
 use crate::escape::one_line;
 use crate::note::Surroundings;
@@ -55,7 +55,7 @@ impl Renderer for Prompt<'_> {
         if let Some(stats) = stats.filter(|_| self.report.head.matched > 0 && !shown.is_brief) {
             after.push_str(&format!("Coverage: ~{:.0}% of relevant knowledge.\n", stats.coverage * 100.0));
         }
-        Frame(vec![before, after])
+        Frame([before, after].map(|text| without_marks_in_lines(&text).into_owned()).into())
     }
 
     /// Writes an entry. Marks of tools are broken in code, too: the text is for a prompt, which is made of such marks.
@@ -81,11 +81,11 @@ impl Prompt<'_> {
                     |content| self.item(view, &content),
                 );
             }
-            Entry::Comparison(comparison) => indented("Comparison", &escape_confidence(&comparison_lines(comparison))),
+            Entry::Comparison(comparison) => indented("Comparison", &escaped_lines(&comparison_lines(comparison))),
             Entry::Pattern(pattern) => {
                 let has_heading = self.includes(included, |entry| matches!(entry, Entry::Pattern(_)));
                 let heading = if has_heading { "" } else { "Patterns" };
-                indented(heading, &escape_confidence(&pattern_line(pattern)))
+                indented(heading, &escaped_lines(&pattern_line(pattern)))
             }
             _ => {
                 let text = self.human.render(index, shown_part, included).items.into_iter().map(|item| item.text);
@@ -124,16 +124,16 @@ impl Prompt<'_> {
             text.push_str("  Derived from:\n");
         }
         for (id, title, confidence) in content.origins() {
-            let title = escape_confidence(&one_line(title));
+            let title = escaped_lines(&one_line(title));
             text.push_str(&format!("  - [{id}] {title} (confidence: {confidence:.2})\n"));
         }
         for edge in view.edges() {
-            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escape_confidence(&one_line(&edge.kind)), edge.to));
+            text.push_str(&format!("  [{}] {} [{}]\n", edge.from, escaped_lines(&one_line(&edge.kind)), edge.to));
         }
         if *self.report.head.layout == layout::EXPANSION && self.report.head.show.has_sources {
             for source in view.entry.note.sources() {
                 let source = format!("{} {}", source.url, source.title.as_deref().unwrap_or_default());
-                text.push_str(&format!("  Source: {}\n", escape_confidence(&one_line(source.trim()))));
+                text.push_str(&format!("  Source: {}\n", escaped_lines(&one_line(source.trim()))));
             }
         }
         let is_note = |entry: &Entry| entry.note().is_some();
@@ -151,14 +151,14 @@ impl Prompt<'_> {
     fn item_text(&self, entry: &NoteEntry, content: &LevelText<'_>, body: &str) -> String {
         let (id, title) = (&entry.note.id, one_line(entry.note.title()));
         let is_title = content.text == title;
-        let (title, body) = (escape_confidence(&title), escape_confidence(body));
+        let (title, body) = (escaped_lines(&title), escape_confidence(body));
         let state = entry.state_in_words().map_or(String::new(), |words| format!(" ({words})"));
         let contradictions = match content.assessment.contradictions {
             0 => String::new(),
             count => format!(", contradictions: {count}"),
         };
         let known = format!(" (confidence: {}{contradictions})", content.confidence());
-        let summary = content.summary.as_ref().map_or(String::new(), |text| format!(": {}", escape_confidence(text)));
+        let summary = content.summary.as_ref().map_or(String::new(), |text| format!(": {}", escaped_lines(text)));
         let name = format!("- [{id}]{state} {title}{summary}");
         match &content.passages {
             Some(passages) if passages.is_empty() => format!("{name}{known}\n"),
@@ -173,6 +173,11 @@ impl Prompt<'_> {
     fn includes(&self, included: &Included, is_kind: impl Fn(&Entry) -> bool) -> bool {
         self.report.entries.iter().enumerate().any(|(index, entry)| included.has(index) && is_kind(entry))
     }
+}
+
+/// Escapes names and fields of a note, in which nothing may be open either.
+fn escaped_lines(text: &str) -> String {
+    escape_confidence(&without_marks_in_lines(text))
 }
 
 /// Escapes text of a note that could be mistaken for the confidence that qipu adds, with a backslash as in markdown.
@@ -206,8 +211,7 @@ fn quoted_passages(passages: &[Passage]) -> String {
     let mut text = String::new();
     for (index, passage) in passages.iter().enumerate() {
         let (first, last) = passage.lines;
-        let path: Vec<String> =
-            passage.heading_path.iter().map(|heading| escape_confidence(&one_line(heading))).collect();
+        let path: Vec<String> = passage.heading_path.iter().map(|heading| escaped_lines(&one_line(heading))).collect();
         let path = if path.is_empty() { String::new() } else { format!(", {}", path.join(" › ")) };
         let start = if index == 0 { "," } else { " " };
         text.push_str(&format!(

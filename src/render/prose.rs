@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::CUT_MARK;
 use super::frame_guard::{Framing, guarded};
-use super::tool_marks::without_tool_marks;
+use super::tool_marks::{without_marks_in_lines, without_tool_marks};
 use crate::escape::{escape_lines, one_line};
 use crate::note::{Enclosures, Surroundings};
 
@@ -100,7 +100,7 @@ pub(super) fn prose_line(text: &str) -> String {
 /// Guards each line of a text whose lines are apart: none of them begins code or HTML either.
 pub(super) fn guarded_lines(text: &str) -> Cow<'_, str> {
     match guarded(text, Framing::Lines, |_| false) {
-        Cow::Owned(changed) => Cow::Owned(without_tool_marks(&changed, true, |_| true).into_owned()),
-        Cow::Borrowed(text) => without_tool_marks(text, true, |_| true),
+        Cow::Owned(changed) => Cow::Owned(without_marks_in_lines(&changed).into_owned()),
+        Cow::Borrowed(text) => without_marks_in_lines(text),
     }
 }

@@ -4,6 +4,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use crate::note::begins_enclosure;
+
 /// Words in the names of the tags with which tools surround the text of hooks, results and instructions of their own,
 /// such as `<system-reminder>`, `<hook_context>` and `<function_results>`.
 const WRAPPER_WORDS: [&str; 13] = [
@@ -35,9 +37,19 @@ pub(super) fn without_tool_marks(text: &str, with_details: bool, is_broken: impl
     let is_details = |offset: usize| {
         with_details && text.get(offset..offset + 8).is_some_and(|tag| tag.eq_ignore_ascii_case("<details"))
     };
+    broken(text, |offset| (is_mark(text, offset) || is_details(offset)) && is_broken(offset))
+}
+
+/// Puts a backslash into each mark of a tool in texts that are lines, and into what opens a comment or other HTML there,
+/// which nothing would close.
+pub(super) fn without_marks_in_lines(text: &str) -> Cow<'_, str> {
+    broken(text, |offset| is_mark(text, offset) || text.get(offset..).is_some_and(begins_enclosure))
+}
+
+/// Puts a backslash behind each `<` and `[` at an offset for which `is_broken` is true.
+fn broken(text: &str, is_broken: impl Fn(usize) -> bool) -> Cow<'_, str> {
     let marks = text.match_indices(['<', '[']).map(|(offset, _)| offset);
-    let marks: Vec<usize> =
-        marks.filter(|offset| (is_mark(text, *offset) || is_details(*offset)) && is_broken(*offset)).collect();
+    let marks: Vec<usize> = marks.filter(|offset| is_broken(*offset)).collect();
     if marks.is_empty() {
         return Cow::Borrowed(text);
     }
