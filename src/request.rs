@@ -285,6 +285,8 @@ pub struct ContextRequest {
     pub with_custom: bool,
     /// The limit in characters, if notes that do not fit in full are shown as passages.
     pub passages_within: Option<usize>,
+    /// Whether notes in part have their names alone as their heads, so that the room is for passages.
+    pub has_brief_heads: bool,
     /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
     /// The purpose of the answer; `None` shows notes in full, in the order of their selection.

@@ -46,6 +46,7 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
         passages_within: budget.most_chars(),
+        has_brief_heads: true,
         assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::default),
         max_candidates: budget.max_candidates(),
         max_entries: budget.max_entries(),

@@ -167,6 +167,7 @@ impl ContextArgs {
             with_body,
             with_custom: self.custom,
             passages_within: budget.most_chars().filter(|_| shows_passages && has_no_level),
+            has_brief_heads: false,
             blocks: requested_blocks(self.blocks, has_budget),
             assessment,
             max_candidates: budget.max_candidates(),

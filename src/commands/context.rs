@@ -136,6 +136,7 @@ fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
         has_sources: !is_unasked,
         has_custom: request.with_custom,
         has_passages,
+        has_brief_heads: request.has_brief_heads,
         has_only_matches: is_unasked,
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
     }

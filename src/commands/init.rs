@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use super::collections::distrusted;
+use crate::env::Env;
 use crate::error::Error;
 use crate::escape::may_be_harmful;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
@@ -10,7 +11,8 @@ use crate::request::InitRequest;
 use crate::store::{self, Location, MadeFile, SuggestedSource};
 
 /// Creates the missing files of a store and reports each file; existing files stay as they are.
-pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = env.current_dir.as_path();
     let own = if request.is_user { Some(store::user_store(location)?) } else { None };
     let plan = store::InitPlan {
         store: own.as_deref().or(location.store.as_deref()),
@@ -22,6 +24,10 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         home: location.home.as_deref(),
         is_dry_run: request.is_dry_run,
     };
+    if env.agent_session().is_some() && store::init(&store::InitPlan { is_dry_run: true, ..plan }, current_dir)?.is_new
+    {
+        expect_no_hold(location, current_dir)?;
+    }
     let made = store::init(&plan, current_dir)?;
     let is_unchanged = made.files.iter().all(|file| file.new.is_none());
     let hides_more = made.files.iter().find(|file| file.old.is_some() && file.new.is_some());
@@ -58,6 +64,17 @@ pub(super) fn run(request: &InitRequest, location: &Location, current_dir: &Path
         head,
         made.files.iter().map(entry).chain(listed).chain(warning).chain(distrusted).chain(sources).collect(),
     ))
+}
+
+/// Expects that no store of the project holds what agents write: notes of a new store beside it would not be held.
+fn expect_no_hold(location: &Location, current_dir: &Path) -> Result<(), Error> {
+    let here = Location { store: None, root: None, only: Vec::new(), ..location.clone() };
+    // Without a store that can be read, there is none whose rules a new one would leave.
+    if store::Store::open(&here, current_dir).is_ok_and(|store| store.holds_drafts()) {
+        return Err(Error::usage("an agent can't create a store in a project that holds what agents write")
+            .hint("a person does, outside of the session of an agent"));
+    }
+    Ok(())
 }
 
 /// Returns the finding that statements of an existing store have no effect.

@@ -66,7 +66,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             run_prime(request, location, current_dir).map(Some)
         }
         Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
-        Command::Init(request) => init::run(request, location, current_dir).map(Some),
+        Command::Init(request) => init::run(request, location, env).map(Some),
         Command::Change(request) => change::run(request, location, env).map(Some),
         Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
         Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),

@@ -104,7 +104,12 @@ impl NoteWriter<'_> {
             return self.assessed(view, &content, head);
         }
         if let Some(passages) = passages {
-            return EntryText::of(self.wrapped(head) + &self.framed_passages(entry, &passages));
+            let shown = if self.is_brief(view) {
+                self.passages(entry, &passages)
+            } else {
+                self.framed_passages(entry, &passages)
+            };
+            return EntryText::of(self.wrapped(head) + &shown);
         }
         let shows_body = entry.shown_blocks.is_none() && shows_body(self.report, true);
         let blocks = view.blocks();
@@ -129,7 +134,7 @@ impl NoteWriter<'_> {
         let entry = view.entry;
         let (note, show) = (&entry.note, self.report.head.show);
         let mut text = format!("\n{NOTE_MARK}{}\n", self.name(entry));
-        if !self.is_hook() {
+        if !self.is_hook() && !self.is_brief(view) {
             text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
         }
         text.extend(view.summary_beside_text().map(|summary| format!("Summary: {summary}\n")));
@@ -194,6 +199,12 @@ impl NoteWriter<'_> {
             text.push_str(&explanation(assessment, novelty));
         }
         without_marks_in_lines(&text).into_owned()
+    }
+
+    /// Whether a note has its name alone as its head. Its fields and rules would take a tenth of an answer of 1,000 characters,
+    /// and with them 4 of 60 questions of agents their passage.
+    fn is_brief(self, view: NoteView<'_>) -> bool {
+        self.report.head.show.has_brief_heads && view.passages().is_some()
     }
 
     /// Whether the notes are those that a hook adds. It has little room, and the id of a note names its file too.

@@ -353,6 +353,8 @@ pub struct ShownFields {
     pub(crate) has_custom: bool,
     /// Whether passages replace bodies if the budget has no room for all notes.
     pub(crate) has_passages: bool,
+    /// Whether notes in part have their names alone as their heads.
+    pub(crate) has_brief_heads: bool,
     /// Whether the room that matching passages leave stays empty.
     pub(crate) has_only_matches: bool,
     /// Whether blocks are fitted one by one, those with the highest score first.
