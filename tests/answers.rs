@@ -218,7 +218,7 @@ fn status_tells_types_apart_from_its_own_facts() {
     assert_eq!(records(&dir, &["status"], "D count name=notes "), ["D count name=notes count=2"]);
     assert_eq!(records(&dir, &["status"], "D type "), ["D type name=findings count=1", "D type name=notes count=1"]);
     let json: Value = serde_json::from_str(&run(&dir, &["status", "--json"]).stdout).unwrap();
-    assert_eq!((json["counts"].as_array().unwrap().len(), json["types"][0]["type"].as_str()), (2, Some("findings")));
+    assert_eq!((json["counts"].as_array().unwrap().len(), json["types"][0]["type"].as_str()), (3, Some("findings")));
     assert!(run(&dir, &["status"]).stdout.ends_with("    1  of type findings\n    1  of type notes\n"));
 }
 

@@ -100,9 +100,11 @@ fn a_note_is_first_for_its_whole_title() {
             let title = store.notes()[which.index(store.notes().len())].title().to_owned();
             let is_plain =
                 title.chars().any(char::is_alphanumeric) && !title.contains(['"', '“', '”', '„', '-', ':', '*']);
+            // An id as the whole query names its note.
+            let is_id = store.notes().iter().any(|note| note.id.as_str().eq_ignore_ascii_case(title.trim()));
             for query in [title.clone(), title.to_uppercase(), format!("  {title}\n")] {
                 // A title whose upper case is not its letters' (ß) is another text.
-                if !is_plain || query.to_lowercase().trim() != title.to_lowercase().trim() {
+                if !is_plain || is_id || query.to_lowercase().trim() != title.to_lowercase().trim() {
                     continue;
                 }
                 let found = find(&store, &query);

@@ -79,7 +79,8 @@ fn first_under_summary(body: &str, title: &str) -> Option<String> {
             Event::Start(tag) if is_container(&tag.to_end()) => {
                 let is_list = is_under_summary && depth == 0 && matches!(tag, Tag::List(_));
                 depth += 1;
-                body.get(range).filter(|_| is_list).and_then(|list| first_items(list, title, usize::MAX))
+                let items = body.get(range).filter(|_| is_list).and_then(|list| first_items(list, title, usize::MAX));
+                items.filter(|text| text.contains(char::is_alphanumeric))
             }
             Event::End(end) if is_container(&end) => {
                 depth = depth.saturating_sub(1);

@@ -188,7 +188,9 @@ pub fn expect_inside(files: &FileTree, current_dir: &Path, named: &Path) -> Resu
     if !path.starts_with(&root) {
         return Ok(());
     }
-    let real = nearest_folder(&path)?.canonicalize().with_context(|| format!("can't resolve {}", named.display()))?;
+    // What can't be examined can't be written either, and the attempt says why.
+    let Ok(folder) = nearest_folder(&path) else { return Ok(()) };
+    let real = folder.canonicalize().with_context(|| format!("can't resolve {}", named.display()))?;
     if !real.starts_with(canonical(&root)?) {
         let message = format!("a symbolic link leads {} to a place outside the project", named.display());
         return Err(Error::usage(message).hint("name that place itself, if it is meant"));

@@ -269,8 +269,8 @@ fn check_detail(rest: &str, ids: &[String]) {
 }
 
 /// The keys of details.
-const KEYS: [&str; 44] = [
-    "level", "confidence", "more", "derived", "contradictions", "trust", "tokens", "source_reliability",
+const KEYS: [&str; 45] = [
+    "level", "line", "confidence", "more", "derived", "contradictions", "trust", "tokens", "source_reliability",
     "method_quality", "internal_consistency", "temporal_freshness", "corroboration", "domain_applicability", "total",
     "recency", "density", "novelty", "id", "path", "depth", "changed", "text", "url", "title", "accessed", "name",
     "value", "from", "relevance", "snippet", "shared", "common", "score", "words", "sequence", "links", "nearness",

@@ -189,7 +189,7 @@ fn a_link_gets_another_target_in_its_place() {
         ("links: b # c\n", to("related", "b"), "links: new # c\n"),
         ("links: {id: b, why: c}\n", to("related", "b"), "links: {id: new, why: c}\n"),
         ("links: [[b]]\n", to("related", "b"), "links: [[new]]\n"),
-        ("links:\n  - [[b|label]]\n  - z\n", to("related", "b"), "links:\n  - [[new|label]]\n  - z\n"),
+        ("links:\n  - [[b|label]]\n  - z\n", to("related", "b"), "links:\n  - [[\"new|label\"]]\n  - z\n"),
         ("links:\n  - id: '[[b]]'\n", to("related", "b"), "links:\n  - id: \"[[new]]\"\n"),
         (
             "links:\n  - b\n  - z\n  - id: new # kept\n",
