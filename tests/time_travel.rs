@@ -102,6 +102,10 @@ fn expect_same(history: &History, checkout: &Path, commit: &str, folder: &str, a
     if !here.is_dir() || !checkout.join(folder).is_dir() {
         return;
     }
+    // Trust is in a folder, and each checkout makes another one.
+    let stores = [history.path(".qipu"), checkout.join(".qipu")].into_iter().filter(|store| store.is_dir());
+    let trusted: String = stores.map(|store| trusted_line(&store)).collect();
+    fs::write(history.home().join(".config/qipu/trusted-stores"), trusted).unwrap();
     for command in READING {
         let expected = history.qipu_in(&checkout.join(folder), &words(command));
         let at = [words(command).as_slice(), &["--at", commit]].concat();
@@ -114,8 +118,6 @@ fn expect_same(history: &History, checkout: &Path, commit: &str, folder: &str, a
 fn expect_history(seed: u64, init: &[&str]) -> Answered {
     let mut history = History::new(seed, 9, init);
     let checkout = history.clone_to("clone");
-    let trusted = [history.path(".qipu"), checkout.join(".qipu")].map(|store| trusted_line(&store));
-    fs::write(history.home().join(".config/qipu/trusted-stores"), trusted.concat()).unwrap();
     let question = "{\"question\": \"parser budget\", \"answers\": {\"patterns\": \"parser\"}}\n";
     fs::write(history.root().join("questions.jsonl"), question).unwrap();
     // What is not committed is in no answer.
