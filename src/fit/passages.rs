@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
-use crate::render::{Included, ShownPart};
+use crate::render::{EntryText, Included, ShownPart};
 use crate::report::{Fragment, LimitedLevel, Passages, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
@@ -294,7 +294,16 @@ impl<'a> Packer<'a> {
     /// does not say that an entry is left out.
     fn is_everything(&self) -> bool {
         let included = &self.document.included;
-        included.fragments.is_empty() && self.order.iter().all(|proposal| included.has(proposal.entry))
+        self.order.iter().all(|proposal| included.has(proposal.entry))
+            && included.fragments.keys().all(|entry| self.looks_whole(*entry))
+    }
+
+    /// Whether the chosen fragments of an entry read as the whole entry: a note may have nothing but a summary.
+    fn looks_whole(&self, entry: usize) -> bool {
+        let joined = |text: &EntryText| text.items.iter().map(|item| item.text.as_str()).collect::<String>();
+        let whole = self.document.renderer.render(entry, ShownPart::Whole, &Included::default());
+        let shown = self.document.texts.iter().find(|(shown, _)| *shown == entry);
+        shown.is_some_and(|(_, text)| joined(text) == joined(&whole))
     }
 
     fn stats(&self) -> Option<SelectionStats> {
