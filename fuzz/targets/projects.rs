@@ -61,9 +61,9 @@ pub(crate) fn setup(data: &[u8]) {
     assert!(is_done(&world, &["setup", recipe]).0);
     assert_eq!(world.tree(), installed, "twice is once");
     let has_own = text.windows(4).any(|window| window.eq_ignore_ascii_case(b"qipu"));
-    let (is_removed, _) = is_done(&world, &["setup", recipe, "--remove"]);
+    let (is_removed, removal) = is_done(&world, &["setup", recipe, "--remove"]);
     if !has_own {
-        assert!(is_removed, "what was installed can't be removed");
+        assert!(is_removed, "what was installed can't be removed: {}", removal.text);
         assert_eq!(world.tree(), before, "{recipe} {path} is not as it was");
     }
 }

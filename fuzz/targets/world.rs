@@ -141,10 +141,11 @@ impl World {
             today: || TODAY,
             random: 7,
             is_only_call: false,
+            // A process that another thread forks has the locks of this one until it runs its program.
             waits: WaitPolicy {
-                pause: |_| (),
+                pause: |_| std::thread::yield_now(),
                 warn: |_| (),
-                patience: Duration::ZERO,
+                patience: Duration::from_secs(3600),
                 input: Duration::from_secs(100),
             },
         }
