@@ -1160,7 +1160,7 @@ fn files_that_git_ignores_are_named() {
     let dir = project(&[(".gitignore", ".claude/\n*.toml\n!keep.toml\n")]);
     fs::create_dir_all(dir.path().join(".git")).unwrap();
     let told = run(&dir, "setup claude");
-    let remark = "\ngit ignores .claude/settings.json, .claude/skills/qipu/SKILL.md: whoever else clones this project will \
+    let remark = "\ngit ignores .claude/settings.json, .claude/skills/qipu/SKILL.md: other clones of this project will \
                   not get what was written there.\n";
     assert!(told.contains(remark), "{told}");
     assert!(!run(&dir, "setup claude").contains("git ignores"), "nothing was written");

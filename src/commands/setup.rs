@@ -94,8 +94,7 @@ fn ignored_remark(report: &Report, project: &Project<'_>) -> Option<String> {
     };
     let written = report.entries.iter().filter_map(written).filter(|path| project.is_ignored(path));
     let ignored = written.collect::<Vec<_>>().join(", ");
-    let remark =
-        || format!("git ignores {ignored}: whoever else clones this project will not get what was written there.");
+    let remark = || format!("git ignores {ignored}: other clones of this project will not get what was written there.");
     (!ignored.is_empty()).then(remark)
 }
 

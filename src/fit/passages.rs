@@ -295,11 +295,14 @@ impl<'a> Packer<'a> {
     fn is_everything(&self) -> bool {
         let included = &self.document.included;
         self.order.iter().all(|proposal| included.has(proposal.entry))
-            && included.fragments.keys().all(|entry| self.looks_whole(*entry))
+            && included.fragments.iter().all(|(entry, chosen)| self.looks_whole(*entry, chosen.len()))
     }
 
-    /// Whether the chosen fragments of an entry read as the whole entry: a note may have nothing but a summary.
-    fn looks_whole(&self, entry: usize) -> bool {
+    /// Whether a number of chosen fragments of an entry reads as the whole entry: a note may have nothing but a summary.
+    fn looks_whole(&self, entry: usize, chosen: usize) -> bool {
+        if self.passages(self.ranks[entry]).is_none_or(|passages| chosen < passages.fragments.len()) {
+            return false;
+        }
         let joined = |text: &EntryText| text.items.iter().map(|item| item.text.as_str()).collect::<String>();
         let whole = self.document.renderer.render(entry, ShownPart::Whole, &Included::default());
         let shown = self.document.texts.iter().find(|(shown, _)| *shown == entry);

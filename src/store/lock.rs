@@ -46,7 +46,7 @@ pub struct Lock {
     now: Cell<i64>,
     pub(super) cache: Option<PathBuf>,
     #[cfg(test)]
-    _held: Held,
+    _held: LockCount,
 }
 
 impl Lock {
@@ -77,7 +77,7 @@ impl Lock {
             now: Cell::new(i64::MIN),
             cache: location.cache.clone(),
             #[cfg(test)]
-            _held: Held::new(),
+            _held: LockCount::new(),
         };
         lock.record(Some(std::process::id()));
         Ok(lock)
@@ -170,10 +170,10 @@ impl Heartbeat<'_> {
 /// Counts the locks of this thread, so that tests can tell whether it sleeps while it has one.
 #[cfg(test)]
 #[derive(Debug)]
-struct Held;
+struct LockCount;
 
 #[cfg(test)]
-impl Held {
+impl LockCount {
     fn new() -> Self {
         HELD.set(HELD.get() + 1);
         Self
@@ -181,7 +181,7 @@ impl Held {
 }
 
 #[cfg(test)]
-impl Drop for Held {
+impl Drop for LockCount {
     fn drop(&mut self) {
         HELD.set(HELD.get() - 1);
     }
@@ -195,7 +195,7 @@ pub(crate) use tests::HELD;
 pub(crate) struct FolderLock {
     _folder: Option<File>,
     #[cfg(test)]
-    _held: Held,
+    _held: LockCount,
 }
 
 /// The most times that files are looked at before their folder is locked although another program keeps saving them.
@@ -226,7 +226,7 @@ pub(crate) fn lock_folder(
             return Ok(FolderLock {
                 _folder: lock,
                 #[cfg(test)]
-                _held: Held::new(),
+                _held: LockCount::new(),
             });
         };
         drop(lock);
@@ -490,7 +490,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn whoever_may_write_to_the_folder_may_lock_it() {
+    fn a_user_who_may_write_to_the_folder_may_lock_it() {
         use std::os::unix::fs::PermissionsExt;
         for (folder, expected) in [(0o777, 0o666), (0o775, 0o660), (0o755, 0o600), (0o700, 0o600), (0o1777, 0o666)] {
             let dir = tempfile::tempdir().unwrap();

@@ -102,33 +102,25 @@ pub(crate) struct User {
 
 /// Calls the program with the folders of a user.
 pub(crate) fn call_of_user(dir: &str, user: &User, args: &[&str]) -> Answer {
-    call_in(
-        Env {
-            settings_dir: Some(user.settings.clone()),
-            data_dir: Some(user.data.clone()),
-            home: Some(user.home.clone()),
-            cache_dir: user.cache.clone(),
-            ..surroundings(dir, "", &[])
-        },
-        args,
-    )
+    call_in(surroundings_of_user(dir, user, &[]), args)
+}
+
+fn surroundings_of_user(dir: &str, user: &User, vars: &[(&str, &str)]) -> Env {
+    Env {
+        settings_dir: Some(user.settings.clone()),
+        data_dir: Some(user.data.clone()),
+        home: Some(user.home.clone()),
+        cache_dir: user.cache.clone(),
+        ..surroundings(dir, "", vars)
+    }
 }
 
 /// Calls the program of a user in a session of an agent tool. The editor adds `words` to the file.
 pub(crate) fn call_in_session(dir: &str, user: &User, args: &[&str], words: &str) -> Answer {
     let words = words.to_owned();
     let edit = move |path: &Path| fs::write(path, format!("{}\n{words}\n", fs::read_to_string(path)?));
-    call_in(
-        Env {
-            settings_dir: Some(user.settings.clone()),
-            data_dir: Some(user.data.clone()),
-            home: Some(user.home.clone()),
-            cache_dir: user.cache.clone(),
-            editor: Box::new(edit),
-            ..surroundings(dir, "", &[("CLAUDE_CODE_SESSION_ID", "s-1")])
-        },
-        args,
-    )
+    let session = [("CLAUDE_CODE_SESSION_ID", "s-1")];
+    call_in(Env { editor: Box::new(edit), ..surroundings_of_user(dir, user, &session) }, args)
 }
 
 /// Calls the program with a folder for the user's cache and a text on standard input.

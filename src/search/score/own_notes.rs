@@ -1,8 +1,8 @@
 //! Own notes beside documents: what a project wrote down itself precedes what it was given to read.
 //!
 //! Documents are many and long, and repeat the words of any question, so that by score alone they hide the one short note
-//! that answers it. Both rules compare notes with documents only: among own notes alone, and among documents alone, the order
-//! stays as it is.
+//! that answers it. Both rules are for hits of both kinds: among own notes alone, and among documents alone, the order stays
+//! as it is.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -24,18 +24,15 @@ const OWN_NOTE_FACTOR: f64 = 1.5;
 /// The most own notes whose sentences are read, the best first. Those behind them would not be shown.
 const MAX_READ: usize = 200;
 
-/// Multiplies the scores of own notes if there are documents among the hits. The order is as before.
+/// Multiplies the scores of own notes. The order is as before.
 pub(super) fn boost_own_notes(hits: &mut [Hit], notes: &[Arc<NoteHandle>]) {
-    if !has_documents(hits, notes) {
-        return;
-    }
     for hit in hits.iter_mut().filter(|hit| is_own(notes, hit.note)) {
         hit.breakdown.factor *= OWN_NOTE_FACTOR as f32;
         hit.score *= OWN_NOTE_FACTOR;
     }
 }
 
-fn has_documents(hits: &[Hit], notes: &[Arc<NoteHandle>]) -> bool {
+pub(super) fn has_documents(hits: &[Hit], notes: &[Arc<NoteHandle>]) -> bool {
     hits.iter().any(|hit| !is_own(notes, hit.note))
 }
 
@@ -43,15 +40,15 @@ fn is_own(notes: &[Arc<NoteHandle>], note: NoteIdx) -> bool {
     notes.get(note.index()).is_some_and(|note| note.is_own())
 }
 
-/// Marks own notes that contain every word of the query in one sentence, if there are documents among the hits: a note that
-/// says just what is asked precedes all documents, however many of these repeat the words.
+/// Marks own notes that contain every word of the query in one sentence: a note that says just what is asked precedes all
+/// documents, however many of these repeat the words.
 pub(super) fn mark_full_sentences(
     hits: &mut [Hit],
     notes: &[Arc<NoteHandle>],
     (plan, index, matches): (&Plan, &CompositeIndex, &QueryMatches),
 ) {
     let words: HashSet<QueryTermIdx> = plan.words().collect();
-    if words.is_empty() || !has_documents(hits, notes) {
+    if words.is_empty() {
         return;
     }
     let weights: Vec<f64> =

@@ -10,7 +10,7 @@ use super::bm25f::{self, k1, saturate};
 use super::hit::{Hit, ScoreBreakdown, TASKS};
 use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
-use super::own_notes::{boost_own_notes, mark_full_sentences};
+use super::own_notes::{boost_own_notes, has_documents, mark_full_sentences};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
 use super::scratch::Scratch;
@@ -99,11 +99,13 @@ impl Ranker<'_> {
         let full = self.full_score(&idf);
         // Whose words a note has does not tell whether it answers.
         let mut best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
-        boost_own_notes(&mut hits, self.notes);
-        self.sort(&mut hits);
-        mark_full_sentences(&mut hits, self.notes, (self.plan, self.index, &matches));
-        if hits.iter().any(|hit| hit.has_full_sentence && is_shown(hit.note)) {
-            best.coverage = 1.0;
+        if has_documents(&hits, self.notes) {
+            boost_own_notes(&mut hits, self.notes);
+            self.sort(&mut hits);
+            mark_full_sentences(&mut hits, self.notes, (self.plan, self.index, &matches));
+            if hits.iter().any(|hit| hit.has_full_sentence && is_shown(hit.note)) {
+                best.coverage = 1.0;
+            }
         }
         for hit in &mut hits {
             hit.relevance = relevance(hit.score, full);
