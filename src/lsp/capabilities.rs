@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::file_uri::path_of;
-use super::requests::SHOW_NOTE;
 use super::text_position::ColumnUnit;
 
 /// The unit of columns that is used if the client offers it.
 const UTF8: &str = "utf-8";
+/// The command of a lens that opens a note.
+pub(super) const SHOW_NOTE: &str = "qipu.showNote";
 
 /// The client, as far as answers depend on it.
 pub(super) struct Client {

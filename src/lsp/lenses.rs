@@ -3,9 +3,9 @@
 use lsp_types::{CodeLens, CodeLensParams, Command, Position, Range};
 use serde_json::json;
 
+use super::capabilities::SHOW_NOTE;
 use super::documents::Document;
 use super::navigation::linking_notes;
-use super::requests::SHOW_NOTE;
 use super::view::View;
 use crate::anchors::line_of_symbol;
 use crate::error::Error;

@@ -5,15 +5,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use super::capabilities::SHOW_NOTE;
 use super::connection::{INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, ResponseError};
 use super::file_uri::path_of;
 use super::view::View;
 use super::{actions, completion, hover, lenses, navigation, rename, symbols};
 use crate::error::Error;
 use crate::escape::abbreviated;
-
-/// The command of a lens that opens a note.
-pub(super) const SHOW_NOTE: &str = "qipu.showNote";
 
 /// The answer to a request.
 pub(super) struct Answer {

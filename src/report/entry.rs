@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{FormatDetail, NoteEntry, PeriodEntry};
+use super::{EdgeEntry, FormatDetail, NoteEntry, PeriodEntry};
 use crate::note::{Diagnostic, NoteId};
 use crate::store::NoteHandle;
 
@@ -115,25 +115,6 @@ pub struct PatternEntry {
     pub(crate) dates: Vec<String>,
 }
 
-/// An edge of the graph as it is shown.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct EdgeEntry {
-    pub(crate) from: NoteId,
-    pub(crate) to: NoteId,
-    /// The link type as seen from `from`.
-    #[serde(rename = "type")]
-    pub(crate) kind: String,
-    /// Those of `typed`, `inline` and `virtual` that apply, in this order.
-    #[serde(rename = "source")]
-    pub(crate) sources: Vec<&'static str>,
-    /// The index of the entry at the other end.
-    #[serde(skip)]
-    pub(crate) other: usize,
-    /// Whether the link is written in `to` alone, under this very type.
-    #[serde(skip)]
-    pub(crate) is_backward: bool,
-}
-
 /// The note at the other end of a link.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkedNote {
@@ -143,13 +124,6 @@ pub struct LinkedNote {
     pub collection: Option<String>,
     /// Its status, if it is marked as a draft.
     pub status: Option<&'static str>,
-}
-
-impl EdgeEntry {
-    /// Returns the source and the target of the link as it is written, if its type is the same from both ends.
-    pub fn drawn_ends(&self) -> (&NoteId, &NoteId) {
-        if self.is_backward { (&self.to, &self.from) } else { (&self.from, &self.to) }
-    }
 }
 
 /// A set-up recipe and its state in this project.

@@ -2,6 +2,7 @@
 
 mod assessment;
 mod candidates;
+mod edge_entry;
 mod entry;
 pub(crate) mod layout;
 mod level;
@@ -17,9 +18,10 @@ use serde::Serialize;
 
 pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, TrustBasis, UTILITY_PARTS, Utility};
 pub use candidates::{Candidate, Candidates};
+pub use edge_entry::EdgeEntry;
 pub use entry::{
-    ChangeEntry, ComparisonEntry, DiagnosticEntry, EdgeEntry, Entry, JournalTraits, LinkedNote, OverviewEntry,
-    PatternEntry, RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
+    ChangeEntry, ComparisonEntry, DiagnosticEntry, Entry, JournalTraits, LinkedNote, OverviewEntry, PatternEntry,
+    RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
 };
 pub use layout::{AnswerFooter, COMPARISON, Header, LINKS, Layout, NoteLayout, PATTERNS, SPANNING_TREE};
 pub use level::{DetailLevel, LimitedLevel};

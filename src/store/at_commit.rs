@@ -7,7 +7,6 @@ use super::commit::commit_tree::CommitTree;
 use super::commit::revision::find_commit;
 use super::file_tree::FileTree;
 use super::git_plumbing::Repository;
-use super::worktree::repository_root;
 use crate::error::Error;
 
 impl Location {
@@ -48,7 +47,7 @@ impl Location {
         let folder = named.as_deref().unwrap_or(current_dir);
         // A folder of an old commit may not exist today.
         let folder = folder.ancestors().find_map(|folder| folder.canonicalize().ok());
-        let root = folder.as_ref().and_then(|folder| repository_root(&FileTree::default(), folder));
+        let root = folder.as_ref().and_then(|folder| FileTree::default().repository_root(folder));
         let none = || {
             Error::usage("there is no git repository here")
                 .hint("earlier notes are read from git's history: `git init`, and commit the notes")

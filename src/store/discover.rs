@@ -8,7 +8,6 @@ use anyhow::Context;
 use super::commit::revision::CommitName;
 use super::file_tree::FileTree;
 use super::files::{canonical, nearest_folder};
-use super::worktree::{main_worktree, repository_root};
 use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
@@ -112,7 +111,7 @@ pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<P
 }
 
 fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
-    let repository = repository_root(files, current_dir);
+    let repository = files.repository_root(current_dir);
     let store_in = |dir: &Path| store_in(files, dir);
     let own = match repository {
         Some(repository) => current_dir.ancestors().take_while(|dir| dir.starts_with(repository)).find_map(store_in),
@@ -121,7 +120,7 @@ fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
     let main = || shared_store(files, repository?, current_dir);
     match &own {
         Some(store)
-            if repository.is_some_and(|root| main_worktree(files, root).is_some()) && is_shared(files, store) =>
+            if repository.is_some_and(|root| files.main_worktree(root).is_some()) && is_shared(files, store) =>
         {
             main().or(own)
         }
@@ -138,14 +137,14 @@ fn is_shared(files: &FileTree, store: &Path) -> bool {
 
 /// Returns the store of the main working tree, searched from the folder there that corresponds to the current directory.
 fn shared_store(files: &FileTree, linked: &Path, current_dir: &Path) -> Option<PathBuf> {
-    let main = main_worktree(files, linked)?;
+    let main = files.main_worktree(linked)?;
     let same = main.join(current_dir.strip_prefix(linked).ok()?);
     same.ancestors().take_while(|dir| dir.starts_with(&main)).find_map(|dir| store_in(files, dir))
 }
 
 /// Whether a store is not in the linked working tree that the current directory is in.
 pub(super) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
-    let linked = repository_root(files, current_dir).filter(|root| main_worktree(files, root).is_some());
+    let linked = files.repository_root(current_dir).filter(|root| files.main_worktree(root).is_some());
     linked.and_then(|linked| linked.canonicalize().ok()).is_some_and(|linked| !store.starts_with(linked))
 }
 

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::commit::commit_tree::{CommitTree, TreeNode};
 use super::walk::dir_handle::{CommitDir, DirHandle, FileType, is_unreadable, link_error, not_folder, not_found};
+use super::worktree::common_git_dir;
 
 /// The most symbolic links that are followed, as in Linux.
 const MAX_LINKS: usize = 40;
@@ -41,6 +42,20 @@ impl FileTree {
     /// Whether the files are those of a commit, which nothing can be written to.
     pub fn is_commit(&self) -> bool {
         self.commit.is_some()
+    }
+
+    /// Returns the nearest folder that contains a `.git`, from a folder upwards.
+    pub(super) fn repository_root<'d>(&self, dir: &'d Path) -> Option<&'d Path> {
+        dir.ancestors().find(|dir| self.may_have(&dir.join(GIT)))
+    }
+
+    /// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the
+    /// root of a linked one, if the repository is bare, or if the files of a commit are read, which are in no other working
+    /// tree.
+    pub(super) fn main_worktree(&self, root: &Path) -> Option<PathBuf> {
+        let common = common_git_dir(root).filter(|_| !self.is_commit())?;
+        let main = common.parent().filter(|_| common.file_name().is_some_and(|name| name == GIT))?;
+        Some(main.to_path_buf())
     }
 
     /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.

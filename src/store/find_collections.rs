@@ -18,7 +18,6 @@ use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
 use super::walk::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
-use super::worktree::repository_root;
 use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -307,7 +306,7 @@ fn divide_files(all: &mut [FoundCollection]) {
 pub(super) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
     let project = all.first().filter(|first| first.rules.is_none() && !first.reason.is_of_user());
     let folder = project.map(|project| discover::project_folder(&project.root));
-    let repository = folder.map(|folder| repository_root(files, folder).unwrap_or(folder).to_path_buf());
+    let repository = folder.map(|folder| files.repository_root(folder).unwrap_or(folder).to_path_buf());
     for index in 0..all.len() {
         let Some((one, before)) = all.get_mut(..=index).and_then(<[_]>::split_last_mut) else { continue };
         let is_inside = repository.as_ref().is_some_and(|repository| one.root.starts_with(repository));
@@ -405,7 +404,7 @@ impl<'a> CollectionFinder<'a> {
     /// Returns the names of the stores in the repository of the first one that do not depend on which store is the first:
     /// those that configs give them, and those of their folders. A name that a collection has in this answer is none.
     fn other_names(&self, first: &Path) -> OtherNames {
-        let Some(repository) = repository_root(self.files(), discover::project_folder(first)) else {
+        let Some(repository) = self.files().repository_root(discover::project_folder(first)) else {
             return OtherNames::default();
         };
         let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
@@ -443,7 +442,7 @@ impl<'a> CollectionFinder<'a> {
             return;
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
-        let repository = repository_root(self.files(), &base).unwrap_or(&base).to_path_buf();
+        let repository = self.files().repository_root(&base).unwrap_or(&base).to_path_buf();
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         let files = self.files().clone();
@@ -470,7 +469,7 @@ impl<'a> CollectionFinder<'a> {
     /// Adds the stores of the folders above the first store, up to the root of the repository.
     fn add_parents(&mut self, root: Option<&Path>) {
         let Some(project) = root.and_then(Path::parent) else { return };
-        let Some(repository) = repository_root(self.files(), project) else { return };
+        let Some(repository) = self.files().repository_root(project) else { return };
         let above = project.ancestors().skip(1).take_while(|dir| dir.starts_with(repository));
         let mut reads_parents = self.found.all.first().is_none_or(|first| first.config.parents != Some(false));
         for dir in above.collect::<Vec<_>>() {
@@ -684,7 +683,7 @@ impl<'a> CollectionFinder<'a> {
     fn rules(&mut self, root: PathBuf, glob: Option<(PathBuf, GlobMatcher)>, omitted: ExcludedFiles) -> SourceRules {
         let known = &mut self.patterns;
         let files = &self.location.files;
-        let above = repository_root(files, &root).map(|repository| patterns_above(files, repository, &root, known));
+        let above = files.repository_root(&root).map(|repository| patterns_above(files, repository, &root, known));
         let (above, omitted) = (above.unwrap_or_default(), Arc::new(omitted));
         SourceRules { glob, above, root, omitted, ..SourceRules::default() }
     }

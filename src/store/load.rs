@@ -21,6 +21,7 @@ use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, Te
 use super::walk::dir_cache::DirCache;
 use super::walk::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
 use super::walk::scan::{self, Scanned, Unreadable};
+use super::walk::source_scan::SourceRules;
 use super::walk::stat::{FileEntry, FileStat};
 use super::walk::tree::{self, TreeItem};
 use super::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, Facts, IgnoredEntry, NOTE_FOLDERS, NoteIdx};
@@ -64,17 +65,21 @@ fn recent(location: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
     recent.map(|entry| (location.root.join(entry.real_path()), entry.stat)).collect()
 }
 
-/// Loads the notes in the store's folders. A file that was removed after it was listed is skipped.
+/// Loads the notes in the folders of a store, or in a source by its rules. A file that was removed after it was listed is skipped.
 ///
 /// # Errors
 /// `Store` if a folder of the store can't be listed.
-pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIndexBuilder>>) -> Result<Loaded, Error> {
+pub(super) fn notes(
+    location: &IndexLocation<'_>,
+    rules: Option<&SourceRules>,
+    builder: Option<Box<dyn TextIndexBuilder>>,
+) -> Result<Loaded, Error> {
     let index = if location.uses_index { Index::open(location) } else { None };
     timings::end("index opened");
     if let Some(index) = index {
         // Whether git ignores a file of a source does not depend on its folder alone.
         let cache = if location.source.is_none() { DirCache::open(location.dir, &index) } else { None };
-        let Scanned { files, dirs, unreadable } = scanned(location, cache.as_ref(), true)?;
+        let Scanned { files, dirs, unreadable } = scanned((location, rules), cache.as_ref(), true)?;
         let is_listed = dirs.iter().any(|dir| !dir.is_cached);
         timings::end(if is_listed { "folders listed, files checked" } else { "files checked" });
         if let Some(plan) = ReusePlan::new(&index, &files, builder.as_deref()) {
@@ -88,7 +93,7 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIn
             return Ok(Loaded { recent, ..plan.load(location, files, unreadable) });
         }
     }
-    let scanned = scanned(location, None, false)?;
+    let scanned = scanned((location, rules), None, false)?;
     timings::end("folders listed");
     let writes_index = location.uses_index && is_large(location.dir, &scanned.files);
     let writer = writes_index.then(|| IndexWriter::new(location)).flatten();
@@ -96,9 +101,13 @@ pub(super) fn notes(location: &IndexLocation<'_>, builder: Option<Box<dyn TextIn
 }
 
 /// Lists the files of a store or source; those of a store without their stats if these are not needed yet.
-fn scanned(location: &IndexLocation<'_>, cache: Option<&DirCache<'_>>, takes_stats: bool) -> Result<Scanned, Error> {
-    match location.source {
-        Some((_, rules)) => rules.scan(location.dir),
+fn scanned(
+    (location, rules): (&IndexLocation<'_>, Option<&SourceRules>),
+    cache: Option<&DirCache<'_>>,
+    takes_stats: bool,
+) -> Result<Scanned, Error> {
+    match rules {
+        Some(rules) => rules.scan(location.dir),
         None if takes_stats => scan::notes(location.dir, cache),
         None => scan::notes_without_stat(location.dir),
     }
@@ -349,13 +358,13 @@ pub(super) fn index_facts(
     if let Some(builder) = rebuilt_with {
         let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
         let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
-        let loaded = read_all(location, scanned(location, None, false)?, Some(builder), Some(writer));
+        let loaded = read_all(location, scanned((location, None), None, false)?, Some(builder), Some(writer));
         if !loaded.is_written {
             return Err(unwritable().hint("is it a folder?"));
         }
         unreadable = loaded.unreadable;
     }
-    let Scanned { files, unreadable: unlisted, .. } = scanned(location, None, true)?;
+    let Scanned { files, unreadable: unlisted, .. } = scanned((location, None), None, true)?;
     let index = Index::open(location);
     let bytes = index.as_ref().map_or(0, Index::len);
     let slots = index.map_or_else(|| vec![None; files.len()], |index| index.compare_stats(&files).slots);

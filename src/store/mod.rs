@@ -349,7 +349,7 @@ impl Store {
     pub fn discard_index(&self, location: &Location) {
         for collection in self.collections.iter().filter(|collection| collection.errors.is_index_corrupt()) {
             if let Some(dir) = &collection.dir {
-                let source = collection.rules.as_deref().map(|rules| (collection.about.dialect, rules));
+                let source = collection.rules.as_ref().map(|_| collection.about.dialect);
                 index::discard(&IndexLocation { source, ..index_location(location, &collection.root, dir) });
             }
         }

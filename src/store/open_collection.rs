@@ -21,7 +21,6 @@ use super::read_errors::ReadErrors;
 use super::text_index_builder::TextIndex;
 use super::walk::dir_handle::DirHandle;
 use super::walk::source_scan::SourceRules;
-use super::worktree::repository_root;
 use super::{IgnoredEntry, IndexBuilderFactory, Location, NoteIdx};
 use crate::error::Error;
 use crate::note::{Dialect, normalize_path};
@@ -119,7 +118,7 @@ pub(super) fn open(
 ) -> Result<OpenCollections, Error> {
     let FoundCollections { all: found, other_names, .. } = found;
     let Some(first) = found.first().map(|first| first.root.clone()) else { return Ok(OpenCollections::default()) };
-    let repository = repository_root(&location.files, &first);
+    let repository = location.files.repository_root(&first);
     let hasher = RandomState::default();
     let hash = |note: &Arc<NoteHandle>| hasher.hash_one(note.id.as_str());
     let has_several = found.len() > 1;
@@ -165,10 +164,10 @@ fn open_one(
         cache: location.cache.as_deref(),
         uses_index: !location.no_index,
         since,
-        source: rules.as_deref().map(|rules| (dialect, rules)),
+        source: rules.as_ref().map(|_| dialect),
     };
     let Loaded { notes, text_index, errors, sidecar, terms, unreadable, recent, .. } =
-        load::notes(&index, builder.map(|factory| factory(&config)))?;
+        load::notes(&index, rules.as_deref(), builder.map(|factory| factory(&config)))?;
     let (mut notes, text_index) = super::sorted(notes, text_index);
     let mut unreadable = unreadable;
     if !about.is_project() {

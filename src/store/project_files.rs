@@ -16,7 +16,7 @@ use super::git_index::TrackedFiles;
 use super::git_plumbing::Repository;
 use super::source_text::SourceText;
 use super::walk::dir_handle::{DirHandle, is_unreadable};
-use super::worktree::{has_own_repository, main_worktree, named_git_dir, repository_root};
+use super::worktree::{has_own_repository, named_git_dir};
 use crate::note::is_project_path;
 
 /// The longest file that is read, in bytes; longer ones are no sources.
@@ -57,9 +57,9 @@ impl Store {
     fn project_folder(&self) -> Option<PathBuf> {
         let root = &self.first().root;
         let folder = project_root(&self.files, if self.first().about.is_source() { root } else { root.parent()? });
-        let linked = repository_root(&self.files, &self.current_dir).filter(|linked| !folder.starts_with(linked));
+        let linked = self.files.repository_root(&self.current_dir).filter(|linked| !folder.starts_with(linked));
         let same =
-            linked.and_then(|linked| Some(linked.join(folder.strip_prefix(main_worktree(&self.files, linked)?).ok()?)));
+            linked.and_then(|linked| Some(linked.join(folder.strip_prefix(self.files.main_worktree(linked)?).ok()?)));
         Some(same.unwrap_or(folder))
     }
 
@@ -146,7 +146,7 @@ impl ProjectFiles {
 
 /// Finds the working tree that contains a folder: the nearest folder above with `.git`.
 pub(super) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
-    let root = repository_root(files, folder)?;
+    let root = files.repository_root(folder)?;
     let mut prefix = String::new();
     for part in folder.strip_prefix(root).ok()?.components() {
         let Component::Normal(name) = part else { return None };

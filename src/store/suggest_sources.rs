@@ -10,7 +10,6 @@ use super::find_collections::find_collections;
 use super::guessed_dialect::vault_dialect;
 use super::walk::dir_handle::{DirHandle, FileType};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
-use super::worktree::repository_root;
 use crate::note::Dialect;
 
 /// The folders by which projects name their documents, and what they contain.
@@ -85,7 +84,7 @@ fn count(tree: &FileTree, project: &Path, dir: &DirHandle, path: &str, sources: 
     let root = if is_project { project.to_path_buf() } else { project.join(path) };
     let below = if is_project { None } else { Some(dir.folder(Path::new(path)).ok()?) };
     let known = &mut KnownPatterns::new();
-    let above = repository_root(tree, &root).map(|repository| patterns_above(tree, repository, &root, known));
+    let above = tree.repository_root(&root).map(|repository| patterns_above(tree, repository, &root, known));
     let above = above.unwrap_or_default();
     let rules = SourceRules { root, above, before: sources.to_vec(), ..SourceRules::default() };
     Some(rules.scan(below.as_ref().unwrap_or(dir)).ok()?.files.len())

@@ -2,26 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::file_tree::FileTree;
 use super::walk::dir_handle::{open_plain, read_whole};
 
 /// The longest of those files that is read, in bytes.
 const MAX_LEN: u64 = 8 * 1024;
 /// The folder in which a repository keeps what it knows of its linked working trees.
 const WORKTREES: &str = "worktrees";
-
-/// Returns the nearest folder that contains a `.git`, from a folder upwards.
-pub(super) fn repository_root<'d>(files: &FileTree, dir: &'d Path) -> Option<&'d Path> {
-    dir.ancestors().find(|dir| files.may_have(&dir.join(".git")))
-}
-
-/// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the root
-/// of a linked one, if the repository is bare, or if the files of a commit are read, which are in no other working tree.
-pub(super) fn main_worktree(files: &FileTree, root: &Path) -> Option<PathBuf> {
-    let common = common_git_dir(root).filter(|_| !files.is_commit())?;
-    let main = common.parent().filter(|_| common.file_name().is_some_and(|name| name == ".git"))?;
-    Some(main.to_path_buf())
-}
 
 /// Returns git's folder of a repository, from the root of a linked working tree; `None` if `root` is not that of one. The
 /// repository must know the working tree: a file `.git`, and the folder that it names, could name any repository.

@@ -11,6 +11,7 @@ pub(crate) mod generators;
 #[cfg(unix)]
 pub(crate) mod git_history;
 pub(crate) mod hang;
+pub(crate) mod imports;
 pub(crate) mod layouts;
 pub(crate) mod lsp_client;
 pub(crate) mod mcp_client;

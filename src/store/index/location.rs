@@ -8,7 +8,6 @@ use sha2::{Digest, Sha256};
 use crate::codec::hex::hex;
 use crate::note::Dialect;
 use crate::store::walk::dir_handle::DirHandle;
-use crate::store::walk::source_scan::SourceRules;
 
 /// The folder of derived files in a store.
 pub(crate) const FOLDER: &str = "cache";
@@ -24,13 +23,13 @@ pub(crate) struct IndexLocation<'a> {
     pub(crate) uses_index: bool,
     /// The modification time in nanoseconds from which on files are reported as recent.
     pub(crate) since: Option<i64>,
-    /// The dialect and the rules of a source.
-    pub(crate) source: Option<(Dialect, &'a SourceRules)>,
+    /// The dialect of a source; `None` for a store.
+    pub(crate) source: Option<Dialect>,
 }
 
 impl IndexLocation<'_> {
     pub(crate) fn dialect(&self) -> Dialect {
-        self.source.map(|(dialect, _)| dialect).unwrap_or_default()
+        self.source.unwrap_or_default()
     }
 
     /// Returns the path of the index in the user's cache folder. A source has one for each dialect.

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
 use crate::store::excluded_files::ExcludedFiles;
 use crate::store::file_tree::FileTree;
-use crate::store::worktree::{common_git_dir, repository_root};
+use crate::store::worktree::common_git_dir;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
 /// The name of git's files of patterns.
@@ -330,7 +330,7 @@ fn counted(file: &PatternFile, count: &mut usize) -> (Option<&'static str>, Opti
 
 /// Whether git ignores a file, by its absolute path: it, or a folder above it. Without a repository, nothing is ignored.
 pub(crate) fn is_ignored_by_git(files: &FileTree, file: &Path) -> bool {
-    let Some(root) = file.parent().and_then(|folder| repository_root(files, folder)) else { return false };
+    let Some(root) = file.parent().and_then(|folder| files.repository_root(folder)) else { return false };
     let above = patterns_above(files, root, file, &mut KnownPatterns::new());
     let rules = SourceRules { root: root.to_path_buf(), above, ..SourceRules::default() };
     let Ok(below) = file.strip_prefix(root) else { return false };
