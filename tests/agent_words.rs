@@ -435,6 +435,21 @@ fn new_words_of_an_agent_are_vouched_for_by_nobody() {
     assert!(text.contains("by: claude-code") && !text.contains("verified: true"), "{text}");
 }
 
+/// Under `hold` too, a draft keeps its old title as an alias, but not that of an accepted note.
+#[test]
+fn a_draft_that_an_agent_renames_takes_no_name() {
+    let world = World::new(HOLD);
+    let accepted = world.text_of("n-rule");
+    assert!(world.act(&["rename", "n-rule", "Ours"], "").is_err());
+    assert_eq!(world.text_of("n-rule"), accepted);
+    for title in ["Deploy notes", "Deploy last"] {
+        world.act(&["rename", "n-held", title], "").unwrap();
+    }
+    let draft = world.text_of("n-held");
+    assert!(draft.contains("aliases: [Deploy later]\n") && draft.contains("status: draft\n"), "{draft}");
+    assert!(world.run(&["show", "Deploy notes"]).contains("n-other"));
+}
+
 /// Only the check mark of a task is no word.
 #[test]
 fn check_marks_outside_of_tasks_are_words() {

@@ -39,6 +39,7 @@ mod faults;
 mod file_access;
 mod file_owners;
 mod filters;
+mod former_titles;
 mod frames;
 mod fuzz_corpus;
 mod graph;

@@ -175,7 +175,7 @@ fn links_keep_their_order_and_attributes() {
     );
     assert_eq!(
         text(&dir, "notes/a.md"),
-        "---\nid: a\ntitle: A\nlinks:\n  - id: x\n    why: because\naliases: [New, b]\nsources:\n  - url: https://x.org\n    page: 7\n\
+        "---\nid: a\ntitle: A\nlinks:\n  - id: x\n    why: because\naliases: [New, b, Old]\nsources:\n  - url: https://x.org\n    page: 7\n\
          custom:\n  code: \"007\"\n  flag: \"true\"\n  m: 7\n  l: [1, \"2\"]\nupdated: 2025-03-31\n---\n"
     );
     run(&["tags", "rename", "a", "c"]);
@@ -308,7 +308,7 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
         (&["link", "remove", "n1", "x"], &["links"]),
         (&["tags", "rename", "a", "c"], &["tags"]),
         (&["compact", "n1", "n2", "n3"], &["compacts"]),
-        (&["rename", "n1", "Another title"], &["title", "body", "links", "id"]),
+        (&["rename", "n1", "Another title"], &["title", "aliases", "body", "links", "id"]),
         (&["merge", "n1", "n2"], &["aliases", "tags", "sources", "links", "custom", "compacts", "body"]),
     ];
     let changed = std::sync::atomic::AtomicUsize::new(0);

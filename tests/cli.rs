@@ -870,7 +870,7 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
     let done = run(&["rename", "qp-a1", "New: the title"]).stdout;
     assert_eq!(
         done,
-        "qp-a1 renamed .qipu/notes/qp-a1-new-the-title.md\nb changed .qipu/notes/b.md\nc changed .qipu/notes/c.md\n"
+        "qp-a1 renamed .qipu/notes/qp-a1-new-the-title.md\n    alias: Title qp-a1\nb changed .qipu/notes/b.md\nc changed .qipu/notes/c.md\n"
     );
     assert_eq!(edges(), before);
     let expected = "[[New: the title]], [[New: the title#Part|a label]], ![[New: the title]], [[qp-a1]], [[Nick]], [x](qp-a1-new-the-title.md#p \"t\"), [y][r],\n`[[Title qp-a1]]` [[Title c]]\n\n| t | [[New: the title\\|x]] |\n|---|---|\n\n[r]: ./qp-a1-new-the-title.md\n";

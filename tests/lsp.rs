@@ -287,6 +287,7 @@ fn renaming_a_note_rewrites_every_link_and_moves_its_file() {
     assert_eq!(m, unsaved.replace("[[first note]]", "[[The better one]]"));
     let a = edited(A_TEXT, &edit, &client.uri(A));
     assert!(a.contains("title: The better one\n") && a.contains("updated: 2025-06-15\n"), "{a}");
+    assert!(a.contains("aliases: [Eins, First note]\n"), "{a}");
     let moved = edit["documentChanges"].as_array().unwrap().iter().find(|change| change["kind"] == "rename").unwrap();
     assert!(moved["newUri"].as_str().unwrap().ends_with("/notes/qp-a-the-better-one.md"), "{moved}");
     let versions =

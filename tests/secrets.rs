@@ -392,6 +392,16 @@ fn a_secret_that_a_note_has_blocks_no_other_edit() {
     assert_eq!(call(path(&dir), &["merge", "b", "a"]).code(), 0);
 }
 
+/// A new title may be given because the old one contains a secret, which must not stay in the note as an alias.
+#[test]
+fn an_old_title_with_a_secret_becomes_no_alias() {
+    let token = github(&mut Random::new(32));
+    let dir = store(&[("notes/a.md", &format!("---\nid: a\ntitle: Key {token}\n---\nText.\n"))]);
+    let answer = call(path(&dir), &["rename", "a", "Key of the build"]);
+    assert_eq!(answer.code(), 0, "{:?}", answer.error);
+    assert!(!notes(&dir)[0].contains(&token) && !answer.stdout.contains("alias"), "{}", answer.stdout);
+}
+
 #[test]
 fn packs_and_imports_with_secrets_are_refused() {
     let token = github(&mut Random::new(33));

@@ -166,7 +166,7 @@ pub(super) enum Subcommands {
         "qipu update ID --append 'TEXT'",
     ))]
     Update(change::UpdateArgs),
-    /// Change a note's title, rename its file and update the links to it
+    /// Change a note's title: its file and links follow, and the old title becomes an alias
     #[command(after_help = examples!("qipu rename ID \"A better title\""))]
     Rename {
         /// The note

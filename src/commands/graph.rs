@@ -53,6 +53,6 @@ fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
 /// Reports that a graph was saved. `action`: what happened to its file.
 pub fn saved_file(output: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
     let path = output.file.to_string_lossy().into_owned();
-    let change = ChangeEntry { id: None, action, path, diff: None };
+    let change = ChangeEntry { id: None, action, path, diff: None, alias: None };
     Report::new(ReportHead::of_change("graph.save", false, store), vec![Entry::Change(change)])
 }

@@ -208,7 +208,7 @@ fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
 }
 
 fn change_entry(change: FileChange) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff })
+    Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff, alias: None })
 }
 
 fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> RecipeEntry {

@@ -288,7 +288,8 @@ impl Human<'_> {
     fn change(&self, change: &ChangeEntry) -> String {
         let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
         let action = self.screen.paint(As::Good, change.action);
-        let head = self.notes.wrapped(format!("{id}{action} {}\n", one_line(&change.path)));
+        let alias = change.alias.as_ref().map_or(String::new(), |alias| format!("    alias: {}\n", one_line(alias)));
+        let head = self.notes.wrapped(format!("{id}{action} {}\n{alias}", one_line(&change.path)));
         head + &self.screen.diff(change.diff.as_deref().unwrap_or_default())
     }
 

@@ -124,7 +124,8 @@ pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
 /// Returns a change. Its diff is a body, so that no line of it can be another record.
 pub(super) fn change_lines(change: &ChangeEntry) -> String {
     let from = change.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
-    let mut text = format!("D change action={} path={}{from}\n", change.action, quote_value(&change.path));
+    let alias = change.alias.as_ref().map_or(String::new(), |alias| format!(" alias={}", json_string(alias)));
+    let mut text = format!("D change action={} path={}{alias}{from}\n", change.action, quote_value(&change.path));
     if let Some(diff) = &change.diff {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }

@@ -281,6 +281,9 @@ pub struct ChangeEntry {
     /// The unified diff, in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
+    /// The old title of a renamed note, if it became an alias.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alias: Option<String>,
 }
 
 impl Entry {

@@ -81,7 +81,7 @@ pub(super) fn plan(
         &store.parse_handle(&path, text.clone().into_bytes()),
     )?;
     let change = Some(store::Change::Create { path: path.clone(), new: text.into_bytes() });
-    Ok(std::iter::once(PlannedChange { id, path, change, is_relinking: false }).chain(old_changes).collect())
+    Ok(std::iter::once(PlannedChange::new(&id, &path, change)).chain(old_changes).collect())
 }
 
 /// Returns the given title, else the one from the body.

@@ -27,12 +27,7 @@ pub(super) fn plan(store: &Store, ids: &[String], is_forced: bool) -> Result<Cha
             expect_unused(store, note, digests.digest_of(*position).filter(stays), &linking)?;
         }
         let change = Change::Delete { path: note.path.clone(), old: store.read_bytes(&note.path)? };
-        plan.changes.push(PlannedChange {
-            id: note.id.clone(),
-            path: note.path.clone(),
-            change: Some(change),
-            is_relinking: false,
-        });
+        plan.changes.push(PlannedChange::new(&note.id, &note.path, Some(change)));
         let message = format!("its link to `{}` is now broken", note.id);
         let broken_link = |from: NoteIdx| note_warning(store, &notes[from], "broken-link", message.clone());
         plan.findings.extend(linking.into_iter().map(broken_link));

@@ -46,7 +46,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         let finding = Diagnostic { code: "id-changed", line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
-    let planned = PlannedChange { id: note.id.clone(), path: path.to_owned(), change: edited, is_relinking: false };
+    let planned = PlannedChange::new(&note.id, path, edited);
     Ok(ChangePlan { changes: vec![planned], findings })
 }
 

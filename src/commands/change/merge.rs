@@ -98,7 +98,7 @@ impl MergePlanner<'_> {
         }
         let change =
             Some(store::Change::Delete { path: deleted.path.clone(), old: self.from.text.clone().into_bytes() });
-        planned.push(PlannedChange { id: deleted.id.clone(), path: deleted.path.clone(), change, is_relinking: false });
+        planned.push(PlannedChange::new(&deleted.id, &deleted.path, change));
         self.check(section.as_ref(), &planned)?;
         Ok(planned)
     }

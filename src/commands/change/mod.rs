@@ -45,9 +45,15 @@ pub(super) struct PlannedChange {
     change: Option<store::Change>,
     /// Whether it only lets links follow the change of another note.
     is_relinking: bool,
+    /// The old title of the note, if it becomes an alias.
+    alias: Option<String>,
 }
 
 impl PlannedChange {
+    fn new(id: &NoteId, path: &str, change: Option<store::Change>) -> Self {
+        Self { id: id.clone(), path: path.to_owned(), change, is_relinking: false, alias: None }
+    }
+
     /// Whether another change is one of the same file.
     pub(super) fn is_same_file(&self, other: &Self) -> bool {
         self.path == other.path
@@ -311,7 +317,7 @@ fn plan_text(
         old: old.into_bytes(),
         new: new.into_bytes(),
     });
-    Ok(PlannedChange { id: note.id.clone(), path: note.path.clone(), change, is_relinking: false })
+    Ok(PlannedChange::new(&note.id, &note.path, change))
 }
 
 /// Expects that no merge left a conflict in a text: an edit would be one of both sides, and may lose the markers of one.
@@ -358,5 +364,6 @@ pub(super) fn entry(store: &Store, planned: &PlannedChange, shows_diff: bool) ->
         action: planned.change.as_ref().map_or("unchanged", store::Change::name),
         path: store.shown(path),
         diff: planned.change.as_ref().filter(|_| shows_diff).map(|change| change.diff(&store.shown_path)),
+        alias: planned.alias.clone(),
     })
 }

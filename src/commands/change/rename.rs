@@ -1,4 +1,4 @@
-//! `qipu rename`: changes the title of a note, its file's name and the links to it.
+//! `qipu rename`: changes the title of a note, its file's name and the links to it, and keeps the old title as an alias.
 //!
 //! The plan is checked before it is carried out: in the resulting store, every link must lead where it led before.
 
@@ -11,6 +11,7 @@ use crate::escape::may_be_harmful;
 use crate::graph::{Graph, NameIndex, PathTarget, TargetComparison};
 use crate::note::edit::{Edit, apply, relink, relink_properties};
 use crate::note::{COLLECTION_MARK, Dialect, InlineLink, NoteId};
+use crate::secrets;
 use crate::store::{self, NoteHandle, NoteIdx, Store};
 
 /// Plans the new title and file name, and the links that use the old ones.
@@ -76,6 +77,16 @@ fn page_path(store: &Store, note: &NoteHandle, title: &str) -> Result<String, Er
     Err(Error::usage(message).hint("its settings or git exclude that name: give another title"))
 }
 
+/// Whether two texts are the same title or alias, which links and the command line find in any case.
+fn is_same_name(a: &str, b: &str) -> bool {
+    a.trim().to_lowercase() == b.trim().to_lowercase()
+}
+
+/// Returns the edit that removes an alias.
+fn removal(alias: &str) -> Edit {
+    Edit::RemoveItem { key: "aliases", text: alias.trim().to_owned() }
+}
+
 /// Plans the renaming of one note.
 struct RenamePlanner<'a> {
     store: &'a Store,
@@ -121,15 +132,63 @@ impl RenamePlanner<'_> {
         !self.is_moved_page() || moved.title() != self.title
     }
 
-    /// Plans the note itself: its title and date, the links to itself, its path.
-    fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
+    /// Returns the old title if it becomes an alias, since people, agents and texts outside of the store still use it. If
+    /// another note has that name, the name means that note from now on, unless that is a draft: nobody accepted it.
+    fn former_title(&self) -> Option<&str> {
+        let (note, old) = (self.note(), self.note().title().trim());
+        let own = note.aliases().into_iter().chain([self.title, note.id.local()]);
+        // The title may be changed because of a secret in it.
+        if own.into_iter().any(|name| is_same_name(name, old)) || !secrets::find(old).is_empty() {
+            return None;
+        }
+        let others = NoteIdx::enumerate(self.store.notes()).filter(|(other, _)| *other != self.position);
+        let mut rivals = others.map(|(_, other)| other).filter(|other| note.is_draft() || !other.is_draft());
+        let has_old = |other: &NoteHandle| {
+            let names = [other.title(), other.id.local(), other.stem()];
+            names.into_iter().chain(other.aliases()).any(|name| is_same_name(name, old))
+        };
+        (!rivals.any(|other| has_old(other))).then_some(old)
+    }
+
+    /// Returns the edits that add `former`, an old title, to the aliases, and remove the new title from them.
+    fn alias_edits(&self, former: Option<&str>) -> Vec<Edit> {
+        let added = former.map(|text| Edit::AddItem { key: "aliases", text: text.to_owned() });
+        let aliases = self.note().aliases();
+        let is_title = |alias: &&&str| is_same_name(alias, self.title);
+        let removed: Vec<Edit> = aliases.iter().filter(is_title).map(|alias| removal(alias)).collect();
+        let is_emptied = former.is_none() && !removed.is_empty() && removed.len() == aliases.len();
+        let cleared = is_emptied.then_some(Edit::RemoveEmpty { key: "aliases" });
+        // The new item comes first: a list that was empty in between would lose its form, such as one item on each line.
+        added.into_iter().chain(removed).chain(cleared).collect()
+    }
+
+    /// Returns the edits of the fields of the note with a text, and the old title if they make it an alias.
+    fn field_edits(&self, text: &str) -> (Vec<Edit>, Option<String>) {
         let note = self.note();
         let id = Edit::SetText { key: "id".into(), text: note.id.to_string() };
         let mut edits: Vec<Edit> = (!self.store.is_source()).then_some(id).into_iter().collect();
-        if self.needs_title(&self.store.text_of(note)?) {
+        if self.needs_title(text) {
             edits.push(Edit::SetText { key: "title".into(), text: self.title.to_owned() });
         }
         edits.extend(retargets(note, |name| self.new_id(name)));
+        // The fields of a document belong to its author and another application: Obsidian's own renaming adds no alias.
+        if self.store.is_source() || self.title == note.title() {
+            return (edits, None);
+        }
+        let former = self.former_title();
+        let aliases = self.alias_edits(former);
+        // A list in a form that can't be edited is no reason to refuse the title.
+        if apply(text, &aliases).is_err() {
+            return (edits, None);
+        }
+        edits.extend(aliases);
+        (edits, former.map(str::to_owned))
+    }
+
+    /// Plans the note itself: its title, aliases and date, the links to itself, its path.
+    fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
+        let note = self.note();
+        let (edits, alias) = self.field_edits(&self.store.text_of(note)?);
         let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),
@@ -154,7 +213,7 @@ impl RenamePlanner<'_> {
             store::Change::Move { from, to, old, new }
         };
         let id = if self.is_moved_page() { NoteId::from_source_path(&self.path) } else { planned.id };
-        Ok(PlannedChange { id, change: Some(change), ..planned })
+        Ok(PlannedChange { id, change: Some(change), alias, ..planned })
     }
 
     /// Returns the text with the new title as its first heading of level 1, if that was the old title. A title with a sign of

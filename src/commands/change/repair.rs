@@ -32,12 +32,7 @@ pub(crate) fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChang
     };
     let is_new = new != old;
     let change = Change::Replace { path: note.path.clone(), old: old.into_bytes(), new: new.into_bytes() };
-    is_new.then(|| PlannedChange {
-        id: note.id.clone(),
-        path: note.path.clone(),
-        change: Some(change),
-        is_relinking: false,
-    })
+    is_new.then(|| PlannedChange::new(&note.id, &note.path, Some(change)))
 }
 
 /// Quotes the plain text in the frontmatter; `None` if the result is not YAML or is parsed differently.

@@ -350,7 +350,7 @@ impl<'a> ImportPlan<'a> {
 
     fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
         let path = self.store.shown(path);
-        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff }));
+        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff, alias: None }));
     }
 
     /// Adds a diagnostic about a file of the folder.
