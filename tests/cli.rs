@@ -782,7 +782,7 @@ fn doctor_distinguishes_errors_from_warnings() {
     let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
     let codes: Vec<_> =
         json["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect();
-    assert_eq!(codes, ["link-leaves-project", "impossible-value", "duplicate-id", "passed-over"]);
+    assert_eq!(codes, ["link-leaves-project", "impossible-value", "duplicate-id", "skipped"]);
     let day = store(&[("a", "type: journal\n", "No link.")]);
     assert_eq!(doctor(&day, &[]).stdout, "No problems found.\n", "a journal needs no links");
 }

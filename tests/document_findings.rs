@@ -121,14 +121,14 @@ fn nothing_in_a_document_that_is_only_read_is_an_error() {
     fs::write(project.dir.path().join("docs/latin.md"), b"caf\xe9").unwrap();
     let lines = |level: &str| {
         [
-            ("passed-over", "binary"),
+            ("skipped", "binary"),
             ("frontmatter-broken", "broken"),
             ("not-utf-8", "latin"),
             ("secret", "secret"),
             ("frontmatter-unclosed", "unclosed"),
         ]
         .map(|(code, name)| {
-            let level = if code == "passed-over" { "warning" } else { level };
+            let level = if code == "skipped" { "warning" } else { level };
             format!("{level} {code} docs/{name}.md")
         })
     };

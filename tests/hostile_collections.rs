@@ -112,7 +112,7 @@ impl World {
         let mut errors = findings.clone().filter(|finding| finding["level"] == "error");
         let expected = if errors.clone().count() > 0 { 3 } else { 0 };
         assert_eq!(output.status.code(), Some(expected), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        assert!(errors.all(|finding| finding["code"] == "passed-over"), "{args:?}: {answer}");
+        assert!(errors.all(|finding| finding["code"] == "skipped"), "{args:?}: {answer}");
         let of_config = findings.filter(|finding| finding["path"].as_str().unwrap().ends_with("config.toml"));
         of_config.map(|finding| finding["code"].as_str().unwrap().to_owned()).collect()
     }
@@ -438,7 +438,7 @@ fn patterns_of_git_stay_within_limits() {
     let listed = |world: &World| String::from_utf8(world.run(&["list", "--json"]).stdout).unwrap();
     let findings = |world: &World| -> Vec<(String, String)> {
         let answer: Value = serde_json::from_slice(&world.run(&["doctor", "--json"]).stdout).unwrap();
-        let rows = answer["findings"].as_array().unwrap().iter().filter(|row| row["code"] == "passed-over");
+        let rows = answer["findings"].as_array().unwrap().iter().filter(|row| row["code"] == "skipped");
         let text = |row: &Value, key: &str| row[key].as_str().unwrap().to_owned();
         rows.map(|row| (text(row, "path"), text(row, "message"))).collect()
     };

@@ -123,7 +123,7 @@ fn every_weekday_at_every_weekday() {
 }
 
 #[test]
-fn impossible_dates_are_warned_of_and_passed_over() {
+fn impossible_dates_are_warned_of_and_skipped() {
     for text in
         ["2025-02-30", "2025-13-01", "2025/00/10", "Feb 30", "31 April 2025", "Feb 29, 2025", "last 9999999 years"]
     {

@@ -147,7 +147,7 @@ fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
 /// Returns diagnostics about files that are no notes: ignored, of an unfinished command, or temporary ones.
 fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> {
     let ignored = store.ignored_entries().into_iter().map(|(path, why)| {
-        let warning = DiagnosticEntry::warning("passed-over", store.shown(&path), why.to_string());
+        let warning = DiagnosticEntry::warning("skipped", store.shown(&path), why.to_string());
         if store::is_skipped(why) { warning } else { DiagnosticEntry { severity: Severity::Error, ..warning } }
     });
     let unfinished = store.unfinished_changes(location).map(|why| DiagnosticEntry {

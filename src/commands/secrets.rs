@@ -126,7 +126,7 @@ fn field_of(text: &str, secret: &Secret) -> String {
 pub(super) fn attachment_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let unreadable = |path: &str, error: Error| DiagnosticEntry {
         severity: Severity::Error,
-        ..DiagnosticEntry::warning("passed-over", store.shown(path), error.message)
+        ..DiagnosticEntry::warning("skipped", store.shown(path), error.message)
     };
     let paths = match store.attachments() {
         Ok(paths) => paths,

@@ -20,7 +20,7 @@ pub struct ExternalDir {
     /// Its regular files, sorted by path, without hidden ones.
     pub files: Vec<ExternalFile>,
     /// The entries that are not read: their paths in the folder, with the reason.
-    pub passed_over: Vec<(String, String)>,
+    pub skipped: Vec<(String, String)>,
     root: PathBuf,
     dir: Arc<DirHandle>,
 }
@@ -49,7 +49,7 @@ impl ExternalDir {
         })?;
         let name = root.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let dir = Arc::new(opened);
-        let mut found = Self { name, files: Vec::new(), passed_over: Vec::new(), root, dir: Arc::clone(&dir) };
+        let mut found = Self { name, files: Vec::new(), skipped: Vec::new(), root, dir: Arc::clone(&dir) };
         // A store in the folder is excluded.
         let is_store = |path: &Path| {
             let below = path.file_name().filter(|name| *name == "qipu").and_then(|_| dir.folder(path).ok());
@@ -66,7 +66,7 @@ impl ExternalDir {
             }
         }
         found.files.sort_by(|a, b| a.path.cmp(&b.path));
-        found.passed_over.sort();
+        found.skipped.sort();
         Ok(found)
     }
 
@@ -81,7 +81,7 @@ impl ExternalDir {
             (Ok(path), Some(FileType::Other)) => (path, "it is not a regular file"),
             (Err(path), Some(_)) => (path, "its name is not UTF-8"),
         };
-        self.passed_over.push((why.0, why.1.to_owned()));
+        self.skipped.push((why.0, why.1.to_owned()));
     }
 
     /// Reads a file of settings, hidden or not; empty if it can't be read.

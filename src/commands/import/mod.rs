@@ -91,7 +91,7 @@ impl SourceFolder {
             }
         }
         drop(work);
-        folder.passed_over.iter().for_each(|(path, reason)| skip(path, reason.clone()));
+        folder.skipped.iter().for_each(|(path, reason)| skip(path, reason.clone()));
         expect_content(request, &folder)?;
         let name = request.name.clone().unwrap_or_else(|| folder.name.clone());
         let vault = Vault::new(request.from, pages, &files);

@@ -7,7 +7,7 @@ fn summary(body: &str) -> Option<String> {
 }
 
 #[test]
-fn what_surrounds_prose_is_passed_over() {
+fn what_surrounds_prose_is_skipped() {
     for noise in [
         "2020-01-01",
         "Date: 2020-01-01",
