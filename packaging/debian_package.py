@@ -12,7 +12,7 @@ from pathlib import Path
 
 from deterministic_archives import gzipped, mode
 from package_facts import ROOT, TARGETS, Facts, glibc_version, source_time
-from shared_files import LICENSES, completions, manual_pages
+from shared_files import NOTICES, completions, licenses, manual_pages
 
 COMPLETION_FILES = {
     "bash": "usr/share/bash-completion/completions/qipu",
@@ -66,8 +66,7 @@ def files(facts: Facts, binary: Path) -> dict[str, bytes]:
     documents = "usr/share/doc/qipu"
     found[f"{documents}/copyright"] = copyright_file(facts)
     found[f"{documents}/changelog.gz"] = gzipped(changelog(facts))
-    notices = next(name for name in LICENSES if name != "LICENSE")
-    found[f"{documents}/{notices}.gz"] = gzipped((ROOT / notices).read_bytes())
+    found[f"{documents}/{NOTICES}.gz"] = gzipped(licenses()[NOTICES])
     return found
 
 

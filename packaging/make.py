@@ -3,7 +3,6 @@
 
 packaging/make.py packages --binary FILE --target TRIPLE --to DIR KIND...
 packaging/make.py release [--tag TAG --repository URL] DIR
-packaging/make.py notices [--check]
 """
 
 import argparse
@@ -12,11 +11,10 @@ from pathlib import Path
 from debian_package import make_deb
 from mcp_bundle import bundle_name, make_mcpb
 from npm_packages import make_launcher, make_npm
-from package_facts import ROOT, TARGETS, Facts, read_facts
+from package_facts import TARGETS, Facts, read_facts
 from python_wheel import make_wheel
 from release_archive import archive_name, make_archive
 from release_files import write_release_files
-from third_party import notices
 
 KINDS = {"archive": make_archive, "deb": make_deb, "npm": make_npm, "wheel": make_wheel, "mcpb": make_mcpb}
 
@@ -37,18 +35,7 @@ def parse_arguments() -> argparse.Namespace:
     )
     release.add_argument("--repository", help="fail if this is not the repository in Cargo.toml")
     release.add_argument("folder", type=Path)
-    actions.add_parser("notices", help="write THIRD-PARTY-NOTICES.md").add_argument(
-        "--check", action="store_true", help="fail if it is not current, and write nothing"
-    )
     return parser.parse_args()
-
-
-def write_notices(is_check: bool) -> None:
-    path, text = ROOT / "THIRD-PARTY-NOTICES.md", notices()
-    if not is_check:
-        path.write_text(text, encoding="utf-8")
-    elif path.read_text(encoding="utf-8") != text:
-        raise SystemExit(f"{path.name} is not current: run packaging/make.py notices")
 
 
 def check_release(facts: Facts, tag: str | None, repository: str | None) -> None:
@@ -69,9 +56,6 @@ def check_complete(facts: Facts, folder: Path) -> None:
 
 def main() -> None:
     arguments = parse_arguments()
-    if arguments.action == "notices":
-        write_notices(arguments.check)
-        return
     facts = read_facts()
     if arguments.action == "release":
         check_release(facts, arguments.tag, arguments.repository)

@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 from deterministic_archives import Entry, write_zip
-from package_facts import ROOT, TARGETS, Facts, Target, source_time
-from shared_files import LICENSES
+from package_facts import TARGETS, Facts, Target, source_time
+from shared_files import licenses
 
 
 def bundle_name(facts: Facts, triple: str) -> str:
@@ -47,5 +47,5 @@ def make_mcpb(facts: Facts, triple: str, binary: Path, to: Path) -> None:
     text = json.dumps(manifest(facts, target), indent=2) + "\n"
     entries: list[Entry] = [("manifest.json", text.encode(), False)]
     entries.append((f"server/{target.program}", binary.read_bytes(), True))
-    entries += [(name, (ROOT / name).read_bytes(), False) for name in LICENSES]
+    entries += [(name, data, False) for name, data in licenses().items()]
     write_zip(to / bundle_name(facts, triple), entries, source_time())

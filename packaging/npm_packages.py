@@ -9,7 +9,7 @@ from pathlib import Path
 
 from deterministic_archives import Entry, write_tar_gz
 from package_facts import ROOT, TARGETS, Facts, Target, source_time
-from shared_files import LICENSES
+from shared_files import LICENSES, licenses
 
 
 def common(facts: Facts) -> dict[str, object]:
@@ -24,7 +24,7 @@ def common(facts: Facts) -> dict[str, object]:
 def write_package(package: dict[str, object], files: list[Entry], to: Path) -> None:
     text = json.dumps(package, indent=2) + "\n"
     entries: list[Entry] = [("package.json", text.encode(), False), *files]
-    entries += [(name, (ROOT / name).read_bytes(), False) for name in LICENSES]
+    entries += [(name, data, False) for name, data in licenses().items()]
     path = to / f"{package['name']}-{package['version']}.tgz"
     write_tar_gz(path, [(f"package/{name}", data, is_program) for name, data, is_program in entries], source_time())
 

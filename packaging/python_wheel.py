@@ -11,7 +11,7 @@ from pathlib import Path
 
 from deterministic_archives import Entry, write_zip
 from package_facts import ROOT, TARGETS, Facts, glibc_version, source_time
-from shared_files import LICENSES
+from shared_files import LICENSES, licenses
 
 
 def platform_tag(triple: str, binary: bytes) -> str:
@@ -61,7 +61,7 @@ def make_wheel(facts: Facts, triple: str, binary: Path, to: Path) -> None:
     info = f"qipu-{facts.version}.dist-info"
     wheel = f"Wheel-Version: 1.0\nGenerator: qipu-packaging ({facts.version})\nRoot-Is-Purelib: false\n{tags}"
     entries: list[Entry] = [(f"qipu-{facts.version}.data/scripts/{TARGETS[triple].program}", program, True)]
-    entries += [(f"{info}/licenses/{name}", (ROOT / name).read_bytes(), False) for name in LICENSES]
+    entries += [(f"{info}/licenses/{name}", data, False) for name, data in licenses().items()]
     entries += [(f"{info}/METADATA", metadata(facts), False), (f"{info}/WHEEL", wheel.encode(), False)]
     entries.append((f"{info}/RECORD", record(entries, f"{info}/RECORD"), False))
     write_zip(to / f"qipu-{facts.version}-py3-none-{tag}.whl", entries, source_time())

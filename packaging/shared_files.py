@@ -2,17 +2,26 @@
 
 import subprocess
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from package_facts import ROOT
+from third_party import notices
 
-LICENSES = ["LICENSE", "THIRD-PARTY-NOTICES.md"]
+NOTICES = "THIRD-PARTY-NOTICES.md"
+LICENSES = ["LICENSE", NOTICES]
 SHELLS = {"bash": "qipu.bash", "zsh": "_qipu", "fish": "qipu.fish"}
+
+
+@cache
+def licenses() -> dict[str, bytes]:
+    """The licence of qipu and those of the crates that the program contains, by file name."""
+    return {"LICENSE": (ROOT / "LICENSE").read_bytes(), NOTICES: notices().encode()}
 
 
 def documents() -> dict[str, bytes]:
     """The licences and the introduction, by file name."""
-    return {name: (ROOT / name).read_bytes() for name in ["README.md", *LICENSES]}
+    return {"README.md": (ROOT / "README.md").read_bytes()} | licenses()
 
 
 def manual_pages(binary: Path) -> dict[str, bytes]:

@@ -121,8 +121,7 @@ def notices() -> str:
     ]
     return (
         "# Third-party notices\n\n"
-        "The qipu program contains these crates, some of them only on some systems. "
-        "`packaging/make.py notices` writes this file.\n"
+        "The qipu program contains these crates, some of them only on some systems.\n"
         f"These have no file with their licence, which the table names: {silent}.\n\n"
         "| crate | version | licence | source |\n|---|---|---|---|\n" + rows + "\n" + "\n".join(parts)
     )
