@@ -228,8 +228,6 @@ pub struct PrimeRequest {
     pub banner: Option<bool>,
     /// Whether this runs in a session-start hook, which must not fail.
     pub is_hook: bool,
-    /// Whether notes are shown that a digest replaces.
-    pub no_compaction: bool,
     /// Whether only the most useful commands and the latest decisions are shown.
     pub is_brief: bool,
 }
@@ -528,7 +526,7 @@ pub struct Selectors {
     #[arg(id = "tag", long = "tag", value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     pub tags: Vec<String>,
     /// A map of content and the notes it links to, in its order (repeatable)
-    #[arg(id = "moc", long = "moc", value_name = "ID", visible_alias = "collection-root")]
+    #[arg(id = "moc", long = "moc", value_name = "ID")]
     pub mocs: Vec<String>,
     /// Also expand maps inside a map
     #[arg(long)]
@@ -549,7 +547,7 @@ pub struct Selectors {
     #[command(flatten)]
     pub filters: Filters,
     /// Maximum number of notes
-    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub max_notes: Option<usize>,
     /// Also show the notes that link to the selected ones
     #[arg(long)]

@@ -289,11 +289,10 @@ fn the_output_of_a_session_hook_begins_with_the_banner() {
     }
     let prompt = run(&dir, &["context", "--query", "x", "--format", "prompt"]).stdout;
     assert!(prompt.starts_with(&format!("{warning}\n## Relevant")), "{prompt}");
-    for tool in ["claude", "codex", "gemini", "other"] {
-        let answer = run(&dir, &["prime", "--hook", tool]).stdout;
-        let object: Result<Value, _> = serde_json::from_str(&answer);
-        let text = object
-            .map_or(answer, |object| object["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned());
+    for tool in ["claude", "codex", "gemini"] {
+        let answer = run(&dir, &["hook", tool, "SessionStart"]).stdout;
+        let object: Value = serde_json::from_str(&answer).unwrap();
+        let text = object["hookSpecificOutput"]["additionalContext"].as_str().unwrap();
         assert!(text.starts_with(&format!("> {warning}\n")) && text.matches(warning).count() == 1, "{tool}: {text}");
     }
     assert!(!run(&dir, &["list"]).stdout.contains(warning), "people ask for it with --banner where there is one");

@@ -406,7 +406,7 @@ fn a_config_that_is_no_plain_file_is_an_error() {
     fs::remove_file(&config).unwrap();
     assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
     assert_eq!(run(dir.path(), &["context", "a"]).status.code(), Some(3));
-    assert_eq!(run(dir.path(), &["prime", "--hook"]).status.code(), Some(0));
+    assert_eq!(run(dir.path(), &["hook", "claude", "SessionStart"]).status.code(), Some(0));
 }
 
 /// Reads a number from the environment, so that the same test can be run longer.

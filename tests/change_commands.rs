@@ -72,7 +72,6 @@ fn a_digest_replaces_its_notes_until_it_is_undone() {
 
     let primed = run(&["prime", "--records"]).stdout;
     assert!(!names(&primed).contains(&"a") && names(&primed).contains(&"d"), "{primed}");
-    assert!(names(&run(&["prime", "--records", "--no-compaction"]).stdout).contains(&"a"));
 
     assert_eq!(run(&["delete", "a"]).code(), 1, "a digest refers to it");
     assert_eq!(run(&["compact", "--undo", "d", "a", "b"]).code(), 0);
@@ -535,7 +534,7 @@ fn a_store_behind_a_link_is_opened_only_by_name() {
         let answer = call(project, words);
         assert_eq!((answer.code(), answer.stdout.as_str()), (3, ""), "{words:?}");
     }
-    assert_eq!(call(project, &["prime", "--hook"]).stdout, "");
+    assert_eq!(call(project, &["hook", "claude", "SessionStart"]).stdout, "");
     assert_eq!(call(project, &["list", "--store", ".qipu"]).code(), 0);
     std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/templates")).unwrap();
     assert_eq!(call(path(&dir), &["create", "T", "--type", "os-release"]).code(), 1);

@@ -87,7 +87,7 @@ fn every_answer_marks_a_note_in_conflict() {
         let records = run(&[args, &["--records"]].concat());
         assert!(records.contains(" conflict=true"), "{args:?}: {records}");
     }
-    let session = call_with(path(&dir), &["prime", "--hook", "claude"], "{}", &[]).stdout;
+    let session = call_with(path(&dir), &["hook", "claude", "SessionStart"], "{}", &[]).stdout;
     assert!(session.contains(MARK), "{session}");
     let client =
         McpClient::start(Command::new(env!("CARGO_BIN_EXE_qipu")).arg("mcp").current_dir(dir.path()).env_clear());

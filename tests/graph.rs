@@ -341,9 +341,9 @@ fn a_graph_has_the_selected_notes_and_links() {
     let inline = |links: &[Value]| links.iter().filter(|link| link["source"][0] == "inline").count();
     let (typed_only, inline_only) = (counts("graph|--typed-only").1, counts("graph|--inline-only").1);
     assert!(inline(&typed_only) == 0 && !typed_only.is_empty() && inline(&inline_only) > 0);
-    assert_eq!(counts("graph|--max-notes|3").0, 3);
+    assert_eq!(counts("graph|--limit|3").0, 3);
     assert!(
-        call("fixtures/research", &["graph", "--max-notes", "3"])
+        call("fixtures/research", &["graph", "--limit", "3"])
             .stdout
             .contains(&format!("notes=3 matched={all} truncated=true"))
     );

@@ -199,11 +199,6 @@ fn whatever_is_wrong_is_one_warning() {
             assert_eq!((answer == whole, !answer.is_empty()), (true, is_answered), "{event} {input}: {answer}");
         }
     }
-    // So it is for the hook of earlier versions.
-    for args in [&["prime", "--hook"][..], &["prime", "--hook", "claude", "--max-chars", "10"]] {
-        let (code, answer, lines) = run(link, args, "");
-        assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{args:?}: {lines:?}");
-    }
 }
 
 /// The pipe stays open until the answer is there: a hook that waits for its end hangs.
@@ -269,7 +264,7 @@ fn the_project_is_found_from_another_directory() {
 fn a_project_without_a_store_gets_no_warning() {
     let empty = temp_dir();
     fs::create_dir(empty.path().join(".git")).unwrap();
-    for args in [&["hook", "claude", "SessionStart"][..], &["hook", "claude", "PreCompact"], &["prime", "--hook"]] {
+    for args in [&["hook", "claude", "SessionStart"][..], &["hook", "claude", "PreCompact"]] {
         assert_eq!(run(empty.path(), args, "{}"), (Some(0), String::new(), vec![]), "{args:?}");
     }
 }

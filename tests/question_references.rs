@@ -241,7 +241,7 @@ fn an_answer_that_omits_nothing_is_marked_as_complete() {
     fs::remove_file(dir.path().join(".qipu/notes/c.md")).unwrap();
     assert!(says(&[]).contains(full), "{}", says(&[]));
     for held_back in [
-        ["--max-notes", "1"],
+        ["--limit", "1"],
         ["--search-limit", "1"],
         ["--min-relevance", "0.99"],
         ["--min-confidence", "0.9"],
@@ -273,7 +273,7 @@ fn limits_apply_after_validity_and_confidence() {
     assert_eq!(count(&[]), 10, "what no longer holds comes last, and then the ten are taken");
     assert_eq!(count(&["--min-confidence", "0.3", "--novelty-threshold", "0"]), 10);
     assert_eq!(count(&["--purpose", "answer", "--novelty-threshold", "0"]), 10);
-    assert_eq!(count(&["--purpose", "answer", "--novelty-threshold", "0", "--max-notes", "3"]), 3);
+    assert_eq!(count(&["--purpose", "answer", "--novelty-threshold", "0", "--limit", "3"]), 3);
 }
 
 #[test]

@@ -83,7 +83,7 @@ fn the_table_of_phrases_is_the_same_under_every_time_zone() {
     for zone in ["UTC", "America/Chicago", "Asia/Tokyo"] {
         for (phrase, expected) in &table {
             let output = Command::new(env!("CARGO_BIN_EXE_qipu"))
-                .args(["context", "--query", phrase, "--today", TODAY, "--json", "--max-notes", "1", "--without-body"])
+                .args(["context", "--query", phrase, "--today", TODAY, "--json", "--limit", "1", "--without-body"])
                 .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/research"))
                 .env("TZ", zone)
                 .output()
@@ -107,7 +107,7 @@ fn the_table_of_phrases_is_the_same_under_every_time_zone() {
 fn named_pages_come_first_then_days_then_hits_before_journals_off_topic() {
     let answer = ask(&["--query", "fsync since last week, 2025-02-03 and [[Projects]]"]);
     assert_eq!(ids(&answer), "projects j-2025-02-03 fsync log old j-2025-03-31 j-2025-03-30 j-2025-03-24");
-    let answer = ask(&["--query", "Summarize [[Projects]] from last week", "--max-notes", "1"]);
+    let answer = ask(&["--query", "Summarize [[Projects]] from last week", "--limit", "1"]);
     assert_eq!((ids(&answer).as_str(), answer["truncated"].as_bool()), ("projects", Some(true)));
     let answer = ask(&["--query", "today's journal and \"About logs\""]);
     assert!(ids(&answer).starts_with("log j-2025-03-31"), "{}", ids(&answer));
@@ -171,13 +171,13 @@ fn limits_apply_without_a_budget_and_what_they_cut_is_counted() {
     assert_eq!(shape(&ask(&["--query", "fsync"])), (10, 0, 0, true));
     // The query is the id of a note with 4 blocks, which comes first.
     assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (3, 100, 50, true));
-    assert_eq!(shape(&ask(&["--query", "fsync", "--max-notes", "3"])).0, 3);
+    assert_eq!(shape(&ask(&["--query", "fsync", "--limit", "3"])).0, 3);
     assert_eq!(shape(&ask(&["--query", "fsync last week", "--search-limit", "2"])), (5, 0, 0, true));
     assert_eq!(
-        shape(&ask(&["--query", "fsync", "--blocks", "top", "--max-blocks-per-note", "2", "--max-notes", "4"])),
+        shape(&ask(&["--query", "fsync", "--blocks", "top", "--max-blocks-per-note", "2", "--limit", "4"])),
         (4, 8, 2, true)
     );
-    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "matched", "--max-blocks", "7", "--max-notes", "4"])).1, 7);
+    assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "matched", "--max-blocks", "7", "--limit", "4"])).1, 7);
     let unlimited = ask(&["--query", "fsync", "--blocks", "all", "--max-chars", "999999"]);
     assert!(shape(&unlimited).0 > 20 && shape(&unlimited).1 > 1200 && !shape(&unlimited).3);
     assert_eq!(shape(&ask(&["--note", "n00", "--max-blocks-per-note", "5"])), (1, 5, 5, true));
@@ -187,7 +187,7 @@ fn limits_apply_without_a_budget_and_what_they_cut_is_counted() {
     )
     .unwrap();
     assert_eq!(shape(&ask(&["--query", "fsync", "--blocks", "all"])), (2, 4, 3, true));
-    for flag in ["--max-notes", "--max-blocks", "--max-blocks-per-note", "--search-limit"] {
+    for flag in ["--limit", "--max-blocks", "--max-blocks-per-note", "--search-limit"] {
         assert_eq!(code(&["context", "--query", "fsync", flag, "0"]), 2, "{flag}");
     }
 }

@@ -67,7 +67,7 @@ fn named_notes_come_first_for_every_purpose() {
     let old = json(dir.path(), &["context", "--query", "[[old]]", "--purpose", "answer"]);
     assert_eq!((ids(&old), &note(&old, "old")["expired"]), (vec!["old"], &Value::from("2020-01-01")));
     // A mere hit that is no longer valid does not count for a purpose.
-    let hits = json(dir.path(), &["context", "--query", "sqlite sync", "--purpose", "answer", "--max-notes", "40"]);
+    let hits = json(dir.path(), &["context", "--query", "sqlite sync", "--purpose", "answer", "--limit", "40"]);
     assert!(!ids(&hits).contains(&"old"), "{hits}");
 }
 
@@ -120,7 +120,7 @@ fn expired_notes_rank_behind_the_others() {
         assert!(first_retired > last_current && shown.len() > 2, "{args:?}: {shown:?}");
     }
     // Limits cut off what no longer holds first.
-    let two = json(dir.path(), &["context", "--query", "store money in integer cents", "--max-notes", "2"]);
+    let two = json(dir.path(), &["context", "--query", "store money in integer cents", "--limit", "2"]);
     assert!(!ids(&two).iter().any(|id| ["was", "no", "past"].contains(id)), "{two}");
     // A named note is shown at the position at which it is named.
     let named = json(dir.path(), &["context", "--note", "was", "--query", "money", "--purpose", "answer"]);
@@ -192,7 +192,7 @@ fn limits_apply_after_notes_that_do_not_count() {
     let dir = store(&all);
     let args = ["context", "--query", "database choice", "--purpose", "answer", "--min-confidence", "0.3"];
     assert_eq!(ids(&json(dir.path(), &args)), ["good"]);
-    let few = json(dir.path(), &["context", "--query", "database choice", "--purpose", "answer", "--max-notes", "3"]);
+    let few = json(dir.path(), &["context", "--query", "database choice", "--purpose", "answer", "--limit", "3"]);
     assert_eq!((ids(&few).len(), &few["truncated"]), (3, &Value::from(true)));
     let usual = json(dir.path(), &["context", "--query", "database choice", "--purpose", "answer"]);
     assert_eq!((ids(&usual).len(), &usual["truncated"]), (10, &Value::from(true)));

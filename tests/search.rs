@@ -224,7 +224,7 @@ fn similar_spellings_are_searched_and_reported() {
     }
     let text = call("fixtures/research", &["search", "fsyncc", "--limit", "1"]).stdout;
     assert!(text.starts_with("no match for 'fsyncc'; showing 'fsync'\n"), "{text}");
-    let text = call("fixtures/research", &["context", "--query", "fsyncc", "--max-notes", "1", "--records"]).stdout;
+    let text = call("fixtures/research", &["context", "--query", "fsyncc", "--limit", "1", "--records"]).stdout;
     assert!(text.contains("D spelling word=\"fsyncc\" shown=fsync\n"), "{text}");
 }
 

@@ -493,10 +493,7 @@ fn a_project_without_agents_is_reported() {
 /// Settings that look like ours and run something else are never called current.
 #[test]
 fn forged_settings_are_not_current() {
-    let forms = [
-        ("qipu prime --hook claude", "startup|resume|clear|compact"),
-        ("qipu hook claude SessionStart", "startup|resume|clear|compact|fork"),
-    ];
+    let forms = [("qipu hook claude SessionStart", "startup|resume|clear|compact|fork")];
     let entries = forms.map(|(command, matcher)| {
         let matcher = format!(r#""matcher":"{matcher}""#);
         let ours = format!(r#"{{"type":"command","command":"{command}"}}"#);
@@ -547,84 +544,6 @@ fn recipes_set_up_concurrently_are_all_installed() {
             assert_eq!(is_there, words.is_empty(), "{recipe}{words}");
         }
     }
-    assert_eq!(tree(dir.path()), before);
-}
-
-/// Installs recipes as former versions did, in each project of a file: its files before and after. The text of a section is
-/// written once, in place of `{TEXT}` or `{SKILL}` for the version before `qipu hook`, of `{RULE}` for the one before
-/// `preCompact` of Cursor, and of `{TEXT_BEFORE_TIMEOUTS}` and `{SKILL_BEFORE_TIMEOUTS}` for the one in which hooks had no time limits.
-fn former_setups() -> Vec<(Vec<String>, TempDir, TempDir)> {
-    let json: serde_json::Value = serde_json::from_str(include_str!("former_setups.json")).unwrap();
-    let texts = json["texts"].as_object().unwrap();
-    let files = |case: &serde_json::Value, key: &str| {
-        let files = case[key].as_object().unwrap().iter().map(|(path, text)| {
-            let mut text = text.as_str().unwrap().to_owned();
-            texts.iter().for_each(|(name, full)| text = text.replace(&format!("{{{name}}}"), full.as_str().unwrap()));
-            (path.as_str(), text)
-        });
-        let files: Vec<(&str, String)> = files.collect();
-        project(&files.iter().map(|(path, text)| (*path, text.as_str())).collect::<Vec<_>>())
-    };
-    let cases = json["cases"].as_array().unwrap().iter().map(|case| {
-        let recipes = case["recipes"].as_array().unwrap().iter().map(|recipe| recipe.as_str().unwrap().to_owned());
-        (recipes.collect(), files(case, "before"), files(case, "after"))
-    });
-    cases.collect()
-}
-
-#[test]
-fn hooks_of_the_former_form_are_replaced_and_removed_to_the_byte() {
-    let cases = former_setups();
-    assert!(cases.len() >= 30, "{}", cases.len());
-    for (recipes, before, dir) in cases {
-        let (recipe, before) = (recipes.last().unwrap(), tree(before.path()));
-        let check = answer(&dir, &format!("setup {recipe} --check"));
-        assert!(check.code() == 1 && check.stdout.starts_with(&format!("{recipe}: stale")), "{}", check.stdout);
-        assert!(check.error.unwrap().message.contains(" stale"), "{recipe}");
-        for is_upgraded in [false, true] {
-            // Both ways begin with the former files.
-            let copy = project(&[]);
-            for (path, text) in tree(dir.path()).into_iter().filter_map(|(path, text)| Some((path, text?))) {
-                fs::create_dir_all(copy.path().join(&path).parent().unwrap()).unwrap();
-                fs::write(copy.path().join(path), text).unwrap();
-            }
-            if is_upgraded {
-                assert!(
-                    run(&copy, &format!("setup {recipe}")).starts_with(&format!("{recipe}: updated")),
-                    "{before:?}"
-                );
-                run(&copy, &format!("setup {recipe} --check"));
-                assert!(run(&copy, &format!("setup {recipe}")).contains(": current ("), "{before:?}");
-                let files = tree(copy.path()).into_values().flatten().collect::<String>();
-                assert!(files.contains("qipu hook ") && !files.contains("prime --hook"), "{files}");
-            }
-            for recipe in &recipes {
-                run(&copy, &format!("setup {recipe} --remove"));
-            }
-            assert_eq!(tree(copy.path()), before, "{recipe} {is_upgraded}");
-        }
-    }
-}
-
-/// A hook of the former form beside the new ones, as a merge of two branches leaves it, would run twice.
-#[test]
-fn a_former_hook_beside_new_ones_is_removed() {
-    let dir = project(&[]);
-    let before = tree(dir.path());
-    run(&dir, "setup gemini");
-    let installed = tree(dir.path());
-    let file = dir.path().join(".gemini/settings.json");
-    let former = r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#;
-    let text = fs::read_to_string(&file).unwrap().replacen("[", &format!("[\n      {former},"), 1);
-    fs::write(&file, text).unwrap();
-    let check = answer(&dir, "setup gemini --check").error.unwrap();
-    assert_eq!(
-        check.message,
-        "the hooks in .gemini/settings.json are stale: another version of qipu wrote what is there"
-    );
-    run(&dir, "setup gemini");
-    assert_eq!(tree(dir.path()), installed);
-    run(&dir, "setup gemini --remove");
     assert_eq!(tree(dir.path()), before);
 }
 

@@ -26,9 +26,9 @@ snapshots! {
     research {
         prime [human json records] "prime";
         context_query [json records] "context|--query|Can we just call fsync again when it fails?";
-        context_query_short [human] "context|--query|Can we just call fsync again when it fails?|--max-notes|3";
+        context_query_short [human] "context|--query|Can we just call fsync again when it fails?|--limit|3";
         context_note [human json records] "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner";
-        context_tag [human json records] "context|--tag|errors|--without-body|--max-notes|5";
+        context_tag [human json records] "context|--tag|errors|--without-body|--limit|5";
         context_moc [human json records] "context|--moc|qp-9f2t|--without-body";
         context_walk [human json records] "context|--walk|qp-0k9z|--max-hops|1|--min-value|80|--without-body";
         context_filter [human json records] "context|--custom-filter|kind=decision|--with-body|--no-banner";
@@ -36,14 +36,14 @@ snapshots! {
         context_scripts [human json records] "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body";
         context_nothing [human json records] "context|--query|zzzz";
         need_decide [json]
-            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--max-notes|4|--today|2025-03-31";
+            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--limit|4|--today|2025-03-31";
         need_decide_extract [human records prompt]
-            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--abstraction|extract|--max-notes|3|--today|2025-03-31";
+            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--abstraction|extract|--limit|3|--today|2025-03-31";
         need_verify [json records prompt]
-            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|5|--today|2025-03-31";
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--limit|5|--today|2025-03-31";
         need_verify_short [human]
-            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--max-notes|2|--today|2025-03-31";
-        need_extract [human json records prompt] "context|--query|retry fsync|--abstraction|extract|--max-notes|3";
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--limit|2|--today|2025-03-31";
+        need_extract [human json records prompt] "context|--query|retry fsync|--abstraction|extract|--limit|3";
         need_summary [human json records prompt] "context|--tag|errors|--abstraction|summary|--target-tokens|120";
         need_nothing [human json records prompt] "context|--query|zzzz|--purpose|answer|--today|2025-03-31";
         need_expand [human json records prompt] "context|--expand|qp-h2v6|--include|derivation,evidence,contradictions";
@@ -53,7 +53,7 @@ snapshots! {
             "context|--query|compare today's journal with last week|--today|2025-03-31|--without-body";
         question_journal [human json records] "context|--query|today's journal|--today|2025-03-31";
         question_blocks [human json records]
-            "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--max-notes|5";
+            "context|--query|Summarize [[Projects]] and fsync from last week|--today|2025-03-31|--blocks|matched|--limit|5";
         journal [human json records] "journal|--date|last Wednesday|--today|2025-03-31";
         search [human json records] "search|Can we just call fsync again when it fails?|--limit|4";
         search_explain [human json records] "search|torn-writes|--without|drives|checksum*|--limit|3|--explain";
@@ -114,7 +114,7 @@ snapshots! {
     }
     hostile {
         prime [human json records] "prime";
-        context_all [json] "context|--min-value|0|--custom|--with-body|--max-notes|27";
+        context_all [json] "context|--min-value|0|--custom|--with-body|--limit|27";
         context_fields [human records]
             "context|--note|links|--note|colon-title|--note|broken-yaml|--note|scalar-lists|--note|2025-03-05|--note|No-id-no-title-o8i5o3hd|--note|alias-bomb|--custom|--with-body";
         context_escapes [human records]
@@ -125,7 +125,7 @@ snapshots! {
             "context|--note|bom-crlf|--note|only-frontmatter|--note|qp-2pr9iknr|--note|qp-u6v6iuo0|--note|summary-section|--note|twice|--note|twice~2|--custom|--with-body";
         context_forged [human json records] "context|--note|forged-records|--note|escapes|--with-body";
         question [human json records]
-            "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--max-notes|2|--today|2025-03-31";
+            "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--limit|2|--today|2025-03-31";
         search [human json records] "search|forged escapes title|--limit|6";
         show [human json records] "show|forged-records|escapes|--links";
         list [human json records] "list";

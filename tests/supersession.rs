@@ -280,7 +280,7 @@ const COMMANDS: [(&[&str], bool); 16] = [
     (&["context", "--query", "storage", "--purpose", "decide", "--max-tokens", "300"], true),
     (&["context", "--query", "storage", "--purpose", "explore", "--include-derivations"], true),
     (&["context", "--tag", "t"], true),
-    (&["context", "--tag", "t", "--max-notes", "2"], true),
+    (&["context", "--tag", "t", "--limit", "2"], true),
     (&["ask", "storage cells", "--max-chars", "2000"], true),
     (&["prime"], true),
     (&["about", "src/cells.rs"], true),

@@ -70,7 +70,7 @@ snapshots_on_a_terminal! {
     show_on_a_terminal: "research", "show", ["show", "qp-h2v6", "--today", "2025-03-31"];
     context_on_a_terminal: "research", "context", ["context", "--note", "qp-9f2t", "--banner"];
     blocks_on_a_terminal: "research", "blocks",
-        ["context", "--query", "fsync from last week", "--blocks", "top", "--max-notes", "3", "--today", "2025-03-31"];
+        ["context", "--query", "fsync from last week", "--blocks", "top", "--limit", "3", "--today", "2025-03-31"];
     link_tree_on_a_terminal: "research", "link-tree",
         ["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"];
     tags_on_a_terminal: "research", "tags", ["tags"];
@@ -105,6 +105,6 @@ fn flags_override_the_choice_of_colours() {
         assert_eq!(piped(&[words.as_slice(), &["--color", "always"]].concat()), piped(&words));
         assert_eq!(call_on_terminal("fixtures/research", &words, 40, true).stdout, piped(&words), "{format}");
     }
-    let hook = ["prime", "--hook", "claude"];
+    let hook = ["hook", "claude", "SessionStart"];
     assert_eq!(call_on_terminal("fixtures/research", &hook, 40, true).stdout, piped(&hook));
 }

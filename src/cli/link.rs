@@ -84,7 +84,7 @@ pub(super) struct LinkArgs {
     #[arg(long)]
     no_inversion: bool,
     /// Maximum number of notes
-    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, aliases = ["max-nodes", "max-notes"], value_parser = count)]
+    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_nodes: Option<usize>,
     /// Maximum number of notes reached from each note
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]

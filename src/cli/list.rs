@@ -60,7 +60,7 @@ impl FilterArgs {
 #[derive(Debug, Args)]
 pub(super) struct LimitArgs {
     /// Maximum number of notes
-    #[arg(long, value_name = "N", allow_negative_numbers = true, aliases = ["max-notes", "max-nodes"], value_parser = count)]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<usize>,
 }
 

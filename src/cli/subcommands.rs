@@ -19,7 +19,6 @@ pub(super) enum Subcommands {
     /// Show what an agent should know when a session starts
     #[command(after_help = examples!(
         "qipu prime",
-        "qipu prime --hook claude",
         "qipu prime --records --max-chars 4000",
     ))]
     Prime(prime::PrimeArgs),
@@ -291,7 +290,7 @@ impl Subcommands {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         let is_dry_run = invocation.is_dry_run;
         Ok(match self {
-            Self::Prime(args) => args.into_command(invocation)?,
+            Self::Prime(args) => args.into_command(invocation),
             Self::Hook(args) => args.into_command(invocation)?,
             Self::Ask(args) => args.into_command(invocation)?,
             Self::Context(args) => args.into_command(invocation)?,

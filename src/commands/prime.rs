@@ -80,7 +80,7 @@ const ELLIPSIS: &str = "…";
 /// them. Each note is reported once. A brief has the description, the most useful commands and the latest decisions.
 pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     let store = session.store;
-    let stand_ins = StandIns::for_answer(store.notes(), request.no_compaction);
+    let stand_ins = StandIns::for_answer(store.notes(), false);
     let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
     let mut entries = vec![Entry::About(ABOUT.into())];
     let command = |(ordinal, (line, purpose)): (usize, &(&'static str, &'static str))| {

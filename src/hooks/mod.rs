@@ -113,9 +113,7 @@ pub fn scope_of(notes: &ContextRequest) -> CollectionScope {
 
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
     let room = request.budget.most_chars().unwrap_or(MAX_CHARS);
-    let primer = |is_brief| {
-        Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief }))
-    };
+    let primer = |is_brief| Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, is_brief }));
     let notes = |context| HookAnswer::Notes(Box::new(context));
     match task {
         HookTask::Start => primer(input.is_after_compaction()),

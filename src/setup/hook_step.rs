@@ -13,8 +13,6 @@ use crate::error::Error;
 
 /// The prefix of the command by which our hooks are recognized.
 const COMMAND: &str = "qipu hook ";
-/// The prefix of the command of hooks that earlier versions wrote.
-const FORMER_COMMAND: &str = "qipu prime --hook";
 
 /// The key of the map of events.
 const HOOKS: &str = "hooks";
@@ -34,8 +32,6 @@ pub(super) struct HookStep {
     pub(super) path: &'static str,
     /// The text of a new settings file: one element in the list of each event.
     pub(super) template: &'static str,
-    /// The elements of earlier versions, as JSON, with their events.
-    pub(super) former: &'static [(&'static str, &'static str)],
     /// The paths of the files that can contain the section whose marker stores what existed before.
     pub(super) marker_paths: &'static [&'static str],
     /// The name of the recipe, under which that is stored.
@@ -46,25 +42,16 @@ pub(super) struct HookStep {
 struct HookElement {
     event: String,
     value: Json,
-    kind: ItemKind,
-    /// Whether an earlier version wrote it.
-    is_former: bool,
 }
 
 impl HookElement {
     /// Calls a function with the element's item: its depth is [`LIST_DEPTH`] where the list of the event exists.
     fn with_item<T>(&self, call: impl FnOnce(JsonItem<'_>) -> T) -> T {
-        call(JsonItem { keys: &[HOOKS, &self.event], kind: self.kind })
+        call(JsonItem { keys: &[HOOKS, &self.event], kind: ItemKind::Element(is_ours) })
     }
 
-    /// Returns the state of the element: stale without the time limits, which earlier versions gave only some events.
     fn state(&self, text: &str) -> Result<RecipeState> {
-        let state_of = |value: &Json| self.with_item(|item| item.state(text, value));
-        let state = state_of(&self.value)?;
-        if state == RecipeState::Edited && state_of(&without_timeouts(&self.value))? == RecipeState::Current {
-            return Ok(RecipeState::Stale);
-        }
-        Ok(state)
+        self.with_item(|item| item.state(text, &self.value))
     }
 
     fn depth(&self, text: Option<&str>) -> Result<usize> {
@@ -77,19 +64,14 @@ impl HookStep {
         Ok(self.state_in(project.read(self.path)?.as_deref()).with_context(|| self.unusable())?)
     }
 
-    /// Returns the state of all hooks: stale if one has a former form or only some are there.
+    /// Returns the state of all hooks: stale if only some are there.
     fn state_in(&self, text: Option<&str>) -> Result<RecipeState> {
         let Some(text) = text else { return Ok(RecipeState::Missing) };
-        let (mut former, mut current) = (Vec::new(), Vec::new());
-        for element in self.elements() {
-            let states = if element.is_former { &mut former } else { &mut current };
-            states.push(element.state(text)?);
-        }
-        let has_edited = former.iter().chain(&current).any(|state| *state == RecipeState::Edited);
-        let has_former = former.contains(&RecipeState::Current) || current.contains(&RecipeState::Stale);
-        Ok(match (current.contains(&RecipeState::Current), current.contains(&RecipeState::Missing)) {
-            _ if has_edited => RecipeState::Edited,
-            _ if has_former => RecipeState::Stale,
+        let states: Vec<RecipeState> =
+            self.elements().iter().map(|element| element.state(text)).collect::<Result<_>>()?;
+        let has = |state| states.contains(&state);
+        Ok(match (has(RecipeState::Current), has(RecipeState::Missing)) {
+            _ if has(RecipeState::Edited) => RecipeState::Edited,
             (false, _) => RecipeState::Missing,
             (true, true) => RecipeState::Stale,
             (true, false) => RecipeState::Current,
@@ -124,7 +106,7 @@ impl HookStep {
         let Some(text) = old else { return Ok(self.template.to_owned()) };
         let mut new = text.to_owned();
         // In reverse: each element, and each list, becomes the first.
-        for element in self.elements().iter().rev().filter(|element| !element.is_former) {
+        for element in self.elements().iter().rev() {
             new = element.with_item(|item| item.insert_element(Some(&new), &element.value))?;
         }
         if self.removed(&new, &self.prior_in(old)?)?.as_deref() != old {
@@ -210,21 +192,13 @@ impl HookStep {
         Ok(PriorSettings::default())
     }
 
-    /// Returns the elements of earlier versions, then those of the template.
+    /// Returns the elements of the template.
     fn elements(&self) -> Vec<HookElement> {
-        let former = self.former.iter().map(|(event, json)| HookElement {
-            event: (*event).to_owned(),
-            value: serde_json::from_str(json).unwrap_or_default(),
-            kind: ItemKind::Element(is_former),
-            is_former: true,
-        });
         let template: Json = serde_json::from_str(self.template).unwrap_or_default();
         let lists = template.get(HOOKS).and_then(Json::as_object).into_iter().flatten();
-        let current = lists.filter_map(|(event, list)| {
-            let (event, value) = (event.clone(), list.get(0)?.clone());
-            Some(HookElement { event, value, kind: ItemKind::Element(is_current), is_former: false })
-        });
-        former.chain(current).collect()
+        let element =
+            |(event, list): (&String, &Json)| Some(HookElement { event: event.clone(), value: list.get(0)?.clone() });
+        lists.filter_map(element).collect()
     }
 
     fn unusable(&self) -> String {
@@ -232,35 +206,15 @@ impl HookStep {
     }
 }
 
-fn is_current(element: &Value<'_>) -> bool {
-    has_command(element, COMMAND)
-}
-
-fn is_former(element: &Value<'_>) -> bool {
-    has_command(element, FORMER_COMMAND)
-}
-
-/// Returns a value without the members that limit the time of a hook.
-fn without_timeouts(value: &Json) -> Json {
-    match value {
-        Json::Object(members) => {
-            let others = members.iter().filter(|(name, _)| !name.starts_with("timeout"));
-            others.map(|(name, value)| (name.clone(), without_timeouts(value))).collect()
-        }
-        Json::Array(items) => items.iter().map(without_timeouts).collect(),
-        other => other.clone(),
-    }
-}
-
-/// Tells whether an element of an event's list, or one of the hooks in it, runs a command with the prefix.
-fn has_command(element: &Value<'_>, prefix: &str) -> bool {
+/// Tells whether an element of an event's list, or one of the hooks in it, runs our command.
+fn is_ours(element: &Value<'_>) -> bool {
     let Some(map) = element.as_object() else { return false };
-    let is_ours = |hook: &Object<'_>| {
+    let runs_command = |hook: &Object<'_>| {
         let commands = ["command", "bash"].iter().filter_map(|key| hook.get_string(key));
-        commands.into_iter().any(|command| command.value.starts_with(prefix))
+        commands.into_iter().any(|command| command.value.starts_with(COMMAND))
     };
     let inner = map.get_array(HOOKS).map(|hooks| hooks.elements.as_slice()).unwrap_or_default();
-    is_ours(map) || inner.iter().filter_map(Value::as_object).any(is_ours)
+    runs_command(map) || inner.iter().filter_map(Value::as_object).any(runs_command)
 }
 
 #[cfg(test)]
@@ -292,35 +246,16 @@ mod tests {
                 assert_eq!(hook.removed(&new, &prior).unwrap().as_deref(), old, "{new}");
                 let elements = hook.elements();
                 let found = elements.iter().filter(|element| element.state(&new).unwrap() == RecipeState::Current);
-                let missing = elements.iter().filter(|element| element.is_former).count();
-                assert_eq!(found.count(), elements.len() - missing);
+                assert_eq!(found.count(), elements.len());
             }
         }
-    }
-
-    #[test]
-    fn a_former_hook_is_stale_and_removed_to_the_byte() {
-        for hook in ALL {
-            for (event, json) in hook.former {
-                let value: Json = serde_json::from_str(json).unwrap();
-                let item = JsonItem { keys: &[HOOKS, event], kind: ItemKind::Element(is_former) };
-                for old in OWN.into_iter().map(Some).chain([None]) {
-                    let installed = item.insert_element(old, &value).unwrap();
-                    assert_eq!(hook.state_in(Some(&installed)).unwrap(), RecipeState::Stale, "{installed}");
-                    let prior = hook.prior_in(old).unwrap();
-                    assert_eq!(hook.removed(&installed, &prior).unwrap().as_deref(), old, "{installed}");
-                }
-            }
-        }
-        let edited = "{\"hooks\": {\"SessionStart\": [{\"hooks\": [{\"command\": \"qipu prime --hook claude -x\"}]}]}}";
-        assert_eq!(CLAUDE.state_in(Some(edited)).unwrap(), RecipeState::Edited);
     }
 
     /// A hook without a time limit holds up its session for as long as the tool likes.
     #[test]
     fn every_event_has_a_timeout() {
         for hook in ALL {
-            for element in hook.elements().iter().filter(|element| !element.is_former) {
+            for element in hook.elements() {
                 let inner = element.value.get(HOOKS).and_then(Json::as_array);
                 let hooks = inner.map_or_else(|| vec![&element.value], |inner| inner.iter().collect());
                 for hook in hooks {

@@ -142,9 +142,7 @@ fn parse_settings(given: &str) -> Option<(String, PriorSettings)> {
     let mut parts = given.split('/');
     let depth: u8 = parts.next()?.parse().ok()?;
     let folders = parts.next().unwrap_or("0").parse().ok()?;
-    // Older versions had one hook, for SessionStart, and 4 if its list existed.
-    let former = (depth > 3).then_some("SessionStart");
-    let events = former.into_iter().chain(parts).map(str::to_owned).collect();
+    let events = parts.map(str::to_owned).collect();
     Some((user.to_owned(), PriorSettings { depth: usize::from(depth.min(3)), folders, events }))
 }
 

@@ -23,10 +23,6 @@ pub(super) const SKILL: &str = include_str!("skill.md");
 pub(super) const CLAUDE_HOOKS: HookStep = HookStep {
     path: ".claude/settings.json",
     template: include_str!("hooks/claude.json"),
-    former: &[(
-        "SessionStart",
-        r#"{"matcher":"startup|resume|clear|compact","hooks":[{"type":"command","command":"qipu prime --hook claude"}]}"#,
-    )],
     marker_paths: &[CLAUDE_MD, AGENTS_MD],
     user: "claude",
 };
@@ -34,34 +30,24 @@ pub(super) const CLAUDE_HOOKS: HookStep = HookStep {
 pub(super) const CODEX_HOOKS: HookStep = HookStep {
     path: ".codex/hooks.json",
     template: include_str!("hooks/codex.json"),
-    former: &[(
-        "SessionStart",
-        r#"{"matcher":"startup|resume","hooks":[{"type":"command","command":"qipu prime --hook codex"}]}"#,
-    )],
     marker_paths: &[".agents/skills/qipu/SKILL.md"],
     user: "codex",
 };
 pub(super) const GEMINI_HOOKS: HookStep = HookStep {
     path: ".gemini/settings.json",
     template: include_str!("hooks/gemini.json"),
-    former: &[(
-        "SessionStart",
-        r#"{"matcher":"*","hooks":[{"name":"qipu","type":"command","command":"qipu prime --hook gemini"}]}"#,
-    )],
     marker_paths: &["GEMINI.md"],
     user: "gemini",
 };
 pub(super) const CURSOR_HOOKS: HookStep = HookStep {
     path: ".cursor/hooks.json",
     template: include_str!("hooks/cursor.json"),
-    former: &[],
     marker_paths: &[".cursor/rules/qipu.mdc"],
     user: "cursor",
 };
 pub(super) const COPILOT_HOOKS: HookStep = HookStep {
     path: ".github/hooks/qipu.json",
     template: include_str!("hooks/copilot.json"),
-    former: &[],
     marker_paths: &[".github/copilot-instructions.md"],
     user: "copilot",
 };

@@ -70,7 +70,7 @@ pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> Command {
 /// Returns every command that reads a store, in its variants.
 pub(crate) fn commands(store: &Store) -> Vec<Command> {
     let mut commands = vec![
-        Command::Prime(PrimeRequest { banner: None, is_hook: false, no_compaction: false, is_brief: false }),
+        Command::Prime(PrimeRequest { banner: None, is_hook: false, is_brief: false }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
@@ -104,7 +104,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::default()))] {
         commands.push(passages(query, assessment));
     }
-    let brief = PrimeRequest { banner: Some(true), is_hook: true, no_compaction: false, is_brief: true };
+    let brief = PrimeRequest { banner: Some(true), is_hook: true, is_brief: true };
     commands.extend([
         Command::Prime(brief),
         hook_notes(Vec::new()),
