@@ -133,9 +133,11 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
             Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
                 .hint("build it with the feature `sessions`"))
         }
-        Command::Export(export) => {
-            let _progress = progress_line::begin(env);
-            export::run(export, &request.location, env, out)
+        Command::ExportPassages(passages) => {
+            let progress = progress_line::begin(env);
+            let report = export::run(passages, &request.location, env, out)?;
+            drop(progress);
+            report.map_or(Ok(()), |report| write_report(report, &request, env, out))
         }
         Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
         command if command.is_hook() => {
@@ -172,7 +174,7 @@ fn write_report(mut report: Report, request: &Request, env: &Env, out: &mut dyn 
     timings::end("fit");
     render::left_out_line(&report, request.format, Some(&text)).into_iter().for_each(warnings::add_line);
     let text = match &request.command {
-        Command::Graph { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
+        Command::ExportLinks { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
         _ => text,
     };
     let is_paged = request.is_paged && pager::show(&text, env);
@@ -190,16 +192,17 @@ fn answer(request: &Request, env: &Env) -> Result<Option<Report>, Error> {
     }
 }
 
-/// Saves a graph and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
-fn save(text: &str, file: &OutputFile, graph: &Report, request: &Request, env: &Env) -> Result<String, Error> {
+/// Saves an export and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
+fn save(text: &str, file: &OutputFile, export: &Report, request: &Request, env: &Env) -> Result<String, Error> {
     let confirmation = |action| {
-        let report = commands::saved_file(file, graph.head.store.as_deref(), action);
+        let report = commands::saved_file(&file.file, export.head.store.as_deref(), action);
         fit::fit(&report, request.budget, file.confirmation_format, screen(request, env))
     };
     // The longest of the actions that `export` returns.
     confirmation("unchanged")?;
     let (location, current_dir, bytes) = (&request.location, &env.current_dir, text.as_bytes());
-    let action = store::export(location, current_dir, &file.file, bytes, "a graph by qipu", render::is_graph_file)?;
+    let (what, can_replace) = render::exported_file(request.format);
+    let action = store::export(location, current_dir, &file.file, bytes, what, can_replace)?;
     confirmation(action)
 }
 

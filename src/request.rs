@@ -11,7 +11,7 @@ use jiff::civil::Date;
 use crate::calendar::DateRange;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::edit::BodyEdit;
-pub use crate::report::{Format, GraphFormat, LineFormat, Score};
+pub use crate::report::{Format, LineFormat, Score};
 use crate::store::{CommitName, Location};
 use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
 
@@ -98,11 +98,11 @@ pub enum Command {
     Expand(ExpandRequest),
     /// Show links.
     Link(LinkRequest),
-    /// Draw notes and the links between them.
-    Graph {
+    /// Export notes and the links between them, as a page or as JSON.
+    ExportLinks {
         /// Which notes, the whole store if nothing selects any; and which links.
         selection: Selectors,
-        /// The file of the graph; `None` for standard output.
+        /// The file; `None` for standard output.
         saved: Option<OutputFile>,
     },
     /// Search for notes.
@@ -156,7 +156,7 @@ pub enum Command {
     /// Load a pack into the store.
     Load(LoadRequest),
     /// Write the passages of all notes for a search engine.
-    Export(ExportRequest),
+    ExportPassages(PassagesRequest),
     /// Import the notes of another app.
     Import(ImportRequest),
     /// Install instructions for agent tools.
@@ -1145,28 +1145,17 @@ pub enum DumpForm {
     Okf,
 }
 
-/// A call of `export`. The doc comments of the fields are the help of the flags.
+/// A call of `export passages`. The doc comments of the fields are the help of the flags.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct ExportRequest {
-    /// The output format
-    #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
-    pub form: ExportForm,
+pub struct PassagesRequest {
+    /// The file to write (default, and `-`: standard output)
+    pub file: Option<PathBuf>,
     /// Write only what changed since the last call with this file, which records it (new file: everything)
-    #[arg(long = "since-index", value_name = "FILE")]
+    #[arg(long = "since-index", value_name = "STATE")]
     pub state_file: Option<PathBuf>,
-    /// The index that lines of `bulk` name (default: qipu)
-    #[arg(long, value_name = "NAME", value_parser = index_name)]
-    pub index_name: Option<String>,
-}
-
-/// The formats of `export`.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ExportForm {
-    /// An object with all fields on each line, for any program
-    #[default]
-    Ndjson,
-    /// Pairs of lines, an action and a document, for the bulk API of OpenSearch and Elasticsearch
-    Bulk,
+    /// Write pairs of lines, an action and a document, for this index of OpenSearch or Elasticsearch (their bulk API)
+    #[arg(long = "bulk", value_name = "INDEX", value_parser = index_name)]
+    pub bulk_index: Option<String>,
 }
 
 /// Parses the name of an index by the rules of OpenSearch and Elasticsearch, in ASCII.

@@ -157,7 +157,7 @@ fn no_note_of_a_repository_replaces_one_of_the_user() {
             }
             // The link itself is a link.
             if how != "compacts" {
-                let graph = world.json(&["graph"]);
+                let graph = world.json(&["export", "links"]);
                 assert_eq!(graph["links"].as_array().unwrap().len(), usize::from(is_named), "{case}: {graph}");
             }
         }

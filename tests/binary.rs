@@ -125,7 +125,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             &["compact", "a", "c"],
             &["tags", "rename", "x", "z"],
             &["dump", "-"],
-            &["export", "--since-index", "exported.state"],
+            &["export", "passages", "--since-index", "exported.state"],
             &["load", "pack"],
             &["import", "obsidian", "vault"],
         ];

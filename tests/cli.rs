@@ -730,7 +730,7 @@ fn files_and_folders_that_do_not_exist_are_named_before_anything_is_printed() {
     for (args, code, said) in [
         (&["load", "none.pack"][..], 2, "there is no file none.pack"),
         (&["eval", "none.jsonl"], 2, "there is no file none.jsonl"),
-        (&["export", "--since-index", "none/state"], 2, "there is no folder none"),
+        (&["export", "passages", "--since-index", "none/state"], 2, "there is no folder none"),
         (&["list", "--root", "none"], 3, "there is no folder none"),
         (&["list", "--root", ".qipu/notes"], 3, "no store in .qipu/notes"),
     ] {

@@ -96,7 +96,7 @@ impl World {
             let store = note["store"].as_str().unwrap_or(only);
             format!("{store} {} {} {:?}", text(note, "id"), self.path(text(note, "path")), text(note, "title"))
         };
-        let graph = match answer(&["graph", "--json"]) {
+        let graph = match answer(&["export", "links"]) {
             Ok(graph) => graph,
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };

@@ -1,4 +1,4 @@
-//! `qipu export`: the documents of notes, changes since an earlier state, and what happens to that state on failure.
+//! `qipu export passages`: the documents of notes, changes since an earlier state, and what happens to that state on failure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -35,7 +35,7 @@ impl Project {
     }
 
     fn call(&self, args: &[&str]) -> Answer {
-        call(self.path().to_str().unwrap(), &[&["export"], args].concat())
+        call(self.path().to_str().unwrap(), &[&["export", "passages"], args].concat())
     }
 
     /// Exports and returns the lines.
@@ -130,7 +130,7 @@ fn a_full_export_equals_an_earlier_one_with_the_changes_since() {
             for files in states {
                 project.replace_notes(&files);
                 apply_ndjson(&project.export(&["--since-index", "state"]), &mut lines);
-                apply_bulk(&project.export(&["--as", "bulk", "--since-index", "bulk-state"]), &mut bulk);
+                apply_bulk(&project.export(&["--bulk", "qipu", "--since-index", "bulk-state"]), &mut bulk);
                 let mut full = BTreeMap::new();
                 apply_ndjson(&project.export(&[]), &mut full);
                 prop_assert_eq!(&lines, &full);
@@ -176,7 +176,7 @@ fn passages_are_where_they_say_and_contain_every_word() {
     let comments = regex::Regex::new("(?s)<!--.*?-->").unwrap();
     for (store, least) in [("research", 40), ("collections", 1)] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(store).join(".qipu");
-        let text = call(&format!("fixtures/{store}"), &["export", "--only", "project"]).stdout;
+        let text = call(&format!("fixtures/{store}"), &["export", "passages", "--only", "project"]).stdout;
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for document in text.lines().map(parsed) {
             let path = document["path"].as_str().unwrap();
@@ -206,7 +206,7 @@ fn passages_are_where_they_say_and_contain_every_word() {
 
 #[test]
 fn what_is_found_names_notes_for_context() {
-    let found = call("fixtures/collections", &["export"]).stdout;
+    let found = call("fixtures/collections", &["export", "passages"]).stdout;
     let ids: BTreeSet<String> = found.lines().map(|line| parsed(line)["id"].as_str().unwrap().to_owned()).collect();
     let stdin: String = ids.iter().map(|id| format!("{id}\n")).collect();
     let args = ["context", "--note", "-", "--json", "--without-body"];
@@ -223,7 +223,7 @@ fn what_is_found_names_notes_for_context() {
 #[test]
 fn only_the_named_collections_are_exported() {
     let stores = |args: &[&str]| -> BTreeSet<String> {
-        let text = call("fixtures/collections", &[&["export"], args].concat()).stdout;
+        let text = call("fixtures/collections", &[&["export", "passages"], args].concat()).stdout;
         text.lines().map(|line| parsed(line)["store"].as_str().unwrap().to_owned()).collect()
     };
     assert!(stores(&[]).len() > 2);
@@ -299,7 +299,7 @@ fn the_state_is_not_written_if_the_output_fails() {
     for is_buffered in [false, true] {
         let error = crate::support::process::call_into(
             project.path().to_str().unwrap(),
-            &["export", "--since-index", "state"],
+            &["export", "passages", "--since-index", "state"],
             &mut FullDisk { is_buffered },
         );
         assert_eq!(error.map(|error| error.kind.exit_code()), Some(1));
@@ -332,8 +332,11 @@ fn hostile_notes_and_collections() {
     settings.set_prepend_module_to_snapshot(false);
     settings.set_omit_expression(true);
     let _bound = settings.bind_to_scope();
-    for (store, form) in [("hostile", "ndjson"), ("collections", "ndjson"), ("collections", "bulk")] {
-        let answer = call(&format!("fixtures/{store}"), &["export", "--as", form]);
+    let bulk: &[&str] = &["--bulk", "qipu"];
+    for (store, form, flags) in
+        [("hostile", "ndjson", &[][..]), ("collections", "ndjson", &[]), ("collections", "bulk", bulk)]
+    {
+        let answer = call(&format!("fixtures/{store}"), &[&["export", "passages"], flags].concat());
         assert!(answer.error.is_none(), "{:?}", answer.error);
         insta::assert_snapshot!(format!("{store}@export@{form}"), answer.stdout);
     }

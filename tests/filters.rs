@@ -317,7 +317,7 @@ fn every_command_that_selects_notes_takes_filters() {
         &["search", "fsync"][..],
         &["context"],
         &["context", "--query", "fsync"],
-        &["graph"],
+        &["export", "links"],
         &["review"],
         &["tasks", "--all"],
         &["list"],

@@ -182,7 +182,7 @@ const QUESTIONS: [&[&str]; 17] = [
     &["context", "--query", "note b", "--max-chars", "700", "--records"],
     &["link", "tree", "n0", "--json"],
     &["link", "list", "n1", "--json"],
-    &["graph", "--json"],
+    &["export", "links"],
     &["show", "n1", "--links"],
     &["doctor", "--json"],
     &["review", "--json"],
@@ -544,7 +544,7 @@ fn store_with_kept_links() -> (tempfile::TempDir, PathBuf) {
 
 /// The links of all notes, as they are kept and as the notes say.
 fn assert_links_are_those_of_the_notes(dir: &Path) {
-    for question in [["graph", "--json"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "--orphans"]] {
+    for question in [["export", "links"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "--orphans"]] {
         assert_eq!(output(dir, question), output(dir, &[question, &["--no-index"]].concat()), "{question:?}");
     }
 }

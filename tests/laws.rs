@@ -8,7 +8,6 @@ use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::fit::{ShownText, fit, fit_unseen, write_list};
 use qipu::note::{Note, NoteId};
-use qipu::report::GraphFormat;
 use qipu::report::{HookEnvelope, Report};
 use qipu::request::{Budget, Command, Format, ListRequest, MentionTarget, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
@@ -157,15 +156,13 @@ fn a_hook_shows_nothing_that_was_seen() {
 fn no_answer_contains_invisible_characters() {
     let terminal = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
     let formats = [Format::Prompt, Format::Hook(HookEnvelope::SESSION_START)];
-    let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
     let write = |report: &Report, format, screen| fit(report, Budget::default(), format, screen).unwrap();
     let mut runner = runner(60);
     runner
         .run(&stores(), |store| {
             for command in commands(&store) {
                 let Ok(report) = run_on(&command, &store) else { continue };
-                let pictures = pictures.map(Format::Graph).into_iter().filter(|_| report.head.layout.name == "graph");
-                for format in FORMATS.into_iter().chain(formats).chain(pictures) {
+                for format in FORMATS.into_iter().chain(formats) {
                     for screen in [Screen::default(), terminal] {
                         let text = write(&report, format, screen);
                         prop_assert_eq!(hidden(&text), Vec::<char>::new(), "{:?} as {:?}:\n{}", command, format, text);

@@ -182,7 +182,7 @@ fn lines_are_refused_where_they_mean_nothing() {
     };
     for args in [
         &["status", "--format", "ids"][..],
-        &["graph", "--fields", "id"],
+        &["export", "links", "--fields", "id"],
         &["doctor", "--format", "paths"],
         &["list", "-0"],
         &["list", "--fields", "id", "--json"],

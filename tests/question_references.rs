@@ -356,7 +356,7 @@ fn questions_about_command_lines_are_answered_everywhere() {
             vec!["context", question, "--json"],
             vec!["context", "--query", question, "--json"],
             vec!["context", "--query", question, "--plain", "--json"],
-            vec!["graph", "--query", question, "--json"],
+            vec!["export", "links", "--query", question],
         ];
         for args in calls {
             let answer = call(at, &args);

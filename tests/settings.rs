@@ -273,7 +273,7 @@ fn a_path_in_double_brackets_leads_from_the_folder_of_every_source() {
         world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n"));
         world.write("docs/0002-b.md", "# Second\n\nSee [[sub/0001-x]].\n");
         world.write("docs/sub/0001-x.md", "# First\n");
-        let graph: serde_json::Value = serde_json::from_str(&world.answer_in("", &["graph", "--json"])).unwrap();
+        let graph: serde_json::Value = serde_json::from_str(&world.answer_in("", &["export", "links"])).unwrap();
         assert_eq!(graph["links"].as_array().unwrap().len(), 1, "{dialect}: {graph}");
     }
 }
@@ -297,7 +297,7 @@ fn packages() -> World {
 fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
     let world = packages();
     for folder in ["", "packages/one", "packages/two"] {
-        for args in [&["graph", "--json"][..], &["graph", "--json", "--no-index"]] {
+        for args in [&["export", "links"][..], &["graph", "--json", "--no-index"]] {
             let graph: serde_json::Value = serde_json::from_str(&world.answer_in(folder, args)).unwrap();
             let mut links: Vec<String> = graph["links"]
                 .as_array()

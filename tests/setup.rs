@@ -837,10 +837,12 @@ fn no_answer_is_written_through_a_link_out_of_the_project() {
         "setup claude --plugin out/new",
         "man --dir out",
         "man --dir out/man1",
-        "graph -o out/graph.html",
+        "export page out/page.html",
+        "export links out/links.json",
+        "export passages out/passages.ndjson",
         "dump out/all.pack",
         "dump out/bundle --as okf",
-        "export --since-index out/state",
+        "export passages --since-index out/state",
     ] {
         let error = answer(&dir, words).error.unwrap();
         assert!(error.message.starts_with("a symbolic link leads out"), "{words}: {}", error.message);

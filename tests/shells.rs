@@ -269,7 +269,7 @@ fn manual_pages_are_written_to_a_folder() {
 fn errors_on_a_terminal_have_colours_unless_they_are_turned_off() {
     let (red, cyan) = ("\u{1b}[1m\u{1b}[31mqipu:\u{1b}[0m ", "\u{1b}[1m\u{1b}[36mhint:\u{1b}[0m ");
     let wrong = ["list", "--max-chars", "x"];
-    let colored = shown(&[], &["graph", "--format", "prompt"]);
+    let colored = shown(&[], &["list", "--format", "prompt"]);
     assert!(colored.code == 2 && colored.text.contains(red) && colored.text.contains(cyan), "{:?}", colored.text);
     for vars in [("NO_COLOR", "1"), ("TERM", "dumb"), ("CLICOLOR", "0")] {
         assert!(!shown(&[vars], &wrong).text.contains('\u{1b}'), "{vars:?}");

@@ -90,7 +90,7 @@ snapshots! {
         link_tree [human json records] "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4";
         link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--typed-only";
         link_path [human json records] "link|path|qp-0k9z|qp-q8s2";
-        graph [human json records] "graph|--walk|qp-o4l9|--max-hops|1";
+        export_links [json] "export|links|--walk|qp-o4l9|--max-hops|1";
         link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
     }
     collections {
@@ -105,7 +105,7 @@ snapshots! {
         list_lines [ids paths] "list";
         link_list [human json records] "link|list|qp-k7d2m4xa";
         link_tree [human json records] "link|tree|index";
-        graph [human json records] "graph";
+        export_links [json] "export|links";
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2026-03-31";
         only [human json records] "list|--only|adr";

@@ -15,7 +15,7 @@ use crate::support::repository::Repository;
 use serde_json::Value;
 
 /// Every command that reads notes, in several forms.
-const READING: [&str; 50] = [
+const READING: [&str; 49] = [
     "prime",
     "ask parser budget --max-chars 3000",
     "context --query parser --format records --max-chars 4000",
@@ -33,8 +33,8 @@ const READING: [&str; 50] = [
     "link list qp-f1 --json",
     "link tree qp-f2",
     "link path qp-f1 qp-f2 --records",
-    "graph",
-    "graph --as mermaid",
+    "export page",
+    "export links",
     "show qp-f1",
     "show qp-f2 --links --json",
     "show qp-f3 --raw",
@@ -64,7 +64,6 @@ const READING: [&str; 50] = [
     "list --root . --json",
     "status --store packages/a",
     "context --expand qp-f1 --include derivation,evidence",
-    "graph --as html",
     "eval ../../questions.jsonl",
 ];
 
@@ -518,7 +517,7 @@ fn commands_that_do_more_than_read_refuse_it() {
         "browse",
         "load x",
         "import obsidian x",
-        "export --as ndjson",
+        "export passages",
         "diff HEAD",
         "hook claude SessionStart",
     ];

@@ -8,7 +8,7 @@ use crate::support::process::{call, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 94] = [
+const WRONG: [(&str, &str, &str); 99] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -98,22 +98,31 @@ const WRONG: [(&str, &str, &str); 94] = [
     ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3 days ago or 3d"),
     ("list|--since|3dd", "can't parse `3dd`", "3 days ago"),
     ("list|--custom-filter|a!>3", "`a!>3` is not a filter expression", "key!=value"),
-    ("graph|-o|x.png", "can't write a `.png` file", ".html, .htm; Graphviz can render a .dot file"),
-    ("graph|-o|x.xyz", "can't write a `.xyz` file", "use .dot, .gv, .mermaid, .mmd, .md, .markdown, .graphml, .html"),
-    ("export|--json", "`qipu export` answers in the form of --as and has no --format", ""),
-    ("export|--max-chars|100", "--max-chars and --max-tokens work only with commands that print notes", ""),
-    ("export|--as|csv", "invalid value 'csv' for '--as <FORM>'", "export --help`"),
     (
-        "export|--as|bulk|--index-name|_x",
-        "'_x' for '--index-name <NAME>': expected lower-case letters",
-        "export --help`",
+        "graph|-o|x.html",
+        "'graph'",
+        "`qipu export page FILE.html` writes a web page of notes and links, `links FILE.json`",
     ),
-    ("export|--index-name|x", "--index-name works only with --as bulk", ""),
-    ("export|--since-index|-", "--since-index needs a file that can be read and written again", ""),
-    ("export|--since-index|x.md", "x.md would be a document", "name a file without this ending"),
-    ("export|--since-index|.qipu/x", ".qipu/x belongs to the store", "name a file outside the store"),
     (
-        "export|--since-index|.qipu/config.toml",
+        "export",
+        "`qipu export` needs a command",
+        "`links FILE.json` the same as JSON, `passages FILE` texts for a search",
+    ),
+    ("export|x.html", "'x.html'", "`qipu export page FILE.html` writes"),
+    ("export|--as|bulk|--index-name|x", "'--as'", "did you mean `qipu export passages --bulk`?"),
+    ("export|--since-index|x", "'--since-index'", "did you mean `qipu export passages --since-index`?"),
+    ("export|passages|--index-name|x", "'--index-name'", "did you mean `--bulk`?"),
+    ("export|page|-o|x.html", "'-o'", "the file needs no flag"),
+    ("export|page|--json", "an export has its own format", "name a file, or omit the format"),
+    ("export|links|--records", "an export has its own format", "name a file, or omit the format"),
+    ("export|passages|--json", "an export has its own format", "name a file, or omit the format"),
+    ("export|passages|--max-chars|100", "--max-chars and --max-tokens work only with commands that print notes", ""),
+    ("export|passages|--bulk|_x", "'_x' for '--bulk <INDEX>': expected lower-case letters", "export passages --help`"),
+    ("export|passages|--since-index|-", "--since-index needs a file that can be read and written again", ""),
+    ("export|passages|--since-index|x.md", "x.md would be a document", "name a file without this ending"),
+    ("export|passages|--since-index|.qipu/x", ".qipu/x belongs to the store", "name a file outside the store"),
+    (
+        "export|passages|--since-index|.qipu/config.toml",
         ".qipu/config.toml belongs to the store",
         "name a file outside the store",
     ),
@@ -163,6 +172,30 @@ fn invalid_calls_are_explained_with_one_hint() {
     assert_eq!(fs::read_to_string(dir.path().join("README.md")).unwrap(), "mine\n");
 }
 
+/// Old spellings, each with the calls that its hint teaches.
+const TAUGHT: [(&str, &[&str]); 2] = [
+    ("graph", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
+    ("export", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
+];
+
+#[test]
+fn calls_that_hints_teach_work() {
+    for (old, taught) in TAUGHT {
+        let dir = temp_dir();
+        fs::create_dir_all(dir.path().join(".qipu/notes")).unwrap();
+        let at = dir.path().to_str().unwrap();
+        let hint = call(at, &old.split('|').collect::<Vec<_>>()).error.unwrap().hint.unwrap();
+        for words in taught {
+            let words: Vec<&str> = words.split('|').collect();
+            // The hint names the command once, and then its words.
+            let is_taught = hint.contains(&words.join(" ")) || hint.contains(&format!("`{}`", words[1..].join(" ")));
+            assert!(is_taught, "{words:?}: {hint}");
+            let answer = call(at, &words);
+            assert_eq!(answer.stdout, format!("created {}\n", words[2]), "{:?}", answer.error);
+        }
+    }
+}
+
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
 const UNDERSTOOD: [(&str, &str); 25] = [
     ("", "Usage: qipu [OPTIONS] <COMMAND>"),
@@ -190,7 +223,7 @@ const UNDERSTOOD: [(&str, &str); 25] = [
     ("context|--query|fsync|--limit|2|--records", "notes=2 "),
     ("link|tree|qp-h2v6|--limit|2|--records", "notes=2 "),
     ("link|tree|qp-h2v6|--limit|2|--records", "notes=2 "),
-    ("graph|--limit|2|--json", "\"matched\":56,\"truncated\":true"),
+    ("export|links|--limit|2", "\"matched\":56,\"truncated\":true"),
     ("show|retry FSYNC until it succeeds", "Retry fsync until it succeeds (qp-h2v6) [rejected]\n"),
     ("show|h2v6", "Retry fsync until it succeeds (qp-h2v6) [rejected]\n"),
     ("link|path|kill -9 is not a crash test|q8s2", "kill -9 is not a crash test (qp-0k9z)\n"),

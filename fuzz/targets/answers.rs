@@ -5,7 +5,7 @@ use qipu::commands::run_on;
 use qipu::fit::fit;
 use qipu::in_process::ids_of_records;
 use qipu::note::Note;
-use qipu::report::{GraphFormat, HookEnvelope, Report};
+use qipu::report::{HookEnvelope, Report};
 use qipu::request::{Budget, Command, Filters, Format, ListRequest, SearchRequest, TasksRequest};
 use qipu::store::{Config, Store};
 
@@ -81,10 +81,12 @@ fn check_on_terminal(report: &Report, command: &Command) {
     let screen = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
     let text = fit(report, Budget::default(), Format::Human, screen).unwrap();
     assert_eq!(hidden(&text), Vec::<char>::new(), "{command:?} on a terminal:\n{text}");
-    let pictures = [GraphFormat::Dot, GraphFormat::Mermaid, GraphFormat::Markdown, GraphFormat::Graphml];
-    for format in pictures.map(Format::Graph).into_iter().filter(|_| report.head.layout.name == "graph") {
-        let text = fit(report, Budget::default(), format, Screen::default()).unwrap();
-        assert_eq!(hidden(&text), Vec::<char>::new(), "{command:?} as {format:?}:\n{text}");
+    if report.head.layout.name == "export.links" {
+        let text = fit(report, Budget::default(), Format::Page, Screen::default()).unwrap();
+        let (_, data) = text.split_once("id=\"data\">").expect("a page has data");
+        let data = data.split_once("</script>").expect("the data end").0;
+        serde_json::from_str::<serde_json::Value>(data).unwrap_or_else(|error| panic!("{error}: {data}"));
+        assert_eq!(hidden(data), Vec::<char>::new(), "{command:?} as a page:\n{data}");
     }
     if report.head.layout.name == "prime" {
         let text = fit(report, Budget::default(), Format::Hook(HookEnvelope::SESSION_START), screen).unwrap();
@@ -213,10 +215,11 @@ pub(crate) fn disk(data: &[u8]) {
         2 => &["context", "--query", "fsync word title", "--with-body"],
         3 => &["ask", "fsync item n1"],
         4 => &["tasks", "--all"],
-        5 => &["graph"],
+        5 => &["export", "links"],
         6 => &["tags"],
         _ => &["doctor"],
     };
+    let format = if choice == 5 { "json" } else { format };
     let call = |more: &[&str]| {
         let args = [words, &["--format", format, "--max-chars", &budget], more].concat();
         let outcome = world.call(&args, "");

@@ -74,7 +74,7 @@ impl IndexedStore {
         ]);
         // Until then, the stats of the files count as racy, and the index is not used.
         std::thread::sleep(Duration::from_millis(150));
-        for args in [&["index", "--rebuild"][..], &["context", "--query", "fsync"], &["graph"], &["list"]] {
+        for args in [&["index", "--rebuild"][..], &["context", "--query", "fsync"], &["export", "links"], &["list"]] {
             assert!(world.call(args, "").is_ok());
         }
         let folder = world.project().join(".qipu/cache");
@@ -143,7 +143,7 @@ fn check_answers(world: &World, command: usize) {
         0 => &["list", "--json"],
         1 => &["search", "fsync words uber", "--json", "--explain"],
         2 => &["context", "--query", "fsync", "--with-body", "--records"],
-        3 => &["graph", "--json"],
+        3 => &["export", "links"],
         4 => &["link", "tree", "a", "--json"],
         _ => &["related", "a", "--json"],
     };

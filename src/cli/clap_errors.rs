@@ -5,17 +5,17 @@ use std::ffi::OsString;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, Command};
 
+use super::export;
 use crate::error::Error;
 use crate::escape::one_line;
 
 /// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
-pub(super) const OTHER_NAMES: [(&str, &[&str]); 22] = [
+pub(super) const OTHER_NAMES: [(&str, &[&str]); 21] = [
     ("add", &["add", "capture"]),
     ("cat", &["show"]),
     ("check", &["doctor"]),
     ("del", &["delete", "remove"]),
     ("evaluate", &["eval"]),
-    ("export", &["dump"]),
     ("find", &["search"]),
     ("get", &["show"]),
     ("grep", &["search"]),
@@ -35,9 +35,11 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 22] = [
 ];
 
 /// Flags of other programs, and the flags of qipu that may be meant, the likeliest first.
-const OTHER_FLAGS: [(&str, &[&str]); 8] = [
+const OTHER_FLAGS: [(&str, &[&str]); 10] = [
+    ("as", &["bulk"]),
     ("budget", &["max-chars"]),
     ("count", &["limit"]),
+    ("index-name", &["bulk"]),
     ("max-length", &["max-chars"]),
     ("max-results", &["limit"]),
     ("path", &["root"]),
@@ -45,6 +47,9 @@ const OTHER_FLAGS: [(&str, &[&str]); 8] = [
     ("top-k", &["limit"]),
     ("tokens", &["max-tokens"]),
 ];
+
+/// Names of commands for what several commands of qipu do, and what the hint says of them.
+const SEVERAL: [(&str, &str); 1] = [("graph", export::WORDS)];
 
 /// The least Jaro similarity, 0 to 1, of a command that is suggested.
 const MIN_SIMILARITY: f64 = 0.75;
@@ -120,12 +125,18 @@ pub(super) fn visible(command: &Command) -> impl Iterator<Item = &Command> {
 }
 
 fn list_of_commands(command: &Command) -> String {
+    if command.get_name() == "export" {
+        return export::WORDS.to_owned();
+    }
     format!("commands: {}", visible(command).map(Command::get_name).collect::<Vec<_>>().join(", "))
 }
 
 /// Suggests the one command that is most likely meant, else lists those of a group; `None` if there are too many to list.
 fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[OsString]) -> Option<String> {
     let name = text_of(error, ContextKind::InvalidSubcommand)?;
+    if let Some((_, hint)) = SEVERAL.iter().find(|(other, _)| path.is_empty() && *other == name) {
+        return Some((*hint).to_owned());
+    }
     let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
     let known = others.iter().find(|other| visible(command).any(|below| below.get_name() == **other)).copied();
     let similarity = |below: &Command| strsim::jaro(below.get_name(), &name);
@@ -141,7 +152,7 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Returns the hint for a word after `link`, `import` or `tags` that is no command of it.
+/// Returns the hint for a word after `link`, `export`, `import` or `tags` that is no command of it.
 fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString]) -> String {
     let after = words.iter().skip_while(|word| word.to_str() != Some(name)).nth(1).and_then(|word| word.to_str());
     match after.filter(|after| path == "link" && !after.starts_with('-')) {
@@ -162,8 +173,16 @@ fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: 
         let search = format!("to search for `{}`, put `--` before the words", one_line(&given));
         return Some(of_context.or(similar).map_or(search.clone(), |hint| format!("{hint} {search}")));
     }
-    if similar.is_some() {
-        return similar;
+    let of_below = || {
+        let mut below = visible(command).filter(|_| command.get_name() != root.get_name());
+        let (name, flag) = below.find_map(|below| Some((below.get_name(), similar_flag(below, below, name)?)))?;
+        Some(meant(&format!("qipu {} {name} --{flag}", command.get_name())))
+    };
+    if let Some(hint) = similar.or_else(of_below) {
+        return Some(hint);
+    }
+    if matches!(given.as_str(), "-o" | "--output") && command.get_positionals().any(|arg| arg.get_id() == "file") {
+        return Some("the file needs no flag".to_owned());
     }
     let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
     if takes_fields && given == "--title" {

@@ -52,6 +52,7 @@ pub(super) enum CommandProperty {
 /// The properties about most commands that read a store, print notes, or change notes.
 const READS: &[CommandProperty] = &[Answer, Pager, Store, Collections, Day, Past];
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Collections, Day, Past];
+const EXPORTS_NOTES: &[CommandProperty] = &[Budget, Answer, Store, Collections, Day, Past];
 const LISTS_NOTES: &[CommandProperty] = &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past];
 const ANSWERS: &[CommandProperty] = &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past];
 const ANSWERS_QUESTIONS: &[CommandProperty] =
@@ -61,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 55] = [
+const COMMANDS: [(&str, &[CommandProperty]); 57] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -75,7 +76,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 55] = [
     ("link path", PRINTS_NOTES),
     ("link add", CHANGES),
     ("link remove", CHANGES),
-    ("graph", PRINTS_NOTES),
     ("show", ANSWERS),
     ("journal", &[Budget, DryRun, Lines, Secret, Write, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
     ("browse", &[Store, Collections, Day, Text]),
@@ -107,7 +107,10 @@ const COMMANDS: [(&str, &[CommandProperty]); 55] = [
     ("delete", CHANGES),
     ("dump", &[Secret, Answer, Pager, Store, Collections, Day, Past]),
     ("load", SAVES_TEXT),
-    ("export", &[Store, Collections]),
+    ("export", EXPORTS_NOTES),
+    ("export page", EXPORTS_NOTES),
+    ("export links", EXPORTS_NOTES),
+    ("export passages", &[Answer, Store, Collections]),
     ("import", SAVES_TEXT),
     ("import logseq", SAVES_TEXT),
     ("import obsidian", SAVES_TEXT),
@@ -318,7 +321,8 @@ mod tests {
     fn help_lists_the_flags_and_formats_that_a_command_takes() {
         let root = with_applicable_flags(super::super::Cli::command());
         // A group lists what one of its commands takes.
-        let commands = COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "import"].contains(path));
+        let commands =
+            COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "export", "import"].contains(path));
         let env = Env { stdin: Stdin::of_text("{}"), vars: BTreeMap::new(), ..Env::of_process().unwrap() };
         let mut count = 0;
         for path in commands {

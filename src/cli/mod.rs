@@ -12,7 +12,6 @@ mod eval;
 mod examples;
 mod export;
 mod globals;
-mod graph;
 mod history;
 mod hook;
 mod hyphens;
@@ -219,7 +218,6 @@ fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(),
     let own_form = match command {
         Command::Browse { .. } => "`qipu browse` is full-screen",
         Command::Hook(_) => "`qipu hook` answers in the form of the tool",
-        Command::Export(_) => "`qipu export` answers in the form of --as",
         Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
         Command::Lsp { .. } => "`qipu lsp` answers in the form of its protocol",
         _ => return Ok(()),

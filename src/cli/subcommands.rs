@@ -5,13 +5,13 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    about, ask, change, context, eval, export, graph, history, hook, import, journal, link, list, pack, prime, review,
-    search, setup, shell, tasks,
+    about, ask, change, context, eval, export, history, hook, import, journal, link, list, pack, prime, review, search,
+    setup, shell, tasks,
 };
 use crate::error::Error;
 use crate::request::{
-    Action, Command, DoctorRequest, ExportRequest, HistoryRequest, InitRequest, MergeDriverRequest, RelatedRequest,
-    ReviewRequest, StaleRequest,
+    Action, Command, DoctorRequest, HistoryRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest,
+    StaleRequest,
 };
 
 #[derive(Debug, Subcommand)]
@@ -62,9 +62,6 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!("qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"))]
     #[command(subcommand)]
     Link(link::LinkSub),
-    /// Export notes and their links as a web page, or for Graphviz, Mermaid and GraphML tools
-    #[command(after_help = graph::EXAMPLES, mut_args = graph::reword)]
-    Graph(graph::GraphArgs),
     /// Read notes
     #[command(after_help = examples!("qipu show ID", "qipu show ID --links", "qipu show ID --raw"))]
     Show(list::ShowArgs),
@@ -226,13 +223,14 @@ pub(super) enum Subcommands {
     /// Load the notes and attachments of a pack into the store: all of them or none
     #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]
     Load(pack::LoadArgs),
-    /// Write the passages of all notes for a search engine, one JSON object a line
+    /// Export notes: a web page, their links as JSON, or passages for a search engine
     #[command(after_help = examples!(
-        "qipu export",
-        "qipu export --as bulk --index-name notes",
-        "qipu export --since-index ../exported.state",
+        "qipu export page notes.html",
+        "qipu export links links.json",
+        "qipu export passages passages.ndjson",
     ))]
-    Export(ExportRequest),
+    #[command(subcommand)]
+    Export(export::ExportSub),
     /// Import notes from Obsidian, Logseq or the Open Knowledge Format; the source folder is never modified
     #[command(after_help = examples!(
         "qipu import logseq ../graph --dry-run",
@@ -298,7 +296,6 @@ impl Subcommands {
             Self::Search(args) => args.into_command(invocation)?,
             Self::Related(given) => search::related(given, invocation),
             Self::Link(sub) => sub.into_command(invocation),
-            Self::Graph(args) => args.into_command(invocation)?,
             Self::Show(args) => args.into_command(invocation),
             Self::Journal(args) => args.into_command(invocation)?,
             Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
@@ -331,7 +328,7 @@ impl Subcommands {
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
-            Self::Export(request) => export::command(request)?,
+            Self::Export(sub) => sub.into_command(invocation)?,
             Self::Import(sub) => Command::Import(sub.into_request(invocation)),
             Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },

@@ -7,7 +7,7 @@ mod context;
 mod diff;
 mod doctor;
 mod dump;
-mod graph;
+mod export;
 mod history;
 mod hook;
 mod import;
@@ -34,7 +34,7 @@ use std::path::Path;
 
 pub use change::{CLAIMS, plan_changes};
 pub use doctor::{diagnostics, planned_repair};
-pub use graph::saved_file;
+pub use export::saved_file;
 pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
 pub(crate) use list::tag_counts;
 
@@ -87,11 +87,11 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Browse { .. }
         | Command::Eval(_)
         | Command::Hook(_)
-        | Command::Export(_) => Err(Error::usage("internal error: this command has no report of its own")),
+        | Command::ExportPassages(_) => Err(Error::usage("internal error: this command has no report of its own")),
         Command::Context(_)
         | Command::Expand(_)
         | Command::Link(_)
-        | Command::Graph { .. }
+        | Command::ExportLinks { .. }
         | Command::List(_)
         | Command::Search(_)
         | Command::Related(_)
@@ -119,7 +119,7 @@ fn reads_text_index(command: &Command) -> bool {
             let has_words = selection.query.is_some() || !selection.words.is_empty() || !selection.mentions.is_empty();
             context.assessment.is_some() || has_words
         }
-        Command::Graph { selection, .. } => selection.query.is_some(),
+        Command::ExportLinks { selection, .. } => selection.query.is_some(),
         Command::Search(_) | Command::Related(_) | Command::Review(_) => true,
         _ => false,
     }
@@ -163,7 +163,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Context(request) => context::run(request, session),
         Command::Expand(request) => context::run_expand(request, session),
         Command::Link(request) => link::run(request, session),
-        Command::Graph { selection, .. } => graph::run(selection, session),
+        Command::ExportLinks { selection, .. } => export::run(selection, session),
         Command::List(request) => list::run(request, session),
         Command::Search(request) => search::run(request, session),
         Command::Related(request) => search::run_related(request, session),
@@ -191,7 +191,7 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Eval(_)
         | Command::Dump(_)
         | Command::Load(_)
-        | Command::Export(_)
+        | Command::ExportPassages(_)
         | Command::Import(_)
         | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }

@@ -16,7 +16,7 @@ pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &
         Command::Review(review) => (&review.filters, &[][..]),
         Command::Tasks(tasks) => (&tasks.filters, &[][..]),
         Command::Context(context) => (&context.selection.filters, &context.selection.tags[..]),
-        Command::Graph { selection, .. } => (&selection.filters, &selection.tags[..]),
+        Command::ExportLinks { selection, .. } => (&selection.filters, &selection.tags[..]),
         _ => return report,
     };
     if !report.entries.iter().any(|entry| matches!(entry, Entry::Note(_) | Entry::Row(_))) {

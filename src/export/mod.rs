@@ -1,4 +1,4 @@
-//! `qipu export`: writes the passages of all notes for a search engine, while they are read.
+//! `qipu export passages`: writes the passages of all notes for a search engine, while they are read.
 //!
 //! The answer may be larger than memory, so it is no report: notes are divided in batches, and each batch is written before
 //! the next one is read.
@@ -10,12 +10,14 @@ use std::io::Write;
 
 use rayon::prelude::*;
 
+use crate::commands;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
-use crate::request::{ExportForm, ExportRequest};
-use crate::store::{Location, NoteIdx, StateFile, Store};
+use crate::report::Report;
+use crate::request::PassagesRequest;
+use crate::store::{self, Location, NoteIdx, StateFile, Store};
 use crate::timings;
 use documents::{NoteDocuments, passage_id};
 use state::{EarlierState, StateWriter};
@@ -26,15 +28,20 @@ const BATCH: usize = 512;
 /// The bytes of deletions after which they are written.
 const MAX_BUFFERED: usize = 64 * 1024;
 
-/// The index that lines of the bulk format name by default.
-const DEFAULT_INDEX: &str = "qipu";
+/// The beginnings of a file of passages.
+const BEGINNINGS: [&str; 3] = ["{\"_id\":\"", "{\"index\":{\"_index\":\"", "{\"delete\":{\"_index\":\""];
 
-/// Runs `qipu export`.
+/// Runs `qipu export passages`. Writes to `out` if the request names no file; else returns what was done with that file.
 ///
 /// # Errors
 /// `Usage` or `Store` for a file of state that is not valid; `Store` if a note can't be read; `ClosedPipe` when the reader of
 /// `out` closed it. The file of state is written only if everything else succeeded.
-pub(crate) fn run(request: &ExportRequest, location: &Location, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+pub(crate) fn run(
+    request: &PassagesRequest,
+    location: &Location,
+    env: &Env,
+    out: &mut dyn Write,
+) -> Result<Option<Report>, Error> {
     env.join_thread_pool();
     let store = Store::open(location, &env.current_dir)?.unfreed();
     let state_file = request.state_file.as_deref().map(|file| StateFile::open(&store, file, location)).transpose()?;
@@ -45,18 +52,41 @@ pub(crate) fn run(request: &ExportRequest, location: &Location, env: &Env, out: 
     let bytes = state_file.as_ref().and_then(StateFile::bytes);
     let earlier = bytes.zip(request.state_file.as_deref()).map(|(bytes, file)| EarlierState::parse(bytes, file));
     let earlier = earlier.transpose()?.unwrap_or_default();
-    let session = Session::new(&store);
     let mut after = state_file.is_some().then(StateWriter::new);
-    let mut writer = LineWriter { request, out };
-    export_notes(&store, session.graph(), earlier, after.as_mut(), &mut writer)?;
+    let write =
+        |out: &mut dyn Write| write_lines(&store, location, earlier, after.as_mut(), &mut LineWriter { request, out });
+    let report = match &request.file {
+        None => write(out).map(|()| None)?,
+        Some(file) => {
+            let is_export =
+                |old: &[u8]| old.is_empty() || BEGINNINGS.iter().any(|beginning| old.starts_with(beginning.as_bytes()));
+            let action =
+                store::export_stream(location, &env.current_dir, file, "an export of passages", is_export, write)?;
+            Some(commands::saved_file(file, Some(&store.shown_path), action))
+        }
+    };
+    timings::end("export");
+    if let Some((state_file, after)) = state_file.zip(after) {
+        state_file.write(&after.finish())?;
+    }
+    Ok(report)
+}
+
+/// Writes all lines.
+fn write_lines(
+    store: &Store,
+    location: &Location,
+    earlier: EarlierState<'_>,
+    after: Option<&mut StateWriter>,
+    writer: &mut LineWriter<'_>,
+) -> Result<(), Error> {
+    export_notes(store, Session::new(store).graph(), earlier, after, writer)?;
     if store.is_index_corrupt() {
         store.discard_index(location);
         return Err(Error::new(ErrorKind::Store, "the index was damaged and has been removed")
             .hint("what was written may be wrong: export again"));
     }
-    writer.out.flush()?;
-    timings::end("export");
-    state_file.zip(after).map_or(Ok(()), |(state_file, after)| state_file.write(&after.finish()))
+    Ok(writer.out.flush()?)
 }
 
 /// Writes what differs from an earlier state, and adds all notes to the state after it.
@@ -101,33 +131,32 @@ fn export_notes(
 
 /// Writes lines in the format of a request.
 struct LineWriter<'a> {
-    request: &'a ExportRequest,
+    request: &'a PassagesRequest,
     out: &'a mut dyn Write,
 }
 
 impl LineWriter<'_> {
     /// Adds a passage. `document` is a JSON object with at least one field.
     fn add_document(&self, id: &str, document: &str, text: &mut String) {
-        match self.request.form {
-            ExportForm::Ndjson => {
+        match &self.request.bulk_index {
+            None => {
                 let fields = document.strip_prefix('{').unwrap_or(document);
                 text.push_str(&format!("{{\"_id\":\"{id}\",{fields}\n"));
             }
-            ExportForm::Bulk => text.push_str(&format!("{}{document}\n", self.action("index", id))),
+            Some(index) => text.push_str(&format!("{}{document}\n", action("index", index, id))),
         }
     }
 
     /// Adds that a passage no longer exists.
     fn add_deletion(&self, id: &str, text: &mut String) {
-        match self.request.form {
-            ExportForm::Ndjson => text.push_str(&format!("{{\"_id\":\"{id}\",\"deleted\":true}}\n")),
-            ExportForm::Bulk => text.push_str(&self.action("delete", id)),
-        }
+        text.push_str(&match &self.request.bulk_index {
+            None => format!("{{\"_id\":\"{id}\",\"deleted\":true}}\n"),
+            Some(index) => action("delete", index, id),
+        });
     }
+}
 
-    /// Returns the line of an action of the bulk format.
-    fn action(&self, name: &str, id: &str) -> String {
-        let index = self.request.index_name.as_deref().unwrap_or(DEFAULT_INDEX);
-        format!("{{\"{name}\":{{\"_index\":\"{index}\",\"_id\":\"{id}\"}}}}\n")
-    }
+/// Returns the line of an action of the bulk format.
+fn action(name: &str, index: &str, id: &str) -> String {
+    format!("{{\"{name}\":{{\"_index\":\"{index}\",\"_id\":\"{id}\"}}}}\n")
 }

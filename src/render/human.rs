@@ -232,7 +232,6 @@ impl Human<'_> {
             NoteLayout::Section => self.notes.section(view),
             NoteLayout::Document => self.notes.document(view),
             NoteLayout::Row => EntryText::of(self.row(view.entry)),
-            NoteLayout::RowWithLinks => self.wrapped(self.row_with_links(view)),
             NoteLayout::Step => self.wrapped(self.step(view)),
             NoteLayout::Item => self.item(view),
             NoteLayout::Branch => self.branch(view),
@@ -272,15 +271,6 @@ impl Human<'_> {
             return highlight::in_markdown(snippet);
         }
         highlight::marked(&snippet.text, snippet.marks.iter(), |word| self.screen.paint(As::Mark, word))
-    }
-
-    /// Returns the row of a note, then its links with notes before it.
-    fn row_with_links(&self, view: NoteView<'_>) -> String {
-        let mut text = self.screen.list_line(view.entry, self.widths);
-        for edge in view.edges() {
-            text.push_str(&format!("    {} {} → {}\n", edge.from, one_line(&edge.kind), edge.to));
-        }
-        text
     }
 
     /// Returns the change of a file. The id comes first, so that a script can cut it off. A diff keeps its lines, since

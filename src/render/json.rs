@@ -24,6 +24,11 @@ const SCHEMA: u32 = 1;
 /// The most characters of a summary beside passages that is none of them.
 const MAX_SUMMARY_CHARS: usize = 240;
 
+/// Tells whether bytes are an answer of a kind.
+pub(super) fn has_mode(bytes: &[u8], mode: &str) -> bool {
+    serde_json::from_slice(bytes).is_ok_and(|answer: Value| answer["mode"] == mode)
+}
+
 pub(super) struct Json<'a> {
     pub(super) report: &'a Report,
     pub(super) tokenizer: Tokenizer,

@@ -4,7 +4,6 @@
 //! sum of the parts, so that `fit` can measure it before it is written.
 
 mod frame_guard;
-mod graph_formats;
 mod highlight;
 mod hook;
 mod human;
@@ -20,6 +19,7 @@ mod markdown;
 #[path = "verbatim.rs"]
 mod markdown;
 mod note_writer;
+mod page;
 mod paint;
 mod prompt;
 mod prose;
@@ -38,8 +38,6 @@ use jiff::civil::Date;
 
 use crate::escape::one_line;
 use crate::note::NoteId;
-pub(crate) use graph_formats::is_graph_file;
-
 use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, LimitedLevel, Report, SelectionStats};
 use crate::tokens::Tokenizer;
 
@@ -257,7 +255,7 @@ pub(crate) trait Renderer: Sync {
         FormatDetail::Name
     }
 
-    /// Whether the document is its items in their order, neither sorted nor a tree, so that several may be joined.
+    /// Whether the document is its items in their order, not a tree, so that several may be joined.
     fn is_linear(&self) -> bool {
         true
     }
@@ -292,7 +290,16 @@ pub(crate) fn renderer(
         Format::Json => Box::new(json::Json { report, tokenizer }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
         Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
-        Format::Graph(format) => graph_formats::renderer(report, format),
+        Format::Page => Box::new(page::Page::new(report)),
+    }
+}
+
+/// Returns what the files are that an export in a format may replace, and the test of their content. An empty file may be
+/// replaced by any export.
+pub(crate) fn exported_file(format: Format) -> (&'static str, fn(&[u8]) -> bool) {
+    match format {
+        Format::Page => ("a page by qipu", |bytes| bytes.is_empty() || page::is_page(bytes)),
+        _ => ("an export of links", |bytes| bytes.is_empty() || json::has_mode(bytes, "export.links")),
     }
 }
 

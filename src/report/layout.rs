@@ -63,9 +63,7 @@ pub enum NoteLayout {
     Document,
     /// A row of a list, with the evidence of the search below it.
     Row,
-    /// A row of a list, with its links below it.
-    RowWithLinks,
-    /// A step of a path.
+    /// A step of a path: a note with its links to the one before.
     Step,
     /// An item below the heading of its group.
     Item,
@@ -111,8 +109,9 @@ pub(crate) const LIST: Layout = Layout {
 pub(crate) const SEARCH: Layout = Layout { name: "search", ..LIST };
 pub(crate) const RELATED: Layout =
     Layout { name: "related", empty_text: "No similar notes that are not linked yet.\n", has_notices: false, ..LIST };
-pub(crate) const GRAPH: Layout =
-    Layout { name: "graph", lists: &["notes", LINKS], note: NoteLayout::RowWithLinks, ..LIST };
+/// Is written as JSON or as a page only. No list of rows: those are written in parts, and an export goes to a file whole.
+pub(crate) const EXPORT_LINKS: Layout =
+    Layout { name: "export.links", lists: &["notes", LINKS], note: NoteLayout::Step, ..LIST };
 pub(crate) const CONTEXT: Layout = Layout {
     name: "context",
     lists: &["notes", LINKS, PATTERNS, COMPARISON],

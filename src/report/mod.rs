@@ -149,9 +149,9 @@ pub enum Format {
     /// The JSON that an agent tool expects of a hook, with the human format as one string.
     #[value(skip)]
     Hook(HookEnvelope),
-    /// A graph of notes and links, for people and for other tools.
+    /// A web page of notes and links.
     #[value(skip)]
-    Graph(GraphFormat),
+    Page,
 }
 
 /// The fields that only lines have.
@@ -183,23 +183,6 @@ impl HookEnvelope {
         before: "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"",
         after: "\"}}\n",
     };
-}
-
-/// The forms of a graph.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum GraphFormat {
-    /// Graphviz
-    #[default]
-    Dot,
-    /// Mermaid, which many sites render in markdown
-    Mermaid,
-    /// A markdown file with one block of Mermaid.
-    #[value(skip)]
-    Markdown,
-    /// GraphML, for graph tools
-    Graphml,
-    /// A self-contained web page: find, filter, read, follow links
-    Html,
 }
 
 /// The facts about a whole answer.

@@ -51,16 +51,21 @@ pub(super) struct StagedFile {
 impl StagedFile {
     /// Writes the temporary file, with the mode of the file that it is to replace.
     pub(super) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
-        Self::with_access(path, bytes, false)
+        Self::written(path, false, |file| file.write_all(bytes))
     }
 
     /// The same, readable by the user only.
     pub(super) fn private(path: &Path, bytes: &[u8]) -> Result<Self> {
-        Self::with_access(path, bytes, true)
+        Self::written(path, true, |file| file.write_all(bytes))
     }
 
-    fn with_access(path: &Path, bytes: &[u8], is_private: bool) -> Result<Self> {
-        let written = write_temporary(path, bytes, is_private);
+    /// Writes the temporary file by a function.
+    pub(super) fn written(
+        path: &Path,
+        is_private: bool,
+        write: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> Result<Self> {
+        let written = write_temporary(path, is_private, write);
         let (file, version) = written.with_context(|| format!("can't write {}", path.display()))?;
         Ok(Self { file, path: path.to_path_buf(), version })
     }
@@ -266,8 +271,24 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     sync_folder(folder_of(path))
 }
 
-/// Writes bytes to a temporary file in the folder of the target and makes it durable.
-fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(TempPath, FileVersion)> {
+/// Creates a file, or replaces one that no other program writes to, while its content is made by a function.
+pub(super) fn stream(path: &Path, is_new: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+    let new = StagedFile::written(path, false, write)?;
+    remove_stale(folder_of(path), new.version.mtime);
+    if is_new {
+        new.create()?
+    } else {
+        new.put()?
+    }
+    sync_folder(folder_of(path))
+}
+
+/// Writes a temporary file in the folder of the target and makes it durable.
+fn write_temporary(
+    path: &Path,
+    is_private: bool,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> io::Result<(TempPath, FileVersion)> {
     failpoint_write();
     let old = path.symlink_metadata().ok().filter(|old| old.is_file() && !is_private);
     let mut builder = tempfile::Builder::new();
@@ -277,7 +298,7 @@ fn write_temporary(path: &Path, bytes: &[u8], is_private: bool) -> io::Result<(T
     }
     let mut new = builder.tempfile_in(folder_of(path)).map_err(|error| without_path(&error))?;
     failpoint_write();
-    new.as_file_mut().write_all(bytes)?;
+    write(new.as_file_mut())?;
     failpoint_write();
     if let Some(old) = old {
         keep_access(new.as_file(), &old)?;

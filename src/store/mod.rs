@@ -101,7 +101,7 @@ pub use source_text::{SourceText, words};
 pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use unreadable_and_leftover::is_skipped;
-pub use user_file::{StateFile, export, export_folder, read_user_file};
+pub use user_file::{StateFile, export, export_folder, export_stream, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
 use walk::dir_handle::DirHandle;

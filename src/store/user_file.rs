@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
 use super::attachments::ATTACHMENTS;
-use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS, read_whole};
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS, open_plain, read_whole};
 use super::{Location, NOTE_FOLDERS, Store, atomic_write, expect_inside, files, find_root};
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::note::MARKDOWN_ENDINGS;
 
 /// The most bytes of a file that the user names: a pack with all the attachments that one command reads, in base64.
@@ -19,6 +19,9 @@ const MAX_USER_FILE: u64 = 1 << 30;
 
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
 const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
+
+/// The bytes at the beginning of an export that tell what it is.
+const MAX_BEGINNING: u64 = 64;
 
 /// Writes a file for the user atomically, anywhere but among the files of the store, and returns the word for what was
 /// done. An existing file is replaced only if `can_replace` accepts its content; `what` names the kind of such files.
@@ -33,6 +36,60 @@ pub fn export(
     what: &str,
     can_replace: impl FnOnce(&[u8]) -> bool,
 ) -> Result<&'static str, Error> {
+    let path = path_of_export(location, current_dir, file)?;
+    match files::read_bytes_if_there(&path).map_err(|error| failed("read", file, &error))? {
+        None => atomic_write::create(&path, bytes).map(|()| "created"),
+        Some(old) if old == bytes => Ok("unchanged"),
+        Some(old) if can_replace(&old) => {
+            atomic_write::replace_if_unchanged(&path, Some(&old), bytes, location.waits).map(|()| "changed")
+        }
+        Some(_) => return Err(not_replaced(file, what)),
+    }
+    .map_err(|error| failed("write", file, &error))
+}
+
+/// Writes a file as [`export`] does while its content is made, which may be larger than memory. `can_replace` gets the
+/// beginning of an existing file.
+///
+/// # Errors
+/// As there, and those of `write`.
+pub fn export_stream(
+    location: &Location,
+    current_dir: &Path,
+    file: &Path,
+    what: &str,
+    can_replace: impl FnOnce(&[u8]) -> bool,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Error>,
+) -> Result<&'static str, Error> {
+    let path = path_of_export(location, current_dir, file)?;
+    let mut old = Vec::new();
+    let is_new = match open_plain(&path).and_then(|file| file.take(MAX_BEGINNING).read_to_end(&mut old)) {
+        Ok(_) => false,
+        Err(error) if error.kind() == ErrorKind::NotFound => true,
+        Err(error) => return Err(failed("read", file, &error.into())),
+    };
+    if !is_new && !can_replace(&old) {
+        return Err(not_replaced(file, what));
+    }
+    let mut cause = None;
+    let written = atomic_write::stream(&path, is_new, |out| {
+        let out = &mut BufWriter::new(out);
+        let made = write(out).and_then(|()| Ok(out.flush()?));
+        made.map_err(|error| {
+            cause = Some(error);
+            ErrorKind::Other.into()
+        })
+    });
+    let named = |error: Error| match error.kind {
+        error::ErrorKind::Failure => failed("write", file, &anyhow!(error.message)),
+        _ => error,
+    };
+    written.map_err(|error| cause.map_or_else(|| failed("write", file, &error), named))?;
+    Ok(if is_new { "created" } else { "changed" })
+}
+
+/// Returns the path of a file that the user names for an export.
+fn path_of_export(location: &Location, current_dir: &Path, file: &Path) -> Result<PathBuf, Error> {
     let root = &find_root(location, current_dir)?;
     let path = current_dir.join(file);
     if is_own(root, &path)? {
@@ -45,22 +102,17 @@ pub fn export(
     if path.is_dir() {
         return Err(Error::usage(format!("{} is a folder", file.display())).hint("name a file in it"));
     }
-    // The chain of causes contains the path of this machine.
-    let failed = |verb: &str, error: &anyhow::Error| {
-        Error::failure(format!("can't {verb} {}: {}", file.display(), error.root_cause()))
-    };
-    match files::read_bytes_if_there(&path).map_err(|error| failed("read", &error))? {
-        None => atomic_write::create(&path, bytes).map(|()| "created"),
-        Some(old) if old == bytes => Ok("unchanged"),
-        Some(old) if can_replace(&old) => {
-            atomic_write::replace_if_unchanged(&path, Some(&old), bytes, location.waits).map(|()| "changed")
-        }
-        Some(_) => {
-            return Err(Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))
-                .hint("name another file, or remove this one"));
-        }
-    }
-    .map_err(|error| failed("write", &error))
+    Ok(path)
+}
+
+fn not_replaced(file: &Path, what: &str) -> Error {
+    Error::usage(format!("{} exists and is not {what}; not overwritten", file.display()))
+        .hint("name another file, or remove this one")
+}
+
+/// Returns the error of a file. The chain of causes contains the path of this machine.
+fn failed(verb: &str, file: &Path, error: &anyhow::Error) -> Error {
+    Error::failure(format!("can't {verb} {}: {}", file.display(), error.root_cause()))
 }
 
 /// Expects that the folder exists in which a file or folder is made. `named`: the path as the user gave it.

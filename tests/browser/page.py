@@ -1,4 +1,4 @@
-"""What the page of `qipu graph --as html` does in a browser, and what hostile notes can't do there."""
+"""What the page of `qipu export page` does in a browser, and what hostile notes can't do there."""
 
 import json
 import re
@@ -192,15 +192,11 @@ def silent(browser, page):
     assert not asked, asked
 
 
-def pictures_are_read_by_their_tools():
-    """Graphviz reads DOT, and sees what the report counts; returns how the page should tell that."""
-    report = json.loads(qipu("graph", "--json"))
-    drawn = subprocess.run(["dot", "-Tplain"], input=qipu("graph", "--as", "dot"), check=True, capture_output=True, text=True)
-    assert not drawn.stderr, drawn.stderr
-    lines = drawn.stdout.splitlines()
-    assert sum(line.startswith("node ") for line in lines) == len(report["notes"])
-    assert sum(line.startswith("edge ") for line in lines) == len(report["links"]) > 50
-    return f"{len(report['notes'])} notes, {len(report['links'])} links"
+def counts():
+    """How the page should tell the numbers of notes and links."""
+    links = json.loads(qipu("export", "links"))
+    assert len(links["links"]) > 50
+    return f"{len(links['notes'])} notes, {len(links['links'])} links"
 
 
 def large_page(work):
@@ -210,7 +206,7 @@ def large_page(work):
         path = work / "large/.qipu/notes" / f"m{i}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(note_text)
-    subprocess.run([PROGRAM, "graph", "-o", "page.html"], cwd=work / "large", check=True, capture_output=True)
+    subprocess.run([PROGRAM, "export", "page", "page.html"], cwd=work / "large", check=True, capture_output=True)
     return work / "large/page.html"
 
 
@@ -220,8 +216,8 @@ def places(browser):
 
 def main():
     make_store()
-    qipu("graph", "-o", "page.html")
-    all_of_it = pictures_are_read_by_their_tools()
+    qipu("export", "page", "page.html")
+    all_of_it = counts()
     page = WORK / "project/page.html"
     with Chromium(BROWSER, WORK / "light") as browser:
         browser.open(page)

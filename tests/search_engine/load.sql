@@ -1,4 +1,4 @@
--- Applies lines of `qipu export` from standard input to a table. No line contains control characters, so that these can be
+-- Applies lines of `qipu export passages` from standard input to a table. No line contains control characters, so that these can be
 -- the quote and the delimiter: each line is one value.
 BEGIN;
 CREATE TEMPORARY TABLE lines (line jsonb NOT NULL) ON COMMIT DROP;

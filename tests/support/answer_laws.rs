@@ -140,7 +140,7 @@ pub(crate) fn is_truncated(text: &str, format: Format) -> (bool, usize) {
         | Format::Hook(_)
         | Format::Prompt
         | Format::ToolResult { .. }
-        | Format::Graph(_) => (false, 0),
+        | Format::Page => (false, 0),
     }
 }
 
@@ -159,7 +159,7 @@ pub(crate) fn check_form(text: &str, format: Format, command: &Command) {
         | Format::Hook(_)
         | Format::Prompt
         | Format::ToolResult { .. }
-        | Format::Graph(_) => {}
+        | Format::Page => {}
     }
 }
 

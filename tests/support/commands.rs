@@ -118,7 +118,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         banner: None,
     }));
     let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
-    commands.push(Command::Graph { selection, saved: None });
+    commands.push(Command::ExportLinks { selection, saved: None });
     commands.push(Command::Journal(TODAY));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {

@@ -1,20 +1,26 @@
-//! A page without external files, in which notes are found, filtered, read and followed along their links.
+//! `qipu export page`: a page without external files, in which notes are found, filtered, read and followed along their
+//! links. Its second line has the numbers of notes.
 //!
 //! Notes are data, never code: JSON in an element that browsers do not run. The content security policy of the page
 //! allows only the scripts and styles whose hashes it lists, and no connection.
+
+mod markdown;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::super::level_text::NoteView;
-use super::super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, shows_body};
-use super::{counts, markdown, node_and_edges, title};
+use super::level_text::NoteView;
+use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, shows_body};
 use crate::escape::{escape_json, one_line};
-use crate::report::{EdgeEntry, Report};
+use crate::report::Report;
 
-pub(super) const BEGINNING: &str = "<!doctype html>\n<!-- qipu graph: ";
+const BEGINNING: &str = "<!doctype html>\n<!-- qipu export page: ";
+/// The index of the section of notes.
+const NOTES: usize = 0;
+/// The index of the section of links.
+const LINKS: usize = 1;
 
 /// The library that computes the layout and draws it, as published (assets/README.md).
 const LIBRARY: &str = include_str!("assets/force-graph.min.js");
@@ -25,8 +31,12 @@ const BODY: &str = include_str!("assets/page.html");
 /// The styles that the library adds to the page.
 const LIBRARY_STYLES: [&str; 2] = [include_str!("assets/force-graph.css"), include_str!("assets/float-tooltip.css")];
 
+pub(super) fn is_page(bytes: &[u8]) -> bool {
+    bytes.starts_with(BEGINNING.as_bytes())
+}
+
 /// Writes a report as a page.
-pub(super) struct Html<'a> {
+pub(super) struct Page<'a> {
     report: &'a Report,
     /// The page up to the data, which depends on no report.
     before: String,
@@ -36,7 +46,7 @@ pub(super) struct Html<'a> {
     constant_chars: usize,
 }
 
-impl<'a> Html<'a> {
+impl<'a> Page<'a> {
     pub(super) fn new(report: &'a Report) -> Self {
         let before = before();
         let behind = format!(
@@ -56,16 +66,19 @@ impl<'a> Html<'a> {
         });
         let facts = data(&facts);
         let facts = facts.strip_suffix('}').unwrap_or_default();
-        [format!("{BEGINNING}{} -->\n", counts(self.report, shown)), format!("{facts},\"notes\":[\n")]
+        let FrameState { notes, is_truncated, .. } = shown;
+        let first = format!("{BEGINNING}notes={notes} matched={} truncated={is_truncated} -->\n", head.matched);
+        [first, format!("{facts},\"notes\":[\n")]
     }
 
     /// Returns the data of a note, and whether its text lacks its end.
     fn note(&self, view: NoteView<'_>) -> (Value, bool) {
         let (entry, note) = (view.entry, &view.entry.note);
         let (summary, is_summary_cut) = view.summary();
+        let state = entry.state_in_words().map_or(String::new(), |words| format!(" [{words}]"));
         let mut object = json!({
             "id": note.id,
-            "title": title(entry),
+            "title": one_line(note.title()) + &state,
             "type": one_line(note.list_fields().kind),
             "tags": note.tags().iter().map(|tag| one_line(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
@@ -85,7 +98,7 @@ impl<'a> Html<'a> {
     }
 }
 
-impl Renderer for Html<'_> {
+impl Renderer for Page<'_> {
     fn separator(&self, _section: usize) -> &'static str {
         ",\n"
     }
@@ -103,10 +116,13 @@ impl Renderer for Html<'_> {
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
         let Some(view) = NoteView::of(self.report, index, shown_part, included) else { return EntryText::default() };
         let (note, is_cut) = self.note(view);
-        let link = |edge: &EdgeEntry| {
-            data(&json!({"from": edge.from, "to": edge.to, "type": one_line(&edge.kind), "source": edge.sources}))
-        };
-        EntryText { is_cut, ..node_and_edges(view, |_| data(&note), link) }
+        let mut out = EntryText { is_cut, ..EntryText::default() };
+        out.add(NOTES, data(&note));
+        for edge in view.edges() {
+            let link = json!({"from": edge.from, "to": edge.to, "type": one_line(&edge.kind), "source": edge.sources});
+            out.add(LINKS, data(&link));
+        }
+        out
     }
 }
 
@@ -129,7 +145,7 @@ fn before() -> String {
         "<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>qipu graph</title>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>qipu</title>\n\
          <style>{STYLE}</style>\n</head>\n<body>\n{BODY}<script type=\"application/json\" id=\"data\">"
     )
 }

@@ -1,13 +1,14 @@
-//! `qipu graph`: reports notes and the links between them.
+//! `qipu export page` and `qipu export links`: reports notes and the links between them.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
+use std::path::Path;
 
 use crate::context::{Outdated, Selection, Session, edge_entry, select};
 use crate::error::Error;
 use crate::graph::{Edge, StandIns, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
-use crate::request::{OutputFile, Selectors};
+use crate::request::Selectors;
 use crate::store::{NoteIdx, Store};
 
 /// Reports the selected notes, or all notes by value, each with its links to the notes before it. Takes O(notes + links).
@@ -34,7 +35,7 @@ pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report
         matched,
         is_limited: entries.len() < matched,
         spellings: super::search::spellings(spellings),
-        ..ReportHead::new(&layout::GRAPH, Some(&store.shown_path))
+        ..ReportHead::new(&layout::EXPORT_LINKS, Some(&store.shown_path))
     };
     Ok(Report::new(head, entries))
 }
@@ -50,9 +51,9 @@ fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
     Selection { notes, matched, stand_ins, ..Selection::default() }
 }
 
-/// Reports that a graph was saved. `action`: what happened to its file.
-pub fn saved_file(output: &OutputFile, store: Option<&str>, action: &'static str) -> Report {
-    let path = output.file.to_string_lossy().into_owned();
+/// Reports that an export was saved. `action`: what happened to its file.
+pub fn saved_file(file: &Path, store: Option<&str>, action: &'static str) -> Report {
+    let path = file.to_string_lossy().into_owned();
     let change = ChangeEntry { id: None, action, path, diff: None, alias: None };
-    Report::new(ReportHead::of_change("graph.save", false, store), vec![Entry::Change(change)])
+    Report::new(ReportHead::of_change("export.save", false, store), vec![Entry::Change(change)])
 }
