@@ -40,6 +40,7 @@ mod open_collection;
 mod open_for_write;
 mod other_collections;
 mod overlay;
+mod plain_file;
 mod project_files;
 mod read_errors;
 mod redo_log;

@@ -11,7 +11,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::files;
-use super::walk::dir_handle::open_plain;
+use super::plain_file::open_plain;
 use crate::codec::hex::hex;
 
 /// The folder of records in the folder of qipu in the user's cache folder.

@@ -8,7 +8,8 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 
 use super::attachments::ATTACHMENTS;
-use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS, open_plain, read_whole};
+use super::plain_file::{open_plain, read_whole};
+use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use super::{Location, NOTE_FOLDERS, Store, atomic_write, expect_inside, files, find_root};
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
 use crate::error::{self, Error};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::walk::dir_handle::{open_plain, read_whole};
+use super::plain_file::{open_plain, read_whole};
 
 /// The longest of those files that is read, in bytes.
 const MAX_LEN: u64 = 8 * 1024;

@@ -19,9 +19,10 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 pub(crate) use commit::CommitDir;
-pub(crate) use os::{is_link, link_error, not_folder, not_found, open_plain};
+pub(crate) use os::{is_link, link_error, not_folder, not_found};
 
 use super::stat::{DirStat, FileStat};
+use crate::store::plain_file::{read_whole, too_long};
 
 /// The prefix of the names of temporary files, and the number of random characters behind it.
 pub(crate) const TEMPORARY: &str = ".qipu-tmp-";
@@ -211,10 +212,6 @@ impl DirHandle {
     }
 }
 
-fn too_long(max_bytes: u64) -> io::Error {
-    io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"))
-}
-
 /// Reads the first `max_bytes` bytes of a file with an expected length into an empty buffer.
 fn read_start(file: File, len: u64, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<()> {
     // With room for one more byte than the stat says, most files are read by one call.
@@ -230,21 +227,6 @@ fn read_start(file: File, len: u64, max_bytes: u64, buffer: &mut Vec<u8>) -> io:
         file.read_to_end(buffer)?;
     }
     Ok(())
-}
-
-/// Reads an open file.
-///
-/// # Errors
-/// `FileTooLarge` if it is longer than `max_bytes`.
-pub(crate) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
-    let len = file.metadata()?.len();
-    if len > max_bytes {
-        return Err(too_long(max_bytes));
-    }
-    let mut bytes = Vec::new();
-    bytes.try_reserve_exact(usize::try_from(len).unwrap_or_default())?;
-    file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(bytes) }
 }
 
 /// A file with a temporary name in a directory. It replaces another file, or is removed when dropped.
@@ -308,10 +290,6 @@ fn not_below() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a path in the folder")
 }
 
-fn not_plain() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
-}
-
 /// Whether an error means that a file exists and can't be read: it was neither removed nor replaced by another type.
 pub(crate) fn is_unreadable(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
@@ -327,6 +305,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
+    use crate::store::plain_file::open_plain;
 
     /// A folder with a note, links of all kinds and a pipe, beside a folder with a secret.
     pub(super) fn hostile() -> (tempfile::TempDir, Arc<DirHandle>) {

@@ -5,8 +5,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::{DirEntry, FileType, expect_below, link_error, not_folder, not_found, not_plain};
+use super::{DirEntry, FileType, expect_below, link_error, not_folder, not_found};
 use crate::store::commit::commit_tree::{CommitTree, TreeBlob, TreeNode};
+use crate::store::plain_file::not_plain;
 use crate::store::walk::stat::FileStat;
 
 /// A directory of a commit.

@@ -6,7 +6,8 @@ use std::io;
 use std::path::Path;
 pub(super) use std::path::PathBuf as Directory;
 
-use super::{DirEntry, DiskDir, FileType, expect_below, not_below, not_plain};
+use super::{DirEntry, DiskDir, FileType, expect_below, not_below};
+use crate::store::plain_file::{not_plain, open_plain};
 use crate::store::walk::stat::{DirStat, FileStat};
 
 impl DiskDir {
@@ -81,10 +82,6 @@ impl DiskDir {
     pub(super) fn remove(&self, name: &OsStr) -> io::Result<()> {
         std::fs::remove_file(self.0.join(name))
     }
-}
-
-pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(not_plain()) }
 }
 
 pub(super) fn set_shared(_: &File) -> io::Result<()> {

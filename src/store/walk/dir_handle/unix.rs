@@ -6,24 +6,16 @@ use std::io;
 pub(super) use std::os::fd::OwnedFd as Directory;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::time::Duration;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{DirEntry, DiskDir, FileType, expect_below, not_plain};
+use super::{DirEntry, DiskDir, FileType, expect_below};
+use crate::store::plain_file::plain_file;
 use crate::store::walk::stat::{DirStat, FileStat};
-
-/// The most attempts to open a file on which another process holds a lease, and the pause between them; the kernel breaks
-/// a lease after 45 seconds (`/proc/sys/fs/lease-break-time`).
-const LEASE_TRIES: usize = 6_000;
-const LEASE_PAUSE: Duration = Duration::from_millis(10);
 
 const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const NEW_FILE_FLAGS: OFlags = OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW);
-/// Flags that neither follow a symbolic link nor block on a pipe.
-const FILE_FLAGS: OFlags =
-    OFlags::RDONLY.union(OFlags::NOFOLLOW).union(OFlags::NONBLOCK).union(OFlags::NOCTTY).union(OFlags::CLOEXEC);
 
 impl DiskDir {
     /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.
@@ -129,25 +121,6 @@ impl DiskDir {
     }
 }
 
-/// Opens a regular file by its path for reading; anything else is an error. Only links on the way to it are followed.
-pub(crate) fn open_plain(path: &Path) -> io::Result<File> {
-    plain_file(|flags| retry_on_intr(|| rustix::fs::open(path, flags, Mode::empty()))).map(|(file, _)| file)
-}
-
-fn plain_file(open: impl Fn(OFlags) -> rustix::io::Result<Directory>) -> io::Result<(File, Metadata)> {
-    let mut tries = 0;
-    let file = loop {
-        match open(FILE_FLAGS) {
-            // The attempt made the kernel ask the holder to give the lease back.
-            Err(Errno::WOULDBLOCK) if tries < LEASE_TRIES => std::thread::sleep(LEASE_PAUSE),
-            opened => break File::from(opened?),
-        }
-        tries += 1;
-    };
-    let metadata = file.metadata()?;
-    if metadata.is_file() { Ok((file, metadata)) } else { Err(not_plain()) }
-}
-
 fn file_type(kind: rustix::fs::FileType) -> FileType {
     match kind {
         rustix::fs::FileType::RegularFile => FileType::File,
@@ -224,6 +197,7 @@ mod tests {
     use super::super::DirHandle;
     use super::super::tests::hostile;
     use super::*;
+    use crate::store::plain_file::FILE_FLAGS;
 
     #[test]
     fn kernels_that_resolve_step_by_step_find_the_same() {
