@@ -22,6 +22,9 @@ const LAYERS: [&[&str]; 8] = [
     &["lib", "main", "mcp", "lsp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
 ];
 
+/// The folders of `src/store`, the lowest first.
+const STORE_FOLDERS: [&str; 1] = ["git"];
+
 /// The only modules that some modules may import.
 const RESTRICTED: [(&str, &[&str]); 2] = [
     ("render", &["report", "note", "escape", "tokens"]),
@@ -123,6 +126,24 @@ fn imports_point_downwards() {
         }
     }
     assert!(seen > 50, "only {seen} imports found: are the patterns still right?");
+}
+
+#[test]
+fn in_the_store_folders_import_only_lower_ones() {
+    let folder = |file: &[String]| match file {
+        [store, folder, ..] if store == "store" => STORE_FOLDERS.iter().position(|name| name == folder),
+        _ => None,
+    };
+    let mut seen = 0;
+    for (own, files) in imports(&sources()) {
+        for target in &files {
+            let (Some(lower), Some(upper)) = (folder(target), folder(&own)) else { continue };
+            seen += 1;
+            let (own, target) = (own.join("::"), target.join("::"));
+            assert!(lower <= upper, "{own} imports {target}, which is in a higher folder");
+        }
+    }
+    assert!(seen > 5, "only {seen} imports found: are the patterns still right?");
 }
 
 /// What a layer re-exports counts as its own here.

@@ -3,11 +3,11 @@
 use std::path::Path;
 
 use super::Location;
-use super::commit::commit_tree::CommitTree;
-use super::commit::revision::find_commit;
 use super::file_tree::FileTree;
-use super::git_plumbing::Repository;
 use crate::error::Error;
+use crate::store::git::commit_tree::CommitTree;
+use crate::store::git::plumbing::Repository;
+use crate::store::git::revision::find_commit;
 
 impl Location {
     /// Replaces the files of a repository by those of the commit that the location names, if it names one. The repository

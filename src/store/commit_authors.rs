@@ -3,9 +3,9 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use super::git_history::GitHistory;
 use super::{NoteIdx, SourceText, Store};
 use crate::note::MAX_BYTES;
+use crate::store::git::history::GitHistory;
 
 /// The content of a file after the commit that changed it last.
 struct LastChange<'h> {

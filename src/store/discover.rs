@@ -5,12 +5,12 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
-use super::commit::revision::CommitName;
 use super::file_tree::FileTree;
 use super::files::{canonical, nearest_folder};
 use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
+use crate::store::git::revision::CommitName;
 
 /// The names of a store's folder in a project; the second counts only if it contains `notes/`.
 pub(super) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];

@@ -5,9 +5,9 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::commit::commit_tree::{CommitTree, TreeNode};
 use super::walk::dir_handle::{CommitDir, DirHandle, FileType, is_unreadable, link_error, not_folder, not_found};
-use super::worktree::common_git_dir;
+use crate::store::git::commit_tree::{CommitTree, TreeNode};
+use crate::store::git::worktree::common_git_dir;
 
 /// The most symbolic links that are followed, as in Linux.
 const MAX_LINKS: usize = 40;

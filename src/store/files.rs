@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
-use super::plain_file::{open_plain, read_whole};
 use super::rename_noreplace::{is_unsupported, rename_noreplace};
 use super::walk::dir_handle::{is_link, is_temporary};
 use super::walk::stat::FileStat;
+use crate::store::git::plain_file::{open_plain, read_whole};
 
 /// The greatest length of a text file that is parsed, in bytes: a parser takes many times as much memory.
 const MAX_TEXT: u64 = 1024 * 1024;

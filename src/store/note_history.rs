@@ -3,13 +3,13 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-use super::commit::revision::no_history;
-use super::git_history::{Blob, FileCommit, GitHistory};
 use super::project_files::repository_of;
 use super::walk::source_scan::is_markdown;
 use super::{NoteIdx, SourceText, Store};
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
+use crate::store::git::history::{Blob, FileCommit, GitHistory};
+use crate::store::git::revision::no_history;
 
 /// A version of a note, and the one before it.
 #[derive(Debug)]

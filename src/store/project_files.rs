@@ -11,13 +11,13 @@ use std::rc::Rc;
 use super::Store;
 use super::discover::{STORE_NAMES, project_root};
 use super::file_tree::FileTree;
-use super::git_history::GitHistory;
-use super::git_index::TrackedFiles;
-use super::git_plumbing::Repository;
-use super::source_text::SourceText;
 use super::walk::dir_handle::{DirHandle, is_unreadable};
-use super::worktree::{has_own_repository, named_git_dir};
 use crate::note::is_project_path;
+use crate::store::git::history::GitHistory;
+use crate::store::git::plumbing::Repository;
+use crate::store::git::source_text::SourceText;
+use crate::store::git::tracked_files::TrackedFiles;
+use crate::store::git::worktree::{has_own_repository, named_git_dir};
 
 /// The longest file that is read, in bytes; longer ones are no sources.
 pub const MAX_SOURCE: u64 = 1024 * 1024;

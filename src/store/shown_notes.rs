@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 
 use super::files;
-use super::plain_file::open_plain;
 use super::shown_record::{append_lines, hash};
+use crate::store::git::plain_file::open_plain;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/shown";

@@ -11,8 +11,8 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use super::files;
-use super::plain_file::open_plain;
 use crate::codec::hex::hex;
+use crate::store::git::plain_file::open_plain;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/hooks";

@@ -22,7 +22,7 @@ pub(crate) use commit::CommitDir;
 pub(crate) use os::{is_link, link_error, not_folder, not_found};
 
 use super::stat::{DirStat, FileStat};
-use crate::store::plain_file::{read_whole, too_long};
+use crate::store::git::plain_file::{read_whole, too_long};
 
 /// The prefix of the names of temporary files, and the number of random characters behind it.
 pub(crate) const TEMPORARY: &str = ".qipu-tmp-";
@@ -305,7 +305,7 @@ mod tests {
     use std::process::Command;
 
     use super::*;
-    use crate::store::plain_file::open_plain;
+    use crate::store::git::plain_file::open_plain;
 
     /// A folder with a note, links of all kinds and a pipe, beside a folder with a secret.
     pub(super) fn hostile() -> (tempfile::TempDir, Arc<DirHandle>) {

@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
 use crate::store::excluded_files::ExcludedFiles;
 use crate::store::file_tree::FileTree;
-use crate::store::worktree::common_git_dir;
+use crate::store::git::worktree::common_git_dir;
 use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
 /// The name of git's files of patterns.

@@ -11,7 +11,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DiskDir, FileType, expect_below};
-use crate::store::plain_file::plain_file;
+use crate::store::git::plain_file::plain_file;
 use crate::store::walk::stat::{DirStat, FileStat};
 
 const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
@@ -197,7 +197,7 @@ mod tests {
     use super::super::DirHandle;
     use super::super::tests::hostile;
     use super::*;
-    use crate::store::plain_file::FILE_FLAGS;
+    use crate::store::git::plain_file::FILE_FLAGS;
 
     #[test]
     fn kernels_that_resolve_step_by_step_find_the_same() {

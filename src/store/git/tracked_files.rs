@@ -18,11 +18,11 @@ const STAGE: u16 = 0x3000;
 const MAX_PATH: usize = 4_096;
 const MAX_EXPANSION: usize = 4;
 /// The modes of a regular file.
-pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
+pub(in crate::store) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
 
 /// The regular files that git tracks, below one folder of the working tree.
 #[derive(Debug, Default)]
-pub(super) struct TrackedFiles {
+pub(in crate::store) struct TrackedFiles {
     /// The paths below the folder, ascending, joined without separators.
     names: Vec<u8>,
     /// The end of each path in `names`.
@@ -33,7 +33,7 @@ impl TrackedFiles {
     /// Parses an index. `prefix`: the folder in the working tree, empty or with `/` at its end. `None` for an index that
     /// is damaged, of a form that is not known (split, sparse, or with names of another hash function), or whose paths are
     /// longer than [`MAX_PATH`] or [`MAX_EXPANSION`] allows. O(bytes).
-    pub(super) fn parse(bytes: &[u8], prefix: &str) -> Option<Self> {
+    pub(in crate::store) fn parse(bytes: &[u8], prefix: &str) -> Option<Self> {
         let version = number(bytes, 4).filter(|version| bytes.starts_with(b"DIRC") && (2..=4).contains(version))?;
         let count = number(bytes, 8)?;
         let end = bytes.len().checked_sub(CHECKSUM)?;
@@ -62,7 +62,7 @@ impl TrackedFiles {
     }
 
     /// Makes the list of paths in ascending order.
-    pub(super) fn of_paths<'p>(paths: impl Iterator<Item = &'p [u8]>, prefix: &str) -> Self {
+    pub(in crate::store) fn of_paths<'p>(paths: impl Iterator<Item = &'p [u8]>, prefix: &str) -> Self {
         let mut files = Self::default();
         paths.for_each(|path| files.add(path, prefix));
         files
@@ -76,7 +76,7 @@ impl TrackedFiles {
     }
 
     /// Whether a path below the folder is among them. O(log n).
-    pub(super) fn contains(&self, path: &str) -> bool {
+    pub(in crate::store) fn contains(&self, path: &str) -> bool {
         let (mut low, mut high) = (0, self.ends.len());
         while low < high {
             let middle = usize::midpoint(low, high);

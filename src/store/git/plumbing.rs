@@ -7,13 +7,13 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use super::git_index::{REGULAR_MODES, TrackedFiles};
+use super::tracked_files::{REGULAR_MODES, TrackedFiles};
 use super::worktree::has_own_repository;
 use crate::error::Error;
 
 /// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
-pub(super) const MAX_TIME: Duration = Duration::from_secs(10);
+pub(in crate::store) const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Options before the command: no pager, no lock, literal paths, and nothing of the repository's configuration that runs
 /// a program.
@@ -46,18 +46,18 @@ const SET_VARIABLES: [(&str, &str); 6] = [
 
 /// The working tree of a repository, and the folder of the project in it.
 #[derive(Debug)]
-pub(super) struct Repository {
+pub(in crate::store) struct Repository {
     /// The folder with `.git`.
-    pub(super) root: PathBuf,
+    pub(in crate::store) root: PathBuf,
     /// The path of the project's folder below it, empty or with `/` at its end.
-    pub(super) prefix: String,
+    pub(in crate::store) prefix: String,
     /// The id of the commit whose files are read; `None` for the working tree.
-    pub(super) commit: Option<String>,
+    pub(in crate::store) commit: Option<String>,
 }
 
 impl Repository {
     /// Returns the regular files that git tracks, or `None` if git fails.
-    pub(super) fn tracked(&self) -> Option<TrackedFiles> {
+    pub(in crate::store) fn tracked(&self) -> Option<TrackedFiles> {
         let output = self.run(&["ls-files", "-z", "--stage", "--full-name"], Vec::new(), Instant::now())?;
         let regular = output.split(|byte| *byte == 0).filter_map(|line| {
             let tab = line.iter().position(|byte| *byte == b'\t')?;
@@ -69,18 +69,18 @@ impl Repository {
     }
 
     /// Returns the commit whose files are read, or that is checked out; `None` if there is none.
-    pub(super) fn head(&self) -> Option<String> {
+    pub(in crate::store) fn head(&self) -> Option<String> {
         self.peeled(self.revision())
     }
 
     /// Returns the name of the commit with which its history begins.
-    pub(super) fn revision(&self) -> &str {
+    pub(in crate::store) fn revision(&self) -> &str {
         self.commit.as_deref().unwrap_or("HEAD")
     }
 
     /// Returns the id of the commit that a revision names, in any form that git knows (gitrevisions(7)); `None` for a name
     /// that git does not know, or of something else than a commit.
-    pub(super) fn commit_of(&self, revision: &str) -> Option<String> {
+    pub(in crate::store) fn commit_of(&self, revision: &str) -> Option<String> {
         // An option, or a list of several revisions, is no name of one.
         if revision.is_empty() || revision.starts_with(['-', '^']) || revision.contains(char::is_control) {
             return None;
@@ -95,7 +95,7 @@ impl Repository {
     }
 
     /// Returns the error of a repository that git does not read, for whatever reason; `None` if it does.
-    pub(super) fn refused(&self) -> Option<Error> {
+    pub(in crate::store) fn refused(&self) -> Option<Error> {
         if !has_own_repository(&self.root) {
             let error = Error::failure("the file `.git` names a repository that does not know this folder");
             return Some(error.hint("`git worktree repair` or `git submodule absorbgitdirs` there makes it known"));
@@ -106,7 +106,7 @@ impl Repository {
     }
 
     /// Whether the repository lacks the beginning of its history.
-    pub(super) fn is_shallow(&self) -> bool {
+    pub(in crate::store) fn is_shallow(&self) -> bool {
         let output = self.run(&["rev-parse", "--is-shallow-repository"], Vec::new(), Instant::now());
         output.is_some_and(|output| output.starts_with(b"true"))
     }
@@ -120,7 +120,7 @@ impl Repository {
 
     /// Runs git and returns its output; `None` if it fails, writes more than [`MAX_OUTPUT`] bytes, or takes longer than
     /// [`MAX_TIME`] since `started`.
-    pub(super) fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
+    pub(in crate::store) fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
         let mut child = start(&self.root, args).ok()?;
         let output = exchange(&mut child, input, MAX_TIME.saturating_sub(started.elapsed()));
         // After a whole answer this only waits; a child that was given up is ended.
@@ -134,7 +134,7 @@ impl Repository {
 
 /// Starts git in a working tree, with pipes to its input and from its output. A file `.git`, which an archive may bring,
 /// must not make it read another repository.
-pub(super) fn start(root: &Path, args: &[&str]) -> std::io::Result<Child> {
+pub(in crate::store) fn start(root: &Path, args: &[&str]) -> std::io::Result<Child> {
     if !has_own_repository(root) {
         return Err(std::io::ErrorKind::PermissionDenied.into());
     }
@@ -156,7 +156,7 @@ pub(super) fn start(root: &Path, args: &[&str]) -> std::io::Result<Child> {
 }
 
 /// Whether a text is the whole name of an object: 40 or 64 hexadecimal digits.
-pub(super) fn is_object_id(text: &str) -> bool {
+pub(in crate::store) fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

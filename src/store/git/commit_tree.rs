@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use super::blob_reader::BlobReader;
+use super::plumbing::{Repository, is_object_id};
 use crate::error::Error;
-use crate::store::git_plumbing::{Repository, is_object_id};
 
 /// The longest name of a file in most file systems, and the longest target of a symbolic link, in bytes: `NAME_MAX` and
 /// `PATH_MAX` of Linux. A checkout can't create others.

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Instant;
 
-use super::git_index::REGULAR_MODES;
-use super::git_plumbing::Repository;
+use super::plumbing::Repository;
 use super::source_text::SourceText;
+use super::tracked_files::REGULAR_MODES;
 
 /// The most commits that are read, the latest ones.
 const MAX_COMMITS: usize = 5_000;
@@ -55,7 +55,7 @@ pub struct Blob {
 
 impl<'r> GitHistory<'r> {
     /// Reads the history. `paths`: the files whose changes are wanted, without renames; `None` for all, with renames.
-    pub(super) fn read(repository: &'r Repository, paths: Option<&[String]>) -> Option<Self> {
+    pub(in crate::store) fn read(repository: &'r Repository, paths: Option<&[String]>) -> Option<Self> {
         let started = Instant::now();
         let count = format!("--max-count={MAX_COMMITS}");
         let list = ["rev-list", "--first-parent", "--parents", "--timestamp", &count, repository.revision(), "--"];

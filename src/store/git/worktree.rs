@@ -11,7 +11,7 @@ const WORKTREES: &str = "worktrees";
 
 /// Returns git's folder of a repository, from the root of a linked working tree; `None` if `root` is not that of one. The
 /// repository must know the working tree: a file `.git`, and the folder that it names, could name any repository.
-pub(super) fn common_git_dir(root: &Path) -> Option<PathBuf> {
+pub(in crate::store) fn common_git_dir(root: &Path) -> Option<PathBuf> {
     let git_dir = named_git_dir(root)?.canonicalize().ok()?;
     let known = git_dir.join(line(&git_dir.join("gitdir"))?).canonicalize().ok()?;
     if known != root.join(".git").canonicalize().ok()? {
@@ -23,7 +23,7 @@ pub(super) fn common_git_dir(root: &Path) -> Option<PathBuf> {
 
 /// Returns the folder that the file `.git` names, as that of a linked working tree or a submodule does; `None` if `.git` is
 /// no such file. Read exactly as git does, so that git reads no other folder.
-pub(super) fn named_git_dir(root: &Path) -> Option<PathBuf> {
+pub(in crate::store) fn named_git_dir(root: &Path) -> Option<PathBuf> {
     Some(root.join(line(&root.join(".git"))?.strip_prefix("gitdir: ")?))
 }
 
@@ -33,7 +33,7 @@ const REPOSITORY_PARTS: [&str; 4] = ["HEAD", "objects", "packed-refs", "refs"];
 /// Whether the repository of a working tree knows it: `.git` is a whole repository; or a file that names the folder of a
 /// linked working tree or a submodule, if that folder names the working tree; or a folder that was made for this one
 /// (`git init --separate-git-dir`) and names none. What an archive brings as `.git` could name any repository.
-pub(super) fn has_own_repository(root: &Path) -> bool {
+pub(in crate::store) fn has_own_repository(root: &Path) -> bool {
     let dot_git = root.join(".git");
     let named = named_git_dir(root);
     let git_dir = named.as_deref().unwrap_or(&dot_git);

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
+use super::plumbing::{Repository, is_object_id};
 use crate::error::Error;
-use crate::store::git_plumbing::{Repository, is_object_id};
 
 /// A commit, as a user names it.
 #[derive(Debug, Clone, PartialEq, Eq)]

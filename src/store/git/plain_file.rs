@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 #[cfg(unix)]
-pub(super) use unix::*;
+pub(in crate::store) use unix::*;
 
 #[cfg(unix)]
 mod unix {
@@ -53,7 +53,7 @@ mod unix {
 
 /// Opens a regular file by its path for reading; anything else is an error. Only links on the way to it are followed.
 #[cfg(not(unix))]
-pub(super) fn open_plain(path: &Path) -> io::Result<File> {
+pub(in crate::store) fn open_plain(path: &Path) -> io::Result<File> {
     if path.symlink_metadata()?.is_file() { File::open(path) } else { Err(not_plain()) }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn open_plain(path: &Path) -> io::Result<File> {
 ///
 /// # Errors
 /// `FileTooLarge` if it is longer than `max_bytes`.
-pub(super) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
+pub(in crate::store) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     let len = file.metadata()?.len();
     if len > max_bytes {
         return Err(too_long(max_bytes));
@@ -72,10 +72,10 @@ pub(super) fn read_whole(file: File, max_bytes: u64) -> io::Result<Vec<u8>> {
     if bytes.len() as u64 > max_bytes { Err(too_long(max_bytes)) } else { Ok(bytes) }
 }
 
-pub(super) fn not_plain() -> io::Error {
+pub(in crate::store) fn not_plain() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file")
 }
 
-pub(super) fn too_long(max_bytes: u64) -> io::Error {
+pub(in crate::store) fn too_long(max_bytes: u64) -> io::Error {
     io::Error::new(io::ErrorKind::FileTooLarge, format!("it is longer than {max_bytes} bytes"))
 }

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::store::git_plumbing::{MAX_TIME, start};
+use super::plumbing::{MAX_TIME, start};
 
 /// The most bytes of announced blobs that wait to be read, unless a reader waits for one behind them.
 const MAX_WAITING: usize = 64 * 1024 * 1024;
