@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 8] = [
 ];
 
 /// The folders of `src/store`, the lowest first.
-const STORE_FOLDERS: [&str; 1] = ["git"];
+const STORE_FOLDERS: [&str; 2] = ["git", "fs"];
 
 /// The only modules that some modules may import.
 const RESTRICTED: [(&str, &[&str]); 2] = [

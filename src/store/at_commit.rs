@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use super::Location;
-use super::file_tree::FileTree;
 use crate::error::Error;
+use crate::store::fs::file_tree::FileTree;
 use crate::store::git::commit_tree::CommitTree;
 use crate::store::git::plumbing::Repository;
 use crate::store::git::revision::find_commit;

@@ -3,10 +3,12 @@
 use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 
-use super::walk::dir_handle::{FileType, is_link};
-use super::walk::tree::{self, TreeItem};
-use super::{FOLDER_UNREADABLE, IgnoredEntry, Store, files};
 use crate::error::{Error, ErrorKind};
+use crate::store::Store;
+use crate::store::fs::dir_handle::{FileType, is_link};
+use crate::store::fs::files;
+use crate::store::fs::skipped::{FOLDER_UNREADABLE, IgnoredEntry};
+use crate::store::fs::tree::{self, TreeItem};
 
 pub(super) const ATTACHMENTS: &str = "attachments";
 

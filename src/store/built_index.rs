@@ -8,10 +8,10 @@ use super::index::column_store::{COLUMN_GROUPS, ColumnStore};
 use super::index::location::IndexLocation;
 use super::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use super::index::writer::IndexWriter;
-use super::read_errors::ReadErrors;
 use super::text_index_builder::TextIndex;
-use super::walk::stat::FileEntry;
 use crate::codec::blobs::{BlobSource, ByteChunks, MemoryBlobs};
+use crate::store::fs::read_errors::ReadErrors;
+use crate::store::fs::stat::FileEntry;
 
 /// An index that was built in this call, of all notes.
 pub(super) struct BuiltIndex {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, bail};
 
-use super::{atomic_write, files};
 use crate::env::WaitPolicy;
+use crate::store::fs::{atomic_write, files};
 
 /// The list in the user's configuration folder: on each line the identity of a store's folder, and its absolute path.
 pub(super) const LIST: &str = "qipu/trusted-stores";

@@ -11,11 +11,11 @@ use toml::de::DeTable;
 
 use super::MAX_CONFIG;
 use super::collection_config::{self, SourceConfig, StoreConfig, WorktreesConfig};
-use super::walk::dir_handle::{DirHandle, is_link};
 use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::{Language, LinkTypes};
+use crate::store::fs::dir_handle::{DirHandle, is_link};
 
 pub(super) const FILE: &str = "config.toml";
 

@@ -5,11 +5,11 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
-use super::file_tree::FileTree;
-use super::files::{canonical, nearest_folder};
 use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
+use crate::store::fs::file_tree::FileTree;
+use crate::store::fs::files::{canonical, nearest_folder};
 use crate::store::git::revision::CommitName;
 
 /// The names of a store's folder in a project; the second counts only if it contains `notes/`.

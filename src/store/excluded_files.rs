@@ -6,9 +6,9 @@ use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
 
 use super::collection_config::SourceConfig;
-use super::walk::dir_handle::DirHandle;
 use crate::escape::abbreviated;
 use crate::note::Dialect;
+use crate::store::fs::dir_handle::DirHandle;
 
 /// The most patterns of one source, and the longest one in bytes: each pattern is compared with every path.
 const MAX_PATTERNS: usize = 100;

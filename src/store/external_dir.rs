@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::Store;
-use super::walk::dir_handle::{DirHandle, FileType, is_unreadable};
-use super::walk::tree::{self, TreeItem};
 use crate::error::Error;
+use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
+use crate::store::fs::tree::{self, TreeItem};
 
 /// The greatest length of a file of settings that is read, in bytes.
 const MAX_SETTINGS: u64 = 1024 * 1024;

@@ -13,15 +13,15 @@ use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, CollectionScope, relative_to};
 use super::excluded_files::ExcludedFiles;
-use super::file_tree::FileTree;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
-use super::walk::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::Dialect;
+use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
+use crate::store::fs::file_tree::FileTree;
 
 /// The folder of the user's own store, in the user's folder for data.
 const USER_STORE: &str = "qipu";

@@ -1,7 +1,7 @@
 //! The dialect of a folder, by what it contains.
 
-use super::walk::dir_handle::{DirHandle, FileType};
 use crate::note::Dialect;
+use crate::store::fs::dir_handle::{DirHandle, FileType};
 
 /// Returns the application whose vault a folder is.
 pub(super) fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {

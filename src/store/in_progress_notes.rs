@@ -5,9 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::in_progress_writes::{self, FileVersion};
 use super::lock::Lock;
-use super::walk::stat::FileStat;
+use crate::store::fs::in_progress_writes::{self, FileVersion};
+use crate::store::fs::stat::FileStat;
 
 /// The notes of a store that another program may still be saving, by path.
 #[derive(Debug, Default)]

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 
 use super::discover::find_own_root;
 use super::discover::{STORE_NAMES, named_store, relative_to};
-use super::file_tree::FileTree;
-use super::{Location, NOTE_FOLDERS, atomic_write, claim_trust, files, project_root};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
+use crate::store::fs::file_tree::FileTree;
+use crate::store::fs::{atomic_write, files};
+use crate::store::{Location, NOTE_FOLDERS, claim_trust, project_root};
 use crate::warnings;
 
 /// The config of a new store: all settings as comments, with their defaults.

@@ -10,10 +10,10 @@ use std::time::{Duration, SystemTime};
 use anyhow::{Context, Result, bail};
 
 use super::Location;
-use super::in_progress_writes::{self, FileVersion};
-use super::walk::stat::FileStat;
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
+use crate::store::fs::in_progress_writes::{self, FileVersion};
+use crate::store::fs::stat::FileStat;
 
 /// The file that writers lock; the kernel releases the lock when the process ends.
 const LOCK_FILE: &str = ".lock";

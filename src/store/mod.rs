@@ -1,7 +1,6 @@
 //! The store: the only reader and writer of files.
 
 mod at_commit;
-pub(crate) mod atomic_write;
 mod attachments;
 mod built_index;
 mod change;
@@ -13,13 +12,11 @@ mod config;
 mod discover;
 mod excluded_files;
 mod external_dir;
-mod file_tree;
-pub(crate) mod files;
 mod find_collections;
+mod fs;
 pub(crate) mod git;
 mod guessed_dialect;
 mod in_progress_notes;
-mod in_progress_writes;
 mod index;
 mod init;
 mod journal_day;
@@ -37,9 +34,7 @@ mod open_for_write;
 mod other_collections;
 mod overlay;
 mod project_files;
-mod read_errors;
 mod redo_log;
-mod rename_noreplace;
 mod shown_notes;
 mod shown_record;
 mod suggest_sources;
@@ -65,15 +60,18 @@ pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use discover::{CollectionScope, Location, expect_inside, find_root, project_root};
 pub(crate) use discover::{normalize_lexically, relative_to, shown_in};
 pub use external_dir::{ExternalDir, ExternalFile};
-pub use file_tree::FileTree;
 use find_collections::FoundCollections;
 pub use find_collections::{SettingFinding, user_store};
+use fs::dir_handle::DirHandle;
+pub use fs::file_tree::FileTree;
+#[cfg(test)]
+pub(crate) use fs::in_progress_writes::QUIET_IN_TESTS;
+pub use fs::skipped::{IgnoredEntry, is_skipped};
+pub(crate) use fs::{atomic_write, files};
 pub use git::history::{Blob, BlobChange, FileCommit, GitHistory};
 pub use git::revision::CommitName;
 pub use git::source_text::{SourceText, words};
 use in_progress_notes::InProgressNotes;
-#[cfg(test)]
-pub(crate) use in_progress_writes::QUIET_IN_TESTS;
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub use init::{InitPlan, InitResult, MadeFile, init};
@@ -94,11 +92,9 @@ pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
 pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
-pub use unreadable_and_leftover::is_skipped;
 pub use user_file::{StateFile, export, export_folder, export_stream, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
-use walk::dir_handle::DirHandle;
 pub(crate) use walk::source_scan::is_ignored_by_git;
 pub use watch::{ChangeWatcher, fingerprint};
 
@@ -108,19 +104,6 @@ pub use crate::note::NOTE_FOLDERS;
 use crate::note::{Diagnostic, Note, NoteId};
 use crate::timings;
 use crate::warnings;
-
-/// A file or folder of the store that is not read: its path in the store, and the reason.
-pub type IgnoredEntry = (String, &'static str);
-
-/// The reasons for files and folders that can't be read.
-const FILE_UNREADABLE: &str = "the file can't be read";
-const FOLDER_UNREADABLE: &str = "the folder can't be read, so its notes are missing";
-/// The reasons for files of a source that are skipped.
-const FILE_HUGE: &str = "the file is longer than 4 MiB";
-const FILE_BINARY: &str = "the file is binary";
-/// The reasons for files of patterns that do not count as a whole.
-const PATTERNS_CUT: &str = "only its first 64 KiB and 1,000 patterns count";
-const PATTERNS_IGNORED: &str = "its patterns do not count: with them, the source would have more than 4,000";
 
 const PENDING_FILE: &str = ".qipu-pending";
 

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::Path;
 
-use super::walk::dir_handle::DirHandle;
-use super::walk::stat::FileStat;
 use crate::note::MAX_BYTES;
+use crate::store::fs::dir_handle::DirHandle;
+use crate::store::fs::stat::FileStat;
 
 /// As much of a file as is read: one more byte than is parsed reveals a longer one.
 const MAX_READ: u64 = MAX_BYTES as u64 + 1;

@@ -17,13 +17,14 @@ use super::index::sidecar::SidecarFile;
 use super::linked_files::FilesByName;
 use super::load::{self, Loaded, RecentFiles};
 use super::note_handle::NoteHandle;
-use super::read_errors::ReadErrors;
 use super::text_index_builder::TextIndex;
-use super::walk::dir_handle::DirHandle;
 use super::walk::source_scan::SourceRules;
-use super::{IgnoredEntry, IndexBuilderFactory, Location, NoteIdx};
 use crate::error::Error;
 use crate::note::{Dialect, normalize_path};
+use crate::store::fs::dir_handle::DirHandle;
+use crate::store::fs::read_errors::ReadErrors;
+use crate::store::fs::skipped::IgnoredEntry;
+use crate::store::{IndexBuilderFactory, Location, NoteIdx};
 
 /// A collection of an open store.
 #[derive(Debug)]

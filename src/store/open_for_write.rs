@@ -9,19 +9,18 @@ use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
 use super::collection::CollectionReason;
-use super::files::folder_of;
 use super::find_collections::find_target;
 use super::in_progress_notes::InProgressNotes;
-use super::in_progress_writes::FileVersion;
 use super::lock::{Lock, LockState};
 use super::note_handle::NoteHandle;
 use super::redo_log;
-use super::{
-    IndexBuilderFactory, Location, NOTE_FOLDERS, PENDING_FILE, Store, files, find_root, in_progress_writes, relative_to,
-};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{MAX_BYTES, Note};
+use crate::store::fs::files;
+use crate::store::fs::files::folder_of;
+use crate::store::fs::in_progress_writes::{self, FileVersion};
+use crate::store::{IndexBuilderFactory, Location, NOTE_FOLDERS, PENDING_FILE, Store, find_root, relative_to};
 use crate::warnings;
 
 /// The most times that a store is read until no other program seems to be saving what the plan depends on. A file that is

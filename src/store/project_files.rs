@@ -10,9 +10,9 @@ use std::rc::Rc;
 
 use super::Store;
 use super::discover::{STORE_NAMES, project_root};
-use super::file_tree::FileTree;
-use super::walk::dir_handle::{DirHandle, is_unreadable};
 use crate::note::is_project_path;
+use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
+use crate::store::fs::file_tree::FileTree;
 use crate::store::git::history::GitHistory;
 use crate::store::git::plumbing::Repository;
 use crate::store::git::source_text::SourceText;

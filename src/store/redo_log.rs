@@ -16,13 +16,14 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use super::change::{Change, ChangedFolder, confine, confine_and_make_folder};
-use super::in_progress_writes::{self, FileVersion};
 use super::index::location::user_cache_dir;
 use super::lock::{Heartbeat, Lock};
-use super::{PENDING_FILE, files};
 use crate::progress;
+use crate::store::PENDING_FILE;
+use crate::store::fs::atomic_write::{Displaced, ExpectedFile, StagedFile};
+use crate::store::fs::files;
+use crate::store::fs::in_progress_writes::{self, FileVersion};
 use crate::warnings;
 
 /// The file in the user's cache folder with the SHA-256 of the log.

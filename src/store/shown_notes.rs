@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-use super::files;
 use super::shown_record::{append_lines, hash};
+use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
 
 /// The folder of records in the folder of qipu in the user's cache folder.

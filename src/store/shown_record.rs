@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
-use super::files;
 use crate::codec::hex::hex;
+use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
 
 /// The folder of records in the folder of qipu in the user's cache folder.

@@ -3,22 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use super::index::location::FOLDER as CACHE;
-use super::walk::dir_handle::FileType;
-use super::walk::stat::FileStat;
-use super::{
-    FILE_BINARY, FILE_HUGE, IgnoredEntry, Location, MAX_CANDIDATES, PATTERNS_CUT, PATTERNS_IGNORED, PENDING_FILE,
-    SettingFinding, Store, files, in_progress_writes, load, redo_log,
-};
 use crate::error::{Error, ErrorKind};
 use crate::note::NoteId;
+use crate::store::fs::dir_handle::FileType;
+use crate::store::fs::skipped::{IgnoredEntry, is_skipped};
+use crate::store::fs::stat::FileStat;
+use crate::store::fs::{files, in_progress_writes};
+use crate::store::{Location, MAX_CANDIDATES, PENDING_FILE, SettingFinding, Store, load, redo_log};
 
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
-
-/// Whether the reason why a file is not read, or not as a whole, is that sources skip such files.
-pub fn is_skipped(reason: &str) -> bool {
-    [FILE_HUGE, FILE_BINARY, PATTERNS_CUT, PATTERNS_IGNORED].contains(&reason)
-}
 
 /// Lists the first of the shown paths of unreadable files and folders, with the number of the others.
 fn listed(paths: impl Iterator<Item = String> + Clone) -> String {

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::collection_config::{SourceConfig, StoreConfig};
-use super::files;
 use crate::error::{Error, ErrorKind};
+use crate::store::fs::files;
 
 /// The file in the user's configuration folder.
 pub(super) const FILE: &str = "qipu/config.toml";

@@ -107,9 +107,9 @@ mod reports {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::super::walk::dir_handle::{DirHandle, FileType};
-    use super::super::walk::stat::DirStat;
     use super::super::{Location, NOTE_FOLDERS, config};
+    use crate::store::fs::dir_handle::{DirHandle, FileType};
+    use crate::store::fs::stat::DirStat;
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
     /// (`/proc/sys/fs/inotify/max_user_watches`), and other programs need them too.

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::store::walk::dir_handle::DirHandle;
+use crate::store::fs::dir_handle::DirHandle;
 
 /// The first and last bytes of a file of this version; other versions are not read. The number is raised when the format
 /// changes, or the way in which notes are parsed.

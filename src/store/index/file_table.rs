@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::container::Container;
 use crate::codec::lz4::decompress;
-use crate::store::walk::stat::{FileEntry, FileStat};
+use crate::store::fs::stat::{FileEntry, FileStat};
 
 /// The number of files in a block; the last block may have fewer.
 pub(crate) const FILES_PER_BLOCK: usize = 512;

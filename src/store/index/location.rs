@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::codec::hex::hex;
 use crate::note::Dialect;
-use crate::store::walk::dir_handle::DirHandle;
+use crate::store::fs::dir_handle::DirHandle;
 
 /// The folder of derived files in a store.
 pub(crate) const FOLDER: &str = "cache";

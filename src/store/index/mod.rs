@@ -24,8 +24,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::codec::blobs::BlobSource;
 use crate::codec::lz4::decompress;
-use crate::store::read_errors::ReadErrors;
-use crate::store::walk::dir_handle::DirHandle;
+use crate::store::fs::dir_handle::DirHandle;
+use crate::store::fs::read_errors::ReadErrors;
 use column_store::{COLUMN_GROUPS, ColumnStore};
 use container::Container;
 use file_table::{FILES_PER_BLOCK, FileCursor, PathBlock};

@@ -1,7 +1,7 @@
 //! Racy timestamps: a file that changes within the granularity of its timestamps after its stat was taken keeps that
 //! stat. The rule is that of git's racy-clean check ([git, racy-git](https://git-scm.com/docs/racy-git)).
 
-use crate::store::walk::stat::FileStat;
+use crate::store::fs::stat::FileStat;
 
 /// The assumed granularity of timestamps in nanoseconds: more than a tick of any clock.
 pub(crate) const TIMESTAMP_GRANULARITY: i64 = 100_000_000;

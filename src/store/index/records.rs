@@ -8,8 +8,8 @@ use super::column_store::{COLUMN_GROUPS, ColumnChunk, ColumnGroup, ColumnStore, 
 use super::location::IndexLocation;
 use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
 use crate::note::Dialect;
-use crate::store::read_errors::ReadErrors;
-use crate::store::walk::dir_handle::DirHandle;
+use crate::store::fs::dir_handle::DirHandle;
+use crate::store::fs::read_errors::ReadErrors;
 
 /// The records of an index, or of an index being built.
 #[derive(Debug)]

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::container::{Container, ContainerWriter};
 use super::location::FILE as INDEX;
-use crate::store::walk::dir_handle::{DirHandle, TempFile};
+use crate::store::fs::dir_handle::{DirHandle, TempFile};
 
 pub(crate) const LINKS: &str = "links.index";
 pub(crate) const FOLDERS: &str = "folders.index";

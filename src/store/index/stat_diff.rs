@@ -3,7 +3,7 @@
 use super::Index;
 use super::file_table::FILES_PER_BLOCK;
 use super::racy_timestamps::racy_until;
-use crate::store::walk::stat::FileEntry;
+use crate::store::fs::stat::FileEntry;
 
 /// The result of comparing the stats of files with the index.
 pub(crate) struct StatDiff {

@@ -17,8 +17,8 @@ use super::racy_timestamps::{FOREIGN_GRANULARITY, TIMESTAMP_GRANULARITY};
 use super::sidecar::{self, IndexFingerprint};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
-use crate::store::walk::dir_handle::{DirHandle, TempFile, is_temporary};
-use crate::store::walk::stat::{FileEntry, FileStat};
+use crate::store::fs::dir_handle::{DirHandle, TempFile, is_temporary};
+use crate::store::fs::stat::{FileEntry, FileStat};
 
 /// The file that keeps git away from the folder of the index.
 const GITIGNORE: &str = ".gitignore";

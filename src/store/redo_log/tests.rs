@@ -1,9 +1,9 @@
 //! Tests only: the redo log after a crash.
 
 use super::super::Location;
-use super::super::files::CANT_SYNC;
-use super::super::rename_noreplace::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 use super::*;
+use crate::store::fs::files::CANT_SYNC;
+use crate::store::fs::rename_noreplace::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 
 /// A store with two notes, and the user's cache beside it.
 struct LogLocation(tempfile::TempDir);

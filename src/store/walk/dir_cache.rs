@@ -11,8 +11,8 @@ use std::sync::{Arc, OnceLock};
 use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
-use super::dir_handle::DirHandle;
-use super::stat::{DirStat, FileEntry};
+use crate::store::fs::dir_handle::DirHandle;
+use crate::store::fs::stat::{DirStat, FileEntry};
 use crate::store::index::file_table::FileCursor;
 use crate::store::index::{Index, racy_timestamps, sidecar};
 
@@ -167,8 +167,8 @@ fn deltas(visited: Vec<VisitedDir>, files: &[FileEntry], mut index: FileCursor<'
 
 #[cfg(test)]
 mod tests {
-    use super::super::stat::FileStat;
     use super::*;
+    use crate::store::fs::stat::FileStat;
 
     fn cached(dirs: &[&str], added: &[&str]) -> CachedDir {
         let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();

@@ -1,8 +1,5 @@
 //! The walk over the folders of a store: which files are notes, and the stat of each.
 
 pub(crate) mod dir_cache;
-pub(crate) mod dir_handle;
 pub(crate) mod scan;
 pub(crate) mod source_scan;
-pub(crate) mod stat;
-pub(crate) mod tree;

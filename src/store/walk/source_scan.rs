@@ -11,16 +11,18 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rayon::prelude::*;
 
-use super::dir_handle::{DirHandle, FileType, is_unreadable};
 use super::scan::{Scanned, may_differ_from_real, sorted};
-use super::stat::FileEntry;
-use super::tree::shown;
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
 use crate::store::excluded_files::ExcludedFiles;
-use crate::store::file_tree::FileTree;
+use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
+use crate::store::fs::file_tree::FileTree;
+use crate::store::fs::skipped::{
+    FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED,
+};
+use crate::store::fs::stat::FileEntry;
+use crate::store::fs::tree::shown;
 use crate::store::git::worktree::common_git_dir;
-use crate::store::{FILE_HUGE, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry, PATTERNS_CUT, PATTERNS_IGNORED};
 
 /// The name of git's files of patterns.
 const GITIGNORE: &str = ".gitignore";

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 /// Exchanges two names atomically. Returns `false` without a change if the file system can't.
-pub(super) fn exchange(first: &Path, second: &Path) -> io::Result<bool> {
+pub(in crate::store) fn exchange(first: &Path, second: &Path) -> io::Result<bool> {
     match with_flag(first, second, Flag::Exchange) {
         Err(error) if is_unsupported(&error) => Ok(false),
         result => result.map(|()| true),
@@ -17,7 +17,7 @@ pub(super) fn exchange(first: &Path, second: &Path) -> io::Result<bool> {
 ///
 /// # Errors
 /// `AlreadyExists` if the new name exists.
-pub(super) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
+pub(in crate::store) fn rename_noreplace(from: &Path, to: &Path) -> io::Result<()> {
     match with_flag(from, to, Flag::NoReplace) {
         Err(error) if is_unsupported(&error) => {}
         result => return result,
@@ -40,7 +40,7 @@ fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Whether an error means that the file system does not support an operation.
-pub(super) fn is_unsupported(error: &io::Error) -> bool {
+pub(in crate::store) fn is_unsupported(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;
@@ -79,7 +79,7 @@ fn with_flag(_: &Path, _: &Path, _: Flag) -> io::Result<()> {
 }
 
 #[cfg(test)]
-pub(super) use tests::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
+pub(in crate::store) use tests::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 
 #[cfg(test)]
 mod tests {

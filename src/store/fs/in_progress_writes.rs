@@ -8,8 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::walk::dir_handle::DirHandle;
-use super::walk::stat::FileStat;
+use super::dir_handle::DirHandle;
+use super::stat::FileStat;
 
 /// How long a file must not have changed to be complete.
 const QUIET: Duration = Duration::from_millis(200);
@@ -17,12 +17,12 @@ const QUIET: Duration = Duration::from_millis(200);
 const QUIET_EMPTY: Duration = Duration::from_secs(1);
 
 /// Returns the time of the file system of a folder in nanoseconds; `None` if no file can be created there.
-pub(super) fn now(folder: &Path) -> Option<i64> {
+pub(in crate::store) fn now(folder: &Path) -> Option<i64> {
     Arc::new(DirHandle::new(folder).ok()?).now().ok()
 }
 
 /// Returns the modification time in nanoseconds from which on files may be racy at the time `now`.
-pub(super) fn since(now: i64) -> i64 {
+pub(in crate::store) fn since(now: i64) -> i64 {
     now.saturating_sub(in_nanoseconds(quiet(true)))
 }
 
@@ -40,30 +40,30 @@ fn in_nanoseconds(time: Duration) -> i64 {
 
 /// A version of a file: its modification time, inode and size. Ordered by modification time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FileVersion {
+pub(in crate::store) struct FileVersion {
     /// In nanoseconds by the clock of the file system.
-    pub(super) mtime: i64,
-    pub(super) inode: u64,
-    pub(super) size: u64,
+    pub(in crate::store) mtime: i64,
+    pub(in crate::store) inode: u64,
+    pub(in crate::store) size: u64,
 }
 
 impl FileVersion {
-    pub(super) fn of(stat: &FileStat) -> Self {
+    pub(in crate::store) fn of(stat: &FileStat) -> Self {
         Self { mtime: stat.mtime, inode: stat.inode, size: stat.size }
     }
 
-    pub(super) fn at(path: &Path) -> Option<Self> {
+    pub(in crate::store) fn at(path: &Path) -> Option<Self> {
         path.symlink_metadata().ok().map(|metadata| Self::of(&FileStat::of(&metadata)))
     }
 
     /// Returns the version of a folder: another one after a file in it was created, renamed or removed. Its size, which may
     /// be 0, does not count.
-    pub(super) fn of_folder(path: &Path) -> Option<Self> {
+    pub(in crate::store) fn of_folder(path: &Path) -> Option<Self> {
         Self::at(path).map(|version| Self { size: 1, ..version })
     }
 
     /// Returns how much longer than `now` the file must stay unchanged to be complete; zero if it is complete.
-    pub(super) fn remaining_quiet_time(&self, now: i64) -> Duration {
+    pub(in crate::store) fn remaining_quiet_time(&self, now: i64) -> Duration {
         // A time that is a little later than `now` is that of a save since.
         let age = Duration::from_nanos(u64::try_from(now.saturating_sub(self.mtime)).unwrap_or_default());
         quiet(self.size == 0).saturating_sub(age)
@@ -71,7 +71,7 @@ impl FileVersion {
 
     /// Whether the time is later than any save until `now` can have been, as after a clock was set back: nobody is saving
     /// the file, since that would give it the time of today.
-    pub(super) fn is_of_the_future(&self, now: i64) -> bool {
+    pub(in crate::store) fn is_of_the_future(&self, now: i64) -> bool {
         self.mtime > now.saturating_add(in_nanoseconds(quiet(false)))
     }
 }

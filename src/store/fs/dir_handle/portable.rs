@@ -7,8 +7,8 @@ use std::path::Path;
 pub(super) use std::path::PathBuf as Directory;
 
 use super::{DirEntry, DiskDir, FileType, expect_below, not_below};
+use crate::store::fs::stat::{DirStat, FileStat};
 use crate::store::git::plain_file::{not_plain, open_plain};
-use crate::store::walk::stat::{DirStat, FileStat};
 
 impl DiskDir {
     /// Names a directory; a symbolic link in its place is an error.

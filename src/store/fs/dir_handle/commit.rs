@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::{DirEntry, FileType, expect_below, link_error, not_folder, not_found};
+use crate::store::fs::stat::FileStat;
 use crate::store::git::commit_tree::{CommitTree, TreeBlob, TreeNode};
 use crate::store::git::plain_file::not_plain;
-use crate::store::walk::stat::FileStat;
 
 /// A directory of a commit.
 #[derive(Debug)]

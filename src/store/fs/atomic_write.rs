@@ -7,25 +7,25 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow};
 use tempfile::{PathPersistError, TempPath};
 
+use super::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use super::files::{failpoint_write, folder_of, read_bytes_if_there, remove_stale, sync_folder, synced};
 use super::in_progress_writes::{self, FileVersion};
 use super::rename_noreplace::{self, rename_noreplace};
-use super::walk::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
-use super::walk::stat::FileStat;
+use super::stat::FileStat;
 use crate::env::WaitPolicy;
 
 /// The precondition of replacing or removing a file: it has the bytes that were read, and no program is saving it.
-pub(super) struct ExpectedFile<'a> {
-    pub(super) bytes: &'a [u8],
+pub(in crate::store) struct ExpectedFile<'a> {
+    pub(in crate::store) bytes: &'a [u8],
     /// Whether another program may still be saving a version.
-    pub(super) is_racy: &'a dyn Fn(&FileVersion) -> bool,
+    pub(in crate::store) is_racy: &'a dyn Fn(&FileVersion) -> bool,
     /// How an error names the file.
-    pub(super) shown: &'a str,
+    pub(in crate::store) shown: &'a str,
 }
 
 impl ExpectedFile<'_> {
     /// Returns the version at a path, if it meets the precondition.
-    pub(super) fn find(&self, path: &Path) -> Result<FileVersion> {
+    pub(in crate::store) fn find(&self, path: &Path) -> Result<FileVersion> {
         let version = FileVersion::at(path).filter(|version| !(self.is_racy)(version));
         version.filter(|_| has_content(path, self.bytes)).ok_or_else(|| self.changed())
     }
@@ -40,27 +40,27 @@ fn has_content(path: &Path, bytes: &[u8]) -> bool {
 }
 
 /// A staged file: the new content of a file, durable in a temporary file in the same folder, which is removed on drop.
-pub(super) struct StagedFile {
+pub(in crate::store) struct StagedFile {
     /// Closed, since there may be more of them than a process can open.
     file: TempPath,
     path: PathBuf,
     /// The version of the new file; its modification time is the file system's now.
-    pub(super) version: FileVersion,
+    pub(in crate::store) version: FileVersion,
 }
 
 impl StagedFile {
     /// Writes the temporary file, with the mode of the file that it is to replace.
-    pub(super) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
+    pub(in crate::store) fn new(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::written(path, false, |file| file.write_all(bytes))
     }
 
     /// The same, readable by the user only.
-    pub(super) fn private(path: &Path, bytes: &[u8]) -> Result<Self> {
+    pub(in crate::store) fn private(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::written(path, true, |file| file.write_all(bytes))
     }
 
     /// Writes the temporary file by a function.
-    pub(super) fn written(
+    fn written(
         path: &Path,
         is_private: bool,
         write: impl FnOnce(&mut File) -> io::Result<()>,
@@ -71,7 +71,7 @@ impl StagedFile {
     }
 
     /// Replaces any file at the path; for qipu's own files.
-    pub(super) fn put(self) -> Result<()> {
+    pub(in crate::store) fn put(self) -> Result<()> {
         let path = self.path;
         persisted(self.file.persist(&path)).with_context(|| format!("can't write {}", path.display()))?;
         failpoint_write();
@@ -83,7 +83,7 @@ impl StagedFile {
     /// names, the file is renamed directly after the first check.
     ///
     /// The name is durable once the folder is synced.
-    pub(super) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
+    pub(in crate::store) fn replace(self, expected: &ExpectedFile<'_>) -> Result<Displaced> {
         let Self { file, path, version } = self;
         let failed = || format!("can't write {}", path.display());
         failpoint_write();
@@ -103,7 +103,7 @@ impl StagedFile {
     }
 
     /// Creates the file, on any file system; fails if there is one.
-    pub(super) fn create(self) -> Result<()> {
+    pub(in crate::store) fn create(self) -> Result<()> {
         let Self { file, path, .. } = self;
         failpoint_write();
         rename_noreplace(&file, &path).map_err(|error| match error.kind() {
@@ -120,7 +120,7 @@ impl StagedFile {
 }
 
 /// The old version of a replaced or removed file, under a temporary name; removed on drop.
-pub(super) struct Displaced {
+pub(in crate::store) struct Displaced {
     path: PathBuf,
     /// `None` on a file system that can't exchange names.
     old: Option<TempPath>,
@@ -131,7 +131,7 @@ pub(super) struct Displaced {
 
 impl Displaced {
     /// Removes a file that meets the precondition.
-    pub(super) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
+    pub(in crate::store) fn remove(path: &Path, expected: &ExpectedFile<'_>) -> Result<Self> {
         let failed = || format!("can't remove {}", path.display());
         failpoint_write();
         let old_version = expected.find(path)?;
@@ -153,7 +153,7 @@ impl Displaced {
     }
 
     /// Expects that no program wrote to the old version through a descriptor that was opened before.
-    pub(super) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
+    pub(in crate::store) fn expect_unchanged(&self, expected: &ExpectedFile<'_>) -> Result<()> {
         let Some(old) = &self.old else { return Ok(()) };
         failpoint_write();
         let is_same_version = FileVersion::at(old) == Some(self.old_version);
@@ -163,7 +163,7 @@ impl Displaced {
 
     /// Renames the old version back. If another program replaced the new version meanwhile, its file stays. An error names
     /// also the temporary file if that has content which is in no other file.
-    pub(super) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
+    pub(in crate::store) fn put_back(mut self, bytes: &[u8]) -> Result<()> {
         let failed = format!("can't restore {}", self.path.display());
         failpoint_write();
         let Some(old) = self.old.take() else {
@@ -272,7 +272,7 @@ pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Creates a file, or replaces one that no other program writes to, while its content is made by a function.
-pub(super) fn stream(path: &Path, is_new: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+pub(in crate::store) fn stream(path: &Path, is_new: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
     let new = StagedFile::written(path, false, write)?;
     remove_stale(folder_of(path), new.version.mtime);
     if is_new {

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 
+use super::dir_handle::{is_link, is_temporary};
 use super::rename_noreplace::{is_unsupported, rename_noreplace};
-use super::walk::dir_handle::{is_link, is_temporary};
-use super::walk::stat::FileStat;
+use super::stat::FileStat;
 use crate::store::git::plain_file::{open_plain, read_whole};
 
 /// The greatest length of a text file that is parsed, in bytes: a parser takes many times as much memory.
@@ -17,14 +17,14 @@ const MAX_TEXT: u64 = 1024 * 1024;
 /// The age in nanoseconds from which on a temporary file is stale: no process is still writing it.
 const STALE: i64 = 3_600_000_000_000;
 
-pub(super) fn remove_stale(folder: &Path, now: i64) {
+pub(in crate::store) fn remove_stale(folder: &Path, now: i64) {
     stale(folder, now, FileStat::latest).iter().for_each(|path| drop(fs::remove_file(path)));
 }
 
 /// Lists the user's own stale temporary files in a folder, sorted. `time` is the time of a file by which its age is
 /// computed. The old version of a file has a temporary name while it is being replaced, however old its modification time;
 /// in a folder where that can happen, `time` includes the change time.
-pub(super) fn stale(folder: &Path, now: i64, time: fn(&FileStat) -> i64) -> Vec<PathBuf> {
+pub(in crate::store) fn stale(folder: &Path, now: i64, time: fn(&FileStat) -> i64) -> Vec<PathBuf> {
     let is_stale = |entry: &fs::DirEntry| {
         let is_old = |metadata: &Metadata| time(&FileStat::of(metadata)).saturating_add(STALE) < now;
         is_temporary(&entry.file_name())
@@ -77,7 +77,7 @@ pub(crate) fn make_folders(path: &Path) -> Result<()> {
 }
 
 /// Returns the absolute path of an existing file or folder without symbolic links.
-pub(super) fn canonical(path: &Path) -> Result<PathBuf> {
+pub(in crate::store) fn canonical(path: &Path) -> Result<PathBuf> {
     path.canonicalize().with_context(|| format!("can't read {}", path.display()))
 }
 
@@ -87,7 +87,7 @@ pub(crate) fn is_there(path: &Path) -> Result<bool> {
 }
 
 /// Looks a path up without following a symbolic link; `None` if nothing is there.
-pub(super) fn look_up(path: &Path) -> Result<Option<Metadata>> {
+pub(in crate::store) fn look_up(path: &Path) -> Result<Option<Metadata>> {
     match path.symlink_metadata() {
         Ok(found) => Ok(Some(found)),
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => Ok(None),
@@ -96,7 +96,7 @@ pub(super) fn look_up(path: &Path) -> Result<Option<Metadata>> {
 }
 
 /// Creates a folder and those above it. The names of new ones are durable.
-pub(super) fn make_folder(folder: &Path) -> Result<()> {
+pub(in crate::store) fn make_folder(folder: &Path) -> Result<()> {
     let missing = missing_folders(folder)?;
     fs::create_dir_all(folder).with_context(|| format!("can't create {}", folder.display()))?;
     missing.into_iter().try_for_each(|made| sync_folder(folder_of(made)))
@@ -139,7 +139,7 @@ pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
 
 /// Whether two names that differ by case alone are one file since the file system ignores case: the folder has no entry with
 /// the second one. Two hard links with such names have an entry each.
-pub(super) fn differ_by_case_alone(from: &Path, to: &Path) -> bool {
+pub(in crate::store) fn differ_by_case_alone(from: &Path, to: &Path) -> bool {
     let folded = |path: &Path| path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let inode = |path: &Path| path.symlink_metadata().ok().map(|found| FileStat::of(&found).inode);
     if from == to || from.parent() != to.parent() || folded(from) != folded(to) || inode(from) != inode(to) {
@@ -151,7 +151,7 @@ pub(super) fn differ_by_case_alone(from: &Path, to: &Path) -> bool {
 
 /// Gives a file another name that nothing has, unless it is its own in another case. That is durable when the folders are
 /// synced.
-pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
+pub(in crate::store) fn rename(from: &Path, to: &Path) -> Result<()> {
     failpoint_write();
     let renamed = if differ_by_case_alone(from, to) { fs::rename(from, to) } else { rename_noreplace(from, to) };
     renamed.map_err(|error| match error.kind() {
@@ -162,12 +162,12 @@ pub(super) fn rename(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-pub(super) fn folder_of(path: &Path) -> &Path {
+pub(in crate::store) fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes the names in a folder durable, if the system can sync folders.
-pub(super) fn sync_folder(folder: &Path) -> Result<()> {
+pub(in crate::store) fn sync_folder(folder: &Path) -> Result<()> {
     if !cfg!(unix) {
         return Ok(());
     }
@@ -181,7 +181,7 @@ pub(super) fn sync_folder(folder: &Path) -> Result<()> {
 }
 
 /// Returns the result of an fsync; a file system without fsync (9p, some of FUSE and SMB) counts as success.
-pub(super) fn synced(result: io::Result<()>) -> io::Result<()> {
+pub(in crate::store) fn synced(result: io::Result<()>) -> io::Result<()> {
     #[cfg(test)]
     let result = if CANT_SYNC.get() { Err(rustix::io::Errno::INVAL.into()) } else { result };
     match result {
@@ -227,14 +227,14 @@ pub(crate) fn remove(path: &Path) -> Result<()> {
 
 /// A point between two steps of a write, for tests.
 #[cfg(not(test))]
-pub(super) fn failpoint_write() {}
+pub(in crate::store) fn failpoint_write() {}
 
 /// A point before a note that is to be changed is read, for tests.
 #[cfg(not(test))]
-pub(super) fn failpoint_read() {}
+pub(in crate::store) fn failpoint_read() {}
 
 #[cfg(test)]
-pub(super) use tests::{CANT_SYNC, failpoint_read, failpoint_write};
+pub(in crate::store) use tests::{CANT_SYNC, failpoint_read, failpoint_write};
 
 #[cfg(test)]
 mod tests {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use super::walk::dir_handle::{CommitDir, DirHandle, FileType, is_unreadable, link_error, not_folder, not_found};
+use super::dir_handle::{CommitDir, DirHandle, FileType, is_unreadable, link_error, not_folder, not_found};
 use crate::store::git::commit_tree::{CommitTree, TreeNode};
 use crate::store::git::worktree::common_git_dir;
 
@@ -30,12 +30,12 @@ enum ResolvedPath<'t> {
 
 impl FileTree {
     /// Replaces the files of a working tree by those of a commit.
-    pub(super) fn of_commit(commit: CommitTree) -> Self {
+    pub(in crate::store) fn of_commit(commit: CommitTree) -> Self {
         Self { commit: Some(Arc::new(commit)) }
     }
 
     /// Returns the commit whose files are read.
-    pub(super) fn commit(&self) -> Option<&Arc<CommitTree>> {
+    pub(in crate::store) fn commit(&self) -> Option<&Arc<CommitTree>> {
         self.commit.as_ref()
     }
 
@@ -45,21 +45,21 @@ impl FileTree {
     }
 
     /// Returns the nearest folder that contains a `.git`, from a folder upwards.
-    pub(super) fn repository_root<'d>(&self, dir: &'d Path) -> Option<&'d Path> {
+    pub(in crate::store) fn repository_root<'d>(&self, dir: &'d Path) -> Option<&'d Path> {
         dir.ancestors().find(|dir| self.may_have(&dir.join(GIT)))
     }
 
     /// Returns the root of the main working tree of a repository, from that of a linked one; `None` if `root` is not the
     /// root of a linked one, if the repository is bare, or if the files of a commit are read, which are in no other working
     /// tree.
-    pub(super) fn main_worktree(&self, root: &Path) -> Option<PathBuf> {
+    pub(in crate::store) fn main_worktree(&self, root: &Path) -> Option<PathBuf> {
         let common = common_git_dir(root).filter(|_| !self.is_commit())?;
         let main = common.parent().filter(|_| common.file_name().is_some_and(|name| name == GIT))?;
         Some(main.to_path_buf())
     }
 
     /// Opens a directory. Symbolic links on the way to it are followed; one in its place is an error.
-    pub(super) fn dir(&self, path: &Path) -> io::Result<DirHandle> {
+    pub(in crate::store) fn dir(&self, path: &Path) -> io::Result<DirHandle> {
         match self.resolve(path, false)? {
             ResolvedPath::OnDisk(path) => DirHandle::new(&path),
             ResolvedPath::InCommit(commit, TreeNode::Folder(_), path) => {
@@ -71,44 +71,44 @@ impl FileTree {
     }
 
     /// Whether a file, folder or symbolic link has a path; a link in its place is not followed.
-    pub(super) fn has(&self, path: &Path) -> bool {
+    pub(in crate::store) fn has(&self, path: &Path) -> bool {
         self.kind(path, false).is_some()
     }
 
     /// Whether a path is that of a symbolic link.
-    pub(super) fn is_link(&self, path: &Path) -> bool {
+    pub(in crate::store) fn is_link(&self, path: &Path) -> bool {
         self.kind(path, false) == Some(FileType::Link)
     }
 
     /// Whether a path leads to anything, through symbolic links too.
-    pub(super) fn exists(&self, path: &Path) -> bool {
+    pub(in crate::store) fn exists(&self, path: &Path) -> bool {
         self.kind(path, true).is_some()
     }
 
     /// Whether a path leads to a folder, through symbolic links too.
-    pub(super) fn is_dir(&self, path: &Path) -> bool {
+    pub(in crate::store) fn is_dir(&self, path: &Path) -> bool {
         self.kind(path, true) == Some(FileType::Folder)
     }
 
     /// Whether a path leads to a folder, or may do so: opening it tells why it could not be looked up.
-    pub(super) fn may_be_dir(&self, path: &Path) -> bool {
+    pub(in crate::store) fn may_be_dir(&self, path: &Path) -> bool {
         self.look_up(path, true).map_or_else(|error| may_be_there(&error), |kind| kind == FileType::Folder)
     }
 
     /// Whether a path leads to a folder in which a name can't be looked up.
-    pub(super) fn hides(&self, folder: &Path, name: &str) -> bool {
+    pub(in crate::store) fn hides(&self, folder: &Path, name: &str) -> bool {
         let found = || self.look_up(&folder.join(name), true);
         let is_denied = |error: &io::Error| error.kind() == io::ErrorKind::PermissionDenied;
         self.is_dir(folder) && found().is_err_and(|error| is_denied(&error) || may_be_there(&error))
     }
 
     /// Whether a file, folder or symbolic link has a path, or may have it.
-    pub(super) fn may_have(&self, path: &Path) -> bool {
+    pub(in crate::store) fn may_have(&self, path: &Path) -> bool {
         self.look_up(path, false).map_or_else(|error| may_be_there(&error), |_| true)
     }
 
     /// Whether a path leads to a regular file, through symbolic links too.
-    pub(super) fn is_file(&self, path: &Path) -> bool {
+    pub(in crate::store) fn is_file(&self, path: &Path) -> bool {
         self.kind(path, true) == Some(FileType::File)
     }
 
@@ -127,7 +127,7 @@ impl FileTree {
     }
 
     /// Returns the absolute path of an existing file or folder without symbolic links.
-    pub(super) fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
+    pub(in crate::store) fn canonicalize(&self, path: &Path) -> io::Result<PathBuf> {
         match self.resolve(path, true)? {
             ResolvedPath::OnDisk(path) => path.canonicalize(),
             ResolvedPath::InCommit(commit, _, path) => Ok(commit.root.join(path)),

@@ -11,8 +11,8 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 use rustix::io::{Errno, retry_on_intr};
 
 use super::{DirEntry, DiskDir, FileType, expect_below};
+use crate::store::fs::stat::{DirStat, FileStat};
 use crate::store::git::plain_file::plain_file;
-use crate::store::walk::stat::{DirStat, FileStat};
 
 const FOLDER_FLAGS: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 const NEW_FILE_FLAGS: OFlags = OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW);
