@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 8] = [
 ];
 
 /// The folders of `src/store`, the lowest first.
-const STORE_FOLDERS: [&str; 2] = ["git", "fs"];
+const STORE_FOLDERS: [&str; 3] = ["git", "fs", "index"];
 
 /// The only modules that some modules may import.
 const RESTRICTED: [(&str, &[&str]); 2] = [

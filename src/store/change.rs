@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use super::attachments::ATTACHMENTS;
 use super::index::location::user_cache_dir;
-use super::walk::source_scan::is_markdown;
-use crate::store::NOTE_FOLDERS;
+use crate::note::NOTE_FOLDERS;
 use crate::store::fs::files;
+use crate::store::index::source_scan::is_markdown;
 
 /// A change of a file, with its bytes before (`old`) and after (`new`). Paths are in the store, with `/` between names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Context;
 
-use super::{Config, NOTE_FOLDERS};
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
+use crate::note::NOTE_FOLDERS;
+use crate::store::Config;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::files::{canonical, nearest_folder};
 use crate::store::git::revision::CommitName;

@@ -12,16 +12,17 @@ use globset::{GlobBuilder, GlobMatcher};
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use super::collection_config::{SourceConfig, StoreConfig};
 use super::discover::{self, CollectionScope, relative_to};
-use super::excluded_files::ExcludedFiles;
 use super::guessed_dialect::guessed_dialect;
 use super::user_settings::{self, UserSettings};
-use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
-use super::{Config, Location, NOTE_FOLDERS, claim_trust, config, open_root};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::Dialect;
+use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
+use crate::store::index::excluded_files::ExcludedFiles;
+use crate::store::index::source_scan::{KnownPatterns, SourceRules, patterns_above};
+use crate::store::{Config, Location, claim_trust, config, open_root};
 
 /// The folder of the user's own store, in the user's folder for data.
 const USER_STORE: &str = "qipu";
@@ -535,7 +536,7 @@ impl<'a> CollectionFinder<'a> {
         let dialect = guessed_dialect(&dir);
         let name = folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         let source = SourceConfig { dialect, ..SourceConfig::default() };
-        let omitted = ExcludedFiles::of(&dir, &source).unwrap_or_default();
+        let omitted = ExcludedFiles::new(&dir, dialect, &[]).unwrap_or_default();
         let rules = self.rules(folder, None, omitted);
         self.push_source(&name, dir, rules, &source, &CollectionReason::Option, Arc::default());
         Ok(())
@@ -641,7 +642,7 @@ impl<'a> CollectionFinder<'a> {
                 if self.is_full(&namer.file) {
                     return;
                 }
-                let omitted = match ExcludedFiles::of(&dir, source) {
+                let omitted = match ExcludedFiles::new(&dir, source.dialect, &source.exclude) {
                     Ok(omitted) => omitted,
                     Err(reason) => {
                         return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}"));

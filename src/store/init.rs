@@ -6,9 +6,10 @@ use super::discover::find_own_root;
 use super::discover::{STORE_NAMES, named_store, relative_to};
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
+use crate::note::NOTE_FOLDERS;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::{atomic_write, files};
-use crate::store::{Location, NOTE_FOLDERS, claim_trust, project_root};
+use crate::store::{Location, claim_trust, project_root};
 use crate::warnings;
 
 /// The config of a new store: all settings as comments, with their defaults.

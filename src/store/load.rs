@@ -17,11 +17,9 @@ use super::index::{Index, MIN_BYTES, MIN_NOTES};
 use super::note_file;
 use super::note_handle::NoteHandle;
 use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
-use super::walk::dir_cache::DirCache;
-use super::walk::scan::{self, Scanned, Unreadable};
-use super::walk::source_scan::SourceRules;
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
+use crate::note::NOTE_FOLDERS;
 use crate::note::Note;
 use crate::progress;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
@@ -29,7 +27,10 @@ use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::skipped::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry};
 use crate::store::fs::stat::{FileEntry, FileStat};
 use crate::store::fs::tree::{self, TreeItem};
-use crate::store::{Facts, NOTE_FOLDERS, NoteIdx};
+use crate::store::index::dir_cache::DirCache;
+use crate::store::index::scan::{self, Scanned, Unreadable};
+use crate::store::index::source_scan::SourceRules;
+use crate::store::{Facts, NoteIdx};
 use crate::timings;
 
 /// The initial size of a read buffer in bytes; most notes are shorter.

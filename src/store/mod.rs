@@ -10,7 +10,6 @@ mod collection_config;
 mod commit_authors;
 mod config;
 mod discover;
-mod excluded_files;
 mod external_dir;
 mod find_collections;
 mod fs;
@@ -43,7 +42,6 @@ mod unfreed;
 mod unreadable_and_leftover;
 mod user_file;
 mod user_settings;
-mod walk;
 mod watch;
 
 use std::cmp::Ordering;
@@ -74,6 +72,7 @@ pub use git::source_text::{SourceText, words};
 use in_progress_notes::InProgressNotes;
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
+pub(crate) use index::source_scan::is_ignored_by_git;
 pub use init::{InitPlan, InitResult, MadeFile, init};
 #[cfg(test)]
 pub(crate) use lock::HELD;
@@ -95,12 +94,10 @@ pub use text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextI
 pub use user_file::{StateFile, export, export_folder, export_stream, read_user_file};
 use user_settings::UserSettings;
 pub use user_settings::UserTrust;
-pub(crate) use walk::source_scan::is_ignored_by_git;
 pub use watch::{ChangeWatcher, fingerprint};
 
 use crate::env::Today;
 use crate::error::{Error, ErrorKind};
-pub use crate::note::NOTE_FOLDERS;
 use crate::note::{Diagnostic, Note, NoteId};
 use crate::timings;
 use crate::warnings;

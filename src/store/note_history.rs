@@ -4,12 +4,12 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::project_files::repository_of;
-use super::walk::source_scan::is_markdown;
 use super::{NoteIdx, SourceText, Store};
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
 use crate::store::git::history::{Blob, FileCommit, GitHistory};
 use crate::store::git::revision::no_history;
+use crate::store::index::source_scan::is_markdown;
 
 /// A version of a note, and the one before it.
 #[derive(Debug)]

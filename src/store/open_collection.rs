@@ -18,12 +18,12 @@ use super::linked_files::FilesByName;
 use super::load::{self, Loaded, RecentFiles};
 use super::note_handle::NoteHandle;
 use super::text_index_builder::TextIndex;
-use super::walk::source_scan::SourceRules;
 use crate::error::Error;
 use crate::note::{Dialect, normalize_path};
 use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::skipped::IgnoredEntry;
+use crate::store::index::source_scan::SourceRules;
 use crate::store::{IndexBuilderFactory, Location, NoteIdx};
 
 /// A collection of an open store.

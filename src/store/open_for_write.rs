@@ -16,11 +16,12 @@ use super::note_handle::NoteHandle;
 use super::redo_log;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
+use crate::note::NOTE_FOLDERS;
 use crate::note::{MAX_BYTES, Note};
 use crate::store::fs::files;
 use crate::store::fs::files::folder_of;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
-use crate::store::{IndexBuilderFactory, Location, NOTE_FOLDERS, PENDING_FILE, Store, find_root, relative_to};
+use crate::store::{IndexBuilderFactory, Location, PENDING_FILE, Store, find_root, relative_to};
 use crate::warnings;
 
 /// The most times that a store is read until no other program seems to be saving what the plan depends on. A file that is

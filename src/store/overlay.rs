@@ -9,9 +9,10 @@ use foldhash::fast::RandomState;
 
 use super::in_progress_notes::InProgressNotes;
 use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
-use super::{NOTE_FOLDERS, NoteHandle, Store, config, in_order, sorted};
+use crate::note::NOTE_FOLDERS;
 use crate::note::Note;
 use crate::store::fs::tree::is_hidden;
+use crate::store::{NoteHandle, Store, config, in_order, sorted};
 
 impl Store {
     /// Returns the path in the store of the note that a file is or would be, from its absolute path. `None` for a file that

@@ -7,10 +7,10 @@ use super::Location;
 use super::discover::project_root;
 use super::find_collections::find_collections;
 use super::guessed_dialect::vault_dialect;
-use super::walk::source_scan::{KnownPatterns, SourceRules, patterns_above};
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 use crate::store::fs::file_tree::FileTree;
+use crate::store::index::source_scan::{KnownPatterns, SourceRules, patterns_above};
 
 /// The folders by which projects name their documents, and what they contain.
 const FOLDERS: [(&str, Dialect); 11] = [

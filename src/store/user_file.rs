@@ -11,10 +11,11 @@ use super::attachments::ATTACHMENTS;
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
 use crate::error::{self, Error};
 use crate::note::MARKDOWN_ENDINGS;
+use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use crate::store::fs::{atomic_write, files};
 use crate::store::git::plain_file::{open_plain, read_whole};
-use crate::store::{Location, NOTE_FOLDERS, Store, expect_inside, find_root};
+use crate::store::{Location, Store, expect_inside, find_root};
 
 /// The most bytes of a file that the user names: a pack with all the attachments that one command reads, in base64.
 const MAX_USER_FILE: u64 = 1 << 30;

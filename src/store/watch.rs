@@ -7,9 +7,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use super::find_collections::{FoundCollection, find_collections};
-use super::walk::scan;
 use super::{Location, config};
 use crate::error::Error;
+use crate::store::index::scan;
 
 /// Returns a fingerprint of the collections of a store: a hash over the stats of their notes and configs. Reads no note.
 ///
@@ -107,9 +107,10 @@ mod reports {
     use rustix::fs::inotify::{self, CreateFlags, ReadFlags, Reader, WatchFlags};
     use rustix::io::Errno;
 
-    use super::super::{Location, NOTE_FOLDERS, config};
+    use crate::note::NOTE_FOLDERS;
     use crate::store::fs::dir_handle::{DirHandle, FileType};
     use crate::store::fs::stat::DirStat;
+    use crate::store::{Location, config};
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
     /// (`/proc/sys/fs/inotify/max_user_watches`), and other programs need them too.

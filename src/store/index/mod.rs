@@ -1,9 +1,12 @@
-//! The index: the stats and records of notes and the index of their texts, so that unchanged files are not read again.
+//! The scan, which finds the files of notes and those that changed, and the index: their stats and records and the index of
+//! their texts, so that unchanged files are not read again.
 //!
-//! It can be deleted at any time. A file whose stat differs or was racy is read again; a damaged index counts as none.
+//! The index can be deleted at any time. A file whose stat differs or was racy is read again; a damaged index counts as none.
 
 pub(crate) mod column_store;
 pub(crate) mod container;
+pub(crate) mod dir_cache;
+pub(super) mod excluded_files;
 pub(crate) mod file_table;
 mod id_compression;
 pub(crate) mod location;
@@ -12,7 +15,9 @@ pub(crate) mod record_builder;
 mod record_codec;
 pub(crate) mod record_fields;
 pub(crate) mod records;
+pub(crate) mod scan;
 pub(crate) mod sidecar;
+pub(crate) mod source_scan;
 mod stat_diff;
 pub(crate) mod writer;
 

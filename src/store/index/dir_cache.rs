@@ -11,10 +11,10 @@ use std::sync::{Arc, OnceLock};
 use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
+use super::file_table::FileCursor;
+use super::{Index, racy_timestamps, sidecar};
 use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::stat::{DirStat, FileEntry};
-use crate::store::index::file_table::FileCursor;
-use crate::store::index::{Index, racy_timestamps, sidecar};
 
 /// The switch of the cache. Without it every directory is listed by every command.
 const IS_ENABLED: bool = true;

@@ -11,10 +11,10 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rayon::prelude::*;
 
+use super::excluded_files::ExcludedFiles;
 use super::scan::{Scanned, may_differ_from_real, sorted};
 use crate::error::{Error, ErrorKind};
 use crate::note::MARKDOWN_ENDINGS;
-use crate::store::excluded_files::ExcludedFiles;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::skipped::{

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use globset::{GlobBuilder, GlobMatcher};
 use serde_json::Value;
 
-use super::collection_config::SourceConfig;
 use crate::escape::abbreviated;
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::DirHandle;
@@ -30,12 +29,12 @@ pub(crate) struct ExcludedFiles {
 }
 
 impl ExcludedFiles {
-    /// Reads the settings of a source.
+    /// Compiles the patterns of a source, and reads where an Obsidian vault has its templates.
     ///
     /// # Errors
     /// The end of a sentence that begins with the source, for a pattern that is not valid.
-    pub(super) fn of(dir: &DirHandle, source: &SourceConfig) -> Result<Self, String> {
-        if source.exclude.len() > MAX_PATTERNS {
+    pub(in crate::store) fn new(dir: &DirHandle, dialect: Dialect, exclude: &[String]) -> Result<Self, String> {
+        if exclude.len() > MAX_PATTERNS {
             return Err(format!("excludes more than {MAX_PATTERNS} patterns"));
         }
         let pattern = |text: &String| {
@@ -44,8 +43,8 @@ impl ExcludedFiles {
             let refused = || format!("excludes `{}`, which is not a valid glob", abbreviated(text));
             glob.map(|glob| glob.compile_matcher()).ok_or_else(refused)
         };
-        let patterns = source.exclude.iter().map(pattern).collect::<Result<_, _>>()?;
-        let folders = if source.dialect == Dialect::Obsidian { template_folders(dir) } else { Vec::new() };
+        let patterns = exclude.iter().map(pattern).collect::<Result<_, _>>()?;
+        let folders = if dialect == Dialect::Obsidian { template_folders(dir) } else { Vec::new() };
         Ok(Self { patterns, folders })
     }
 

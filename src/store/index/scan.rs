@@ -10,12 +10,12 @@ use rayon::Scope;
 use rayon::prelude::*;
 
 use super::dir_cache::{CachedDir, DirCache, DirListing, VisitedDir};
+use super::file_table::FileCursor;
 use crate::error::{Error, ErrorKind};
-use crate::store::NOTE_FOLDERS;
+use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::{DirEntry, DirHandle, FileType, is_unreadable};
 use crate::store::fs::skipped::{FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry};
 use crate::store::fs::stat::{DirStat, FileEntry, FileStat};
-use crate::store::index::file_table::FileCursor;
 
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
