@@ -5,12 +5,11 @@ use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
 use crate::store::Store;
+use crate::store::collections::layout::ATTACHMENTS;
 use crate::store::fs::dir_handle::{FileType, is_link};
 use crate::store::fs::files;
 use crate::store::fs::skipped::{FOLDER_UNREADABLE, IgnoredEntry};
 use crate::store::fs::tree::{self, TreeItem};
-
-pub(super) const ATTACHMENTS: &str = "attachments";
 
 impl Store {
     /// Lists the paths of the attachments in the store, sorted. Hidden files and symbolic links are skipped.

@@ -5,9 +5,9 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::attachments::ATTACHMENTS;
 use super::index::location::user_cache_dir;
 use crate::note::NOTE_FOLDERS;
+use crate::store::collections::layout::ATTACHMENTS;
 use crate::store::fs::files;
 use crate::store::index::source_scan::is_markdown;
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::Store;
 use crate::error::Error;
+use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::tree::{self, TreeItem};
 
@@ -54,8 +55,7 @@ impl ExternalDir {
         let is_store = |path: &Path| {
             let below = path.file_name().filter(|name| *name == "qipu").and_then(|_| dir.folder(path).ok());
             let is = |below: &DirHandle, name: &str, kind| below.kind(name.as_ref()) == Some(kind);
-            below
-                .is_some_and(|below| is(&below, "config.toml", FileType::File) && is(&below, "notes", FileType::Folder))
+            below.is_some_and(|below| is(&below, CONFIG_FILE, FileType::File) && is(&below, "notes", FileType::Folder))
         };
         for item in tree::items(&dir, "", |path| !tree::is_hidden(path) && !is_store(path)) {
             if item.path.as_os_str().is_empty() {

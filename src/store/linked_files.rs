@@ -3,11 +3,12 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
-use super::{NoteHandle, Store, discover, project_root};
 use crate::note::Dialect;
+use crate::store::collections::discover;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 use crate::store::fs::tree::{is_hidden, items};
 use crate::store::index::source_scan::is_markdown;
+use crate::store::{NoteHandle, Store, project_root};
 
 /// The deepest folder of a vault whose files are found by name.
 const MAX_DEPTH: usize = 64;

@@ -1,23 +1,15 @@
 //! The store: the only reader and writer of files.
 
-mod at_commit;
 mod attachments;
 mod built_index;
 mod change;
-mod claim_trust;
-mod collection;
-mod collection_config;
+mod collections;
 mod commit_authors;
-mod config;
-mod discover;
 mod external_dir;
-mod find_collections;
 mod fs;
 pub(crate) mod git;
-mod guessed_dialect;
 mod in_progress_notes;
 mod index;
-mod init;
 mod journal_day;
 mod linked_files;
 mod load;
@@ -36,14 +28,15 @@ mod project_files;
 mod redo_log;
 mod shown_notes;
 mod shown_record;
-mod suggest_sources;
 mod text_index_builder;
 mod unfreed;
 mod unreadable_and_leftover;
 mod user_file;
-mod user_settings;
 mod watch;
 
+use collections::discover::open_root;
+use collections::layout::TEMPLATES;
+use collections::trusted_stores;
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -53,13 +46,17 @@ use rayon::prelude::*;
 
 pub use change::Change;
 pub(crate) use change::diff;
-pub use collection::{Authority, Collection, CollectionReason, PROJECT};
-pub use config::{BlocksSetting, Config, ContextConfig, UnknownKey};
-pub use discover::{CollectionScope, Location, expect_inside, find_root, project_root};
-pub(crate) use discover::{normalize_lexically, relative_to, shown_in};
+pub use collections::collection::{Authority, Collection, CollectionReason, PROJECT};
+pub use collections::config::{BlocksSetting, Config, ContextConfig, UnknownKey};
+pub use collections::discover::{CollectionScope, Location, expect_inside, find_root, project_root};
+pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_in};
+use collections::find::{FoundCollections, find_collections, find_target_with_names};
+pub use collections::find::{SettingFinding, user_store};
+pub use collections::init::{InitPlan, InitResult, MadeFile, init};
+pub use collections::suggest::{SuggestedSource, suggested_sources};
+use collections::user_settings::UserSettings;
+pub use collections::user_settings::UserTrust;
 pub use external_dir::{ExternalDir, ExternalFile};
-use find_collections::FoundCollections;
-pub use find_collections::{SettingFinding, user_store};
 use fs::dir_handle::DirHandle;
 pub use fs::file_tree::FileTree;
 #[cfg(test)]
@@ -73,7 +70,6 @@ use in_progress_notes::InProgressNotes;
 use index::location::IndexLocation;
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
-pub use init::{InitPlan, InitResult, MadeFile, init};
 #[cfg(test)]
 pub(crate) use lock::HELD;
 pub use lock::Lock;
@@ -89,11 +85,8 @@ pub use open_for_write::{Dependence, Planned};
 pub use project_files::{MAX_SOURCE, ProjectFiles};
 pub use shown_notes::ShownNotes;
 pub use shown_record::{ShownRecord, hash_of_part};
-pub use suggest_sources::{SuggestedSource, suggested_sources};
 pub use text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 pub use user_file::{StateFile, export, export_folder, export_stream, read_user_file};
-use user_settings::UserSettings;
-pub use user_settings::UserTrust;
 pub use watch::{ChangeWatcher, fingerprint};
 
 use crate::env::Today;
@@ -102,10 +95,7 @@ use crate::note::{Diagnostic, Note, NoteId};
 use crate::timings;
 use crate::warnings;
 
-const PENDING_FILE: &str = ".qipu-pending";
-
-/// The greatest lengths of a config and a template that are read, in bytes: a parser takes many times as much memory.
-const MAX_CONFIG: u64 = 256 * 1024;
+/// The greatest length of a template that is read, in bytes: a parser takes many times as much memory.
 const MAX_TEMPLATE: u64 = 256 * 1024;
 
 /// The most ids or paths that an error lists.
@@ -165,11 +155,6 @@ fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHa
     }
 }
 
-fn open_root(files: &FileTree, root: &Path) -> Result<Arc<DirHandle>, Error> {
-    let opened = files.dir(root).map(Arc::new);
-    opened.map_err(|error| Error::new(ErrorKind::Store, format!("can't read {}: {error}", root.display())))
-}
-
 /// Returns the shown path of a store and facts about its index, which a builder rebuilds first if there is one.
 ///
 /// # Errors
@@ -207,7 +192,7 @@ impl Store {
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
     ) -> Result<Self, Error> {
-        let found = find_collections::find_collections(location, current_dir)?;
+        let found = find_collections(location, current_dir)?;
         Ok(Self::open_found(found, location, current_dir, builder, None)?.0)
     }
 
@@ -229,7 +214,7 @@ impl Store {
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
     ) -> Result<(Self, load::RecentFiles), Error> {
-        let (target, other_names) = find_collections::find_target_with_names(location, current_dir)?;
+        let (target, other_names) = find_target_with_names(location, current_dir)?;
         let found = FoundCollections { all: vec![target], other_names, ..FoundCollections::default() };
         let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
         Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
@@ -403,7 +388,8 @@ impl Store {
     pub fn trusted_collections(&self) -> Vec<bool> {
         let settings = self.settings.as_deref();
         let is_trusted = |one: &CollectionReader| {
-            !one.about.is_source() && (one.root.as_os_str().is_empty() || claim_trust::is_trusted(&one.root, settings))
+            !one.about.is_source()
+                && (one.root.as_os_str().is_empty() || trusted_stores::is_trusted(&one.root, settings))
         };
         let stores: Vec<bool> = self.collections.iter().map(is_trusted).collect();
         let is_first_trusted = stores.first() == Some(&true);
@@ -487,7 +473,7 @@ impl Store {
         if self.is_source() || NoteId::parse(kind).is_none() {
             return Ok(None);
         }
-        let path = format!("templates/{kind}.md");
+        let path = format!("{TEMPLATES}/{kind}.md");
         let Some(bytes) = self.file_of(&path, MAX_TEMPLATE)? else { return Ok(None) };
         let text = String::from_utf8(bytes);
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))

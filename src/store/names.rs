@@ -5,14 +5,15 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::collection::Collection;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::CollectionReader;
-use super::{MAX_CANDIDATES, OWN_FIELDS, Store, discover};
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
+use crate::store::collections::collection::Collection;
+use crate::store::collections::discover;
+use crate::store::{MAX_CANDIDATES, OWN_FIELDS, Store};
 
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
-use super::collection::{Authority, Collection, PROJECT};
 use super::index::record_fields::{
     ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
@@ -17,6 +16,7 @@ use crate::note::{
     CONFLICT, CodeRef, ContentSource, Diagnostic, Dialect, InlineLink, Note, NoteId, Retired, Status, SummarySource,
     UserFields, Value, Verification, code_refs_of,
 };
+use crate::store::collections::collection::{Authority, Collection, PROJECT};
 
 /// A note of an open store.
 ///

@@ -8,20 +8,20 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
-use super::collection::CollectionReason;
-use super::find_collections::find_target;
 use super::in_progress_notes::InProgressNotes;
 use super::lock::{Lock, LockState};
 use super::note_handle::NoteHandle;
 use super::redo_log;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
-use crate::note::NOTE_FOLDERS;
-use crate::note::{MAX_BYTES, Note};
+use crate::note::{MAX_BYTES, NOTE_FOLDERS, Note};
+use crate::store::collections::collection::CollectionReason;
+use crate::store::collections::find::find_target;
+use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::files;
 use crate::store::fs::files::folder_of;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
-use crate::store::{IndexBuilderFactory, Location, PENDING_FILE, Store, find_root, relative_to};
+use crate::store::{IndexBuilderFactory, Location, Store, find_root, relative_to};
 use crate::warnings;
 
 /// The most times that a store is read until no other program seems to be saving what the plan depends on. A file that is

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::collection::Collection;
-use super::find_collections::find_target;
 use super::{Location, NoteIdx, Store};
 use crate::error::{Error, ErrorKind};
 use crate::note::{COLLECTION_MARK, NoteId};
+use crate::store::collections::collection::Collection;
+use crate::store::collections::find::find_target;
 
 impl Store {
     /// Whether drafts of agents wait for a person in this collection: its own config says so, or that of the project from

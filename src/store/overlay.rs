@@ -9,10 +9,10 @@ use foldhash::fast::RandomState;
 
 use super::in_progress_notes::InProgressNotes;
 use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
-use crate::note::NOTE_FOLDERS;
-use crate::note::Note;
+use crate::note::{NOTE_FOLDERS, Note};
+use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::fs::tree::is_hidden;
-use crate::store::{NoteHandle, Store, config, in_order, sorted};
+use crate::store::{NoteHandle, Store, in_order, sorted};
 
 impl Store {
     /// Returns the path in the store of the note that a file is or would be, from its absolute path. `None` for a file that
@@ -38,8 +38,8 @@ impl Store {
     /// Returns the path of the config of the first store, if a file is that.
     pub fn settings_path(&self, file: &Path) -> Option<String> {
         let real = file.canonicalize().ok()?;
-        let is_config = !self.is_source() && real == self.first().root.join(config::FILE);
-        is_config.then(|| config::FILE.to_owned())
+        let is_config = !self.is_source() && real == self.first().root.join(CONFIG_FILE);
+        is_config.then(|| CONFIG_FILE.to_owned())
     }
 
     /// Returns the absolute path of the file at a path in the store.

@@ -9,8 +9,8 @@ use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
 use super::Store;
-use super::discover::{STORE_NAMES, project_root};
 use crate::note::is_project_path;
+use crate::store::collections::discover::{STORE_NAMES, project_root};
 use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::git::history::GitHistory;
@@ -67,7 +67,7 @@ impl Store {
     /// resolved without accessing the disk. `None` for a path outside the project.
     pub fn project_path(&self, path: &str) -> Option<String> {
         let folder = self.project_folder()?;
-        let path = super::discover::normalize_lexically(&self.current_dir.join(path));
+        let path = crate::store::collections::discover::normalize_lexically(&self.current_dir.join(path));
         let below = path.strip_prefix(folder).ok()?;
         let names = below.components().map(|part| part.as_os_str().to_str());
         Some(names.collect::<Option<Vec<_>>>()?.join("/"))

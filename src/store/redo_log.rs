@@ -20,7 +20,7 @@ use super::change::{Change, ChangedFolder, confine, confine_and_make_folder};
 use super::index::location::user_cache_dir;
 use super::lock::{Heartbeat, Lock};
 use crate::progress;
-use crate::store::PENDING_FILE;
+use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use crate::store::fs::files;
 use crate::store::fs::in_progress_writes::{self, FileVersion};

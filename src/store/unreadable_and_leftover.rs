@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use super::index::location::FOLDER as CACHE;
 use crate::error::{Error, ErrorKind};
 use crate::note::NoteId;
+use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::dir_handle::FileType;
 use crate::store::fs::skipped::{IgnoredEntry, is_skipped};
 use crate::store::fs::stat::FileStat;
 use crate::store::fs::{files, in_progress_writes};
-use crate::store::{Location, MAX_CANDIDATES, PENDING_FILE, SettingFinding, Store, load, redo_log};
+use crate::store::{Location, MAX_CANDIDATES, SettingFinding, Store, load, redo_log};
 
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];

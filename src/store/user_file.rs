@@ -7,21 +7,21 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 
-use super::attachments::ATTACHMENTS;
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
-use crate::error::{self, Error};
-use crate::note::MARKDOWN_ENDINGS;
-use crate::note::NOTE_FOLDERS;
+use crate::error::Error;
+use crate::note::{MARKDOWN_ENDINGS, NOTE_FOLDERS};
+use crate::store::collections::layout::{ATTACHMENTS, CONFIG_FILE, TEMPLATES};
 use crate::store::fs::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use crate::store::fs::{atomic_write, files};
 use crate::store::git::plain_file::{open_plain, read_whole};
+use crate::store::index::location::FOLDER as CACHE;
 use crate::store::{Location, Store, expect_inside, find_root};
 
 /// The most bytes of a file that the user names: a pack with all the attachments that one command reads, in base64.
 const MAX_USER_FILE: u64 = 1 << 30;
 
 /// The names in a store that belong to qipu, besides hidden ones and the folders of notes.
-const OWN_NAMES: [&str; 4] = [ATTACHMENTS, "cache", "config.toml", "templates"];
+const OWN_NAMES: [&str; 4] = [ATTACHMENTS, CACHE, CONFIG_FILE, TEMPLATES];
 
 /// The bytes at the beginning of an export that tell what it is.
 const MAX_BEGINNING: u64 = 64;

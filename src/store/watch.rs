@@ -6,9 +6,10 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use super::find_collections::{FoundCollection, find_collections};
-use super::{Location, config};
 use crate::error::Error;
+use crate::store::Location;
+use crate::store::collections::find::{FoundCollection, find_collections};
+use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::index::scan;
 
 /// Returns a fingerprint of the collections of a store: a hash over the stats of their notes and configs. Reads no note.
@@ -30,7 +31,7 @@ pub fn fingerprint(location: &Location, current_dir: &Path) -> Result<u64, Error
             Err(error) if ordinal == 0 => return Err(error),
             Err(_) => {}
         }
-        dir.file_stat(config::FILE.as_ref()).ok().flatten().hash(&mut hasher);
+        dir.file_stat(CONFIG_FILE.as_ref()).ok().flatten().hash(&mut hasher);
     }
     Ok(hasher.finish())
 }
@@ -108,9 +109,10 @@ mod reports {
     use rustix::io::Errno;
 
     use crate::note::NOTE_FOLDERS;
+    use crate::store::Location;
+    use crate::store::collections::layout::CONFIG_FILE;
     use crate::store::fs::dir_handle::{DirHandle, FileType};
     use crate::store::fs::stat::DirStat;
-    use crate::store::{Location, config};
 
     /// The most folders that are watched: a user may have some thousand watches in all on small machines
     /// (`/proc/sys/fs/inotify/max_user_watches`), and other programs need them too.
@@ -208,7 +210,7 @@ mod reports {
         let Some(name) = name else { return (true, true) };
         if is_root {
             let is_folder = NOTE_FOLDERS.iter().any(|folder| folder.as_bytes() == name);
-            return (is_folder || name == config::FILE.as_bytes(), is_folder);
+            return (is_folder || name == CONFIG_FILE.as_bytes(), is_folder);
         }
         let is_folder = events.contains(ReadFlags::ISDIR);
         let is_ours = !name.starts_with(b".") && (is_folder || name.ends_with(b".md"));

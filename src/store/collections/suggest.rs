@@ -3,9 +3,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Location;
-use super::discover::project_root;
-use super::find_collections::find_collections;
+use super::discover::{Location, project_root};
+use super::find::find_collections;
 use super::guessed_dialect::vault_dialect;
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::{DirHandle, FileType};

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::collection_config::{SourceConfig, StoreConfig};
+use super::document_config::{SourceConfig, StoreConfig};
 use crate::error::{Error, ErrorKind};
 use crate::store::fs::files;
 
 /// The file in the user's configuration folder.
-pub(super) const FILE: &str = "qipu/config.toml";
+pub(in crate::store) const FILE: &str = "qipu/config.toml";
 
 /// The table `[trust]` of the user; numbers are 0 to 1.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -28,14 +28,14 @@ pub struct UserTrust {
 /// The user's settings.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
-pub(super) struct UserSettings {
-    pub(super) trust: UserTrust,
+pub(in crate::store) struct UserSettings {
+    pub(in crate::store) trust: UserTrust,
     /// Folders of markdown that are read with every store.
-    pub(super) sources: Vec<SourceConfig>,
+    pub(in crate::store) sources: Vec<SourceConfig>,
     /// Stores that are read with every store.
-    pub(super) stores: Vec<StoreConfig>,
+    pub(in crate::store) stores: Vec<StoreConfig>,
     /// The folders of repositories whose stores may name folders outside the repository.
-    pub(super) allowed_repositories: Vec<PathBuf>,
+    pub(in crate::store) allowed_repositories: Vec<PathBuf>,
 }
 
 impl UserTrust {
@@ -50,7 +50,7 @@ impl UserSettings {
     ///
     /// # Errors
     /// `Store` if the file can't be read or is not valid, with the line.
-    pub(super) fn load(settings: Option<&Path>) -> Result<Self, Error> {
+    pub(in crate::store) fn load(settings: Option<&Path>) -> Result<Self, Error> {
         let Some(path) = settings.map(|settings| settings.join(FILE)) else { return Ok(Self::default()) };
         let invalid = |reason: String| {
             Error::new(ErrorKind::Store, format!("your settings in {} are not valid: {reason}", path.display()))
@@ -75,14 +75,14 @@ impl UserSettings {
     }
 
     /// Returns the paths of allowed repositories that are relative, which allow none.
-    pub(super) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
+    pub(in crate::store) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
         let is_relative =
             |path: &&Path| !path.is_absolute() && !path.to_str().is_some_and(|path| path.starts_with("~/"));
         self.allowed_repositories.iter().map(PathBuf::as_path).filter(is_relative)
     }
 
     /// Whether the user, whose home is given, allows a repository to name folders outside it; `root` without symbolic links.
-    pub(super) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
+    pub(in crate::store) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
         let is_root = |allowed: PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
         let path = |allowed: &PathBuf| match (allowed.to_str().and_then(|path| path.strip_prefix("~/")), home) {
             (Some(below), Some(home)) => home.join(below),

@@ -10,19 +10,20 @@ use std::sync::Arc;
 use globset::{GlobBuilder, GlobMatcher};
 
 use super::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
-use super::collection_config::{SourceConfig, StoreConfig};
-use super::discover::{self, CollectionScope, relative_to};
+use super::config::Config;
+use super::discover::{self, CollectionScope, Location, open_root, relative_to};
+use super::document_config::{SourceConfig, StoreConfig};
 use super::guessed_dialect::guessed_dialect;
+use super::layout::CONFIG_FILE;
+use super::trusted_stores;
 use super::user_settings::{self, UserSettings};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
-use crate::note::Dialect;
-use crate::note::NOTE_FOLDERS;
+use crate::note::{Dialect, NOTE_FOLDERS};
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::index::excluded_files::ExcludedFiles;
 use crate::store::index::source_scan::{KnownPatterns, SourceRules, patterns_above};
-use crate::store::{Config, Location, claim_trust, config, open_root};
 
 /// The folder of the user's own store, in the user's folder for data.
 const USER_STORE: &str = "qipu";
@@ -35,19 +36,19 @@ const MAX_PATH: usize = 4_096;
 
 /// A collection that counts.
 #[derive(Debug, Clone)]
-pub(super) struct FoundCollection {
-    pub(super) name: String,
-    pub(super) root: PathBuf,
-    pub(super) dir: Arc<DirHandle>,
-    pub(super) dialect: Dialect,
-    pub(super) is_writable: bool,
-    pub(super) reason: CollectionReason,
+pub(in crate::store) struct FoundCollection {
+    pub(in crate::store) name: String,
+    pub(in crate::store) root: PathBuf,
+    pub(in crate::store) dir: Arc<DirHandle>,
+    pub(in crate::store) dialect: Dialect,
+    pub(in crate::store) is_writable: bool,
+    pub(in crate::store) reason: CollectionReason,
     /// On whose word it counts.
-    pub(super) authority: Authority,
+    pub(in crate::store) authority: Authority,
     /// The config of a store; that of the store that names a source.
-    pub(super) config: Arc<Config>,
+    pub(in crate::store) config: Arc<Config>,
     /// The rules of a source.
-    pub(super) rules: Option<Arc<SourceRules>>,
+    pub(in crate::store) rules: Option<Arc<SourceRules>>,
 }
 
 impl FoundCollection {
@@ -79,11 +80,11 @@ pub struct SettingFinding {
 
 /// The collections that count, the first one that of the project, and the settings without effect.
 #[derive(Debug, Default, Clone)]
-pub(super) struct FoundCollections {
-    pub(super) all: Vec<FoundCollection>,
-    pub(super) findings: Vec<SettingFinding>,
+pub(in crate::store) struct FoundCollections {
+    pub(in crate::store) all: Vec<FoundCollection>,
+    pub(in crate::store) findings: Vec<SettingFinding>,
     /// The other names of all collections, of those that `--only` leaves out too.
-    pub(super) other_names: Arc<OtherNames>,
+    pub(in crate::store) other_names: Arc<OtherNames>,
 }
 
 /// Who names a collection.
@@ -115,7 +116,7 @@ struct SplitPath {
 /// # Errors
 /// `NoStore` if there are none; `Store` if the first store or the user's settings can't be read; `Usage` for a name behind
 /// `--only` that no collection has.
-pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Result<FoundCollections, Error> {
+pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path) -> Result<FoundCollections, Error> {
     // What depends on the user's trust fails later; other answers are given.
     let (user, invalid) = match UserSettings::load(location.settings.as_deref()) {
         Ok(user) => (user, None),
@@ -155,7 +156,7 @@ pub(super) fn find_collections(location: &Location, current_dir: &Path) -> Resul
 ///
 /// # Errors
 /// As [`find_collections`]; `Usage` for a name that no collection has, and for a source that is not writable.
-pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
+pub(in crate::store) fn find_target(location: &Location, current_dir: &Path) -> Result<FoundCollection, Error> {
     let Some(name) = location.to.as_ref().filter(|name| *name != PROJECT) else {
         let root = discover::find_root(location, current_dir).map_err(|error| or_to_user(error, location))?;
         let dir = open_root(&location.files, &root)?;
@@ -174,7 +175,7 @@ pub(super) fn find_target(location: &Location, current_dir: &Path) -> Result<Fou
 ///
 /// # Errors
 /// As [`find_target`].
-pub(super) fn find_target_with_names(
+pub(in crate::store) fn find_target_with_names(
     location: &Location,
     current_dir: &Path,
 ) -> Result<(FoundCollection, Arc<OtherNames>), Error> {
@@ -304,7 +305,7 @@ fn divide_files(all: &mut [FoundCollection]) {
 
 /// Sets the authority of each collection, before `--only` leaves any out. What lies in the repository of the
 /// project has that of the repository, whatever else names it.
-pub(super) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
+pub(in crate::store) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
     let project = all.first().filter(|first| first.rules.is_none() && !first.reason.is_of_user());
     let folder = project.map(|project| discover::project_folder(&project.root));
     let repository = folder.map(|folder| files.repository_root(folder).unwrap_or(folder).to_path_buf());
@@ -454,7 +455,7 @@ impl<'a> CollectionFinder<'a> {
     /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
     fn find_ignored_trust(&mut self, root: &Path, config: &Config) {
         let is_empty = config.trust.authors.is_empty() && config.trust.hosts.is_empty();
-        if !is_empty && !claim_trust::is_trusted(root, self.location.settings.as_deref()) {
+        if !is_empty && !trusted_stores::is_trusted(root, self.location.settings.as_deref()) {
             let message = "[trust] makes no note more trusted, because you do not trust the store; `qipu init --trust` \
                            lets it";
             self.add_finding(&self.shown_config(root), "trust-ignored", message.to_owned());
@@ -464,7 +465,7 @@ impl<'a> CollectionFinder<'a> {
     /// Returns the path of a store's config as it is shown.
     fn shown_config(&self, root: &Path) -> String {
         let shown = relative_to(root, self.current_dir);
-        format!("{}{}", shown.strip_prefix("./").unwrap_or(&shown), config::FILE)
+        format!("{}{}", shown.strip_prefix("./").unwrap_or(&shown), CONFIG_FILE)
     }
 
     /// Adds the stores of the folders above the first store, up to the root of the repository.

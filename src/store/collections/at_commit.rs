@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::Location;
+use super::discover::Location;
 use crate::error::Error;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::git::commit_tree::CommitTree;

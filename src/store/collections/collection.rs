@@ -9,17 +9,17 @@ use crate::note::Dialect;
 /// The name of the project's store.
 pub const PROJECT: &str = "project";
 /// The name of the user's store.
-pub(super) const USER: &str = "user";
+pub(in crate::store) const USER: &str = "user";
 
 /// The other names of the stores of a repository, by which links name them from every folder of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OtherNames {
     /// The name of the collection that has each in this answer. None is the name of another collection.
-    pub(super) names: BTreeMap<String, String>,
+    pub(in crate::store) names: BTreeMap<String, String>,
     /// The one of the project's store that links to it are written with.
-    pub(super) of_project: Option<String>,
+    pub(in crate::store) of_project: Option<String>,
     /// Those of them that the user's settings give, which mean the same in every project.
-    pub(super) of_user: BTreeSet<String>,
+    pub(in crate::store) of_user: BTreeSet<String>,
 }
 
 /// A store, or a source: a folder of markdown that is read where it lies.
@@ -64,7 +64,7 @@ impl Collection {
     }
 
     /// Returns the name that links in another collection lead to its notes with; `None` if none does from there.
-    pub(super) fn name_in_links_of(&self, from: &Self) -> Option<&str> {
+    pub(in crate::store) fn name_in_links_of(&self, from: &Self) -> Option<&str> {
         if from.reason != CollectionReason::User {
             return Some(self.name_in_links());
         }
@@ -95,7 +95,7 @@ impl Collection {
     }
 
     /// Whether it is the project's store, to which notes without a collection belong.
-    pub(super) fn is_project(&self) -> bool {
+    pub(in crate::store) fn is_project(&self) -> bool {
         self.name == PROJECT && !self.is_source()
     }
 

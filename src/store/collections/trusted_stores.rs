@@ -10,19 +10,19 @@ use crate::env::WaitPolicy;
 use crate::store::fs::{atomic_write, files};
 
 /// The list in the user's configuration folder: on each line the identity of a store's folder, and its absolute path.
-pub(super) const LIST: &str = "qipu/trusted-stores";
+pub(in crate::store) const LIST: &str = "qipu/trusted-stores";
 const HEADER: &str = "# Stores whose own claims about trust and confidence are believed: folder (device:inode:time of creation) and path.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
 /// How often the list is read again because another process changed it.
 const MAX_TRIES: usize = 16;
 
-pub(super) fn list_in(settings: &Path) -> PathBuf {
+pub(in crate::store) fn list_in(settings: &Path) -> PathBuf {
     settings.join(LIST)
 }
 
 /// Whether a store is in the list; `root` without symbolic links.
-pub(super) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
+pub(in crate::store) fn is_trusted(root: &Path, settings: Option<&Path>) -> bool {
     let text = settings.and_then(|settings| files::read_if_there(&list_in(settings)).ok().flatten());
     text.is_some_and(|text| contains_root(&text, root))
 }
@@ -63,7 +63,7 @@ fn numbers(_: &Metadata) -> [u64; 2] {
 /// Adds a store to the list. Returns whether the list existed before; `None` if the store was in it.
 ///
 /// The list is replaced as a whole: a part of a path that a full disk leaves could be that of another store.
-pub(super) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
+pub(in crate::store) fn trust(root: &Path, settings: &Path, is_dry_run: bool) -> Result<Option<bool>> {
     let list = list_in(settings);
     let mut tries = 1;
     loop {

@@ -2,19 +2,22 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::config::Config;
+use super::layout::CONFIG_FILE;
 use crate::env::{Today, WaitPolicy};
 use crate::error::{Error, ErrorKind};
 use crate::note::NOTE_FOLDERS;
-use crate::store::Config;
+use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::files::{canonical, nearest_folder};
 use crate::store::git::revision::CommitName;
 
 /// The names of a store's folder in a project; the second counts only if it contains `notes/`.
-pub(super) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
+pub(in crate::store) const STORE_NAMES: [&str; 2] = [".qipu", "qipu"];
 
 /// The files and folders that mark the root of a project. No store is searched for above it.
 const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "go.mod", "pyproject.toml"];
@@ -102,7 +105,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 ///
 /// # Errors
 /// As there.
-pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
+pub(in crate::store) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
     if location.store.is_some() || location.root.is_some() {
         return find_root(location, current_dir);
     }
@@ -132,7 +135,7 @@ fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
 
 /// Whether a store says that linked working trees use that of the main one.
 fn is_shared(files: &FileTree, store: &Path) -> bool {
-    let config = super::open_root(files, store).and_then(|dir| Config::load(&dir));
+    let config = open_root(files, store).and_then(|dir| Config::load(&dir));
     config.is_ok_and(|config| config.worktrees.share)
 }
 
@@ -144,7 +147,7 @@ fn shared_store(files: &FileTree, linked: &Path, current_dir: &Path) -> Option<P
 }
 
 /// Whether a store is not in the linked working tree that the current directory is in.
-pub(super) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
+pub(in crate::store) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
     let linked = files.repository_root(current_dir).filter(|root| files.main_worktree(root).is_some());
     linked.and_then(|linked| linked.canonicalize().ok()).is_some_and(|linked| !store.starts_with(linked))
 }
@@ -213,15 +216,15 @@ fn is_project_root(files: &FileTree, dir: &Path) -> bool {
 }
 
 /// Returns the store that a folder contains, else the folder if it is one: projects have files such as `config.toml` too.
-pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
+pub(in crate::store) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
     let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && files.is_dir(path);
     let has_folder = || NOTE_FOLDERS.iter().any(|folder| files.is_dir(&path.join(folder)));
-    let is_store = || files.is_file(&path.join("config.toml")) || has_folder();
+    let is_store = || files.is_file(&path.join(CONFIG_FILE)) || has_folder();
     let inside = store_in(files, path).filter(|_| !is_hidden_store);
     inside.or_else(|| (is_hidden_store || is_store()).then(|| path.to_path_buf()))
 }
 
-pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
+pub(in crate::store) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
     // What can't be looked up in the folder tells when it is opened.
     let is_visible = || files.is_dir(&visible.join("notes")) || files.hides(&visible, "notes");
@@ -229,7 +232,7 @@ pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
 }
 
 /// Returns the folder that contains a store, if the last name of the path is that of a store.
-pub(super) fn project_folder(path: &Path) -> &Path {
+pub(in crate::store) fn project_folder(path: &Path) -> &Path {
     let is_store = STORE_NAMES.iter().any(|name| path.ends_with(name));
     path.parent().filter(|_| is_store).unwrap_or(path)
 }
@@ -278,6 +281,15 @@ pub(crate) fn normalize_lexically(path: &Path) -> PathBuf {
         }
     }
     normal
+}
+
+/// Opens the folder of a store.
+///
+/// # Errors
+/// `Store` if it can't be read.
+pub(in crate::store) fn open_root(files: &FileTree, root: &Path) -> Result<Arc<DirHandle>, Error> {
+    let opened = files.dir(root).map(Arc::new);
+    opened.map_err(|error| Error::new(ErrorKind::Store, format!("can't read {}: {error}", root.display())))
 }
 
 #[cfg(test)]

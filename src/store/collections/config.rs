@@ -9,15 +9,16 @@ use jiff::civil::Date;
 use serde::Deserialize;
 use toml::de::DeTable;
 
-use super::MAX_CONFIG;
-use super::collection_config::{self, SourceConfig, StoreConfig, WorktreesConfig};
+use super::document_config::{self, SourceConfig, StoreConfig, WorktreesConfig};
+use super::layout::CONFIG_FILE;
 use crate::calendar::parse;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::note::{Language, LinkTypes};
 use crate::store::fs::dir_handle::{DirHandle, is_link};
 
-pub(super) const FILE: &str = "config.toml";
+/// The greatest length that is read, in bytes: a parser takes many times as much memory.
+const MAX_CONFIG: u64 = 256 * 1024;
 
 /// The config of a store. Every setting has a default, and keys of later versions are allowed.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -176,8 +177,8 @@ impl Config {
     ///
     /// # Errors
     /// `Store` if the file can't be read, is too long or is not valid, with the line.
-    pub(super) fn load(dir: &DirHandle) -> Result<Self, Error> {
-        match dir.read(Path::new(FILE), MAX_CONFIG) {
+    pub(in crate::store) fn load(dir: &DirHandle) -> Result<Self, Error> {
+        match dir.read(Path::new(CONFIG_FILE), MAX_CONFIG) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Self::default()),
             Err(error) if is_link(&error) => Err(invalid("it is a symbolic link, not a regular file")),
             Err(error) => Err(invalid(&format!("it can't be read: {error}"))),
@@ -260,7 +261,7 @@ fn check(context: &ContextConfig) -> Result<(), Error> {
 fn unknown_keys(text: &str) -> Vec<UnknownKey> {
     let Ok(file) = DeTable::parse(text) else { return Vec::new() };
     let mut unknown = Vec::new();
-    for (table, known) in KNOWN.into_iter().chain(collection_config::KNOWN) {
+    for (table, known) in KNOWN.into_iter().chain(document_config::KNOWN) {
         let value = file.get_ref().get(table).map(|value| value.get_ref());
         let tables = || value.into_iter().flat_map(|value| value.as_array().into_iter().flatten());
         let tables = tables().filter_map(|value| value.get_ref().as_table());
@@ -352,9 +353,9 @@ mod tests {
         assert_eq!(Config::load(&opened).unwrap(), Config::default());
         let line = "# a comment\n";
         let text = line.repeat(MAX_CONFIG as usize / line.len());
-        std::fs::write(dir.path().join(FILE), &text).unwrap();
+        std::fs::write(dir.path().join(CONFIG_FILE), &text).unwrap();
         assert_eq!(Config::load(&opened).unwrap(), Config::default());
-        std::fs::write(dir.path().join(FILE), text + line).unwrap();
+        std::fs::write(dir.path().join(CONFIG_FILE), text + line).unwrap();
         let error = Config::load(&opened).unwrap_err();
         assert!(error.message.contains("longer than 262144 bytes"), "{}", error.message);
     }

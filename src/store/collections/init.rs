@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discover::find_own_root;
-use super::discover::{STORE_NAMES, named_store, relative_to};
+use super::discover::{Location, STORE_NAMES, find_own_root, named_store, project_root, relative_to};
+use super::layout::{CONFIG_FILE, TEMPLATES};
+use super::trusted_stores;
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
 use crate::note::NOTE_FOLDERS;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::{atomic_write, files};
-use crate::store::{Location, claim_trust, project_root};
 use crate::warnings;
 
 /// The config of a new store: all settings as comments, with their defaults.
@@ -112,7 +112,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
         if is_listed_first && let Some((above, name)) = path.parent().zip(path.file_name()) {
             list = add_to_list(&files::canonical(above)?.join(name), plan)?;
         }
-        for folder in NOTE_FOLDERS.iter().chain(&["templates"]) {
+        for folder in NOTE_FOLDERS.iter().chain(&[TEMPLATES]) {
             files::make_folder(&path.join(folder))?;
         }
         path = files::canonical(&path)?;
@@ -120,7 +120,7 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     let shown_path = relative_to(&path, current_dir);
     let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };
     let mut made = Vec::new();
-    for (name, text) in [("config.toml", CONFIG), (".gitignore", ignored)] {
+    for (name, text) in [(CONFIG_FILE, CONFIG), (".gitignore", ignored)] {
         let (old, new) = ensure_file(&path.join(name), text, plan)?;
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
@@ -143,7 +143,7 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
         let message = "there is no folder for your settings: neither XDG_CONFIG_HOME nor HOME is set";
         return if plan.is_trusted { Err(Error::failure(message)) } else { Ok(None) };
     };
-    let was_there = match claim_trust::trust(root, settings, plan.is_dry_run) {
+    let was_there = match trusted_stores::trust(root, settings, plan.is_dry_run) {
         // The store is created even if the user's configuration can't be written.
         Err(error) if !plan.is_trusted => {
             warnings::add(format!("the new store is not trusted: {error:#}; `qipu init --trust` tries that again"));
@@ -157,7 +157,7 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
 /// Returns the path of the list as a shell expands it, so that the answer does not depend on the machine.
 fn shown_list(settings: &Path, home: Option<&Path>) -> String {
     let in_home = home.and_then(|home| settings.strip_prefix(home).ok()).map(|below| Path::new("~").join(below));
-    in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(claim_trust::LIST).display().to_string()
+    in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(trusted_stores::LIST).display().to_string()
 }
 
 /// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns
@@ -212,8 +212,8 @@ fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error>
 
 #[cfg(test)]
 mod tests {
+    use super::super::config::Config;
     use super::*;
-    use crate::store::Config;
 
     #[test]
     fn a_new_config_lists_settings_that_are_understood() {
