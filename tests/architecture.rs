@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 8] = [
 ];
 
 /// The folders of `src/store`, the lowest first.
-const STORE_FOLDERS: [&str; 4] = ["git", "fs", "index", "collections"];
+const STORE_FOLDERS: [&str; 5] = ["git", "fs", "index", "collections", "notes"];
 
 /// The only modules that some modules may import.
 const RESTRICTED: [(&str, &[&str]); 2] = [

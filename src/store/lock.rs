@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, bail};
 
-use super::Location;
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
+use crate::store::collections::discover::Location;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
 use crate::store::fs::stat::FileStat;
 

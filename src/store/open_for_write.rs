@@ -8,20 +8,23 @@ use std::sync::Arc;
 use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
-use super::in_progress_notes::InProgressNotes;
 use super::lock::{Lock, LockState};
-use super::note_handle::NoteHandle;
 use super::redo_log;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{MAX_BYTES, NOTE_FOLDERS, Note};
 use crate::store::collections::collection::CollectionReason;
+use crate::store::collections::discover::{Location, find_root, relative_to};
 use crate::store::collections::find::find_target;
 use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::files;
 use crate::store::fs::files::folder_of;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
-use crate::store::{IndexBuilderFactory, Location, Store, find_root, relative_to};
+use crate::store::fs::stat::FileStat;
+use crate::store::notes::in_progress_notes::InProgressNotes;
+use crate::store::notes::note_handle::NoteHandle;
+use crate::store::notes::store::Store;
+use crate::store::notes::text_index_builder::IndexBuilderFactory;
 use crate::warnings;
 
 /// The most times that a store is read until no other program seems to be saving what the plan depends on. A file that is
@@ -48,6 +51,22 @@ fn lock_dir(folder: ChangedFolder<'_>, location: &Location) -> Result<PathBuf, E
     let dir = folder.own_dir(location.cache.as_deref());
     files::make_folders(&dir.join("lock"))?;
     Ok(dir)
+}
+
+/// Finds the notes that another program may still be saving, among the files with the stats from before they were read. What
+/// lies in the future counts as complete.
+fn in_progress_notes(root: &Path, recent: &[(PathBuf, FileStat)], now: Option<i64>, lock: &Lock) -> InProgressNotes {
+    let Some(now) = now.filter(|_| !recent.is_empty()) else { return InProgressNotes::default() };
+    // Reading takes time, and notes may be saved meanwhile.
+    let until = in_progress_writes::now(root).unwrap_or(now);
+    let versions = recent.iter().map(|(path, stat)| (path, FileVersion::of(stat)));
+    let (future, past): (Vec<_>, Vec<_>) = versions.partition(|(_, version)| version.is_of_the_future(until));
+    lock.count_as_complete(future.into_iter().map(|(_, version)| version));
+    let racy = past.into_iter().filter(|(_, version)| lock.is_racy(version, now));
+    InProgressNotes::new(racy.map(|(path, version)| {
+        let path = path.strip_prefix(root).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        (path, version)
+    }))
 }
 
 /// The notes that a plan depends on, besides those that it names, reads or changes.
@@ -116,8 +135,8 @@ impl ChangeAttempts<'_> {
         lock.set_now(now.unwrap_or(i64::MIN));
         let since = now.map(in_progress_writes::since);
         let (store, recent) = Store::open_target_since(location, current_dir, builder, since)?;
-        let in_progress = InProgressNotes::find(&root, &recent, now, &lock);
-        Ok((Store { recovered: self.recovered, in_progress, ..store }, lock))
+        let in_progress = in_progress_notes(&root, &recent, now, &lock);
+        Ok((store.opened_to_write(self.recovered, in_progress), lock))
     }
 }
 

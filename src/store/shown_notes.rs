@@ -10,6 +10,7 @@ use anyhow::{Context, Result};
 use super::shown_record::{append_lines, hash};
 use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
+use crate::store::notes::store::Store;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/shown";
@@ -56,6 +57,13 @@ impl ShownNotes {
         let mut bytes = Vec::new();
         open_plain(&self.path)?.take(MAX_BYTES as u64).read_to_end(&mut bytes)?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+}
+
+impl Store {
+    /// Returns the ids of the notes that hooks have shown; `None` if that is not known.
+    pub fn shown_notes(&self) -> Option<BTreeSet<String>> {
+        ShownNotes::of_store(self.cache.as_deref()?, &self.first().root).read()
     }
 }
 

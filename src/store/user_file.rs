@@ -10,12 +10,13 @@ use anyhow::{Context, anyhow, bail};
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
 use crate::error::Error;
 use crate::note::{MARKDOWN_ENDINGS, NOTE_FOLDERS};
+use crate::store::collections::discover::{Location, expect_inside, find_root};
 use crate::store::collections::layout::{ATTACHMENTS, CONFIG_FILE, TEMPLATES};
 use crate::store::fs::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use crate::store::fs::{atomic_write, files};
 use crate::store::git::plain_file::{open_plain, read_whole};
 use crate::store::index::location::FOLDER as CACHE;
-use crate::store::{Location, Store, expect_inside, find_root};
+use crate::store::notes::store::Store;
 
 /// The most bytes of a file that the user names: a pack with all the attachments that one command reads, in base64.
 const MAX_USER_FILE: u64 = 1 << 30;
@@ -224,7 +225,7 @@ impl StateFile {
     /// `Usage` for a path in a store, one that a source would read as a note, or one in a folder that does not exist;
     /// `Failure` if it can't be read.
     pub fn open(store: &Store, file: &Path, location: &Location) -> Result<Self, Error> {
-        let path = store.current_dir.join(file);
+        let path = store.current_dir().join(file);
         let shown = file.display();
         let stores = store.collections.iter().filter(|collection| !collection.about.is_source());
         if stores.into_iter().any(|collection| is_in(&collection.root, &path)) {
@@ -234,7 +235,7 @@ impl StateFile {
         if MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
             return Err(Error::usage(format!("{shown} would be a document")).hint("name a file without this ending"));
         }
-        expect_inside(&location.files, &store.current_dir, file)?;
+        expect_inside(&location.files, store.current_dir(), file)?;
         expect_folder_of(file, &path)?;
         let bytes = files::read_bytes_if_there(&path)?;
         Ok(Self { path, bytes, waits: location.waits })

@@ -1,7 +1,7 @@
 //! Tests only: the redo log after a crash.
 
-use super::super::Location;
 use super::*;
+use crate::store::collections::discover::Location;
 use crate::store::fs::files::CANT_SYNC;
 use crate::store::fs::rename_noreplace::{HAS_NO_LINKS, IS_OLD_FILE_SYSTEM};
 

@@ -7,7 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::store::Location;
+use crate::store::collections::discover::Location;
 use crate::store::collections::find::{FoundCollection, find_collections};
 use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::index::scan;
@@ -109,7 +109,7 @@ mod reports {
     use rustix::io::Errno;
 
     use crate::note::NOTE_FOLDERS;
-    use crate::store::Location;
+    use crate::store::collections::discover::Location;
     use crate::store::collections::layout::CONFIG_FILE;
     use crate::store::fs::dir_handle::{DirHandle, FileType};
     use crate::store::fs::stat::DirStat;
@@ -237,7 +237,7 @@ mod reports {
 
     #[cfg(test)]
     mod tests {
-        use super::*;
+        use crate::store::notes::watch::reports::*;
 
         #[test]
         fn only_notes_folders_and_the_config_mean_something() {

@@ -14,12 +14,12 @@ const MAX_READ: u64 = MAX_BYTES as u64 + 1;
 ///
 /// # Errors
 /// If the file can't be opened or read, or is not a regular file.
-pub(super) fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
+pub(in crate::store) fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
     buffer.clear();
     dir.read_start(path, MAX_READ, buffer)
 }
 
 /// Announces the files that [`read_into`] will read, in this order.
-pub(super) fn announce<'p>(dir: &DirHandle, paths: impl Iterator<Item = &'p Path>) {
+pub(in crate::store) fn announce<'p>(dir: &DirHandle, paths: impl Iterator<Item = &'p Path>) {
     dir.announce(paths, MAX_READ);
 }

@@ -7,30 +7,34 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::built_index::{BuiltIndex, IndexSource};
-use super::index::column_store::ColumnStore;
-use super::index::location::{FOLDER as CACHE, IndexLocation};
-use super::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
-use super::index::records::{RecordColumns, RecordRef};
-use super::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
-use super::index::writer::IndexWriter;
-use super::index::{Index, MIN_BYTES, MIN_NOTES};
 use super::note_file;
 use super::note_handle::NoteHandle;
+use super::note_idx::NoteIdx;
 use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
 use crate::note::{NOTE_FOLDERS, Note};
 use crate::progress;
-use crate::store::fs::dir_handle::{DirHandle, FileType, is_temporary, is_unreadable};
+use crate::store::collections::discover::Location;
+use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::skipped::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry};
 use crate::store::fs::stat::{FileEntry, FileStat};
 use crate::store::fs::tree::{self, TreeItem};
+use crate::store::index::column_store::ColumnStore;
 use crate::store::index::dir_cache::DirCache;
+use crate::store::index::location::IndexLocation;
+use crate::store::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
+use crate::store::index::records::{RecordColumns, RecordRef};
 use crate::store::index::scan::{self, Scanned, Unreadable};
+use crate::store::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use crate::store::index::source_scan::SourceRules;
-use crate::store::{Facts, NoteIdx};
+use crate::store::index::writer::IndexWriter;
+use crate::store::index::{Index, MIN_BYTES, MIN_NOTES};
 use crate::timings;
+
+/// Named numbers.
+pub type Facts = Vec<(&'static str, u64)>;
 
 /// The initial size of a read buffer in bytes; most notes are shorter.
 const BUFFER_LEN: usize = 32 * 1024;
@@ -39,25 +43,37 @@ const BUFFER_LEN: usize = 32 * 1024;
 const BINARY_PREFIX: usize = 8 * 1024;
 
 /// Files of notes, each with its stat from before it was read.
-pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
+pub(in crate::store) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// The notes of a store in byte order of their paths, and their text index.
 #[derive(Default)]
-pub(super) struct Loaded {
-    pub(super) notes: Vec<Arc<NoteHandle>>,
+pub(in crate::store) struct Loaded {
+    pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
     /// The text index, if one was asked for and is in the index or was built, with positions in `notes`.
-    pub(super) text_index: Option<TextIndex>,
+    pub(in crate::store) text_index: Option<TextIndex>,
     /// Where failed reads of the notes and of the index are recorded.
-    pub(super) errors: Arc<ReadErrors>,
+    pub(in crate::store) errors: Arc<ReadErrors>,
     /// The files and directories among the notes that can't be read, sorted by path.
-    pub(super) unreadable: Vec<IgnoredEntry>,
-    pub(super) is_written: bool,
+    pub(in crate::store) unreadable: Vec<IgnoredEntry>,
+    pub(in crate::store) is_written: bool,
     /// The cache for data that is derived from exactly these notes.
-    pub(super) sidecar: Option<SidecarFile>,
+    pub(in crate::store) sidecar: Option<SidecarFile>,
     /// The cache for the merged terms of several text indexes, this one first.
-    pub(super) terms: Option<SidecarFile>,
+    pub(in crate::store) terms: Option<SidecarFile>,
     /// The files modified since [`IndexLocation::since`].
-    pub(super) recent: RecentFiles,
+    pub(in crate::store) recent: RecentFiles,
+}
+
+/// Returns where the index of a store is.
+pub(super) fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> IndexLocation<'a> {
+    IndexLocation {
+        root,
+        dir,
+        cache: location.cache.as_deref(),
+        uses_index: !location.no_index,
+        since: None,
+        source: None,
+    }
 }
 
 fn recent(location: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
@@ -70,7 +86,7 @@ fn recent(location: &IndexLocation<'_>, files: &[FileEntry]) -> RecentFiles {
 ///
 /// # Errors
 /// `Store` if a folder of the store can't be listed.
-pub(super) fn notes(
+pub(in crate::store) fn notes(
     location: &IndexLocation<'_>,
     rules: Option<&SourceRules>,
     builder: Option<Box<dyn TextIndexBuilder>>,
@@ -351,7 +367,7 @@ impl WorkerBatch {
 ///
 /// # Errors
 /// As [`notes`]; `Failure` if the index is to be rebuilt and can't be written.
-pub(super) fn index_facts(
+pub(in crate::store) fn index_facts(
     location: &IndexLocation<'_>,
     rebuilt_with: Option<Box<dyn TextIndexBuilder>>,
 ) -> Result<(Facts, Vec<IgnoredEntry>), Error> {
@@ -385,7 +401,7 @@ fn cannot_be_read(dir: &DirHandle, path: &Path) -> bool {
 
 /// Lists the entries of the note folders that are not notes and are ignored, or that can't be read, each with the reason:
 /// symbolic links, pipes, unreadable files and directories. Paths are inside the store.
-pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
+pub(in crate::store) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
     let reason = |item: &TreeItem| match item.kind {
         None => Some(FOLDER_UNREADABLE),
         Some(FileType::Link) => Some("a symbolic link is not followed"),
@@ -395,15 +411,6 @@ pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
     };
     let all = NOTE_FOLDERS.iter().flat_map(|folder| tree::items(dir, folder, |path| !tree::is_hidden(path)));
     all.filter_map(|item| Some((item.shown(), reason(&item)?))).collect()
-}
-
-/// Lists the temporary files in the store but for those in its cache folder, where an index may be being written; stale
-/// ones there are removed by the next writer of an index.
-pub(super) fn stale_temp_files(dir: &DirHandle) -> Vec<String> {
-    let all = tree::items(dir, "", |path| path != Path::new(CACHE));
-    let is_ours =
-        |item: &TreeItem| item.kind == Some(FileType::File) && item.path.file_name().is_some_and(is_temporary);
-    all.into_iter().filter(is_ours).map(|item| item.shown()).collect()
 }
 
 /// Reads and parses a note, and sets the stat of its entry; `None` if it can't be read. `buffer` is reused.

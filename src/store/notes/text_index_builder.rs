@@ -2,10 +2,14 @@
 
 use std::sync::Arc;
 
-use super::NoteIdx;
-use super::index::sidecar::IndexFingerprint;
+use super::note_idx::NoteIdx;
 use crate::codec::blobs::{BlobSource, ByteChunks};
 use crate::note::Note;
+use crate::store::collections::config::Config;
+use crate::store::index::sidecar::IndexFingerprint;
+
+/// Creates the builder of a text index.
+pub type IndexBuilderFactory = fn(&Config) -> Box<dyn TextIndexBuilder>;
 
 /// The number of notes that are read before their postings are merged. More would be a little faster and take more memory.
 pub const NOTES_PER_BATCH: usize = 10_240;
@@ -39,5 +43,5 @@ pub struct TextIndex {
     /// For each indexed document, the position of its note in the store; `None` if the note was changed or deleted.
     pub notes: Vec<Option<NoteIdx>>,
     /// The identity of the file that it is stored in; `None` if it is in memory only.
-    pub(super) fingerprint: Option<IndexFingerprint>,
+    pub(in crate::store) fingerprint: Option<IndexFingerprint>,
 }

@@ -3,7 +3,7 @@
 use std::ops::Index;
 use std::sync::Arc;
 
-use super::NoteHandle;
+use super::note_handle::NoteHandle;
 use crate::codec::index_type::index_type;
 
 index_type! {

@@ -5,15 +5,19 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::note_fields::OWN_FIELDS;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::CollectionReader;
+use super::store::Store;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
 use crate::store::collections::collection::Collection;
 use crate::store::collections::discover;
-use crate::store::{MAX_CANDIDATES, OWN_FIELDS, Store};
+
+/// The most ids or paths that an error lists.
+pub(super) const MAX_CANDIDATES: usize = 10;
 
 /// The prefix of ids that qipu makes; a user may omit it.
 const ID_PREFIX: &str = "qp-";
@@ -100,7 +104,7 @@ impl Store {
     }
 
     /// As [`Store::resolve`], but without beginnings of ids: a slip such as `null`, or a letter, must change no note.
-    pub(super) fn resolve_whole(&self, name: &str) -> Result<NoteIdx, Error> {
+    pub(in crate::store) fn resolve_whole(&self, name: &str) -> Result<NoteIdx, Error> {
         self.resolve_with(name, |name, notes| {
             let message = format!("`{name}` is only the beginning of an id, and a change needs a whole name");
             Err(self.only_prefix(message, notes))
@@ -398,9 +402,9 @@ fn folded(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Config;
     use super::*;
     use crate::note::Note;
+    use crate::store::collections::config::Config;
 
     fn store(notes: &[(&str, &str, &str)]) -> Store {
         let note = |(id, title, aliases): &(&str, &str, &str)| {

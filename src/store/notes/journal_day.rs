@@ -2,7 +2,7 @@
 
 use jiff::civil::Date;
 
-use super::NoteHandle;
+use super::note_handle::NoteHandle;
 use crate::calendar::{find_numeric_day, parse_day};
 
 impl NoteHandle {

@@ -4,7 +4,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::Store;
+use super::store::Store;
 use crate::error::Error;
 use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};

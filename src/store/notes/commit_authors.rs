@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 
-use super::{NoteIdx, SourceText, Store};
+use super::note_idx::NoteIdx;
+use super::store::Store;
 use crate::note::MAX_BYTES;
 use crate::store::git::history::GitHistory;
+use crate::store::git::source_text::SourceText;
 
 /// The content of a file after the commit that changed it last.
 struct LastChange<'h> {
@@ -50,7 +52,7 @@ fn last_changes<'h>(history: &'h GitHistory<'_>) -> HashMap<&'h str, LastChange<
     let (mut seen, mut last_changes) = (HashSet::new(), HashMap::new());
     let changes = history.commits.iter().flat_map(|commit| commit.changes.iter().map(move |change| (commit, change)));
     for (commit, change) in changes {
-        let path = |blob: &'h super::Blob| blob.path.as_str();
+        let path = |blob: &'h crate::store::git::history::Blob| blob.path.as_str();
         let is_first = change.after.as_ref().is_some_and(|blob| seen.insert(path(blob)));
         seen.extend(change.before.as_ref().map(path));
         if let (true, Some(after), false) = (is_first, &change.after, commit.id.is_empty()) {

@@ -8,7 +8,7 @@ use std::io::ErrorKind;
 use std::path::{Component, Path, PathBuf};
 use std::rc::Rc;
 
-use super::Store;
+use super::store::Store;
 use crate::note::is_project_path;
 use crate::store::collections::discover::{STORE_NAMES, project_root};
 use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
@@ -145,7 +145,7 @@ impl ProjectFiles {
 }
 
 /// Finds the working tree that contains a folder: the nearest folder above with `.git`.
-pub(super) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
+pub(in crate::store) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
     let root = files.repository_root(folder)?;
     let mut prefix = String::new();
     for part in folder.strip_prefix(root).ok()?.components() {

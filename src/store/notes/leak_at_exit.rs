@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-use super::Store;
+use super::store::Store;
 
 /// A value that is freed at its end only if the process goes on.
 pub(crate) enum Unfreed<T> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::NoteHandle;
+use super::note_handle::NoteHandle;
 use crate::note::Value;
 
 /// The names of qipu's own fields; `tag` is one of `tags` for people who write a filter.

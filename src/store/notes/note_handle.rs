@@ -6,10 +6,6 @@ use std::sync::{Arc, OnceLock};
 
 use jiff::civil::Date;
 
-use super::index::record_fields::{
-    ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
-};
-use super::index::records::RecordRef;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{
@@ -17,6 +13,10 @@ use crate::note::{
     UserFields, Value, Verification, code_refs_of,
 };
 use crate::store::collections::collection::{Authority, Collection, PROJECT};
+use crate::store::index::record_fields::{
+    ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
+};
+use crate::store::index::records::RecordRef;
 
 /// A note of an open store.
 ///
@@ -77,7 +77,7 @@ impl NoteHandle {
     ///
     /// # Errors
     /// Gives the path back if the stored id is not valid.
-    pub(super) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
+    pub(in crate::store) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
         let identity = record.identity().unwrap_or_default();
         let Some(id) = identity.id(&path) else { return Err(path) };
         let flags = identity.flags;
@@ -86,13 +86,13 @@ impl NoteHandle {
     }
 
     /// Gives the note another id, since another note has its own, and adds a diagnostic.
-    pub(super) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
+    pub(in crate::store) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
         self.id = id;
         self.duplicate_id = Some(Box::new(diagnostic));
     }
 
     /// Returns the note with the id that its own file gives it; `None` if it has that id.
-    pub(super) fn with_own_id(&self) -> Option<Self> {
+    pub(in crate::store) fn with_own_id(&self) -> Option<Self> {
         if self.duplicate_id.is_none() && self.id.collection().is_none() {
             return None;
         }
@@ -107,7 +107,7 @@ impl NoteHandle {
     }
 
     /// Puts the note into a collection: its path becomes relative to the first one.
-    pub(super) fn set_collection(&mut self, collection: &Arc<Collection>) {
+    pub(in crate::store) fn set_collection(&mut self, collection: &Arc<Collection>) {
         self.path = [collection.prefix.as_str(), &self.path].concat();
         self.collection = Some(Arc::clone(collection));
     }
@@ -189,7 +189,7 @@ impl NoteHandle {
     }
 
     /// Returns the parsed note, or an empty one if its file can't be read, for callers that can't return an error: that
-    /// becomes the error of the command, by [`super::Store::with_corruption_retry`] or [`NoteHandle::read_failure`].
+    /// becomes the error of the command, by [`super::store::Store::with_corruption_retry`] or [`NoteHandle::read_failure`].
     pub fn parsed_or_empty(&self) -> &Note {
         match &self.source {
             NoteSource::Parsed(note) => note,

@@ -1,16 +1,12 @@
-//! The files of a store that can't be read or are ignored, and those that crashed commands left.
+//! The files of a store that can't be read or are ignored.
 
-use std::path::{Path, PathBuf};
-
-use super::index::location::FOLDER as CACHE;
+use super::load;
+use super::names::MAX_CANDIDATES;
+use super::store::Store;
 use crate::error::{Error, ErrorKind};
 use crate::note::NoteId;
-use crate::store::collections::layout::PENDING_FILE;
-use crate::store::fs::dir_handle::FileType;
+use crate::store::collections::find::SettingFinding;
 use crate::store::fs::skipped::{IgnoredEntry, is_skipped};
-use crate::store::fs::stat::FileStat;
-use crate::store::fs::{files, in_progress_writes};
-use crate::store::{Location, MAX_CANDIDATES, SettingFinding, Store, load, redo_log};
 
 /// The findings about settings that may hide a collection for a while only.
 const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
@@ -25,7 +21,7 @@ fn listed(paths: impl Iterator<Item = String> + Clone) -> String {
 }
 
 /// Returns a warning that lists notes that could not be read, by their shown paths; `None` if there are none.
-pub(super) fn unreadable_warning(paths: impl Iterator<Item = String> + Clone) -> Option<String> {
+pub(in crate::store) fn unreadable_warning(paths: impl Iterator<Item = String> + Clone) -> Option<String> {
     let hint = "answers omit them; `qipu doctor` lists all";
     let warning = || format!("some notes can't be read: {}; {hint}", listed(paths.clone()));
     paths.clone().next().map(|_| warning())
@@ -69,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// `Store`, listing the files and folders that can't.
-    pub(super) fn expect_meant(&self, name: &str, found: &NoteId) -> Result<(), Error> {
+    pub(in crate::store) fn expect_meant(&self, name: &str, found: &NoteId) -> Result<(), Error> {
         if self.unreadable().next().is_none() {
             return Ok(());
         }
@@ -117,55 +113,5 @@ impl Store {
         all.sort_unstable();
         all.dedup();
         all
-    }
-
-    /// Describes the redo log that a crashed command left, in a sentence; `None` if there is none, as in a commit.
-    pub fn unfinished_changes(&self, location: &Location) -> Option<String> {
-        if self.files.is_commit() {
-            return None;
-        }
-        match redo_log::unfinished(self.changed_folder(), location.cache.as_deref()) {
-            Ok(None) => None,
-            Ok(Some(files)) => Some(format!(
-                "an earlier command was interrupted while it was changing files (in all: {files}); the next command that changes notes will finish the change"
-            )),
-            Err(error) => Some(format!(
-                "this redo log can't be used ({error:#}), and no command can change notes until it is removed: inspect it, then remove it"
-            )),
-        }
-    }
-
-    /// Returns the shown path of the redo log.
-    pub fn redo_log_path(&self) -> String {
-        self.shown(PENDING_FILE)
-    }
-
-    /// Lists the temporary files that crashed commands left in the store; paths are in the store.
-    pub fn stale_temp_files(&self) -> Vec<String> {
-        // A symbolic link is not followed.
-        let has_cache = self.first().dir.as_ref().is_some_and(|dir| dir.kind(CACHE.as_ref()) == Some(FileType::Folder));
-        let cache = has_cache.then(|| self.first().root.join(CACHE));
-        let cached = self.file_time().zip(cache);
-        let cached = cached.iter().flat_map(|(now, cache)| files::stale(cache, *now, |stat| stat.mtime));
-        let cached = cached.filter_map(|path| Some(format!("{CACHE}/{}", path.file_name()?.to_str()?)));
-        cached.chain(self.first().dir.iter().flat_map(|dir| load::stale_temp_files(dir))).collect()
-    }
-
-    /// Lists the temporary files that crashed commands left an hour ago or more in a folder outside the store.
-    pub fn stale_files(&self, folder: &Path) -> Vec<PathBuf> {
-        self.file_time().map_or_else(Vec::new, |now| files::stale(folder, now, FileStat::latest))
-    }
-
-    /// Returns the time of the file system of the first collection in nanoseconds, `i64::MIN` if it can't be written to;
-    /// `None` if the files are those of a commit, among which no command left any.
-    fn file_time(&self) -> Option<i64> {
-        let now = || in_progress_writes::now(&self.first().root).unwrap_or(i64::MIN);
-        (!self.files.is_commit()).then(now)
-    }
-
-    /// Returns the name of a redo log that is not this user's, and is never applied; `None` if there is none.
-    pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
-        let is_foreign = redo_log::is_foreign(self.changed_folder(), location.cache.as_deref());
-        is_foreign.is_ok_and(|is_foreign| is_foreign).then(|| PENDING_FILE.to_owned())
     }
 }

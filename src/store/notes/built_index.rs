@@ -2,44 +2,44 @@
 
 use std::sync::Arc;
 
-use super::NoteIdx;
-use super::index::Index;
-use super::index::column_store::{COLUMN_GROUPS, ColumnStore};
-use super::index::location::IndexLocation;
-use super::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
-use super::index::writer::IndexWriter;
+use super::note_idx::NoteIdx;
 use super::text_index_builder::TextIndex;
 use crate::codec::blobs::{BlobSource, ByteChunks, MemoryBlobs};
 use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::stat::FileEntry;
+use crate::store::index::Index;
+use crate::store::index::column_store::{COLUMN_GROUPS, ColumnStore};
+use crate::store::index::location::IndexLocation;
+use crate::store::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
+use crate::store::index::writer::IndexWriter;
 
 /// An index that was built in this call, of all notes.
-pub(super) struct BuiltIndex {
+pub(in crate::store) struct BuiltIndex {
     /// The compressed chunks of each column group.
-    pub(super) records: [Vec<Vec<u8>>; COLUMN_GROUPS],
+    pub(in crate::store) records: [Vec<Vec<u8>>; COLUMN_GROUPS],
     /// The key of the text index and its parts.
-    pub(super) text_index: Option<(String, Vec<ByteChunks>)>,
+    pub(in crate::store) text_index: Option<(String, Vec<ByteChunks>)>,
 }
 
 /// Where the fields and texts of notes are read from.
-pub(super) struct IndexSource {
-    pub(super) records: ColumnStore,
-    pub(super) text_index: Option<TextIndex>,
-    pub(super) errors: Arc<ReadErrors>,
+pub(in crate::store) struct IndexSource {
+    pub(in crate::store) records: ColumnStore,
+    pub(in crate::store) text_index: Option<TextIndex>,
+    pub(in crate::store) errors: Arc<ReadErrors>,
     /// The caches for data that is derived from exactly these notes, and for merged terms.
-    pub(super) sidecar: Option<SidecarFile>,
-    pub(super) terms: Option<SidecarFile>,
+    pub(in crate::store) sidecar: Option<SidecarFile>,
+    pub(in crate::store) terms: Option<SidecarFile>,
 }
 
 impl BuiltIndex {
     /// Writes the index. `None` if it can't be written.
-    pub(super) fn write(&self, writer: IndexWriter, files: &[FileEntry]) -> Option<IndexFingerprint> {
+    pub(in crate::store) fn write(&self, writer: IndexWriter, files: &[FileEntry]) -> Option<IndexFingerprint> {
         let parts = self.text_index.as_ref().map(|(key, parts)| (key.clone(), parts.as_slice()));
         writer.write(files, &self.records, parts)
     }
 
     /// Returns the index of `notes` notes in memory.
-    pub(super) fn in_memory(self, notes: usize) -> IndexSource {
+    pub(in crate::store) fn in_memory(self, notes: usize) -> IndexSource {
         let blobs = self.text_index.map(|(_, parts)| Arc::new(MemoryBlobs(parts)) as Arc<dyn BlobSource>);
         IndexSource {
             records: ColumnStore::Memory(self.records),
@@ -52,7 +52,7 @@ impl BuiltIndex {
 
     /// Returns the index that was written, of `notes` notes: its file takes no memory. `None` if another process has
     /// replaced it.
-    pub(super) fn in_file(
+    pub(in crate::store) fn in_file(
         &self,
         location: &IndexLocation<'_>,
         written: IndexFingerprint,

@@ -1,15 +1,19 @@
-//! Attachments: the files of a store that are not notes.
+//! The files of a store that are not notes: attachments and templates.
 
 use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 
+use super::store::Store;
 use crate::error::{Error, ErrorKind};
-use crate::store::Store;
-use crate::store::collections::layout::ATTACHMENTS;
+use crate::note::NoteId;
+use crate::store::collections::layout::{ATTACHMENTS, TEMPLATES};
 use crate::store::fs::dir_handle::{FileType, is_link};
 use crate::store::fs::files;
 use crate::store::fs::skipped::{FOLDER_UNREADABLE, IgnoredEntry};
 use crate::store::fs::tree::{self, TreeItem};
+
+/// The greatest length of a template that is read, in bytes: a parser takes many times as much memory.
+const MAX_TEMPLATE: u64 = 256 * 1024;
 
 impl Store {
     /// Lists the paths of the attachments in the store, sorted. Hidden files and symbolic links are skipped.
@@ -85,5 +89,19 @@ impl Store {
     /// Whether a file, directory or symbolic link has this path in the store.
     pub fn is_taken(&self, path: &str) -> bool {
         self.first().root.join(path).symlink_metadata().is_ok()
+    }
+
+    /// Reads the template for new notes of a type; `None` if there is none.
+    ///
+    /// # Errors
+    /// `Failure` if it can't be read.
+    pub fn template(&self, kind: &str) -> Result<Option<String>, Error> {
+        if self.is_source() || NoteId::parse(kind).is_none() {
+            return Ok(None);
+        }
+        let path = format!("{TEMPLATES}/{kind}.md");
+        let Some(bytes) = self.file_of(&path, MAX_TEMPLATE)? else { return Ok(None) };
+        let text = String::from_utf8(bytes);
+        text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
 }

@@ -3,12 +3,14 @@
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
+use super::note_idx::NoteIdx;
 use super::project_files::repository_of;
-use super::{NoteIdx, SourceText, Store};
+use super::store::Store;
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
 use crate::store::git::history::{Blob, FileCommit, GitHistory};
 use crate::store::git::revision::no_history;
+use crate::store::git::source_text::SourceText;
 use crate::store::index::source_scan::is_markdown;
 
 /// A version of a note, and the one before it.

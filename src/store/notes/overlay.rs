@@ -8,11 +8,13 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 
 use super::in_progress_notes::InProgressNotes;
+use super::note_handle::NoteHandle;
 use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
+use super::order::{in_order, sorted};
+use super::store::Store;
 use crate::note::{NOTE_FOLDERS, Note};
 use crate::store::collections::layout::CONFIG_FILE;
 use crate::store::fs::tree::is_hidden;
-use crate::store::{NoteHandle, Store, in_order, sorted};
 
 impl Store {
     /// Returns the path in the store of the note that a file is or would be, from its absolute path. `None` for a file that

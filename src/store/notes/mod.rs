@@ -1,0 +1,32 @@
+//! What is in an open store: its notes, the collections that they belong to, and the files that they refer to.
+
+pub(super) mod attachments;
+pub(super) mod built_index;
+pub(super) mod caches;
+pub(super) mod commit_authors;
+pub(super) mod external_dir;
+pub(super) mod files_by_name;
+pub(super) mod in_progress_notes;
+pub(super) mod index_facts;
+pub(super) mod journal_day;
+pub(super) mod leak_at_exit;
+pub(super) mod linked_files;
+pub(super) mod load;
+pub(super) mod names;
+pub(super) mod note_fields;
+pub(super) mod note_file;
+pub(super) mod note_handle;
+pub(super) mod note_history;
+pub(super) mod note_idx;
+pub(super) mod open_collection;
+pub(super) mod order;
+pub(super) mod other_collections;
+pub(super) mod overlay;
+pub(super) mod project_files;
+pub(super) mod standing;
+pub(super) mod store;
+pub(super) mod store_collections;
+pub(super) mod text_index_builder;
+pub(super) mod trust;
+pub(super) mod unreadable;
+pub(super) mod watch;
