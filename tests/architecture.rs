@@ -23,7 +23,7 @@ const LAYERS: [&[&str]; 8] = [
 ];
 
 /// The folders of `src/store`, the lowest first.
-const STORE_FOLDERS: [&str; 5] = ["git", "fs", "index", "collections", "notes"];
+const STORE_FOLDERS: [&str; 6] = ["git", "fs", "index", "collections", "notes", "writes"];
 
 /// The only modules that some modules may import.
 const RESTRICTED: [(&str, &[&str]); 2] = [
@@ -128,10 +128,14 @@ fn imports_point_downwards() {
     assert!(seen > 50, "only {seen} imports found: are the patterns still right?");
 }
 
+/// The file of `store` itself only re-exports.
 #[test]
 fn in_the_store_folders_import_only_lower_ones() {
     let folder = |file: &[String]| match file {
-        [store, folder, ..] if store == "store" => STORE_FOLDERS.iter().position(|name| name == folder),
+        [store, folder, ..] if store == "store" => {
+            let position = STORE_FOLDERS.iter().position(|name| name == folder);
+            Some(position.unwrap_or_else(|| panic!("{} is in no folder", file.join("::"))))
+        }
         _ => None,
     };
     let mut seen = 0;
@@ -143,7 +147,7 @@ fn in_the_store_folders_import_only_lower_ones() {
             assert!(lower <= upper, "{own} imports {target}, which is in a higher folder");
         }
     }
-    assert!(seen > 5, "only {seen} imports found: are the patterns still right?");
+    assert!(seen > 100, "only {seen} imports found: are the patterns still right?");
 }
 
 /// What a layer re-exports counts as its own here.

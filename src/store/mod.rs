@@ -1,21 +1,13 @@
-//! The store: the only reader and writer of files.
+//! The store: the only reader and writer of files. Each folder imports only from those before it: [`git`], [`fs`], [`index`],
+//! [`collections`], [`notes`], [`writes`].
 
-mod change;
 mod collections;
 mod fs;
 pub(crate) mod git;
 mod index;
-mod leftovers;
-mod lock;
 mod notes;
-mod open_for_write;
-mod redo_log;
-mod shown_notes;
-mod shown_record;
-mod user_file;
+mod writes;
 
-pub use change::Change;
-pub(crate) use change::diff;
 pub use collections::collection::{Authority, Collection, CollectionReason, PROJECT};
 pub use collections::config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use collections::discover::{CollectionScope, Location, expect_inside, find_root, project_root};
@@ -34,10 +26,6 @@ pub use git::revision::CommitName;
 pub use git::source_text::{SourceText, words};
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
-#[cfg(test)]
-pub(crate) use lock::HELD;
-pub use lock::Lock;
-pub(crate) use lock::{FolderLock, LockState, lock_folder};
 pub use notes::external_dir::{ExternalDir, ExternalFile};
 pub use notes::index_facts::index_facts;
 pub use notes::load::Facts;
@@ -53,7 +41,13 @@ pub use notes::text_index_builder::{
     IndexBuilderFactory, NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker,
 };
 pub use notes::watch::{ChangeWatcher, fingerprint};
-pub use open_for_write::{Dependence, Planned};
-pub use shown_notes::ShownNotes;
-pub use shown_record::{ShownRecord, hash_of_part};
-pub use user_file::{StateFile, export, export_folder, export_stream, read_user_file};
+pub use writes::change::Change;
+pub(crate) use writes::change::diff;
+#[cfg(test)]
+pub(crate) use writes::lock::HELD;
+pub use writes::lock::Lock;
+pub(crate) use writes::lock::{FolderLock, LockState, lock_folder};
+pub use writes::open_for_write::{Dependence, Planned};
+pub use writes::shown_notes::ShownNotes;
+pub use writes::shown_record::{ShownRecord, hash_of_part};
+pub use writes::user_file::{StateFile, export, export_folder, export_stream, read_user_file};

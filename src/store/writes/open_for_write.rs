@@ -296,7 +296,7 @@ impl Store {
     }
 
     /// Returns the folder of the first collection, which commands change.
-    pub(super) fn changed_folder(&self) -> ChangedFolder<'_> {
+    pub(in crate::store) fn changed_folder(&self) -> ChangedFolder<'_> {
         ChangedFolder { root: &self.first().root, is_source: self.is_source() }
     }
 

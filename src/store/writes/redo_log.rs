@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use super::change::{Change, ChangedFolder, confine, confine_and_make_folder};
-use super::index::location::user_cache_dir;
 use super::lock::{Heartbeat, Lock};
 use crate::progress;
 use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::atomic_write::{Displaced, ExpectedFile, StagedFile};
 use crate::store::fs::files;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
+use crate::store::index::location::user_cache_dir;
 use crate::warnings;
 
 /// The file in the user's cache folder with the SHA-256 of the log.
@@ -42,7 +42,7 @@ type IsRacy<'a> = &'a dyn Fn(&FileVersion) -> bool;
 ///
 /// # Errors
 /// Names a file that could not be written, or that another program changed meanwhile; the changes made so far are undone.
-pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
+pub(in crate::store) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
@@ -164,7 +164,7 @@ fn write_witness(witness: &Path, log: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If the log is not this user's, or a file can't be read or written.
-pub(super) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<usize> {
+pub(in crate::store) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<usize> {
     let Some(changes) = read(folder, cache)? else { return Ok(0) };
     // If no change was made, there is nothing to complete; a person may have undone all of them.
     let mut recovered = 0;
@@ -185,12 +185,12 @@ pub(super) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result
 }
 
 /// Returns the number of changes in the log; `None` if there is no log.
-pub(super) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<usize>> {
+pub(in crate::store) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<usize>> {
     Ok(read(folder, cache)?.map(|changes| changes.len()))
 }
 
 /// Removes a log that is not this user's. Returns whether there was one.
-pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+pub(in crate::store) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
     let is_foreign = is_foreign(folder, cache)?;
     if is_foreign {
         files::remove(&log_file(folder, cache))?;
@@ -199,7 +199,7 @@ pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) ->
 }
 
 /// Whether there is a log that is not this user's.
-pub(super) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+pub(in crate::store) fn is_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
     Ok(files::is_there(&log_file(folder, cache))? && !is_own(folder, cache)?)
 }
 

@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::index::location::user_cache_dir;
 use crate::note::NOTE_FOLDERS;
 use crate::store::collections::layout::ATTACHMENTS;
 use crate::store::fs::files;
+use crate::store::index::location::user_cache_dir;
 use crate::store::index::source_scan::is_markdown;
 
 /// A change of a file, with its bytes before (`old`) and after (`new`). Paths are in the store, with `/` between names.
@@ -66,7 +66,7 @@ impl Change {
     }
 
     /// Returns the file's path before the change; of a new file that after.
-    pub(super) fn source(&self) -> &str {
+    pub(in crate::store) fn source(&self) -> &str {
         match self {
             Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
             Self::Move { from, .. } => from,
@@ -106,16 +106,16 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
 
 /// The folder of a collection whose files are changed.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChangedFolder<'a> {
-    pub(super) root: &'a Path,
+pub(in crate::store) struct ChangedFolder<'a> {
+    pub(in crate::store) root: &'a Path,
     /// Whether it is that of a source, in which each file of markdown is a note.
-    pub(super) is_source: bool,
+    pub(in crate::store) is_source: bool,
 }
 
 impl ChangedFolder<'_> {
     /// Returns the folder for files of qipu's own, such as locks: the user's cache folder for a source, in which nothing
     /// else is created.
-    pub(super) fn own_dir(self, cache: Option<&Path>) -> PathBuf {
+    pub(in crate::store) fn own_dir(self, cache: Option<&Path>) -> PathBuf {
         let cache = cache.filter(|_| self.is_source);
         cache.map_or_else(|| self.root.to_path_buf(), |cache| user_cache_dir(self.root, cache))
     }
@@ -135,7 +135,7 @@ impl ChangedFolder<'_> {
 ///
 /// # Errors
 /// As there; if the folder can't be created.
-pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+pub(in crate::store) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
     let path = confine(target, path)?;
     files::make_folders(&path)?;
     Ok(path)
@@ -145,7 +145,7 @@ pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> 
 ///
 /// # Errors
 /// If the path is not that of a note or an attachment, or leads out of the collection.
-pub(super) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+pub(in crate::store) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
     let root = target.root;
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),

@@ -44,7 +44,7 @@ pub struct Lock {
     complete: RefCell<BTreeSet<FileVersion>>,
     /// The last known time of the file system.
     now: Cell<i64>,
-    pub(super) cache: Option<PathBuf>,
+    pub(in crate::store) cache: Option<PathBuf>,
     #[cfg(test)]
     _held: LockCount,
 }
@@ -54,7 +54,7 @@ impl Lock {
     ///
     /// # Errors
     /// `Busy` if another process holds it for too long; `Failure` if it can't be taken, as on a read-only disk.
-    pub(super) fn take(root: &Path, shown: &str, location: &Location) -> Result<Self, Error> {
+    pub(in crate::store) fn take(root: &Path, shown: &str, location: &Location) -> Result<Self, Error> {
         let mut attempt = LockAttempt::new(root, shown, location.waits);
         let folder = attempt.lock_folder()?;
         let mut file = loop {
@@ -83,12 +83,12 @@ impl Lock {
         Ok(lock)
     }
 
-    pub(super) fn is_racy(&self, version: &FileVersion, now: i64) -> bool {
+    pub(in crate::store) fn is_racy(&self, version: &FileVersion, now: i64) -> bool {
         !version.remaining_quiet_time(now).is_zero() && !self.complete.borrow().contains(version)
     }
 
     /// Whether another program may be saving a file that is there now. One dated in the future counts as complete from now on.
-    pub(super) fn is_in_progress(&self, version: &FileVersion) -> bool {
+    pub(in crate::store) fn is_in_progress(&self, version: &FileVersion) -> bool {
         if version.is_of_the_future(self.now()) {
             self.count_as_complete([*version]);
         }
@@ -96,7 +96,7 @@ impl Lock {
     }
 
     /// Records versions that qipu is about to put in place, so that they don't count as racy.
-    pub(super) fn wrote(&self, versions: impl Iterator<Item = FileVersion>) {
+    pub(in crate::store) fn wrote(&self, versions: impl Iterator<Item = FileVersion>) {
         let versions: Vec<_> = versions.collect();
         self.set_now(versions.iter().map(|version| version.mtime).max().unwrap_or(i64::MIN));
         self.complete.borrow_mut().extend(versions);
@@ -104,21 +104,21 @@ impl Lock {
     }
 
     /// Counts versions as complete that were waited for, or that nobody can be saving.
-    pub(super) fn count_as_complete(&self, versions: impl IntoIterator<Item = FileVersion>) {
+    pub(in crate::store) fn count_as_complete(&self, versions: impl IntoIterator<Item = FileVersion>) {
         self.complete.borrow_mut().extend(versions);
     }
 
     /// Sets the time of the file system, by which versions are recorded for the next writer.
-    pub(super) fn set_now(&self, now: i64) {
+    pub(in crate::store) fn set_now(&self, now: i64) {
         self.now.set(self.now.get().max(now));
     }
 
-    pub(super) fn now(&self) -> i64 {
+    pub(in crate::store) fn now(&self) -> i64 {
         self.now.get()
     }
 
     /// Returns the sign of life that those who wait look for.
-    pub(super) fn heartbeat(&self) -> Heartbeat<'_> {
+    pub(in crate::store) fn heartbeat(&self) -> Heartbeat<'_> {
         Heartbeat(&self.file)
     }
 
@@ -151,17 +151,17 @@ pub(crate) struct LockState(FileVersion);
 
 impl LockState {
     /// Looks at the lock in the folder that has it; `None` if it was never taken.
-    pub(super) fn at(folder: &Path) -> Option<Self> {
+    pub(in crate::store) fn at(folder: &Path) -> Option<Self> {
         FileVersion::at(&folder.join(LOCK_FILE)).map(Self)
     }
 }
 
 /// A sign that the holder of a lock makes progress: the patience of those who wait begins again.
 #[derive(Clone, Copy)]
-pub(super) struct Heartbeat<'a>(&'a File);
+pub(in crate::store) struct Heartbeat<'a>(&'a File);
 
 impl Heartbeat<'_> {
-    pub(super) fn beat(self) {
+    pub(in crate::store) fn beat(self) {
         // Without it, the others may give up earlier.
         let _ = self.0.set_modified(SystemTime::now());
     }

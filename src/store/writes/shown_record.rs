@@ -107,7 +107,7 @@ impl ShownRecord {
 }
 
 /// Appends lines to a file in one write, and creates it for the user alone.
-pub(super) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
+pub(in crate::store) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
     let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
     let mut options = OpenOptions::new();
     options.append(true).create(true);
@@ -123,7 +123,7 @@ pub fn hash_of_part(note: &str, text: &str) -> String {
 }
 
 /// Returns the first digits of the SHA-256 of texts, with a NUL behind each.
-pub(super) fn hash(texts: &[&str]) -> String {
+pub(in crate::store) fn hash(texts: &[&str]) -> String {
     let mut digest = Sha256::new();
     for text in texts {
         digest.update(text.as_bytes());
