@@ -24,7 +24,7 @@ impl Store {
         let mut paths = Vec::new();
         for item in self.attachment_items() {
             match item.kind {
-                Some(FileType::File) => paths.push(self.path_inside(&item.path)?),
+                Some(FileType::File) => paths.push(path_inside(&item.path)?),
                 None => {
                     let message = format!("{} can't be read", self.shown(&item.shown()));
                     return Err(Error::new(ErrorKind::Store, message).hint("it contains attachments"));
@@ -51,12 +51,6 @@ impl Store {
     fn attachment_items(&self) -> Vec<TreeItem> {
         let all = self.first().dir.iter().flat_map(|dir| tree::items(dir, ATTACHMENTS, |path| !tree::is_hidden(path)));
         all.filter(|item| !tree::is_hidden(&item.path)).collect()
-    }
-
-    fn path_inside(&self, path: &Path) -> Result<String, Error> {
-        let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
-        let message = || format!("the name of {} is not UTF-8", path.display());
-        names.map(|names| names.join("/")).ok_or_else(|| Error::new(ErrorKind::Store, message()))
     }
 
     /// Reads a file of the store; `None` if there is none.
@@ -104,4 +98,11 @@ impl Store {
         let text = String::from_utf8(bytes);
         text.map(Some).map_err(|_| Error::new(ErrorKind::Store, format!("{} is not UTF-8", self.shown(&path))))
     }
+}
+
+/// Returns the path of an attachment in the store.
+fn path_inside(path: &Path) -> Result<String, Error> {
+    let names: Option<Vec<&str>> = path.components().map(|part| part.as_os_str().to_str()).collect();
+    let message = || format!("the name of {} is not UTF-8", path.display());
+    names.map(|names| names.join("/")).ok_or_else(|| Error::new(ErrorKind::Store, message()))
 }

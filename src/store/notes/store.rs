@@ -106,14 +106,6 @@ impl Store {
         Ok((Self { target: Some(Box::new(location.clone())), ..store }, recent))
     }
 
-    /// Opens the store again: with all its collections, or only the one that a command changes.
-    fn reopen(&self, location: &Location, current_dir: &Path) -> Result<Self, Error> {
-        match self.target {
-            Some(_) => Self::open_target(location, current_dir, None),
-            None => Self::open(location, current_dir),
-        }
-    }
-
     /// Reads the collections that were found. Returns also the files of notes that were modified since a time, with their
     /// stats from before they were read.
     fn open_found(
@@ -183,7 +175,10 @@ impl Store {
         }
         self.discard_index(location);
         let without = Location { no_index: true, ..location.clone() };
-        let reopened = self.reopen(&without, current_dir)?;
+        let reopened = match self.target {
+            Some(_) => Self::open_target(&without, current_dir, None)?,
+            None => Self::open(&without, current_dir)?,
+        };
         let store = Self { recovered: self.recovered, in_progress: self.in_progress, ..reopened };
         let result = work(&store);
         store.expect_read_notes()?;

@@ -106,7 +106,7 @@ fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
 
 /// The folder of a collection whose files are changed.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::store) struct ChangedFolder<'a> {
+pub(super) struct ChangedFolder<'a> {
     pub(in crate::store) root: &'a Path,
     /// Whether it is that of a source, in which each file of markdown is a note.
     pub(in crate::store) is_source: bool,
@@ -115,7 +115,7 @@ pub(in crate::store) struct ChangedFolder<'a> {
 impl ChangedFolder<'_> {
     /// Returns the folder for files of qipu's own, such as locks: the user's cache folder for a source, in which nothing
     /// else is created.
-    pub(in crate::store) fn own_dir(self, cache: Option<&Path>) -> PathBuf {
+    pub(super) fn own_dir(self, cache: Option<&Path>) -> PathBuf {
         let cache = cache.filter(|_| self.is_source);
         cache.map_or_else(|| self.root.to_path_buf(), |cache| user_cache_dir(self.root, cache))
     }
@@ -135,7 +135,7 @@ impl ChangedFolder<'_> {
 ///
 /// # Errors
 /// As there; if the folder can't be created.
-pub(in crate::store) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+pub(super) fn confine_and_make_folder(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
     let path = confine(target, path)?;
     files::make_folders(&path)?;
     Ok(path)
@@ -145,7 +145,7 @@ pub(in crate::store) fn confine_and_make_folder(target: ChangedFolder<'_>, path:
 ///
 /// # Errors
 /// If the path is not that of a note or an attachment, or leads out of the collection.
-pub(in crate::store) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
+pub(super) fn confine(target: ChangedFolder<'_>, path: &str) -> Result<PathBuf> {
     let root = target.root;
     let is_plain = |part: Component<'_>| match part {
         Component::Normal(name) => !name.as_encoded_bytes().starts_with(b"."),

@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::change::ChangedFolder;
+use super::lock::Lock;
 use super::redo_log;
-use crate::store::collections::discover::Location;
+use crate::error::Error;
+use crate::store::collections::discover::{Location, find_root, relative_to};
 use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_temporary};
 use crate::store::fs::stat::FileStat;
@@ -61,6 +64,30 @@ impl Store {
     pub fn foreign_redo_log(&self, location: &Location) -> Option<String> {
         let is_foreign = redo_log::is_foreign(self.changed_folder(), location.cache.as_deref());
         is_foreign.is_ok_and(|is_foreign| is_foreign).then(|| PENDING_FILE.to_owned())
+    }
+
+    /// Removes a redo log of a store that is not this user's. Returns the names of such files.
+    ///
+    /// # Errors
+    /// `Busy` as [`Store::change`]; `Failure` if such a log can't be removed.
+    pub fn remove_foreign_redo_log(location: &Location, current_dir: &Path) -> Result<Vec<String>, Error> {
+        let root = find_root(location, current_dir)?;
+        let _lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
+        let folder = ChangedFolder { root: &root, is_source: false };
+        let is_removed = redo_log::remove_foreign(folder, location.cache.as_deref())?;
+        Ok(is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect())
+    }
+
+    /// Removes the temporary files that crashed commands left. The lock guarantees that no command is writing them.
+    ///
+    /// # Errors
+    /// `Failure`, naming a file that can't be removed.
+    pub fn remove_stale_temp_files(&self, _lock: &Lock) -> Result<Vec<String>, Error> {
+        let paths = self.stale_temp_files();
+        for path in &paths {
+            files::remove(&self.first().root.join(path))?;
+        }
+        Ok(paths)
     }
 }
 

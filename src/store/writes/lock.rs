@@ -88,7 +88,7 @@ impl Lock {
     }
 
     /// Whether another program may be saving a file that is there now. One dated in the future counts as complete from now on.
-    pub(in crate::store) fn is_in_progress(&self, version: &FileVersion) -> bool {
+    pub(super) fn is_in_progress(&self, version: &FileVersion) -> bool {
         if version.is_of_the_future(self.now()) {
             self.count_as_complete([*version]);
         }
@@ -96,7 +96,7 @@ impl Lock {
     }
 
     /// Records versions that qipu is about to put in place, so that they don't count as racy.
-    pub(in crate::store) fn wrote(&self, versions: impl Iterator<Item = FileVersion>) {
+    pub(super) fn wrote(&self, versions: impl Iterator<Item = FileVersion>) {
         let versions: Vec<_> = versions.collect();
         self.set_now(versions.iter().map(|version| version.mtime).max().unwrap_or(i64::MIN));
         self.complete.borrow_mut().extend(versions);
@@ -104,12 +104,12 @@ impl Lock {
     }
 
     /// Counts versions as complete that were waited for, or that nobody can be saving.
-    pub(in crate::store) fn count_as_complete(&self, versions: impl IntoIterator<Item = FileVersion>) {
+    pub(super) fn count_as_complete(&self, versions: impl IntoIterator<Item = FileVersion>) {
         self.complete.borrow_mut().extend(versions);
     }
 
     /// Sets the time of the file system, by which versions are recorded for the next writer.
-    pub(in crate::store) fn set_now(&self, now: i64) {
+    pub(super) fn set_now(&self, now: i64) {
         self.now.set(self.now.get().max(now));
     }
 
@@ -118,7 +118,7 @@ impl Lock {
     }
 
     /// Returns the sign of life that those who wait look for.
-    pub(in crate::store) fn heartbeat(&self) -> Heartbeat<'_> {
+    pub(super) fn heartbeat(&self) -> Heartbeat<'_> {
         Heartbeat(&self.file)
     }
 
@@ -158,10 +158,10 @@ impl LockState {
 
 /// A sign that the holder of a lock makes progress: the patience of those who wait begins again.
 #[derive(Clone, Copy)]
-pub(in crate::store) struct Heartbeat<'a>(&'a File);
+pub(super) struct Heartbeat<'a>(&'a File);
 
 impl Heartbeat<'_> {
-    pub(in crate::store) fn beat(self) {
+    pub(super) fn beat(self) {
         // Without it, the others may give up earlier.
         let _ = self.0.set_modified(SystemTime::now());
     }

@@ -4,6 +4,7 @@ pub(super) mod change;
 mod leftovers;
 pub(super) mod lock;
 pub(super) mod open_for_write;
+mod plan_texts;
 mod redo_log;
 pub(super) mod shown_notes;
 pub(super) mod shown_record;

@@ -1,20 +1,17 @@
 //! Changing a store: under its lock, with the redo log, each file atomically.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-
-use anyhow::Context;
 
 use super::change::{Change, ChangedFolder};
 use super::lock::{Lock, LockState};
 use super::redo_log;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
-use crate::note::{MAX_BYTES, NOTE_FOLDERS, Note};
+use crate::note::NOTE_FOLDERS;
 use crate::store::collections::collection::CollectionReason;
-use crate::store::collections::discover::{Location, find_root, relative_to};
+use crate::store::collections::discover::{Location, relative_to};
 use crate::store::collections::find::find_target;
 use crate::store::collections::layout::PENDING_FILE;
 use crate::store::fs::files;
@@ -22,7 +19,6 @@ use crate::store::fs::files::folder_of;
 use crate::store::fs::in_progress_writes::{self, FileVersion};
 use crate::store::fs::stat::FileStat;
 use crate::store::notes::in_progress_notes::InProgressNotes;
-use crate::store::notes::note_handle::NoteHandle;
 use crate::store::notes::store::Store;
 use crate::store::notes::text_index_builder::IndexBuilderFactory;
 use crate::warnings;
@@ -177,18 +173,6 @@ impl Store {
         LockState::at(&folder.own_dir(location.cache.as_deref()))
     }
 
-    /// Removes a redo log of a store that is not this user's. Returns the names of such files.
-    ///
-    /// # Errors
-    /// `Busy` as [`Store::change`]; `Failure` if such a log can't be removed.
-    pub fn remove_foreign_redo_log(location: &Location, current_dir: &Path) -> Result<Vec<String>, Error> {
-        let root = find_root(location, current_dir)?;
-        let _lock = Lock::take(&root, &relative_to(&root, current_dir), location)?;
-        let folder = ChangedFolder { root: &root, is_source: false };
-        let is_removed = redo_log::remove_foreign(folder, location.cache.as_deref())?;
-        Ok(is_removed.then(|| PENDING_FILE.to_owned()).into_iter().collect())
-    }
-
     /// Returns the versions of notes, and of their folders, that another program may still be changing: one that moves a
     /// file away to replace it changes the folder.
     fn all_in_progress(&self, lock: &Lock) -> BTreeSet<FileVersion> {
@@ -218,69 +202,6 @@ impl Store {
         needed
     }
 
-    /// Reads the whole text of a note's file, to change it.
-    ///
-    /// # Errors
-    /// `Store` if the file is not UTF-8 or too long, so that it can't be changed without loss.
-    pub fn text_of(&self, note: &NoteHandle) -> Result<String, Error> {
-        let shown = format!("{}{}", self.shown_path, note.path);
-        let bytes = self.read_bytes(&note.path)?;
-        if bytes.len() > MAX_BYTES {
-            return Err(Error::new(ErrorKind::Store, format!("{shown} is longer than {MAX_BYTES} bytes")));
-        }
-        String::from_utf8(bytes).map_err(|error| {
-            let offset = error.utf8_error().valid_up_to();
-            Error::new(ErrorKind::Store, format!("{shown} is not UTF-8 (first invalid byte: {offset})"))
-                .hint("convert the file to UTF-8 first; qipu does not change bytes that it can't read")
-        })
-    }
-
-    /// Reads a file of the store, by its path in the store.
-    pub(crate) fn read_bytes(&self, path: &str) -> Result<Vec<u8>, Error> {
-        files::failpoint_read();
-        self.in_progress.need(path);
-        if let Some(note) = self.unsaved.get(path) {
-            return Ok(note.parsed()?.text().as_bytes().to_vec());
-        }
-        let (collection, local_path) = self.locate(path);
-        let dir = collection.dir.as_ref().ok_or(io::ErrorKind::NotFound);
-        let bytes = dir.map_err(io::Error::from).and_then(|dir| dir.read(Path::new(local_path), u64::MAX));
-        Ok(bytes.with_context(|| format!("can't read {}", self.shown(path)))?)
-    }
-
-    /// Removes the temporary files that crashed commands left. The lock guarantees that no command is writing them.
-    ///
-    /// # Errors
-    /// `Failure`, naming a file that can't be removed.
-    pub fn remove_stale_temp_files(&self, _lock: &Lock) -> Result<Vec<String>, Error> {
-        let paths = self.stale_temp_files();
-        for path in &paths {
-            files::remove(&self.first().root.join(path))?;
-        }
-        Ok(paths)
-    }
-
-    /// Returns the real path of a note's file, for a program that edits it.
-    pub(crate) fn real_path(&self, path: &str) -> PathBuf {
-        self.first().root.join(path)
-    }
-
-    /// Returns the store as it would be after changes, in memory.
-    pub(crate) fn after(&self, changes: &[Change]) -> Self {
-        let (mut removed, mut added) = (HashSet::new(), Vec::new());
-        for change in changes {
-            let [before, after] = change.files();
-            removed.extend(before.map(|(path, _)| path));
-            added.extend(after);
-        }
-        let mut notes = self.notes.clone();
-        notes.retain(|note| !removed.contains(&*note.path));
-        notes.extend(added.into_iter().map(|(path, bytes)| Arc::new(self.parse_handle(path, bytes.to_vec()))));
-        let mut after = Self::from_shared(self.shown_path.clone(), self.config.clone(), notes);
-        after.collections.iter_mut().for_each(|one| one.about = Arc::clone(&self.first().about));
-        after
-    }
-
     /// Applies changes in their order, all or none. After a crash the next command that writes applies the rest.
     ///
     /// # Errors
@@ -296,21 +217,7 @@ impl Store {
     }
 
     /// Returns the folder of the first collection, which commands change.
-    pub(in crate::store) fn changed_folder(&self) -> ChangedFolder<'_> {
+    pub(super) fn changed_folder(&self) -> ChangedFolder<'_> {
         ChangedFolder { root: &self.first().root, is_source: self.is_source() }
-    }
-
-    /// Parses a file of the first collection as it is read there.
-    pub(crate) fn parse(&self, path: &str, bytes: Vec<u8>) -> Note {
-        Note::parse_as(self.first().about.dialect, path, bytes)
-    }
-
-    /// Parses a file of the first collection as [`Store::parse`] does, with the collection.
-    pub(crate) fn parse_handle(&self, path: &str, bytes: Vec<u8>) -> NoteHandle {
-        let mut note = NoteHandle::from(self.parse(path, bytes));
-        if !self.first().about.is_project() {
-            note.set_collection(&self.first().about);
-        }
-        note
     }
 }

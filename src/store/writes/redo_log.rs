@@ -42,7 +42,7 @@ type IsRacy<'a> = &'a dyn Fn(&FileVersion) -> bool;
 ///
 /// # Errors
 /// Names a file that could not be written, or that another program changed meanwhile; the changes made so far are undone.
-pub(in crate::store) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
+pub(super) fn apply(folder: ChangedFolder<'_>, changes: &[Change], lock: &Lock) -> Result<()> {
     if changes.is_empty() {
         return Ok(());
     }
@@ -164,7 +164,7 @@ fn write_witness(witness: &Path, log: &[u8]) -> Result<()> {
 ///
 /// # Errors
 /// If the log is not this user's, or a file can't be read or written.
-pub(in crate::store) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<usize> {
+pub(super) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<usize> {
     let Some(changes) = read(folder, cache)? else { return Ok(0) };
     // If no change was made, there is nothing to complete; a person may have undone all of them.
     let mut recovered = 0;
@@ -185,12 +185,12 @@ pub(in crate::store) fn recover(folder: ChangedFolder<'_>, cache: Option<&Path>)
 }
 
 /// Returns the number of changes in the log; `None` if there is no log.
-pub(in crate::store) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<usize>> {
+pub(super) fn unfinished(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<Option<usize>> {
     Ok(read(folder, cache)?.map(|changes| changes.len()))
 }
 
 /// Removes a log that is not this user's. Returns whether there was one.
-pub(in crate::store) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
+pub(super) fn remove_foreign(folder: ChangedFolder<'_>, cache: Option<&Path>) -> Result<bool> {
     let is_foreign = is_foreign(folder, cache)?;
     if is_foreign {
         files::remove(&log_file(folder, cache))?;

@@ -107,7 +107,7 @@ impl ShownRecord {
 }
 
 /// Appends lines to a file in one write, and creates it for the user alone.
-pub(in crate::store) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
+pub(super) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Display>) -> Result<()> {
     let text: String = lines.into_iter().map(|line| format!("{line}\n")).collect();
     let mut options = OpenOptions::new();
     options.append(true).create(true);
