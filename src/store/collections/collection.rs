@@ -9,7 +9,7 @@ use crate::note::Dialect;
 /// The name of the project's store.
 pub const PROJECT: &str = "project";
 /// The name of the user's store.
-pub(in crate::store) const USER: &str = "user";
+pub(super) const USER: &str = "user";
 
 /// The other names of the stores of a repository, by which links name them from every folder of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -17,9 +17,9 @@ pub struct OtherNames {
     /// The name of the collection that has each in this answer. None is the name of another collection.
     pub(in crate::store) names: BTreeMap<String, String>,
     /// The one of the project's store that links to it are written with.
-    pub(in crate::store) of_project: Option<String>,
+    pub(super) of_project: Option<String>,
     /// Those of them that the user's settings give, which mean the same in every project.
-    pub(in crate::store) of_user: BTreeSet<String>,
+    pub(super) of_user: BTreeSet<String>,
 }
 
 /// A store, or a source: a folder of markdown that is read where it lies.

@@ -105,7 +105,7 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 ///
 /// # Errors
 /// As there.
-pub(in crate::store) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
+pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
     if location.store.is_some() || location.root.is_some() {
         return find_root(location, current_dir);
     }
@@ -147,7 +147,7 @@ fn shared_store(files: &FileTree, linked: &Path, current_dir: &Path) -> Option<P
 }
 
 /// Whether a store is not in the linked working tree that the current directory is in.
-pub(in crate::store) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
+pub(super) fn is_in_main_worktree(files: &FileTree, store: &Path, current_dir: &Path) -> bool {
     let linked = files.repository_root(current_dir).filter(|root| files.main_worktree(root).is_some());
     linked.and_then(|linked| linked.canonicalize().ok()).is_some_and(|linked| !store.starts_with(linked))
 }
@@ -216,7 +216,7 @@ fn is_project_root(files: &FileTree, dir: &Path) -> bool {
 }
 
 /// Returns the store that a folder contains, else the folder if it is one: projects have files such as `config.toml` too.
-pub(in crate::store) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
+pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
     let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && files.is_dir(path);
     let has_folder = || NOTE_FOLDERS.iter().any(|folder| files.is_dir(&path.join(folder)));
     let is_store = || files.is_file(&path.join(CONFIG_FILE)) || has_folder();
@@ -224,7 +224,7 @@ pub(in crate::store) fn named_store(files: &FileTree, path: &Path) -> Option<Pat
     inside.or_else(|| (is_hidden_store || is_store()).then(|| path.to_path_buf()))
 }
 
-pub(in crate::store) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
+pub(super) fn store_in(files: &FileTree, dir: &Path) -> Option<PathBuf> {
     let [hidden, visible] = STORE_NAMES.map(|name| dir.join(name));
     // What can't be looked up in the folder tells when it is opened.
     let is_visible = || files.is_dir(&visible.join("notes")) || files.hides(&visible, "notes");

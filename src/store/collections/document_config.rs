@@ -43,7 +43,7 @@ pub struct WorktreesConfig {
 }
 
 /// The known keys of the tables that repeat.
-pub(in crate::store) const KNOWN: [(&str, &[&str]); 2] =
+pub(super) const KNOWN: [(&str, &[&str]); 2] =
     [("sources", &["path", "as", "name", "writable", "exclude"]), ("stores", &["path", "name"])];
 
 fn markdown() -> Dialect {

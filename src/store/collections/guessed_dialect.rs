@@ -4,7 +4,7 @@ use crate::note::Dialect;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 
 /// Returns the application whose vault a folder is.
-pub(in crate::store) fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
+pub(super) fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
     let has = |name: &str| dir.kind(name.as_ref()) == Some(FileType::Folder);
     if has(".obsidian") {
         return Some(Dialect::Obsidian);
@@ -13,6 +13,6 @@ pub(in crate::store) fn vault_dialect(dir: &DirHandle) -> Option<Dialect> {
 }
 
 /// Returns the dialect of a folder that is named without one.
-pub(in crate::store) fn guessed_dialect(dir: &DirHandle) -> Dialect {
+pub(super) fn guessed_dialect(dir: &DirHandle) -> Dialect {
     vault_dialect(dir).unwrap_or(Dialect::Markdown)
 }

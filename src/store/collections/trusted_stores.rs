@@ -10,14 +10,14 @@ use crate::env::WaitPolicy;
 use crate::store::fs::{atomic_write, files};
 
 /// The list in the user's configuration folder: on each line the identity of a store's folder, and its absolute path.
-pub(in crate::store) const LIST: &str = "qipu/trusted-stores";
+pub(super) const LIST: &str = "qipu/trusted-stores";
 const HEADER: &str = "# Stores whose own claims about trust and confidence are believed: folder (device:inode:time of creation) and path.\n\
                       # `qipu init` adds the stores that it creates, `qipu init --trust` an existing one.\n";
 
 /// How often the list is read again because another process changed it.
 const MAX_TRIES: usize = 16;
 
-pub(in crate::store) fn list_in(settings: &Path) -> PathBuf {
+pub(super) fn list_in(settings: &Path) -> PathBuf {
     settings.join(LIST)
 }
 

@@ -35,7 +35,7 @@ pub(in crate::store) struct UserSettings {
     /// Stores that are read with every store.
     pub(in crate::store) stores: Vec<StoreConfig>,
     /// The folders of repositories whose stores may name folders outside the repository.
-    pub(in crate::store) allowed_repositories: Vec<PathBuf>,
+    pub(super) allowed_repositories: Vec<PathBuf>,
 }
 
 impl UserTrust {
@@ -75,14 +75,14 @@ impl UserSettings {
     }
 
     /// Returns the paths of allowed repositories that are relative, which allow none.
-    pub(in crate::store) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
+    pub(super) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
         let is_relative =
             |path: &&Path| !path.is_absolute() && !path.to_str().is_some_and(|path| path.starts_with("~/"));
         self.allowed_repositories.iter().map(PathBuf::as_path).filter(is_relative)
     }
 
     /// Whether the user, whose home is given, allows a repository to name folders outside it; `root` without symbolic links.
-    pub(in crate::store) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
+    pub(super) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
         let is_root = |allowed: PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
         let path = |allowed: &PathBuf| match (allowed.to_str().and_then(|path| path.strip_prefix("~/")), home) {
             (Some(below), Some(home)) => home.join(below),

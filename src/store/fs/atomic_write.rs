@@ -264,7 +264,7 @@ fn displace_when_complete(
     displaced.checked(&expected).map(drop)
 }
 
-pub(crate) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
+pub(in crate::store) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
     let new = StagedFile::new(path, bytes)?;
     remove_stale(folder_of(path), new.version.mtime);
     new.create()?;

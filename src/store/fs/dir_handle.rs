@@ -18,17 +18,17 @@ use std::io::{self, Read};
 use std::path::{Component, Path};
 use std::sync::Arc;
 
-pub(crate) use commit::CommitDir;
-pub(crate) use os::{is_link, link_error, not_folder, not_found};
+pub(in crate::store) use commit::CommitDir;
+pub(in crate::store) use os::{is_link, link_error, not_folder, not_found};
 
 use super::stat::{DirStat, FileStat};
 use crate::store::git::plain_file::{read_whole, too_long};
 
 /// The prefix of the names of temporary files, and the number of random characters behind it.
-pub(crate) const TEMPORARY: &str = ".qipu-tmp-";
-pub(crate) const TEMPORARY_CHARS: usize = 6;
+pub(in crate::store) const TEMPORARY: &str = ".qipu-tmp-";
+pub(in crate::store) const TEMPORARY_CHARS: usize = 6;
 
-pub(crate) fn is_temporary(name: &OsStr) -> bool {
+pub(in crate::store) fn is_temporary(name: &OsStr) -> bool {
     let rest = name.to_str().and_then(|name| name.strip_prefix(TEMPORARY));
     rest.is_some_and(|rest| rest.len() == TEMPORARY_CHARS && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
@@ -36,7 +36,7 @@ pub(crate) fn is_temporary(name: &OsStr) -> bool {
 const NAME_TRIES: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum FileType {
+pub(in crate::store) enum FileType {
     File,
     Folder,
     /// A symbolic link.
@@ -45,11 +45,11 @@ pub(crate) enum FileType {
 }
 
 #[derive(Debug)]
-pub(crate) struct DirEntry {
+pub(in crate::store) struct DirEntry {
     pub(crate) name: OsString,
     pub(crate) kind: FileType,
     /// Whether the listing gave the type (`d_type` of readdir(3)); else it is that of what is mounted there now.
-    pub(crate) has_file_type: bool,
+    pub(in crate::store) has_file_type: bool,
 }
 
 impl FileType {
@@ -66,11 +66,11 @@ impl FileType {
 
 /// An open directory on disk; where the system has no handles for that, its path.
 #[derive(Debug)]
-pub(crate) struct DiskDir(os::Directory);
+pub(in crate::store) struct DiskDir(os::Directory);
 
 /// An open directory.
 #[derive(Debug)]
-pub(crate) enum DirHandle {
+pub(in crate::store) enum DirHandle {
     /// One on disk.
     Disk(DiskDir),
     /// One of a commit.
@@ -100,7 +100,7 @@ impl DirHandle {
         Ok(on_disk.into_iter().flatten().chain(in_commit.into_iter().flatten().map(Ok)))
     }
 
-    pub(crate) fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
+    pub(in crate::store) fn stat(&self, name: &OsStr) -> io::Result<(FileType, FileStat)> {
         match self {
             Self::Disk(dir) => dir.stat(name),
             Self::Commit(dir) => dir.stat(name),
@@ -108,7 +108,7 @@ impl DirHandle {
     }
 
     /// Expects a regular file below it that can be opened; anything else is an error, without blocking.
-    pub(crate) fn expect_file(&self, path: &Path) -> io::Result<()> {
+    pub(in crate::store) fn expect_file(&self, path: &Path) -> io::Result<()> {
         match self {
             Self::Disk(dir) => dir.file_and_metadata(path).map(drop),
             Self::Commit(dir) => dir.blob(path).map(drop),
@@ -121,7 +121,7 @@ impl DirHandle {
     }
 
     /// Returns the stat of a regular file in it; `None` if there is none.
-    pub(crate) fn file_stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
+    pub(in crate::store) fn file_stat(&self, name: &OsStr) -> io::Result<Option<FileStat>> {
         match self.stat(name) {
             Ok((kind, stat)) => Ok((kind == FileType::File).then_some(stat)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
@@ -134,18 +134,18 @@ impl DirHandle {
     }
 
     /// Returns the stat of the directory; `None` if it is not known what changes its times.
-    pub(crate) fn dir_stat(&self) -> Option<DirStat> {
+    pub(in crate::store) fn dir_stat(&self) -> Option<DirStat> {
         self.on_disk().ok()?.dir_stat()
     }
 
     /// Whether the times of a directory are known to change with its content.
-    pub(crate) fn has_reliable_mtime(&self) -> bool {
+    pub(in crate::store) fn has_reliable_mtime(&self) -> bool {
         self.on_disk().is_ok_and(DiskDir::has_reliable_mtime)
     }
 
     /// Whether all changes of the directory go through this kernel, which can then report them.
     #[cfg(target_os = "linux")]
-    pub(crate) fn has_local_changes(&self) -> bool {
+    pub(in crate::store) fn has_local_changes(&self) -> bool {
         self.on_disk().is_ok_and(DiskDir::has_local_changes)
     }
 
@@ -165,7 +165,12 @@ impl DirHandle {
 
     /// Reads the first `max_bytes` bytes of a regular file below it into an empty buffer. Returns the stat from before the
     /// read.
-    pub(crate) fn read_start(&self, path: &Path, max_bytes: u64, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
+    pub(in crate::store) fn read_start(
+        &self,
+        path: &Path,
+        max_bytes: u64,
+        buffer: &mut Vec<u8>,
+    ) -> io::Result<FileStat> {
         match self {
             Self::Disk(dir) => {
                 let (file, metadata) = dir.file_and_metadata(path)?;
@@ -180,7 +185,7 @@ impl DirHandle {
     }
 
     /// Announces the files below it that [`Self::read_start`] will read, in this order and with this limit.
-    pub(crate) fn announce<'p>(&self, paths: impl Iterator<Item = &'p Path>, max_bytes: u64) {
+    pub(in crate::store) fn announce<'p>(&self, paths: impl Iterator<Item = &'p Path>, max_bytes: u64) {
         if let Self::Commit(dir) = self {
             dir.announce(paths, max_bytes);
         }
@@ -195,7 +200,7 @@ impl DirHandle {
         }
     }
 
-    pub(crate) fn make_folder(&self, name: &str) -> io::Result<()> {
+    pub(in crate::store) fn make_folder(&self, name: &str) -> io::Result<()> {
         self.on_disk()?.make_folder(name)
     }
 
@@ -231,7 +236,7 @@ fn read_start(file: File, len: u64, max_bytes: u64, buffer: &mut Vec<u8>) -> io:
 
 /// A file with a temporary name in a directory. It replaces another file, or is removed when dropped.
 #[derive(Debug)]
-pub(crate) struct TempFile {
+pub(in crate::store) struct TempFile {
     pub(crate) file: File,
     folder: Arc<DirHandle>,
     /// The temporary name; `None` once the file has its own.
@@ -252,7 +257,7 @@ impl TempFile {
     }
 
     /// Lets every user read the file.
-    pub(crate) fn set_shared(&self) -> io::Result<()> {
+    pub(in crate::store) fn set_shared(&self) -> io::Result<()> {
         os::set_shared(&self.file)
     }
 
@@ -291,7 +296,7 @@ fn not_below() -> io::Error {
 }
 
 /// Whether an error means that a file exists and can't be read: it was neither removed nor replaced by another type.
-pub(crate) fn is_unreadable(error: &io::Error) -> bool {
+pub(in crate::store) fn is_unreadable(error: &io::Error) -> bool {
     use io::ErrorKind::{InvalidInput, NotADirectory, NotFound};
     !matches!(error.kind(), NotFound | NotADirectory | InvalidInput) && !is_link(error)
 }

@@ -103,7 +103,7 @@ impl FileTree {
     }
 
     /// Whether a file, folder or symbolic link has a path, or may have it.
-    pub(in crate::store) fn may_have(&self, path: &Path) -> bool {
+    pub(super) fn may_have(&self, path: &Path) -> bool {
         self.look_up(path, false).map_or_else(|error| may_be_there(&error), |_| true)
     }
 

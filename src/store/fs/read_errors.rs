@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind};
 /// The failures of the reads that can't return an error themselves, since they happen behind a value that an answer is
 /// made of. They are checked before the answer is written.
 #[derive(Debug, Default)]
-pub(crate) struct ReadErrors {
+pub(in crate::store) struct ReadErrors {
     is_index_corrupt: AtomicBool,
     /// The first note that could not be read.
     note: OnceLock<Error>,

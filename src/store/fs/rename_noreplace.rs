@@ -40,7 +40,7 @@ fn hard_link(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Whether an error means that the file system does not support an operation.
-pub(in crate::store) fn is_unsupported(error: &io::Error) -> bool {
+pub(super) fn is_unsupported(error: &io::Error) -> bool {
     #[cfg(unix)]
     {
         use rustix::io::Errno;

@@ -7,15 +7,15 @@ use serde::{Deserialize, Serialize};
 
 /// The file of a note, with its stat.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct FileEntry {
+pub(in crate::store) struct FileEntry {
     /// The path in the store, with `/` between names. Bytes that are not UTF-8 are replaced.
     pub(crate) path: Box<str>,
     /// The real path in the store, if `path` may differ from it.
     pub(crate) real_path: Option<Box<Path>>,
     /// The stat; zero until the file is read if it was only listed.
-    pub(crate) stat: FileStat,
+    pub(in crate::store) stat: FileStat,
     /// The slot in the index, if the walk took the file from there.
-    pub(crate) slot: Option<usize>,
+    pub(in crate::store) slot: Option<usize>,
 }
 
 impl FileEntry {
@@ -31,15 +31,15 @@ impl FileEntry {
 /// The stat of a file, by which a change or replacement is recognised. Times are in nanoseconds since 1970 by the clock of
 /// the file system. Serialised in the order of the fields.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub(crate) struct FileStat {
+pub(in crate::store) struct FileStat {
     /// In bytes.
     pub(crate) size: u64,
     /// When the content changed.
-    pub(crate) mtime: i64,
+    pub(in crate::store) mtime: i64,
     /// When anything about the file changed; users can't set it.
     ctime: i64,
     /// Differs if another file replaced this one.
-    pub(crate) inode: u64,
+    pub(in crate::store) inode: u64,
 }
 
 #[cfg(unix)]
@@ -62,7 +62,7 @@ impl FileStat {
     /// Extracts the stat from the result of fstatat(2).
     #[cfg(unix)]
     #[allow(clippy::unnecessary_cast, reason = "the types differ between platforms")]
-    pub(crate) fn of_stat(stat: &rustix::fs::Stat) -> Self {
+    pub(super) fn of_stat(stat: &rustix::fs::Stat) -> Self {
         Self {
             size: stat.st_size as u64,
             mtime: nanoseconds(stat.st_mtime as i64, stat.st_mtime_nsec as i64),
@@ -83,22 +83,22 @@ impl FileStat {
     }
 
     /// Returns the stat of a file of a commit, which has no times.
-    pub(crate) fn of_commit(size: u64) -> Self {
+    pub(in crate::store) fn of_commit(size: u64) -> Self {
         Self { size, ..Self::default() }
     }
 
     /// Returns the later of both times.
-    pub(crate) fn latest(&self) -> i64 {
+    pub(in crate::store) fn latest(&self) -> i64 {
         self.mtime.max(self.ctime)
     }
 
     /// Encodes the times as deltas, which are short varints: `mtime` to `base`, `ctime` to `mtime`.
-    pub(crate) fn encode_deltas(self, base: i64) -> Self {
+    pub(in crate::store) fn encode_deltas(self, base: i64) -> Self {
         Self { mtime: self.mtime.wrapping_sub(base), ctime: self.ctime.wrapping_sub(self.mtime), ..self }
     }
 
     /// Decodes what [`FileStat::encode_deltas`] encoded.
-    pub(crate) fn decode_deltas(self, base: i64) -> Self {
+    pub(in crate::store) fn decode_deltas(self, base: i64) -> Self {
         let mtime = self.mtime.wrapping_add(base);
         Self { mtime, ctime: self.ctime.wrapping_add(mtime), ..self }
     }
@@ -106,8 +106,8 @@ impl FileStat {
 
 /// The stat of a directory, by which creating, removing and renaming in it is recognised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct DirStat {
-    pub(crate) stat: FileStat,
+pub(in crate::store) struct DirStat {
+    pub(in crate::store) stat: FileStat,
     /// The number of the file system: another one may be mounted at the path, with an equal stat otherwise.
-    pub(crate) device: u64,
+    pub(in crate::store) device: u64,
 }

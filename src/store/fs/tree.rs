@@ -6,7 +6,7 @@ use super::dir_handle::{DirHandle, FileType, is_unreadable};
 
 /// An entry in a tree of directories.
 #[derive(Debug)]
-pub(crate) struct TreeItem {
+pub(in crate::store) struct TreeItem {
     /// Its real path, relative to the directory handle.
     pub(crate) path: PathBuf,
     /// Its type; `None` for a directory that can't be read.
@@ -20,24 +20,24 @@ impl TreeItem {
     }
 
     /// Whether its name is one that a note may have.
-    pub(crate) fn is_note(&self) -> bool {
+    pub(in crate::store) fn is_note(&self) -> bool {
         self.path.extension().is_some_and(|ending| ending == "md") && !is_hidden(&self.path)
     }
 }
 
 /// Returns a path as it is shown, with `/` between names; bytes that are not UTF-8 are replaced.
-pub(crate) fn shown(path: &Path) -> String {
+pub(in crate::store) fn shown(path: &Path) -> String {
     path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/")
 }
 
-pub(crate) fn is_hidden(path: &Path) -> bool {
+pub(in crate::store) fn is_hidden(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
 }
 
 /// Lists the entries below a folder, in the order of their names. The path is relative to the directory handle, `""` for
 /// its own directory, which is listed itself only if it can't be read; any other folder always is. Only directories whose
 /// paths pass `enters` are entered.
-pub(crate) fn items(dir: &DirHandle, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<TreeItem> {
+pub(in crate::store) fn items(dir: &DirHandle, folder: &str, enters: impl Fn(&Path) -> bool) -> Vec<TreeItem> {
     let mut all = Vec::new();
     let mut waiting = vec![(PathBuf::from(folder), Some(FileType::Folder))];
     if !folder.is_empty() {

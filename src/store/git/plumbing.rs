@@ -13,7 +13,7 @@ use crate::error::Error;
 
 /// The most bytes of the answer to one call, and the longest time that all calls for one command take together.
 const MAX_OUTPUT: u64 = 64 * 1024 * 1024;
-pub(in crate::store) const MAX_TIME: Duration = Duration::from_secs(10);
+pub(super) const MAX_TIME: Duration = Duration::from_secs(10);
 
 /// Options before the command: no pager, no lock, literal paths, and nothing of the repository's configuration that runs
 /// a program.
@@ -80,7 +80,7 @@ impl Repository {
 
     /// Returns the id of the commit that a revision names, in any form that git knows (gitrevisions(7)); `None` for a name
     /// that git does not know, or of something else than a commit.
-    pub(in crate::store) fn commit_of(&self, revision: &str) -> Option<String> {
+    pub(super) fn commit_of(&self, revision: &str) -> Option<String> {
         // An option, or a list of several revisions, is no name of one.
         if revision.is_empty() || revision.starts_with(['-', '^']) || revision.contains(char::is_control) {
             return None;
@@ -106,7 +106,7 @@ impl Repository {
     }
 
     /// Whether the repository lacks the beginning of its history.
-    pub(in crate::store) fn is_shallow(&self) -> bool {
+    pub(super) fn is_shallow(&self) -> bool {
         let output = self.run(&["rev-parse", "--is-shallow-repository"], Vec::new(), Instant::now());
         output.is_some_and(|output| output.starts_with(b"true"))
     }
@@ -156,7 +156,7 @@ pub(in crate::store) fn start(root: &Path, args: &[&str]) -> std::io::Result<Chi
 }
 
 /// Whether a text is the whole name of an object: 40 or 64 hexadecimal digits.
-pub(in crate::store) fn is_object_id(text: &str) -> bool {
+pub(super) fn is_object_id(text: &str) -> bool {
     matches!(text.len(), 40 | 64) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 

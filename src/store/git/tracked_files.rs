@@ -18,7 +18,7 @@ const STAGE: u16 = 0x3000;
 const MAX_PATH: usize = 4_096;
 const MAX_EXPANSION: usize = 4;
 /// The modes of a regular file.
-pub(in crate::store) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
+pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
 
 /// The regular files that git tracks, below one folder of the working tree.
 #[derive(Debug, Default)]

@@ -8,11 +8,11 @@ use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 
 /// The number of notes whose columns are compressed together.
-pub(crate) const NOTES_PER_CHUNK: usize = 256;
+pub(super) const NOTES_PER_CHUNK: usize = 256;
 
 /// The column groups of a record, the most often read first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ColumnGroup {
+pub(super) enum ColumnGroup {
     IdentityFields,
     ListFields,
     Links,
@@ -20,11 +20,11 @@ pub(crate) enum ColumnGroup {
     Cold,
 }
 
-pub(crate) const COLUMN_GROUPS: usize = ColumnGroup::Cold as usize + 1;
+pub(in crate::store) const COLUMN_GROUPS: usize = ColumnGroup::Cold as usize + 1;
 
 /// Compressed chunks by column group, in memory or in a file.
 #[derive(Debug)]
-pub(crate) enum ColumnStore {
+pub(in crate::store) enum ColumnStore {
     Memory([Vec<Vec<u8>>; COLUMN_GROUPS]),
     /// A section of a container. For each column group the offset of its first chunk, then the end of each chunk.
     Section(Arc<Container>, usize, [Vec<u64>; COLUMN_GROUPS]),
@@ -32,7 +32,7 @@ pub(crate) enum ColumnStore {
 
 impl ColumnStore {
     /// Opens the chunks in a section; `lengths` are their compressed lengths in bytes, by column group.
-    pub(crate) fn in_section(container: Arc<Container>, section: usize, lengths: &[Vec<u32>; COLUMN_GROUPS]) -> Self {
+    pub(super) fn in_section(container: Arc<Container>, section: usize, lengths: &[Vec<u32>; COLUMN_GROUPS]) -> Self {
         let mut end = 0;
         let offsets = lengths.each_ref().map(|lengths| {
             let mut offsets = vec![end];
@@ -46,7 +46,7 @@ impl ColumnStore {
     }
 
     /// Decompresses a chunk of a column group; `None` if it does not exist or is damaged.
-    pub(crate) fn chunk(&self, group: ColumnGroup, ordinal: usize) -> Option<ColumnChunk> {
+    pub(super) fn chunk(&self, group: ColumnGroup, ordinal: usize) -> Option<ColumnChunk> {
         let bytes = match self {
             Self::Memory(chunks) => decompress(chunks[group as usize].get(ordinal)?),
             Self::Section(container, section, offsets) => {
@@ -60,7 +60,7 @@ impl ColumnStore {
 
 /// One column group of [`NOTES_PER_CHUNK`] notes; the last chunk may have fewer.
 #[derive(Debug, Default)]
-pub(crate) struct ColumnChunk {
+pub(super) struct ColumnChunk {
     /// The offsets of the rows, relative to `start`.
     rows: Offsets,
     /// The offset of the first row in `bytes`.

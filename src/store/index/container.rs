@@ -34,13 +34,13 @@ struct Footer {
 }
 
 #[derive(Debug)]
-pub(crate) struct Container {
+pub(in crate::store) struct Container {
     file: File,
     footer: Footer,
     end: u64,
     /// The checksum of the footer, which covers all others.
-    pub(crate) footer_crc: u32,
-    pub(crate) file_len: u64,
+    pub(super) footer_crc: u32,
+    pub(super) file_len: u64,
 }
 
 impl Container {
@@ -132,7 +132,7 @@ fn read_at(file: &File, range: Range<u64>) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-pub(crate) struct ContainerWriter<'a> {
+pub(super) struct ContainerWriter<'a> {
     file: BufWriter<&'a mut File>,
     /// The first offset of each section and the one behind it.
     ranges: Vec<(u64, u64)>,
@@ -179,7 +179,7 @@ impl<'a> ContainerWriter<'a> {
         self.section_of(std::iter::once(bytes))
     }
 
-    pub(crate) fn section_of<'b>(&mut self, chunks: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
+    pub(super) fn section_of<'b>(&mut self, chunks: impl Iterator<Item = &'b [u8]>) -> io::Result<()> {
         let padding = self.checksums.len.next_multiple_of(BLOCK) - self.checksums.len;
         self.write(&[&vec![0; padding as usize]])?;
         let start = self.checksums.len;

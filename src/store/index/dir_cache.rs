@@ -24,14 +24,14 @@ const CACHE_KEY: &str = "folders 2";
 
 /// A cached directory: its stat, and its content as a delta against the index.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct CachedDir {
+pub(super) struct CachedDir {
     /// The path in the store, with `/` between names.
     pub(crate) path: String,
     stat: DirStat,
     /// The names of the directories in it, sorted.
     pub(crate) dirs: Vec<String>,
     /// The names of files that the index does not have, sorted.
-    pub(crate) added: Vec<String>,
+    pub(in crate::store) added: Vec<String>,
     /// The slots of files that only the index has, ascending; a file system that folds names may open one of these.
     removed: Vec<u32>,
 }
@@ -55,25 +55,25 @@ impl CachedDir {
 
 /// A directory that the walk visited.
 #[derive(Debug)]
-pub(crate) struct VisitedDir {
+pub(in crate::store) struct VisitedDir {
     pub(crate) path: String,
     /// Whether its stat equals the cached one, so that it was not listed.
-    pub(crate) is_cached: bool,
+    pub(in crate::store) is_cached: bool,
     /// Its content, if it was listed and can be cached.
-    pub(crate) listing: Option<DirListing>,
+    pub(super) listing: Option<DirListing>,
 }
 
 /// The content of a directory that was listed.
 #[derive(Debug)]
-pub(crate) struct DirListing {
+pub(super) struct DirListing {
     /// The stat from before the listing.
-    pub(crate) stat: DirStat,
+    pub(in crate::store) stat: DirStat,
     /// The names of the directories in it, sorted.
     pub(crate) dirs: Vec<String>,
     pub(crate) notes: usize,
 }
 
-pub(crate) struct DirCache<'a> {
+pub(in crate::store) struct DirCache<'a> {
     root: &'a Arc<DirHandle>,
     index: &'a Index,
     /// Sorted by path.
@@ -94,24 +94,24 @@ impl<'a> DirCache<'a> {
     }
 
     /// Returns a cached directory whose stat has not changed. One stat of the directory.
-    pub(crate) fn get_if_unchanged(&self, path: &str, real_path: &Path) -> Option<&CachedDir> {
+    pub(super) fn get_if_unchanged(&self, path: &str, real_path: &Path) -> Option<&CachedDir> {
         let position = self.dirs.binary_search_by(|dir| dir.path.as_str().cmp(path)).ok()?;
         let stat = self.root.folder(real_path).ok()?.dir_stat()?;
         self.dirs.get(position).filter(|dir| dir.stat == stat)
     }
 
     /// Iterates over the files of the index, block by block in parallel.
-    pub(crate) fn indexed_files(&self) -> impl IndexedParallelIterator<Item = FileCursor<'_>> {
+    pub(super) fn indexed_files(&self) -> impl IndexedParallelIterator<Item = FileCursor<'_>> {
         self.index.parallel_files()
     }
 
     /// Notes the time before a directory is listed; to be called before its stat is taken.
-    pub(crate) fn begin_listing(&self) {
+    pub(super) fn begin_listing(&self) {
         self.begun.get_or_init(|| self.root.now().ok());
     }
 
     /// Whether a listed directory can be recognised by its stat from before the listing: any later change alters it.
-    pub(crate) fn can_cache(&self, dir: &DirHandle, before: DirStat) -> bool {
+    pub(super) fn can_cache(&self, dir: &DirHandle, before: DirStat) -> bool {
         let begun = self.begun.get().copied().flatten();
         begun.is_some_and(|begun| racy_timestamps::racy_until(before.stat, begun, 0) < begun)
             && dir.has_reliable_mtime()

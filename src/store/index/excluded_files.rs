@@ -23,7 +23,7 @@ const TEMPLATES: &str = "Templates";
 
 /// What a source excludes, by paths in its folder.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ExcludedFiles {
+pub(in crate::store) struct ExcludedFiles {
     patterns: Vec<GlobMatcher>,
     folders: Vec<PathBuf>,
 }
@@ -54,7 +54,7 @@ impl ExcludedFiles {
     }
 
     /// Whether a file is excluded, or a folder above it.
-    pub(crate) fn has_or_contains(&self, path: &Path) -> bool {
+    pub(super) fn has_or_contains(&self, path: &Path) -> bool {
         path.ancestors().any(|path| !path.as_os_str().is_empty() && self.has(path))
     }
 }

@@ -10,11 +10,11 @@ use crate::codec::lz4::decompress;
 use crate::store::fs::stat::{FileEntry, FileStat};
 
 /// The number of files in a block; the last block may have fewer.
-pub(crate) const FILES_PER_BLOCK: usize = 512;
+pub(super) const FILES_PER_BLOCK: usize = 512;
 
 /// A block of the file table.
 #[derive(Default, Serialize, Deserialize)]
-pub(crate) struct PathBlock {
+pub(in crate::store) struct PathBlock {
     /// The suffixes of the paths, concatenated: each path without the prefix that it shares with the one before it.
     suffixes: String,
     /// For each path the lengths of the shared prefix and of the suffix, in bytes.
@@ -40,7 +40,7 @@ impl PathBlock {
     }
 
     /// Reads all blocks of a section; `lengths` are their compressed lengths in bytes. `None` if one is damaged.
-    pub(crate) fn read_all(container: &Container, section: usize, lengths: &[u32]) -> Option<Vec<Self>> {
+    pub(in crate::store) fn read_all(container: &Container, section: usize, lengths: &[u32]) -> Option<Vec<Self>> {
         let mut end = 0;
         let range = |length: &u32| {
             let start = end;
@@ -61,13 +61,13 @@ impl PathBlock {
     }
 
     /// Returns the stat of a file by its position in the block; `begun` is the time that its times are relative to.
-    pub(crate) fn stat(&self, position: usize, begun: i64) -> Option<FileStat> {
+    pub(in crate::store) fn stat(&self, position: usize, begun: i64) -> Option<FileStat> {
         Some(self.stats.get(position)?.decode_deltas(begun))
     }
 }
 
 /// A cursor over the file table. Decodes one path at a time: all together would take as much memory as those of the store.
-pub(crate) struct FileCursor<'a> {
+pub(in crate::store) struct FileCursor<'a> {
     begun: i64,
     blocks: std::slice::Iter<'a, PathBlock>,
     /// The current block, the suffixes behind the current one, and the position of the next file in the block.
@@ -106,7 +106,7 @@ impl<'a> FileCursor<'a> {
     }
 
     /// Returns the slot of the current file; only after [`FileCursor::step`] returned one.
-    pub(crate) fn slot(&self) -> usize {
+    pub(in crate::store) fn slot(&self) -> usize {
         self.next_slot - 1
     }
 }

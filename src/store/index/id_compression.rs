@@ -12,7 +12,7 @@ const MARK: u8 = 0xfc;
 /// Escapes a literal byte that is [`MARK`] or greater.
 const ESCAPE: u8 = 0xff;
 
-pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn compress(bytes: &[u8]) -> Vec<u8> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len()), bytes);
     while let Some((first, others)) = rest.split_first() {
         rest = match number(rest) {
@@ -32,7 +32,7 @@ pub(crate) fn compress(bytes: &[u8]) -> Vec<u8> {
 }
 
 /// Decompresses what [`compress`] returned; `None` if the bytes are damaged.
-pub(crate) fn decompress(bytes: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn decompress(bytes: &[u8]) -> Option<Vec<u8>> {
     let (mut out, mut rest) = (Vec::with_capacity(bytes.len() * 2), bytes);
     loop {
         let plain = rest.iter().position(|byte| *byte >= MARK).unwrap_or(rest.len());

@@ -10,12 +10,12 @@ use crate::note::Dialect;
 use crate::store::fs::dir_handle::DirHandle;
 
 /// The folder of derived files in a store.
-pub(crate) const FOLDER: &str = "cache";
+pub(in crate::store) const FOLDER: &str = "cache";
 /// The name of the index file in it.
-pub(crate) const FILE: &str = "notes.index";
+pub(in crate::store) const FILE: &str = "notes.index";
 
 /// The root of a store, and where its index may be.
-pub(crate) struct IndexLocation<'a> {
+pub(in crate::store) struct IndexLocation<'a> {
     pub(crate) root: &'a Path,
     pub(crate) dir: &'a Arc<DirHandle>,
     pub(crate) cache: Option<&'a Path>,
@@ -33,7 +33,7 @@ impl IndexLocation<'_> {
     }
 
     /// Returns the path of the index in the user's cache folder. A source has one for each dialect.
-    pub(crate) fn user_cache_dir(&self) -> Option<PathBuf> {
+    pub(in crate::store) fn user_cache_dir(&self) -> Option<PathBuf> {
         let dir = user_cache_dir(self.root, self.cache?);
         Some(if self.source.is_some() { dir.join(self.dialect().name()) } else { dir })
     }
@@ -41,7 +41,7 @@ impl IndexLocation<'_> {
 
 /// Opens the directories in which an index may be: `cache` in the store, else, for a store that can't be written, one in
 /// the user's cache folder. In the store, a symbolic link is not followed.
-pub(crate) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = Arc<DirHandle>> + 'a {
+pub(in crate::store) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = Arc<DirHandle>> + 'a {
     // Nothing is written into the folder of a source.
     let in_store = || location.source.is_none().then(|| location.dir.folder(Path::new(FOLDER)).ok()).flatten();
     let in_cache = || DirHandle::new(&location.user_cache_dir()?).ok();
@@ -50,7 +50,7 @@ pub(crate) fn dirs<'a>(location: &'a IndexLocation<'_>) -> impl Iterator<Item = 
 }
 
 /// Returns the path of the directory for a store in the user's cache folder.
-pub(crate) fn user_cache_dir(root: &Path, cache: &Path) -> PathBuf {
+pub(in crate::store) fn user_cache_dir(root: &Path, cache: &Path) -> PathBuf {
     let name = Sha256::digest(root.as_os_str().as_encoded_bytes());
     cache.join("qipu").join(hex(name.get(..8).unwrap_or_default()))
 }

@@ -3,23 +3,23 @@
 //!
 //! The index can be deleted at any time. A file whose stat differs or was racy is read again; a damaged index counts as none.
 
-pub(crate) mod column_store;
+pub(in crate::store) mod column_store;
 pub(crate) mod container;
-pub(crate) mod dir_cache;
+pub(in crate::store) mod dir_cache;
 pub(super) mod excluded_files;
 pub(crate) mod file_table;
 mod id_compression;
-pub(crate) mod location;
+pub(in crate::store) mod location;
 pub(crate) mod racy_timestamps;
-pub(crate) mod record_builder;
+pub(in crate::store) mod record_builder;
 mod record_codec;
 pub(crate) mod record_fields;
-pub(crate) mod records;
-pub(crate) mod scan;
-pub(crate) mod sidecar;
+pub(in crate::store) mod records;
+pub(in crate::store) mod scan;
+pub(in crate::store) mod sidecar;
 pub(crate) mod source_scan;
 mod stat_diff;
-pub(crate) mod writer;
+pub(in crate::store) mod writer;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -38,8 +38,8 @@ use location::{FILE, IndexLocation};
 use sidecar::{IndexFingerprint, SidecarFile};
 
 /// An index is written from this number of notes, or of bytes, on: fewer are read as fast.
-pub(crate) const MIN_NOTES: usize = 256;
-pub(crate) const MIN_BYTES: u64 = 512 * 1024;
+pub(in crate::store) const MIN_NOTES: usize = 256;
+pub(in crate::store) const MIN_BYTES: u64 = 512 * 1024;
 /// An index is rewritten if more files changed than this, and more than one in [`CHANGED_SHARE`].
 const MAX_CHANGED: usize = 100;
 const CHANGED_SHARE: usize = 50;
@@ -68,7 +68,7 @@ struct IndexHeader {
     chunk_lens: [Vec<u32>; COLUMN_GROUPS],
 }
 
-pub(crate) struct Index {
+pub(in crate::store) struct Index {
     header: IndexHeader,
     files: Vec<PathBlock>,
     container: Arc<Container>,
@@ -96,7 +96,7 @@ impl Index {
         self.container.file_len + sidecar::len(&self.dir)
     }
 
-    pub(crate) fn sidecar(&self, file: &'static str) -> SidecarFile {
+    pub(in crate::store) fn sidecar(&self, file: &'static str) -> SidecarFile {
         SidecarFile::new(Arc::clone(&self.dir), file, self.fingerprint())
     }
 
@@ -122,7 +122,7 @@ impl Index {
         self.dir.now().ok()
     }
 
-    pub(crate) fn errors(&self) -> Arc<ReadErrors> {
+    pub(in crate::store) fn errors(&self) -> Arc<ReadErrors> {
         Arc::clone(&self.errors)
     }
 
@@ -135,19 +135,19 @@ impl Index {
     }
 
     /// Returns the text index if it has this key.
-    pub(crate) fn text_index(&self, key: &str) -> Option<Arc<dyn BlobSource>> {
+    pub(in crate::store) fn text_index(&self, key: &str) -> Option<Arc<dyn BlobSource>> {
         let (container, errors) = (Arc::clone(&self.container), self.errors());
         (self.header.text_index == key).then(|| Arc::new(TextSections { container, errors }) as Arc<dyn BlobSource>)
     }
 
     /// Whether so many files of a store changed that the index should be rewritten.
-    pub(crate) fn needs_rewrite(notes: usize, changed: usize) -> bool {
+    pub(in crate::store) fn needs_rewrite(notes: usize, changed: usize) -> bool {
         changed > MAX_CHANGED.max(notes / CHANGED_SHARE)
     }
 }
 
 /// Removes the indexes of a store with their sidecar files, since one of them is damaged.
-pub(crate) fn discard(location: &IndexLocation<'_>) {
+pub(in crate::store) fn discard(location: &IndexLocation<'_>) {
     for dir in location::dirs(location) {
         drop(dir.remove(FILE.as_ref()));
         sidecar::remove(&dir);

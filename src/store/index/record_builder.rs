@@ -14,7 +14,7 @@ use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
 
 /// A builder of record columns, fed note by note.
 #[derive(Debug, Default)]
-pub(crate) struct RecordColumnsBuilder {
+pub(in crate::store) struct RecordColumnsBuilder {
     columns: [ColumnBuilder; COLUMN_GROUPS],
     /// Reused for the rows of all notes.
     row: RecordWriter,
@@ -106,7 +106,7 @@ fn append(value: &impl Serialize, scratch: &mut Vec<u8>, to: &mut Vec<u8>) {
 }
 
 #[derive(Default)]
-pub(crate) struct ColumnStoreWriter {
+pub(in crate::store) struct ColumnStoreWriter {
     chunks: [Vec<Vec<u8>>; COLUMN_GROUPS],
     /// The records that do not fill a chunk yet.
     waiting: RecordColumnsBuilder,

@@ -11,7 +11,7 @@ use crate::note::{
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct NoteFlags {
+pub(in crate::store) struct NoteFlags {
     /// 0 to 100.
     pub(crate) value: u8,
     pub(crate) is_moc: bool,
@@ -19,7 +19,7 @@ pub(crate) struct NoteFlags {
     pub(crate) has_aliases: bool,
     pub(crate) has_compacts: bool,
     /// Whether its status has an effect, it has a day from which it is stale, or a merge left a conflict in it.
-    pub(crate) has_lifecycle: bool,
+    pub(in crate::store) has_lifecycle: bool,
     /// Whether it has a link that says which note replaces which.
     pub(crate) has_succession: bool,
     /// Whether it has the field `code`.
@@ -34,7 +34,7 @@ pub struct IdentityFields<'a> {
     /// The title.
     pub title: &'a str,
     pub(crate) value: Option<u8>,
-    pub(crate) flags: NoteFlags,
+    pub(in crate::store) flags: NoteFlags,
     /// See [`Note::body_chars`]; `None` if the note was not read from an index.
     pub body_chars: Option<usize>,
     /// The characters of its summary, white space not counted; `None` if they were not counted.
@@ -111,7 +111,7 @@ pub struct RelationFields<'a> {
 
 /// The last column group, decoded: what is read only of notes that are shown in full.
 #[derive(Debug, Clone, Deserialize)]
-pub(crate) struct ColdFields {
+pub(in crate::store) struct ColdFields {
     verified: Option<bool>,
     verifications: Vec<Verification>,
     sources: Vec<ContentSource>,
@@ -124,7 +124,7 @@ pub(crate) struct ColdFields {
 
 /// The last column group, borrowed. Its serialised form is that of [`ColdFields`].
 #[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct ColdFieldsRef<'a> {
+pub(in crate::store) struct ColdFieldsRef<'a> {
     pub(crate) verified: Option<bool>,
     pub(crate) verifications: &'a [Verification],
     pub(crate) sources: &'a [ContentSource],
@@ -255,7 +255,7 @@ impl<'a> LinkFields<'a> {
 }
 
 impl ColdFields {
-    pub(crate) fn borrowed(&self) -> ColdFieldsRef<'_> {
+    pub(in crate::store) fn borrowed(&self) -> ColdFieldsRef<'_> {
         let Self { verified, verifications, sources, custom, unknown, findings, is_cut } = self;
         ColdFieldsRef { verified: *verified, verifications, sources, custom, unknown, findings, is_cut: *is_cut }
     }

@@ -13,7 +13,7 @@ use crate::store::fs::read_errors::ReadErrors;
 
 /// The records of an index, or of an index being built.
 #[derive(Debug)]
-pub(crate) struct RecordColumns {
+pub(in crate::store) struct RecordColumns {
     /// For each column group its chunks, decompressed when first read.
     chunks: [Vec<OnceLock<ColumnChunk>>; COLUMN_GROUPS],
     store: ColumnStore,
@@ -21,12 +21,12 @@ pub(crate) struct RecordColumns {
     pub(crate) dir: Arc<DirHandle>,
     /// The dialect of the notes' files.
     pub(crate) dialect: Dialect,
-    pub(crate) errors: Arc<ReadErrors>,
+    pub(in crate::store) errors: Arc<ReadErrors>,
 }
 
 /// A reference to the record of one note.
 #[derive(Debug, Clone)]
-pub(crate) struct RecordRef {
+pub(in crate::store) struct RecordRef {
     pub(crate) columns: Arc<RecordColumns>,
     slot: usize,
 }
@@ -93,7 +93,7 @@ impl RecordRef {
         self.checked(fields).map(|((_tags, aliases), _rest)| aliases)
     }
 
-    pub(crate) fn cold_fields(&self) -> Option<ColdFields> {
+    pub(in crate::store) fn cold_fields(&self) -> Option<ColdFields> {
         self.checked(postcard::from_bytes(self.row(ColumnGroup::Cold)).ok())
     }
 

@@ -18,7 +18,7 @@ use crate::store::fs::skipped::{FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry
 use crate::store::fs::stat::{DirStat, FileEntry, FileStat};
 
 #[derive(Debug, Default)]
-pub(crate) struct Scanned {
+pub(in crate::store) struct Scanned {
     /// The files of notes, sorted by the bytes of their paths.
     pub(crate) files: Vec<FileEntry>,
     pub(crate) dirs: Vec<VisitedDir>,
@@ -37,7 +37,7 @@ pub(crate) fn notes(root: &DirHandle, cache: Option<&DirCache<'_>>) -> Result<Sc
 
 /// Lists the notes as [`notes`] does, but without stats, which are taken when the files are read: by then some may have
 /// been removed, or turn out not to be regular files.
-pub(crate) fn notes_without_stat(root: &DirHandle) -> Result<Scanned, Error> {
+pub(in crate::store) fn notes_without_stat(root: &DirHandle) -> Result<Scanned, Error> {
     notes_with(root, None, false)
 }
 
@@ -88,9 +88,9 @@ fn with_unchanged(
 }
 
 /// Unreadable files and directories, collected by several threads.
-pub(crate) type Unreadable = Mutex<Vec<IgnoredEntry>>;
+pub(in crate::store) type Unreadable = Mutex<Vec<IgnoredEntry>>;
 
-pub(crate) fn add_unreadable(unreadable: &Unreadable, path: &str, reason: &'static str) {
+pub(in crate::store) fn add_unreadable(unreadable: &Unreadable, path: &str, reason: &'static str) {
     unreadable.lock().unwrap_or_else(PoisonError::into_inner).push((path.to_owned(), reason));
 }
 

@@ -8,9 +8,9 @@ use super::container::{Container, ContainerWriter};
 use super::location::FILE as INDEX;
 use crate::store::fs::dir_handle::{DirHandle, TempFile};
 
-pub(crate) const LINKS: &str = "links.index";
-pub(crate) const FOLDERS: &str = "folders.index";
-pub(crate) const TERMS: &str = "terms.index";
+pub(in crate::store) const LINKS: &str = "links.index";
+pub(in crate::store) const FOLDERS: &str = "folders.index";
+pub(in crate::store) const TERMS: &str = "terms.index";
 const FILES: [&str; 3] = [LINKS, FOLDERS, TERMS];
 
 /// The sections of the file: the key, and the data.
@@ -18,10 +18,10 @@ const KEY_SECTION: usize = 0;
 const PAYLOAD_SECTION: usize = 1;
 
 /// The identity of an index: the time at which it was begun, its length, and the checksum of its footer.
-pub(crate) type IndexFingerprint = (i64, u64, u32);
+pub(in crate::store) type IndexFingerprint = (i64, u64, u32);
 
 #[derive(Debug)]
-pub(crate) struct SidecarFile {
+pub(in crate::store) struct SidecarFile {
     dir: Arc<DirHandle>,
     file: &'static str,
     index: IndexFingerprint,
@@ -37,7 +37,7 @@ impl SidecarFile {
 
     /// Binds the sidecar to index and delta: the paths and content hashes of the files that were read again, and the slots
     /// of the index that are not in use. `None` if the delta can't be serialised.
-    pub(crate) fn for_delta(self, read: &[(&str, Box<[u8; 32]>)], unused: Vec<usize>) -> Option<Self> {
+    pub(in crate::store) fn for_delta(self, read: &[(&str, Box<[u8; 32]>)], unused: Vec<usize>) -> Option<Self> {
         let delta = postcard::to_allocvec(&(read, unused)).ok()?;
         Some(Self { delta: Sha256::digest(&delta).into(), ..self })
     }
@@ -71,10 +71,10 @@ impl SidecarFile {
 }
 
 /// Returns the total length of the sidecar files in a directory, in bytes.
-pub(crate) fn len(dir: &DirHandle) -> u64 {
+pub(in crate::store) fn len(dir: &DirHandle) -> u64 {
     FILES.iter().filter_map(|file| dir.file_stat(file.as_ref()).ok()?).map(|stat| stat.size).sum()
 }
 
-pub(crate) fn remove(dir: &DirHandle) {
+pub(in crate::store) fn remove(dir: &DirHandle) {
     FILES.iter().for_each(|file| drop(dir.remove(file.as_ref())));
 }

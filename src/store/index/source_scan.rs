@@ -44,26 +44,26 @@ const MAX_DEPTH: usize = 64;
 
 /// Which files of a folder belong to a source.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SourceRules {
+pub(in crate::store) struct SourceRules {
     /// The folder of the source.
     pub(crate) root: PathBuf,
     /// The glob that a file or a folder above it matches, with the folder that its paths are relative to.
-    pub(crate) glob: Option<(PathBuf, GlobMatcher)>,
+    pub(in crate::store) glob: Option<(PathBuf, GlobMatcher)>,
     /// The patterns of `.gitignore` files above the folder.
     pub(crate) above: PatternsAbove,
     /// The folders of other collections in it, which are not entered.
     pub(crate) excluded: Vec<PathBuf>,
     /// The files and folders in it that its settings exclude.
-    pub(crate) omitted: Arc<ExcludedFiles>,
+    pub(in crate::store) omitted: Arc<ExcludedFiles>,
     /// Whether the folder is among the notes of a store, which has all files in it.
-    pub(crate) is_in_notes: bool,
+    pub(in crate::store) is_in_notes: bool,
     /// The sources in it whose files they have before this one.
     pub(crate) before: Vec<Arc<SourceRules>>,
 }
 
 /// The patterns of the files above the folder of a source.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct PatternsAbove {
+pub(in crate::store) struct PatternsAbove {
     /// Those of each file, the outermost first.
     all: Vec<Arc<Gitignore>>,
     /// Their number.
@@ -74,7 +74,7 @@ pub(crate) struct PatternsAbove {
 
 /// The patterns of one file, as far as they count.
 #[derive(Debug, Clone)]
-pub(crate) struct PatternFile {
+pub(in crate::store) struct PatternFile {
     /// `None` if there are none.
     patterns: Option<Arc<Gitignore>>,
     count: usize,
@@ -82,7 +82,7 @@ pub(crate) struct PatternFile {
 }
 
 /// The files of patterns that were read, by path: sources with a folder above them in common share its file.
-pub(crate) type KnownPatterns = HashMap<PathBuf, Option<PatternFile>>;
+pub(in crate::store) type KnownPatterns = HashMap<PathBuf, Option<PatternFile>>;
 
 /// What a scan has found so far.
 struct ScanState {
@@ -115,7 +115,7 @@ impl SourceRules {
     }
 
     /// Whether the source would read a file in its folder, by its path there.
-    pub(crate) fn reads(&self, path: &Path) -> bool {
+    pub(in crate::store) fn reads(&self, path: &Path) -> bool {
         let dir = DirHandle::new(&self.root).ok();
         let file = dir.and_then(|dir| pattern_file(&dir, Path::new(GITIGNORE), &self.root));
         let own = file.filter(|file| self.above.count + file.count <= MAX_PATTERNS_OF_SOURCE);
@@ -160,7 +160,7 @@ impl SourceRules {
     }
 
     /// Whether there is a file of the source, be it one that can't be read; also if the folder can't be listed.
-    pub(crate) fn has_files(&self, dir: &DirHandle) -> bool {
+    pub(in crate::store) fn has_files(&self, dir: &DirHandle) -> bool {
         let has_file = |scanned: &Scanned| {
             let is_file = |(_, reason): &IgnoredEntry| [FILE_HUGE, FILE_UNREADABLE].contains(reason);
             !scanned.files.is_empty() || scanned.unreadable.iter().any(is_file)
@@ -293,7 +293,7 @@ fn add_files(handle: &DirHandle, files: Vec<(PathBuf, OsString)>, scanned: &mut 
 }
 
 /// Whether a name has the ending of markdown files.
-pub(crate) fn is_markdown(name: &[u8]) -> bool {
+pub(in crate::store) fn is_markdown(name: &[u8]) -> bool {
     let ending = name.rsplitn(2, |byte| *byte == b'.').next().filter(|ending| ending.len() < name.len());
     ending.is_some_and(|ending| MARKDOWN_ENDINGS.iter().any(|known| known.as_bytes() == ending))
 }
@@ -341,7 +341,7 @@ pub(crate) fn is_ignored_by_git(files: &FileTree, file: &Path) -> bool {
 }
 
 /// Reads the patterns of the folders from the root of a repository down to a folder, without that of the folder itself.
-pub(crate) fn patterns_above(
+pub(in crate::store) fn patterns_above(
     files: &FileTree,
     repository: &Path,
     folder: &Path,

@@ -6,7 +6,7 @@ use super::racy_timestamps::racy_until;
 use crate::store::fs::stat::FileEntry;
 
 /// The result of comparing the stats of files with the index.
-pub(crate) struct StatDiff {
+pub(in crate::store) struct StatDiff {
     /// For each file its slot in the index; `None` if it is new, changed or racy.
     pub(crate) slots: Vec<Option<usize>>,
     /// For each file with an equal but racy stat the time until which that is racy, in nanoseconds.
@@ -15,7 +15,7 @@ pub(crate) struct StatDiff {
 }
 
 impl StatDiff {
-    pub(crate) fn unchanged(&self) -> usize {
+    pub(in crate::store) fn unchanged(&self) -> usize {
         self.slots.iter().flatten().count()
     }
 
@@ -34,7 +34,7 @@ impl StatDiff {
 
 impl Index {
     /// Compares the stats of files, sorted by path, with the index. One whose real path may differ counts as changed.
-    pub(crate) fn compare_stats(&self, files: &[FileEntry]) -> StatDiff {
+    pub(in crate::store) fn compare_stats(&self, files: &[FileEntry]) -> StatDiff {
         let mut racy = Vec::new();
         let mut indexed = self.files();
         let mut stat = indexed.step();

@@ -24,7 +24,7 @@ use crate::store::fs::stat::{FileEntry, FileStat};
 const GITIGNORE: &str = ".gitignore";
 
 /// An index file being written. Created before the first stat, so that racy timestamps can be recognised.
-pub(crate) struct IndexWriter {
+pub(in crate::store) struct IndexWriter {
     staged: TempFile,
     dir: Arc<DirHandle>,
     /// The time of the file system when the file was created, in nanoseconds.

@@ -14,7 +14,7 @@ use crate::store::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use crate::store::index::writer::IndexWriter;
 
 /// An index that was built in this call, of all notes.
-pub(in crate::store) struct BuiltIndex {
+pub(super) struct BuiltIndex {
     /// The compressed chunks of each column group.
     pub(in crate::store) records: [Vec<Vec<u8>>; COLUMN_GROUPS],
     /// The key of the text index and its parts.
@@ -22,7 +22,7 @@ pub(in crate::store) struct BuiltIndex {
 }
 
 /// Where the fields and texts of notes are read from.
-pub(in crate::store) struct IndexSource {
+pub(super) struct IndexSource {
     pub(in crate::store) records: ColumnStore,
     pub(in crate::store) text_index: Option<TextIndex>,
     pub(in crate::store) errors: Arc<ReadErrors>,
@@ -39,7 +39,7 @@ impl BuiltIndex {
     }
 
     /// Returns the index of `notes` notes in memory.
-    pub(in crate::store) fn in_memory(self, notes: usize) -> IndexSource {
+    pub(super) fn in_memory(self, notes: usize) -> IndexSource {
         let blobs = self.text_index.map(|(_, parts)| Arc::new(MemoryBlobs(parts)) as Arc<dyn BlobSource>);
         IndexSource {
             records: ColumnStore::Memory(self.records),

@@ -11,7 +11,7 @@ const MAX_DEPTH: usize = 64;
 
 /// The files of a vault by their names in lower case, each with its paths in lower case.
 #[derive(Debug, Default)]
-pub(in crate::store) struct FilesByName(HashMap<String, Vec<String>>);
+pub(super) struct FilesByName(HashMap<String, Vec<String>>);
 
 impl FilesByName {
     /// Lists the files of a vault that are not hidden. O(files).

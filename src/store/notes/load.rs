@@ -43,7 +43,7 @@ const BUFFER_LEN: usize = 32 * 1024;
 const BINARY_PREFIX: usize = 8 * 1024;
 
 /// Files of notes, each with its stat from before it was read.
-pub(in crate::store) type RecentFiles = Vec<(PathBuf, FileStat)>;
+pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// The notes of a store in byte order of their paths, and their text index.
 #[derive(Default)]
@@ -55,7 +55,7 @@ pub(in crate::store) struct Loaded {
     pub(in crate::store) errors: Arc<ReadErrors>,
     /// The files and directories among the notes that can't be read, sorted by path.
     pub(in crate::store) unreadable: Vec<IgnoredEntry>,
-    pub(in crate::store) is_written: bool,
+    pub(super) is_written: bool,
     /// The cache for data that is derived from exactly these notes.
     pub(in crate::store) sidecar: Option<SidecarFile>,
     /// The cache for the merged terms of several text indexes, this one first.
@@ -401,7 +401,7 @@ fn cannot_be_read(dir: &DirHandle, path: &Path) -> bool {
 
 /// Lists the entries of the note folders that are not notes and are ignored, or that can't be read, each with the reason:
 /// symbolic links, pipes, unreadable files and directories. Paths are inside the store.
-pub(in crate::store) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
+pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
     let reason = |item: &TreeItem| match item.kind {
         None => Some(FOLDER_UNREADABLE),
         Some(FileType::Link) => Some("a symbolic link is not followed"),

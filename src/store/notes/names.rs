@@ -104,7 +104,7 @@ impl Store {
     }
 
     /// As [`Store::resolve`], but without beginnings of ids: a slip such as `null`, or a letter, must change no note.
-    pub(in crate::store) fn resolve_whole(&self, name: &str) -> Result<NoteIdx, Error> {
+    pub(super) fn resolve_whole(&self, name: &str) -> Result<NoteIdx, Error> {
         self.resolve_with(name, |name, notes| {
             let message = format!("`{name}` is only the beginning of an id, and a change needs a whole name");
             Err(self.only_prefix(message, notes))

@@ -14,7 +14,7 @@ const MAX_READ: u64 = MAX_BYTES as u64 + 1;
 ///
 /// # Errors
 /// If the file can't be opened or read, or is not a regular file.
-pub(in crate::store) fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
+pub(super) fn read_into(dir: &DirHandle, path: &Path, buffer: &mut Vec<u8>) -> io::Result<FileStat> {
     buffer.clear();
     dir.read_start(path, MAX_READ, buffer)
 }

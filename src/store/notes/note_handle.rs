@@ -77,7 +77,7 @@ impl NoteHandle {
     ///
     /// # Errors
     /// Gives the path back if the stored id is not valid.
-    pub(in crate::store) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
+    pub(super) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
         let identity = record.identity().unwrap_or_default();
         let Some(id) = identity.id(&path) else { return Err(path) };
         let flags = identity.flags;
@@ -86,13 +86,13 @@ impl NoteHandle {
     }
 
     /// Gives the note another id, since another note has its own, and adds a diagnostic.
-    pub(in crate::store) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
+    pub(super) fn set_duplicate_id(&mut self, id: NoteId, diagnostic: Diagnostic) {
         self.id = id;
         self.duplicate_id = Some(Box::new(diagnostic));
     }
 
     /// Returns the note with the id that its own file gives it; `None` if it has that id.
-    pub(in crate::store) fn with_own_id(&self) -> Option<Self> {
+    pub(super) fn with_own_id(&self) -> Option<Self> {
         if self.duplicate_id.is_none() && self.id.collection().is_none() {
             return None;
         }
@@ -339,7 +339,7 @@ impl NoteHandle {
     }
 
     /// Whether the frontmatter gives the note's id, so that its path does not.
-    pub(crate) fn names_its_id(&self) -> bool {
+    pub(super) fn names_its_id(&self) -> bool {
         self.findings().all(|finding| finding.code != "no-id")
     }
 

@@ -48,7 +48,7 @@ pub(in crate::store) struct CollectionReader {
     /// The cache for the merged terms of several text indexes, this one first.
     pub(in crate::store) terms: Option<SidecarFile>,
     /// The files of an Obsidian vault, listed when a link names one.
-    pub(in crate::store) files_by_name: OnceLock<FilesByName>,
+    pub(super) files_by_name: OnceLock<FilesByName>,
 }
 
 impl Default for CollectionReader {
@@ -101,7 +101,7 @@ pub(in crate::store) struct OpenCollections {
 pub(in crate::store) struct OpenedNotes {
     pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
     /// The hash of the id of each note, by which few are compared with those of other collections.
-    pub(in crate::store) id_hashes: Vec<u64>,
+    pub(super) id_hashes: Vec<u64>,
     pub(in crate::store) collection: CollectionReader,
     pub(in crate::store) recent: RecentFiles,
 }
@@ -239,7 +239,7 @@ impl OpenCollections {
     }
 
     /// Puts the name of its collection before each id that an earlier collection has.
-    pub(in crate::store) fn qualify_ids(&mut self) {
+    pub(super) fn qualify_ids(&mut self) {
         let hashes = std::mem::take(&mut self.id_hashes);
         let mut known: HashSet<u64, RandomState> =
             HashSet::with_capacity_and_hasher(hashes.len(), RandomState::default());

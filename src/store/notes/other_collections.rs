@@ -36,7 +36,7 @@ impl Store {
     }
 
     /// Finds a note of this collection behind another name of the collection, for a command that changes it.
-    pub(in crate::store) fn resolve_by_other_name(&self, name: &str) -> Option<NoteIdx> {
+    pub(super) fn resolve_by_other_name(&self, name: &str) -> Option<NoteIdx> {
         let (id, collection) = self.resolve_in_all(name).filter(|_| name.contains(COLLECTION_MARK))?;
         self.position(&id).filter(|_| collection.name == self.first().about.name)
     }
@@ -94,7 +94,7 @@ impl Store {
     }
 
     /// Returns the error for a name that only a note of another collection has; `None` if none has it.
-    pub(in crate::store) fn elsewhere_error(&self, name: &str) -> Option<Error> {
+    pub(super) fn elsewhere_error(&self, name: &str) -> Option<Error> {
         let (id, collection) = self.resolve_elsewhere(name)?;
         let name = &collection.name;
         let error =

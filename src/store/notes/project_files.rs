@@ -145,7 +145,7 @@ impl ProjectFiles {
 }
 
 /// Finds the working tree that contains a folder: the nearest folder above with `.git`.
-pub(in crate::store) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
+pub(super) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
     let root = files.repository_root(folder)?;
     let mut prefix = String::new();
     for part in folder.strip_prefix(root).ok()?.components() {

@@ -88,7 +88,7 @@ impl Store {
     }
 
     /// Describes the collections that could not be read; used as warnings.
-    pub(in crate::store) fn failed_warnings(failed: &[(String, Error)]) -> impl Iterator<Item = String> {
+    pub(super) fn failed_warnings(failed: &[(String, Error)]) -> impl Iterator<Item = String> {
         failed.iter().map(|(name, error)| format!("the collection `{name}` is not read: {}", error.message))
     }
 

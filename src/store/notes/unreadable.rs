@@ -21,7 +21,7 @@ fn listed(paths: impl Iterator<Item = String> + Clone) -> String {
 }
 
 /// Returns a warning that lists notes that could not be read, by their shown paths; `None` if there are none.
-pub(in crate::store) fn unreadable_warning(paths: impl Iterator<Item = String> + Clone) -> Option<String> {
+pub(super) fn unreadable_warning(paths: impl Iterator<Item = String> + Clone) -> Option<String> {
     let hint = "answers omit them; `qipu doctor` lists all";
     let warning = || format!("some notes can't be read: {}; {hint}", listed(paths.clone()));
     paths.clone().next().map(|_| warning())
@@ -65,7 +65,7 @@ impl Store {
     ///
     /// # Errors
     /// `Store`, listing the files and folders that can't.
-    pub(in crate::store) fn expect_meant(&self, name: &str, found: &NoteId) -> Result<(), Error> {
+    pub(super) fn expect_meant(&self, name: &str, found: &NoteId) -> Result<(), Error> {
         if self.unreadable().next().is_none() {
             return Ok(());
         }

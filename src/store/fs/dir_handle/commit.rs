@@ -12,7 +12,7 @@ use crate::store::git::plain_file::not_plain;
 
 /// A directory of a commit.
 #[derive(Debug)]
-pub(crate) struct CommitDir {
+pub(in crate::store) struct CommitDir {
     commit: Arc<CommitTree>,
     /// Its path below the working tree.
     path: PathBuf,

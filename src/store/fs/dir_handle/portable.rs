@@ -88,21 +88,21 @@ pub(super) fn set_shared(_: &File) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn is_link(_: &io::Error) -> bool {
+pub(in crate::store) fn is_link(_: &io::Error) -> bool {
     false
 }
 
 /// Returns the error of a path at which, or on the way to which, is a symbolic link.
-pub(crate) fn link_error() -> io::Error {
+pub(in crate::store) fn link_error() -> io::Error {
     not_plain()
 }
 
 /// Returns the error of a path with no file.
-pub(crate) fn not_found() -> io::Error {
+pub(in crate::store) fn not_found() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
 
 /// Returns the error of a path that leads through something else than a folder.
-pub(crate) fn not_folder() -> io::Error {
+pub(in crate::store) fn not_folder() -> io::Error {
     io::ErrorKind::NotADirectory.into()
 }

@@ -135,22 +135,22 @@ pub(super) fn set_shared(file: &File) -> io::Result<()> {
 }
 
 /// Returns the error of a path at which, or on the way to which, is a symbolic link.
-pub(crate) fn link_error() -> io::Error {
+pub(in crate::store) fn link_error() -> io::Error {
     Errno::LOOP.into()
 }
 
 /// Returns the error of a path with no file.
-pub(crate) fn not_found() -> io::Error {
+pub(in crate::store) fn not_found() -> io::Error {
     Errno::NOENT.into()
 }
 
 /// Returns the error of a path that leads through something else than a folder.
-pub(crate) fn not_folder() -> io::Error {
+pub(in crate::store) fn not_folder() -> io::Error {
     Errno::NOTDIR.into()
 }
 
 /// Whether an error means that a symbolic link is at a path or on the way to it.
-pub(crate) fn is_link(error: &io::Error) -> bool {
+pub(in crate::store) fn is_link(error: &io::Error) -> bool {
     error.raw_os_error() == Some(Errno::LOOP.raw_os_error())
 }
 
