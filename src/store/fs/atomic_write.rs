@@ -60,11 +60,7 @@ impl StagedFile {
     }
 
     /// Writes the temporary file by a function.
-    fn written(
-        path: &Path,
-        is_private: bool,
-        write: impl FnOnce(&mut File) -> io::Result<()>,
-    ) -> Result<Self> {
+    fn written(path: &Path, is_private: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<Self> {
         let written = write_temporary(path, is_private, write);
         let (file, version) = written.with_context(|| format!("can't write {}", path.display()))?;
         Ok(Self { file, path: path.to_path_buf(), version })
@@ -272,7 +268,11 @@ pub(in crate::store) fn create(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Creates a file, or replaces one that no other program writes to, while its content is made by a function.
-pub(in crate::store) fn stream(path: &Path, is_new: bool, write: impl FnOnce(&mut File) -> io::Result<()>) -> Result<()> {
+pub(in crate::store) fn stream(
+    path: &Path,
+    is_new: bool,
+    write: impl FnOnce(&mut File) -> io::Result<()>,
+) -> Result<()> {
     let new = StagedFile::written(path, false, write)?;
     remove_stale(folder_of(path), new.version.mtime);
     if is_new {

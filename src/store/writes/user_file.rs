@@ -8,7 +8,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Context, anyhow, bail};
 
 use crate::env::{MAX_STDIN_BYTES, WaitPolicy};
-use crate::error::Error;
+use crate::error::{self, Error};
 use crate::note::{MARKDOWN_ENDINGS, NOTE_FOLDERS};
 use crate::store::collections::discover::{Location, expect_inside, find_root};
 use crate::store::collections::layout::{ATTACHMENTS, CONFIG_FILE, TEMPLATES};
