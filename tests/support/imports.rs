@@ -131,7 +131,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     /// Returns the path from the crate's root of a path as it is written; `None` if it leads to another crate, or to a local
     /// name.
-    fn from_root(&self, written: &[String]) -> Option<ModulePath> {
+    fn absolute(&self, written: &[String]) -> Option<ModulePath> {
         let here = || self.path.iter().chain(&self.inside).cloned().collect::<ModulePath>();
         let (first, rest) = written.split_first()?;
         let mut path = match first.as_str() {
@@ -167,7 +167,7 @@ impl Reader<'_> {
             UseTree::Name(name) => self.add_import(&with(&name.ident), name.ident.to_string()),
             UseTree::Rename(rename) => self.add_import(&with(&rename.ident), rename.rename.to_string()),
             UseTree::Glob(_) => {
-                if let Some(path) = self.from_root(before) {
+                if let Some(path) = self.absolute(before) {
                     self.module.named.insert(path.clone());
                     self.module.globs.push(path);
                 }
@@ -176,7 +176,7 @@ impl Reader<'_> {
     }
 
     fn add_import(&mut self, written: &[String], name: String) {
-        let Some(path) = self.from_root(written) else { return };
+        let Some(path) = self.absolute(written) else { return };
         if self.inside.is_empty() {
             self.module.imported.insert(name, path.clone());
         }
@@ -202,7 +202,7 @@ impl<'ast> Visit<'ast> for Reader<'_> {
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
         let written: Vec<String> = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
-        if let Some(path) = self.from_root(&written).filter(|_| written.len() > 1) {
+        if let Some(path) = self.absolute(&written).filter(|_| written.len() > 1) {
             self.module.named.insert(path);
         }
         syn::visit::visit_path(self, path);
