@@ -132,7 +132,6 @@ impl Values {
     /// Returns the kind of a value by the path of its command and its name in the help.
     fn of(path: &str, name: &str) -> Option<Self> {
         match (path, name) {
-            ("tags rename", "FROM" | "TO") => Some(Self::Tags),
             (_, "ID" | "ID or WORDS" | "FROM" | "TO" | "INTO" | "DIGEST") => Some(Self::Ids),
             (_, "TAG") => Some(Self::Tags),
             (path, "TYPE") if path.starts_with("link ") => Some(Self::LinkTypes),

@@ -119,14 +119,13 @@ pub enum Command {
     Diff(DiffRequest),
     /// Show the journals of a day.
     Journal(Date),
-    /// Show the tags in use.
-    Tags,
     /// List the tasks in notes.
     Tasks(TasksRequest),
-    /// Count what is in the store.
-    Status,
-    /// List the stores and sources that count here.
-    Where,
+    /// Show what there is: stores, sources, types, tags.
+    Status {
+        /// Whether all tags are shown, and nothing else.
+        only_tags: bool,
+    },
     /// Report defects of the store.
     Doctor(DoctorRequest),
     /// List the notes that a person should look at.
@@ -961,6 +960,8 @@ pub enum Action {
     /// Change fields of notes.
     Update {
         ids: Vec<String>,
+        /// The filters that select them in place of ids; empty for none.
+        filters: Vec<String>,
         fields: NewFields,
         /// The change of a part of the body.
         body_edit: Option<BodyEdit>,
@@ -994,8 +995,6 @@ pub enum Action {
         /// The note to merge into it; its file is deleted.
         from: String,
     },
-    /// Rename a tag in all notes.
-    RenameTag { from: String, to: String },
     /// Tick off tasks, each `ID:LINE`.
     CompleteTasks { tasks: Vec<String> },
     /// Accept a note: a person has read it, and it holds.
@@ -1044,7 +1043,6 @@ impl Action {
             Self::Delete { .. } => "delete",
             Self::Rename { .. } => "rename",
             Self::Merge { .. } => "merge",
-            Self::RenameTag { .. } => "tags.rename",
             Self::CompleteTasks { .. } => "tasks.done",
             Self::Accept { .. } => "accept",
             Self::Compact { .. } => "compact",

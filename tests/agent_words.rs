@@ -205,7 +205,7 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         32 => vec!["load", &pack, "--strategy", strategy],
         33 => vec!["import", "obsidian", &vault],
         34 => vec!["delete", a, "--force"],
-        35 => vec!["tags", "rename", "deploy", word],
+        35 => vec!["update", "--where", "tag = deploy", "--untag", "deploy", "--tag", word],
         36 => vec!["doctor", "--fix"],
         37 => vec!["update", a, "--status", ["obsolete", "stable", "draft"][second % 3]],
         38 => {

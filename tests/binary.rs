@@ -39,13 +39,13 @@ fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
 #[test]
 fn findings_of_settings_are_on_stderr_only_where_the_answer_lacks_them() {
     let dir = store(&[("config.toml", b"[[sources]]\npath = \"nosuch\"\n"), ("notes/a.md", b"# A\n")]);
-    for args in [&["where"][..], &["where", "--json"], &["doctor"], &["doctor", "--fix"], &["doctor", "--records"]] {
+    for args in [&["status"][..], &["status", "--json"], &["doctor"], &["doctor", "--fix"], &["doctor", "--records"]] {
         let output = run(dir.path(), args);
         assert_eq!(stdout(&output).matches("there is no such folder").count(), 1, "{args:?}");
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(!told.contains("no such folder"), "{args:?}: {told}");
     }
-    for args in [&["list"][..], &["status"], &["prime"]] {
+    for args in [&["list"][..], &["status", "--tags"], &["prime"]] {
         let output = run(dir.path(), args);
         let told = String::from_utf8(output.stderr).unwrap();
         assert_eq!(told.matches("there is no such folder").count(), 1, "{args:?}: {told}");
@@ -123,7 +123,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             &["rename", "a", "Other"],
             &["merge", "a", "c"],
             &["compact", "a", "c"],
-            &["tags", "rename", "x", "z"],
+            &["update", "--where", "tag = x", "--untag", "x", "--tag", "z"],
             &["dump", "-"],
             &["export", "passages", "--since-index", "exported.state"],
             &["load", "pack"],

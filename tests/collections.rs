@@ -77,7 +77,7 @@ impl World {
                 _ => Ok(serde_json::from_str(&stdout).unwrap()),
             }
         };
-        let places = match answer(&["where", "--json"]) {
+        let places = match answer(&["status", "--json"]) {
             Ok(places) => places,
             Err(error) => return Outcome { error: Some(error), ..Outcome::default() },
         };

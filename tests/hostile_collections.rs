@@ -122,7 +122,7 @@ impl World {
         self.configure(config);
         let expected: Vec<&str> = Some(code).filter(|code| !code.is_empty()).into_iter().collect();
         let config: String = config.chars().take(200).collect();
-        assert_eq!(self.codes(&["where", "--json"]), expected, "{config}");
+        assert_eq!(self.codes(&["status", "--json"]), expected, "{config}");
         assert_eq!(self.codes(&["doctor", "--json"]), expected, "{config}");
         for args in [&["list"][..], &["search", WORD, "--json"], &["context", "--query", WORD, "--records"], &["prime"]]
         {
@@ -217,7 +217,7 @@ fn a_path_that_leads_out_of_the_repository_has_no_effect() {
     SOURCES.iter().for_each(|(path, code)| world.expect_finding(&source(path), code));
     STORES.iter().for_each(|(path, code)| world.expect_finding(&store(path), code));
     world.configure("");
-    assert!(world.codes(&["where", "--json"]).is_empty(), "the world itself has no finding");
+    assert!(world.codes(&["status", "--json"]).is_empty(), "the world itself has no finding");
 }
 
 #[test]
@@ -228,10 +228,10 @@ fn no_answer_in_any_format_has_anything_of_the_outside() {
     let stores: String = STORES.iter().map(|(path, _)| store(path)).collect();
     world.configure(&format!("{lines}{stores}[trust.authors]\nme = 1\n"));
     let commands: [&[&str]; 22] = [
-        &["where"],
+        &["status"],
         &["list"],
-        &["inbox"],
-        &["tags"],
+        &["list", "--type", "fleeting"],
+        &["status", "--tags"],
         &["status"],
         &["prime"],
         &["search", WORD],
@@ -269,7 +269,7 @@ fn a_store_that_is_no_plain_folder_or_has_no_plain_config_is_refused() {
     let world = World::new();
     let config = world.at("repo/.qipu/config.toml");
     let refused = |why: &str| {
-        for args in [&["where"][..], &["list"], &["search", WORD], &["doctor"], &["capture", "text"]] {
+        for args in [&["status"][..], &["list"], &["search", WORD], &["doctor"], &["capture", "text"]] {
             let output = world.run(args);
             let message = String::from_utf8(output.stderr).unwrap();
             assert_eq!((output.status.code(), message.starts_with("qipu: ")), (Some(3), true), "{why}: {message}");
@@ -307,7 +307,7 @@ fn globs_and_numbers_of_sources_stay_within_limits() {
         world.expect_finding(&store(&repeated(part, 200_000)), "store-invalid");
         let many: String = (0..60).map(|_| source(&repeated(part, 4_000))).collect();
         world.configure(&many);
-        let codes = world.codes(&["where", "--json"]);
+        let codes = world.codes(&["status", "--json"]);
         assert_eq!(codes, vec![code; if code.is_empty() { 0 } else { 60 }], "{part}");
     }
     world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "source-invalid");
@@ -315,7 +315,7 @@ fn globs_and_numbers_of_sources_stay_within_limits() {
     world.expect_finding(&source("docs").repeat(200), "");
     world.expect_finding(&source("docs").repeat(10_000), "too-many-collections");
     world.configure(&source("docs/**/no*such").repeat(4_000));
-    let codes = world.codes(&["where", "--json"]);
+    let codes = world.codes(&["status", "--json"]);
     assert_eq!(codes.iter().filter(|code| *code == "source-empty").count(), 249, "a search for each");
     assert_eq!(codes.len(), 250, "and too-many-collections");
     let types: String = (0..4_000).map(|n| format!("a{n} = \"b{n}\"\n")).collect();
@@ -331,7 +331,7 @@ fn the_stores_of_the_user_count_whatever_a_repository_names() {
     let world = World::new();
     world.write("outside/home/.local/share/qipu/notes/mine.md", "---\nid: mine\ntitle: Mine\n---\nText.\n");
     let names = |world: &World| -> Vec<(String, String)> {
-        let answer: Value = serde_json::from_slice(&world.run(&["where", "--json"]).stdout).unwrap();
+        let answer: Value = serde_json::from_slice(&world.run(&["status", "--json"]).stdout).unwrap();
         let rows = answer["collections"].as_array().unwrap().iter();
         rows.map(|row| (row["name"].as_str().unwrap().into(), row["reason"].as_str().unwrap().into())).collect()
     };
@@ -366,7 +366,7 @@ fn a_config_gives_its_repository_no_trust_and_no_program() {
         ["allowed-repositories = [\"$DIR/repo\"]", "editor = \"touch $DIR/ran\"", "[hooks]\nrun = \"touch $DIR/ran\""]
     {
         world.configure(&format!("{setting}\n\n[[sources]]\npath = \"../outside\"\n"));
-        assert_eq!(world.codes(&["where", "--json"]), ["source-outside"], "{setting}");
+        assert_eq!(world.codes(&["status", "--json"]), ["source-outside"], "{setting}");
         let mut codes = world.codes(&["doctor", "--json"]);
         codes.sort();
         assert_eq!(codes, ["source-outside", "unknown-setting"], "{setting}");
@@ -392,7 +392,7 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
         allow(other);
         let mut codes = vec!["repository-invalid"; usize::from(!other.starts_with(['/', '~']))];
         codes.extend(["source-outside", "source-outside", "store-outside"]);
-        assert_eq!(world.codes(&["where", "--json"]), codes, "{other}");
+        assert_eq!(world.codes(&["status", "--json"]), codes, "{other}");
         world.run(&["search", WORD]);
     }
     // A path with links leads to the same folder.
@@ -400,15 +400,15 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
     for path in [&root, &world.at("way")].map(|path: &PathBuf| path.to_str().unwrap().to_owned()) {
         allow(&path);
         let found = |args: &[&str]| String::from_utf8(world.run_openly(args).stdout).unwrap();
-        assert_eq!(found(&["where", "--json"]).matches("\"reason\":\"config.toml of project\"").count(), 3);
-        assert!(found(&["where", "--json"]).contains("\"findings\":[]"));
+        assert_eq!(found(&["status", "--json"]).matches("\"reason\":\"config.toml of project\"").count(), 3);
+        assert!(found(&["status", "--json"]).contains("\"findings\":[]"));
         for name in ["outside", "deep", "outside-2"] {
-            assert!(found(&["search", WORD, "--only", name]).contains(SECRET), "{name}: {}", found(&["where"]));
+            assert!(found(&["search", WORD, "--only", name]).contains(SECRET), "{name}: {}", found(&["status"]));
         }
     }
     // Links inside of a collection lead nowhere even then, and its config has no effect.
     world.configure(&format!("{}{}", source("docs"), store("one")));
-    assert_eq!(world.codes(&["where", "--json"]), Vec::<String>::new());
+    assert_eq!(world.codes(&["status", "--json"]), Vec::<String>::new());
     let listed = String::from_utf8(world.run(&["list"]).stdout).unwrap();
     assert_eq!(listed.lines().count(), 3, "{listed}");
 }

@@ -191,7 +191,7 @@ const QUESTIONS: [&[&str]; 17] = [
     &["search", "bodies titel lette*", "--json"],
     &["search", "the of", "--json"],
     &["related", "n2", "--json"],
-    &["tags"],
+    &["status", "--tags"],
     &["status"],
 ];
 

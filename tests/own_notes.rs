@@ -207,7 +207,7 @@ fn judged_prompts_are_answered_alike_beside_documents() {
         copy_folder(&root.join(notes).join(".qipu/notes"), &dir.path().join("docs/more"));
         let config = fs::read_to_string(dir.path().join(".qipu/config.toml")).unwrap_or_default();
         write_in_store(dir.path(), "config.toml", config + "\n[[sources]]\npath = \"docs\"\n");
-        let documents = call(path(&dir), &["where", "--json"]).stdout;
+        let documents = call(path(&dir), &["status", "--json"]).stdout;
         assert!(documents.contains("docs"), "{documents}");
         assert_eq!(call(path(&dir), &args).stdout, alone);
         assert!(alone.contains("\"hits\""));

@@ -57,7 +57,7 @@ fn every_command_that_lists_notes_has_lines() {
         (&["context", "--note", "qp-h2v6", "--format", "ids"], "qp-h2v6\n"),
         (&["ask", "fsync fails", "--fields", "id,title"], "qp-"),
         (&["show", "qp-h2v6", "--fields", "id,type"], "qp-h2v6\tfleeting\n"),
-        (&["inbox", "--format", "ids", "--limit", "1"], "qp-"),
+        (&["list", "--type", "fleeting", "--format", "ids", "--limit", "1"], "qp-"),
         (&["about", "settings.toml", "--format", "ids"], "qp-"),
         (&["journal", "--date", "2025-03-31", "--format", "ids"], "journal-2025-03-31\n"),
         (&["review", "--fields", "kind,id,path", "--today", "2025-03-31", "--limit", "1"], "draft\tqp-"),

@@ -100,7 +100,6 @@ const OTHERS: &[&str] = &[
     "journal --today 2025-04-01",
     "link add qp-n2g8 qp-1c7q --type related",
     "link remove qp-n2g8 qp-1c7q --type related",
-    "tags rename fsync sync",
     "export page page.html",
     "export links links.json",
     "export passages passages.ndjson",

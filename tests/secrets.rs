@@ -317,7 +317,7 @@ fn commands_refuse_secrets_and_allow_them_if_told() {
         (&["update", "a", "--set", &field], "the fields"),
         (&["journal", &token], "column 3 of the text"),
         (&["rename", "a", &token], "the field `title`"),
-        (&["tags", "rename", "t", &token], "the field `tags`"),
+        (&["update", "--where", "tag = t", "--untag", "t", "--tag", &token], "the field `tags`"),
     ];
     for (args, place) in calls {
         let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\ntags: [t]\n---\nA text.\n")]);
@@ -380,7 +380,7 @@ fn a_secret_that_a_note_has_blocks_no_other_edit() {
         &["update", "a", "--value", "3"][..],
         &["update", "a", "--body", &body],
         &["rename", "a", "B"],
-        &["tags", "rename", "t", "u"],
+        &["update", "--where", "tag = t", "--untag", "t", "--tag", "u"],
     ] {
         let answer = call(path(&dir), args);
         assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);

@@ -23,7 +23,7 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
         let parsed: toml::Value = toml::from_str(&lines.join("\n")).unwrap();
         assert_eq!(parsed["sources"][0]["path"].as_str(), Some(folder), "{printed}");
         world.write(".qipu/config.toml", &lines.join("\n"));
-        let listed = world.answer_in("", &["where"]);
+        let listed = world.answer_in("", &["status"]);
         assert!(listed.lines().any(|line| line.trim_start().starts_with("1  ")), "{folder}: {listed}");
     }
 }
@@ -86,11 +86,11 @@ fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
     world.write("home/notes/page.md", "# Page\n");
     let listed = |settings: &str| {
         world.write("settings/qipu/config.toml", settings);
-        world.answer_in("home/app", &["where", "--json"])
+        world.answer_in("home/app", &["status", "--json"])
     };
     for (allowed, is_read) in [("~/app", true), ("~/app/", true), ("~/other", false), ("~app", false), ("app", false)] {
         let answer = listed(&format!("allowed-repositories = [\"{allowed}\"]\n"));
-        assert_eq!(answer.contains("\"name\":\"notes\""), is_read, "{allowed}: {answer}");
+        assert_eq!(answer.contains("\"name\":\"notes\",\"kind\""), is_read, "{allowed}: {answer}");
         assert_eq!(answer.contains("source-outside"), !is_read, "{allowed}: {answer}");
     }
     for table in ["sources", "stores"] {
@@ -111,7 +111,7 @@ fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() 
     for args in [&["list", "--only", "user"][..], &["capture", "--to", "user", "A thought"]] {
         assert!(hint(args).contains("`qipu init --user`"), "{args:?}: {}", hint(args));
     }
-    assert!(hint(&["list", "--only", "nosuch"]).contains("qipu where"));
+    assert!(hint(&["list", "--only", "nosuch"]).contains("qipu status"));
 }
 
 #[test]
@@ -196,7 +196,7 @@ fn findings_of_paths_name_the_reason() {
         ("sources", "", "is not a path"),
     ] {
         world.write(".qipu/config.toml", &format!("[[{table}]]\npath = \"{path}\"\n"));
-        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["status", "--json"])).unwrap();
         let message = answer["findings"][0]["message"].as_str().unwrap();
         assert!(message.ends_with(reason), "{path}: {message}");
     }
@@ -205,7 +205,7 @@ fn findings_of_paths_name_the_reason() {
     for (path, is_read) in [("link", true), ("page.md", false), ("gone", false)] {
         let at = world.at(path);
         world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", at.display()));
-        let answer = world.answer_in("", &["where", "--json"]);
+        let answer = world.answer_in("", &["status", "--json"]);
         assert_eq!(answer.contains("it is a symbolic link that leads to no folder"), !is_read, "{path}: {answer}");
     }
 }
@@ -402,7 +402,7 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     };
     for glob in ["docs/*.md", "docs/gide/*", "docs/*.txt", "docs/nosuch*/**", "docs/**/x.md"] {
         world.write(".qipu/config.toml", &config(glob, ""));
-        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["where", "--json"])).unwrap();
+        let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["status", "--json"])).unwrap();
         assert_eq!(answer["collections"].as_array().unwrap().len(), 2, "{glob}: {answer}");
         assert_eq!(answer["collections"][1]["name"], "docs", "{glob}: {answer}");
         let finding = &answer["findings"][0];
@@ -412,7 +412,7 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
     world.answer_in("", &["create", "New", "--to", "docs"]);
     world.write(".qipu/config.toml", &config("docs/*.md", ""));
-    assert!(!world.answer_in("", &["where"]).contains("source-empty"));
+    assert!(!world.answer_in("", &["status"]).contains("source-empty"));
 }
 
 #[test]
@@ -485,7 +485,7 @@ fn an_allowed_repository_by_a_relative_path_is_a_finding() {
         [("repo", true), ("./repo", true), ("~repo", true), ("~", true), ("", true), ("~/repo", false), ("/x", false)]
     {
         world.write("settings/qipu/config.toml", &format!("allowed-repositories = [\"{path}\"]\n"));
-        for args in [&["where", "--json"][..], &["where", "--json", "--store", "."]] {
+        for args in [&["status", "--json"][..], &["status", "--json", "--store", "."]] {
             let answer = world.answer_in("repo", args);
             let message = format!(
                 "`{path}` under allowed-repositories is relative; in your settings, a path begins with `/` or `~/`"

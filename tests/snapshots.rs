@@ -66,8 +66,7 @@ snapshots! {
         list_lines [ids paths] "list|--tag|errors|--sort|value";
         tasks [human json records] "tasks|--all";
         tasks_done [human json records] "tasks|done|qp-5m3y:114|qp-6jq0:159|--dry-run";
-        inbox [human json records] "inbox";
-        tags [human json records] "tags";
+        tags [human json records] "status|--tags";
         status [human json records] "status";
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2025-03-31|--limit|12";
@@ -94,7 +93,6 @@ snapshots! {
         link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
     }
     collections {
-        where_ [human json records] "where";
         prime [human json records] "prime";
         context_query [human json records prompt] "context|--query|restore a backup";
         context_decide [human json records prompt] "context|--query|how is money stored?|--purpose|decide|--today|2026-03-31";

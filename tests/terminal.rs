@@ -73,7 +73,7 @@ snapshots_on_a_terminal! {
         ["context", "--query", "fsync from last week", "--blocks", "top", "--limit", "3", "--today", "2025-03-31"];
     link_tree_on_a_terminal: "research", "link-tree",
         ["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"];
-    tags_on_a_terminal: "research", "tags", ["tags"];
+    tags_on_a_terminal: "research", "tags", ["status", "--tags"];
     doctor_on_a_terminal: "hostile", "doctor", ["doctor"];
     show_hostile_notes_on_a_terminal: "hostile", "show", ["show", "forged-records", "escapes", "--links"];
 }
@@ -94,12 +94,14 @@ fn check_on_a_terminal(store: &str, case: &str, args: &[&str]) {
 #[test]
 fn flags_override_the_choice_of_colours() {
     let colored = |args: &[&str], has_color| {
-        call_on_terminal("fixtures/research", &[&["tags"], args].concat(), 80, has_color).stdout.contains('\u{1b}')
+        call_on_terminal("fixtures/research", &[&["status", "--tags"][..], args].concat(), 80, has_color)
+            .stdout
+            .contains('\u{1b}')
     };
     assert!(colored(&[], true) && colored(&["--color", "auto"], true) && colored(&["--color=always"], false));
     assert!(!colored(&[], false) && !colored(&["--color", "never"], true));
     let piped = |args: &[&str]| call("fixtures/research", args).stdout;
-    assert!(piped(&["tags", "--color", "always"]).contains('\u{1b}'));
+    assert!(piped(&["status", "--tags", "--color", "always"]).contains('\u{1b}'));
     for format in ["json", "records"] {
         let words = ["list", "--format", format];
         assert_eq!(piped(&[words.as_slice(), &["--color", "always"]].concat()), piped(&words));

@@ -90,7 +90,7 @@ fn a_source_excludes_what_its_settings_say() {
     assert_eq!(refused.message, "`v` would not read a new file title-of-a-page.md");
     for wrong in ["[\"[\"]".to_owned(), "[\"\"]".to_owned(), format!("[{}]", "\"a\", ".repeat(101))] {
         vault.set(&format!("exclude = {wrong}"));
-        let found = vault.call(&["where", "--records"]).stdout;
+        let found = vault.call(&["status", "--records"]).stdout;
         assert!(found.contains("code=source-invalid"), "{wrong}: {found}");
     }
 }

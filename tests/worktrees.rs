@@ -64,7 +64,7 @@ impl Worktrees {
 
     /// Expects that no store counts in a folder.
     fn expect_no_store(&self, dir: &Path) {
-        let output = self.main.qipu_in(dir, &["where"]);
+        let output = self.main.qipu_in(dir, &["status"]);
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(3), "{}", String::from_utf8_lossy(&output.stdout));
         assert!(message.starts_with("qipu: no store in this folder or its parents"), "{message}");
@@ -72,11 +72,11 @@ impl Worktrees {
 
     /// Expects the collections of a folder, as name, folder and reason of each, from `where` as JSON and as text.
     fn expect_where(&self, dir: &Path, expected: &[(&str, PathBuf, &str)]) {
-        let answer: Value = serde_json::from_str(&self.ok(dir, &["where", "--json"])).unwrap();
-        let text = self.ok(dir, &["where"]);
+        let answer: Value = serde_json::from_str(&self.ok(dir, &["status", "--json"])).unwrap();
+        let text = self.ok(dir, &["status"]);
         let rows = answer["collections"].as_array().unwrap();
         assert_eq!(rows.len(), expected.len(), "{text}");
-        assert_eq!(text.lines().count(), expected.len(), "{text}");
+        assert!(text.lines().nth(expected.len()).is_some_and(|line| line.ends_with("  notes")), "{text}");
         for ((row, line), (name, folder, reason)) in rows.iter().zip(text.lines()).zip(expected) {
             let path = row["path"].as_str().unwrap();
             assert_eq!(row["name"], *name);
@@ -173,7 +173,7 @@ fn a_worktree_has_its_committed_store_unless_it_shares() {
     assert!(!trees.ok(&deep, &["list"]).contains(id.trim()));
     // Options name a store as everywhere.
     let row = "  project ../../.qipu/ (store; option)\n";
-    assert!(trees.ok(&deep, &["where", "--store", "../../.qipu"]).ends_with(row));
+    assert!(trees.ok(&deep, &["status", "--store", "../../.qipu"]).contains(row));
     fs::remove_dir_all(main).unwrap();
     trees.expect_store(&deep, &linked.join(".qipu"), NEAREST);
     assert!(trees.ok(&deep, &["list"]).contains(id.trim()));
@@ -443,7 +443,7 @@ fn a_folder_that_the_repository_does_not_know_reads_nothing_of_it() {
     let (trees, linked) = Worktrees::with_untracked_store();
     // Each command would find the note.
     let commands: [&[&str]; 7] = [
-        &["where"],
+        &["status"],
         &["list"],
         &["search", MAIN_WORD],
         &["context", "--note", "n"],

@@ -113,7 +113,7 @@ fn changes() -> Vec<(Vec<&'static str>, Vec<Part>)> {
         ),
         (vec!["rename", "a", "New"], vec![("a.md", "A page ", "New "), STAMP]),
         (
-            vec!["tags", "rename", "x", "z"],
+            vec!["update", "--where", "tag = x", "--untag", "x", "--tag", "z"],
             vec![
                 ("a.md", "[x]", "[z]"),
                 ("sub/c.mdx", "- x\nlastmod: 2020-01-01\n", "- z\nlastmod: 2020-01-01\nupdated: 2025-01-01\n"),
@@ -195,7 +195,10 @@ fn a_change_can_be_taken_back_to_the_byte() {
     let undone: [[&[&str]; 2]; 3] = [
         [&["link", "add", "sub--c.mdx", "a", "--type", "supports"], &["link", "remove", "sub--c.mdx", "a"]],
         [&["compact", "sub--c.mdx", "a"], &["compact", "sub--c.mdx", "a", "--undo"]],
-        [&["tags", "rename", "x", "y"], &["tags", "rename", "y", "x"]],
+        [
+            &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"],
+            &["update", "--where", "tag = y", "--untag", "y", "--tag", "x"],
+        ],
     ];
     for [change, back] in undone {
         let project = Project::of_documents();
@@ -266,7 +269,7 @@ fn a_file_with_toml_is_refused_in_every_dialect() {
         &["supersede", "t", "o"],
         &["supersede", "o", "t"],
         &["link", "add", "t", "o"],
-        &["tags", "rename", "x", "y"],
+        &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"],
     ];
     for dialect in ["markdown", "obsidian", "logseq", "okf", "adr"] {
         let project = Project::new(dialect, "writable = true", &[("t.md", TOML), ("o.md", OTHER)]);

@@ -8,7 +8,7 @@ use crate::support::process::{call, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 99] = [
+const WRONG: [(&str, &str, &str); 101] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -19,7 +19,9 @@ const WRONG: [(&str, &str, &str); 99] = [
     ("serach|foo", "'serach'", "did you mean `qipu search`?"),
     ("link|rm|a|b", "'rm'", "did you mean `qipu link remove`?"),
     ("link|lst|a", "'lst'", "did you mean `qipu link list`?"),
-    ("tags|renam", "'renam'", "did you mean `qipu tags rename`?"),
+    ("tags|rename|a|b", "'tags'", "did you mean `qipu status --tags`?"),
+    ("inbox", "'inbox'", "did you mean `qipu list --type fleeting`?"),
+    ("where", "'where'", "did you mean `qipu status`?"),
     ("xyzzy", "'xyzzy'", "usage: qipu [OPTIONS] <COMMAND>; see `qipu --help`"),
     ("link", "`qipu link` needs a command", "commands: list, tree, path, add, remove"),
     ("import", "`qipu import` needs a command", "commands: logseq, obsidian"),
@@ -131,7 +133,7 @@ const WRONG: [(&str, &str, &str); 99] = [
         "--only works only with commands that read",
         "`--to NAME` names the collection to change",
     ),
-    ("tags|rename|a|b|--only|x", "--only works only with commands that read", "`--to NAME`"),
+    ("update|--where|tag = a|--tag|b|--only|x", "--only works only with commands that read", "`--to NAME`"),
     ("edit|qp-h2v6|--only|project", "--only works only with commands that read", "`--to NAME`"),
     ("doctor|--fix|--only|project", "--only works only with commands that read", "--fix changes the project's store"),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
@@ -204,7 +206,7 @@ const UNDERSTOOD: [(&str, &str); 25] = [
     ("list|fsync", "No note matches.\nno note has the field 'fsync'; `qipu search` finds words in the text of notes\n"),
     ("list|--where|tag = fsyncc", "no note has the tag 'fsyncc'; did you mean 'fsync'?\n"),
     ("review|--where|kin = decision", "Nothing to review.\nno note has the field 'kin'; did you mean 'kind'?\n"),
-    ("inbox|--limit|1", "(1 of "),
+    ("list|--type|fleeting|--limit|1", "(1 of "),
     ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|a week ago|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
@@ -247,12 +249,12 @@ fn lists_of_tags_may_be_written_with_commas() {
     fs::create_dir(dir.path().join(".git")).unwrap();
     let at = dir.path().to_str().unwrap();
     assert!(call(at, &["init"]).stdout.contains("Next: `qipu setup` lists"));
-    let tags = || call(at, &["tags"]).stdout;
+    let tags = || call(at, &["status", "--tags"]).stdout;
     call_with(at, &["capture", "--tag", "a, b", "--tag", "c"], "A thought", &[]);
-    assert_eq!(tags(), "    1  a\n    1  b\n    1  c\n");
+    assert_eq!(tags(), "    1  tagged a\n    1  tagged b\n    1  tagged c\n");
     let done = call(at, &["update", "a thought", "--tag", "d,e", "--untag", "a,b"]);
     assert!(done.error.is_none(), "{:?}", done.error);
-    assert_eq!(tags(), "    1  c\n    1  d\n    1  e\n");
+    assert_eq!(tags(), "    1  tagged c\n    1  tagged d\n    1  tagged e\n");
     call(at, &["create", "Two", "--tag=x,y"]);
     assert_eq!(call(at, &["list", "--tag", "nothing,y", "--json"]).stdout.matches("\"title\":\"Two\"").count(), 1);
 }

@@ -191,7 +191,7 @@ pub(crate) fn config(data: &[u8]) {
         Err(error) => super::world::expect_no_control(&error.to_text(false)),
     }
     let world = World::with_store(&[("config.toml", text.as_bytes()), ("notes/a.md", b"---\nid: a\n---\nText.\n")]);
-    for args in [&["list", "--json"][..], &["doctor"], &["where"]] {
+    for args in [&["list", "--json"][..], &["doctor"], &["status"]] {
         super::world::expect_no_control(&world.call(args, "").text);
     }
 }

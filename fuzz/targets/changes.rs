@@ -27,7 +27,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
         4 => one(&["update", "n0", "--section", text, "--body", more]),
         5 => one(&["update", "n0", "--set", text]),
         6 => many(&["rename", "n0", text]),
-        7 => many(&["tags", "rename", text, more]),
+        7 => many(&["update", "--where", "tag", "--untag", text, "--tag", more]),
         8 => many(&["merge", "n0", "n1"]),
         9 => many(&["supersede", "n0", "n1"]),
         10 => many(&["delete", "n0", "--force"]),

@@ -48,6 +48,7 @@ impl Decision {
             Self::Accept(id) => Action::Accept { id: id.to_string(), by: format!("human:{person}") },
             Self::Reject(id) => Action::Update {
                 ids: vec![id.to_string()],
+                filters: Vec::new(),
                 fields: NewFields {
                     custom: vec![("status".to_owned(), "rejected".to_owned())],
                     ..NewFields::default()

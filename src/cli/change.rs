@@ -1,8 +1,7 @@
 //! The arguments of the commands that change notes.
 
-use clap::{Args, Subcommand};
+use clap::Args;
 
-use super::examples::examples;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::env::{Env, parse_name};
@@ -148,10 +147,13 @@ fn program(text: &str) -> Result<String, String> {
 #[derive(Debug, Args)]
 pub(super) struct UpdateArgs {
     /// The notes
-    #[arg(required = true, value_name = "ID")]
+    #[arg(required_unless_present = "where", value_name = "ID")]
     ids: Vec<String>,
+    /// Change all notes that match a filter, such as 'tag = linux' (repeatable)
+    #[arg(id = "where", long = "where", value_name = "FILTER", conflicts_with = "ids")]
+    filters: Vec<String>,
     /// The title
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", conflicts_with = "where")]
     title: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
@@ -186,7 +188,13 @@ impl UpdateArgs {
             body: text_or_stdin(self.body, invocation.env)?,
             ..self.fields.into_fields()?
         };
-        Ok(invocation.change(Action::Update { ids: self.ids, fields, body_edit, is_generated: false }))
+        Ok(invocation.change(Action::Update {
+            ids: self.ids,
+            filters: self.filters,
+            fields,
+            body_edit,
+            is_generated: false,
+        }))
     }
 }
 
@@ -238,16 +246,4 @@ fn split(pair: &str, separator: char, form: &str) -> Result<(String, String), Er
         Some((left, right)) if !left.trim().is_empty() => Ok((left.trim().to_owned(), right.trim().to_owned())),
         _ => Err(Error::usage(format!("`{pair}` is not {form}"))),
     }
-}
-
-#[derive(Debug, Subcommand)]
-pub(super) enum TagsSub {
-    /// Rename a tag in every note
-    #[command(after_help = examples!("qipu tags rename TAG NEW", "qipu tags rename TAG NEW --dry-run"))]
-    Rename {
-        /// The tag
-        from: String,
-        /// Its new name
-        to: String,
-    },
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::escape::one_line;
 
 /// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
-pub(super) const OTHER_NAMES: [(&str, &[&str]); 21] = [
+pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
     ("add", &["add", "capture"]),
     ("cat", &["show"]),
     ("check", &["doctor"]),
@@ -30,8 +30,15 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 21] = [
     ("remove", &["delete"]),
     ("rm", &["delete", "remove"]),
     ("save", &["capture"]),
-    ("tag", &["tags"]),
     ("view", &["show"]),
+];
+
+/// Words that are no command, and the calls that do what they ask for.
+const CALLS: [(&str, &str); 4] = [
+    ("inbox", "qipu list --type fleeting"),
+    ("tag", "qipu status --tags"),
+    ("tags", "qipu status --tags"),
+    ("where", "qipu status"),
 ];
 
 /// Flags of other programs, and the flags of qipu that may be meant, the likeliest first.
@@ -137,6 +144,9 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[
     if let Some((_, hint)) = SEVERAL.iter().find(|(other, _)| path.is_empty() && *other == name) {
         return Some((*hint).to_owned());
     }
+    if let Some((_, call)) = CALLS.iter().find(|(other, _)| path.is_empty() && *other == name) {
+        return Some(meant(call));
+    }
     let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
     let known = others.iter().find(|other| visible(command).any(|below| below.get_name() == **other)).copied();
     let similarity = |below: &Command| strsim::jaro(below.get_name(), &name);
@@ -152,7 +162,7 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Returns the hint for a word after `link`, `export`, `import` or `tags` that is no command of it.
+/// Returns the hint for a word after `link`, `export` or `import` that is no command of it.
 fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString]) -> String {
     let after = words.iter().skip_while(|word| word.to_str() != Some(name)).nth(1).and_then(|word| word.to_str());
     match after.filter(|after| path == "link" && !after.starts_with('-')) {

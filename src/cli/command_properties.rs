@@ -62,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 57] = [
+const COMMANDS: [(&str, &[CommandProperty]); 53] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -80,13 +80,9 @@ const COMMANDS: [(&str, &[CommandProperty]); 57] = [
     ("journal", &[Budget, DryRun, Lines, Secret, Write, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
     ("browse", &[Store, Collections, Day, Text]),
     ("list", LISTS_NOTES),
-    ("inbox", LISTS_NOTES),
-    ("tags", READS),
-    ("tags rename", SAVES_TEXT),
     ("tasks", LISTS_NOTES),
     ("tasks done", CHANGES),
     ("status", READS),
-    ("where", READS),
     ("review", LISTS_NOTES),
     ("history", PRINTS_NOTES),
     ("diff", &[Budget, Answer, Pager, Store, Collections, Day]),
@@ -244,7 +240,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 32] = [
+    const WORDS: [(&str, &str); 31] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "x"),
@@ -257,7 +253,6 @@ mod tests {
         ("link add", "x y"),
         ("link remove", "x y"),
         ("show", "x --query y"),
-        ("tags rename", "x y"),
         ("tasks done", "x:1"),
         ("history", "x"),
         ("diff", "HEAD"),

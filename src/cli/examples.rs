@@ -28,7 +28,7 @@ pub(super) const TASKS: &str = "Common tasks:
   See what changed recently:
     qipu list --since \"last week\"
   See what is still to be processed:
-    qipu inbox
+    qipu list --type fleeting
   Tell the agents in this project about qipu:
     qipu setup --all-detected";
 

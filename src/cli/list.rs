@@ -1,4 +1,4 @@
-//! The arguments of `qipu show`, `qipu list` and `qipu inbox`.
+//! The arguments of `qipu show` and `qipu list`.
 
 use clap::Args;
 
@@ -7,7 +7,6 @@ use super::days::window;
 use super::globals::Invocation;
 use crate::env::Today;
 use crate::error::Error;
-use crate::note::DEFAULT_KIND;
 use crate::request::{Command, Filters, ListRequest, ShowRequest, Sort, count, trimmed};
 
 #[derive(Debug, Args)]
@@ -97,14 +96,5 @@ impl ListArgs {
         let mut filters = Filters { only_orphans: self.orphans, only_broken: self.broken, ..filters };
         filters.expressions.extend((!self.filter.is_empty()).then(|| self.filter.join(" ")));
         Ok(Command::List(ListRequest { filters, sort: self.sort, limit: self.limit.within(invocation) }))
-    }
-}
-
-/// Returns the list of fleeting notes, the newest first.
-pub(super) fn inbox(limit: LimitArgs, invocation: &Invocation<'_>) -> ListRequest {
-    ListRequest {
-        filters: Filters { kinds: vec![DEFAULT_KIND.to_owned()], ..Filters::default() },
-        sort: Sort::Created,
-        limit: limit.within(invocation),
     }
 }

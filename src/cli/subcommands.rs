@@ -82,24 +82,16 @@ pub(super) enum Subcommands {
         "qipu list --orphans",
     ))]
     List(list::ListArgs),
-    /// List fleeting notes, newest first: the ones still to be processed
-    #[command(after_help = examples!("qipu inbox", "qipu inbox --json"))]
-    Inbox(list::LimitArgs),
-    /// List the tags in use and the number of notes with each
-    #[command(after_help = examples!("qipu tags", "qipu tags rename TAG NEW"))]
-    Tags {
-        #[command(subcommand)]
-        action: Option<change::TagsSub>,
-    },
     /// List the open tasks in notes, each with its line, or tick them off
     #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
     Tasks(tasks::TasksArgs),
-    /// Count the notes, the findings, and the notes of each type
-    #[command(after_help = examples!("qipu status"))]
-    Status,
-    /// List the stores and folders that answers are made of here, and why each counts
-    #[command(after_help = examples!("qipu where", "qipu where --json"))]
-    Where,
+    /// Show what there is: the stores and folders that answers are made of and why each counts, types, tags
+    #[command(after_help = examples!("qipu status", "qipu status --tags"))]
+    Status {
+        /// List all tags with the number of notes, and nothing else
+        #[arg(long)]
+        tags: bool,
+    },
     /// List the notes that a person should look at, the worst first, each with the command that settles it
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
     Review(ReviewRequest),
@@ -160,6 +152,7 @@ pub(super) enum Subcommands {
         "qipu update ID --set status=accepted --dry-run",
         "qipu update ID --replace 'OLD' 'NEW'",
         "qipu update ID --append 'TEXT'",
+        "qipu update --where 'tag = TAG' --untag TAG --tag NEW",
     ))]
     Update(change::UpdateArgs),
     /// Change a note's title: its file and links follow, and the old title becomes an alias
@@ -300,14 +293,8 @@ impl Subcommands {
             Self::Journal(args) => args.into_command(invocation)?,
             Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
             Self::List(args) => args.into_command(invocation)?,
-            Self::Inbox(limit) => Command::List(list::inbox(limit, invocation)),
-            Self::Tags { action: None } => Command::Tags,
-            Self::Tags { action: Some(change::TagsSub::Rename { from, to }) } => {
-                invocation.change(Action::RenameTag { from, to })
-            }
             Self::Tasks(args) => args.into_command(invocation)?,
-            Self::Status => Command::Status,
-            Self::Where => Command::Where,
+            Self::Status { tags } => Command::Status { only_tags: tags },
             Self::Review(request) => review::command(request, invocation),
             Self::History(request) => history::command(request, invocation),
             Self::Diff(args) => args.into_command(invocation),

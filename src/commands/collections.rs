@@ -1,16 +1,9 @@
-//! `qipu where`: reports the collections that answers are made of, and why each counts.
+//! The findings about the collections that answers are made of: settings and statements that have no effect.
 
 use crate::context::{DistrustedStatements, distrusted_statements};
-use crate::report::{DiagnosticEntry, Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
-use crate::store::{Collection, SettingFinding, Store};
+use crate::report::{DiagnosticEntry, counted};
+use crate::store::{SettingFinding, Store};
 use crate::warnings;
-
-/// Reports each collection, then the settings without effect.
-pub(super) fn run(store: &Store) -> Report {
-    let rows = store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes)));
-    let findings = setting_findings(store).chain(distrusted(store)).map(Entry::Finding);
-    Report::new(ReportHead::new(&layout::WHERE, Some(&store.shown_path)), rows.chain(findings).collect())
-}
 
 /// Returns the findings of settings that have no effect, for an answer that contains them in place of the warning.
 pub(super) fn setting_findings(store: &Store) -> impl Iterator<Item = DiagnosticEntry> {
@@ -36,29 +29,4 @@ pub(super) fn distrusted(store: &Store) -> Vec<DiagnosticEntry> {
         DiagnosticEntry::warning("claims-ignored", path, message)
     };
     found.into_iter().map(finding).collect()
-}
-
-fn row(collection: &Collection, notes: usize) -> RowEntry {
-    let (kind, reason) = (if collection.is_source() { "source" } else { "store" }, collection.reason.to_string());
-    let mut about =
-        vec![if collection.is_source() { format!("source, {}", collection.dialect.name()) } else { kind.to_owned() }];
-    about.extend((!collection.is_writable).then(|| "only read".to_owned()));
-    about.push(reason.clone());
-    let dialect = if collection.is_source() { RowValue::name(collection.dialect.name()) } else { RowValue::Nothing };
-    RowEntry {
-        kind: "collection",
-        list: "collections",
-        figure: notes.to_string(),
-        line: format!("{}  {} ({})", collection.name, collection.shown_path, about.join("; ")),
-        fields: vec![
-            ("name", RowValue::name(&collection.name)),
-            ("kind", RowValue::name(kind)),
-            ("as", dialect),
-            ("path", RowValue::name(&collection.shown_path)),
-            ("notes", RowValue::Count(notes)),
-            ("writable", RowValue::Flag(collection.is_writable)),
-            ("reason", RowValue::Text(reason)),
-        ],
-        ..RowEntry::default()
-    }
 }

@@ -1,16 +1,14 @@
-//! `qipu list`, `qipu inbox`, `qipu tags` and `qipu status`: report the content of a store.
+//! `qipu list`: reports the notes that pass filters.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::needs_links;
 use crate::context::{NoteFilter, Session};
 use crate::error::Error;
 use crate::graph::StandIns;
-use crate::report::{Entry, EntryRole, Layout, NoteEntry, Report, ReportHead, layout};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::{Filters, ListRequest, Sort};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
@@ -27,7 +25,7 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;
     let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    let report = report(session.store, &layout::LIST, entries);
+    let report = report(session.store, entries);
     Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
 }
 
@@ -72,46 +70,8 @@ fn newest<T: Ord>(note: &NoteHandle, date: Option<T>) -> (Reverse<Option<T>>, Op
     (Reverse(date), title)
 }
 
-/// Reports the tags in use by descending count, then by name.
-pub(super) fn run_tags(store: &Store) -> Report {
-    let mut counts: Vec<_> = tag_counts(store.notes()).into_iter().collect();
-    counts.sort_unstable_by_key(|(tag, count)| (Reverse(*count), *tag));
-    let entries = counts.into_iter().map(|(tag, count)| Entry::Tag(tag.to_owned(), count));
-    report(store, &layout::TAGS, entries.collect())
-}
-
-/// Counts the notes with each tag.
-pub(crate) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
-    let counts = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut counts, note| {
-        note.tags().into_iter().for_each(|tag| *counts.entry(tag).or_default() += 1);
-        counts
-    });
-    counts.reduce(HashMap::new, |mut all, counts| {
-        counts.into_iter().for_each(|(tag, count)| *all.entry(tag).or_default() += count);
-        all
-    })
-}
-
-/// Reports the numbers of notes, of diagnostics, of notes without links, and of notes of each type.
-pub(super) fn run_status(session: &Session<'_>) -> Report {
-    let store = session.store;
-    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-    for note in store.notes() {
-        *kinds.entry(note.list_fields().kind).or_default() += 1;
-    }
-    let findings = store.notes().iter().map(|note| note.findings().count()).sum();
-    let fact = |name: &str, count: usize| Entry::Fact(name.to_owned(), count);
-    let mut entries = vec![fact("notes", store.notes().len())];
-    entries.push(fact("findings", findings));
-    let is_alone =
-        |(place, note): &(NoteIdx, &Arc<NoteHandle>)| needs_links(note) && !session.graph().is_linked(*place);
-    entries.push(fact("unlinked", NoteIdx::enumerate(store.notes()).filter(is_alone).count()));
-    entries.extend(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)));
-    report(store, &layout::STATUS, entries)
-}
-
-fn report(store: &Store, layout: &'static Layout, entries: Vec<Entry>) -> Report {
-    let mut report = Report::new(super::head(store, layout, false, 0), entries);
+fn report(store: &Store, entries: Vec<Entry>) -> Report {
+    let mut report = Report::new(super::head(store, &layout::LIST, false, 0), entries);
     report.head.matched = report.count_notes();
     report
 }

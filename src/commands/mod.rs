@@ -26,6 +26,7 @@ mod secrets;
 mod setup;
 mod show;
 mod stale;
+mod status;
 mod taken_paths;
 mod tasks;
 mod unknown_names;
@@ -36,7 +37,7 @@ pub use change::{CLAIMS, plan_changes};
 pub use doctor::{diagnostics, planned_repair};
 pub use export::saved_file;
 pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
-pub(crate) use list::tag_counts;
+pub(crate) use status::tag_counts;
 
 use crate::context::Session;
 use crate::env::Env;
@@ -99,9 +100,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         | Command::Journal(_)
         | Command::Review(_)
         | Command::History(_)
-        | Command::Status
-        | Command::Where
-        | Command::Tags
+        | Command::Status { .. }
         | Command::Tasks(_) => {
             env.join_thread_pool();
             let store =
@@ -171,10 +170,8 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Journal(day) => Ok(show::run_journal(*day, store)),
         Command::Review(request) => review::run(request, session),
         Command::History(request) => history::run(request, store),
-        Command::Tags => Ok(list::run_tags(store)),
         Command::Tasks(request) => tasks::run(request, session),
-        Command::Status => Ok(list::run_status(session)),
-        Command::Where => Ok(collections::run(store)),
+        Command::Status { only_tags } => Ok(status::run(*only_tags, session)),
         Command::Setup(_)
         | Command::Doctor(_)
         | Command::Stale(_)

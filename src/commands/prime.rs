@@ -7,7 +7,8 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::list::{MIN_NOTES_PER_TASK, tag_counts};
+use super::list::MIN_NOTES_PER_TASK;
+use super::status::tag_counts;
 use crate::context::{Journals, Session, is_decision};
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};

@@ -130,7 +130,7 @@ impl Human<'_> {
             Entry::Overview(overview) => format!("\n{}\n", self.overview(overview)),
             Entry::Recipe(recipe) => self.screen.recipe_line(recipe),
             Entry::Link(edge, note) => self.link_line(edge, note),
-            Entry::Tag(tag, count) => format!("{count:>5}  {}\n", self.screen.paint(As::Tag, &one_line(tag))),
+            Entry::Tag(tag, count) => format!("{count:>5}  tagged {}\n", self.screen.paint(As::Tag, &one_line(tag))),
             Entry::Fact(name, count) => format!("{count:>5}  {}\n", one_line(name)),
             Entry::Kind(kind, count) => format!("{count:>5}  of type {}\n", one_line(kind)),
             Entry::Finding(finding) => self.screen.finding_line(finding),

@@ -199,10 +199,9 @@ pub(crate) const HISTORY: Layout = Layout { name: "history", lists: &["versions"
 pub(crate) const DIFF: Layout =
     Layout { name: "diff", lists: &["differences"], empty_text: "No note differs.\n", ..EVAL };
 pub(crate) const STATUS: Layout =
-    Layout { name: "status", lists: &["counts", "types"], footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
-pub(crate) const WHERE: Layout = Layout { name: "where", lists: &["collections", "findings"], ..STATUS };
+    Layout { name: "status", lists: STATUS_LISTS, footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
+const STATUS_LISTS: &[&str] = &["collections", "counts", "types", "tags", "findings"];
 pub(crate) const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
-pub(crate) const TAGS: Layout = Layout { name: "tags", lists: &["tags"], ..STATUS };
 pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
 pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };

@@ -86,11 +86,14 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("supersede", &["supersede", "a", "b"]),
     Scenario { prepare: with_git, ..notes("anchor", &["anchor", "a", "src/a.rs:2"]) },
     notes("delete", &["delete", "a", "d", "--force"]),
-    notes("tags rename", &["tags", "rename", "x", "y"]),
+    notes("update --where", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
     Scenario {
         prepare: with_documents,
         next: NEXT_DOCUMENT,
-        ..notes("tags rename: documents", &["tags", "rename", "x", "y", "--to", "docs"])
+        ..notes(
+            "update --where: documents",
+            &["update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs"],
+        )
     },
     notes("tasks done", &["tasks", "done", "e:7"]),
     notes("link add", &["link", "add", "d", "b", "--type", "supports"]),
@@ -141,11 +144,11 @@ pub(crate) const READERS: &[&[&str]] = &[
     &["journal"],
     &["browse"],
     &["list"],
-    &["inbox"],
+    &["list", "--type", "fleeting"],
     &["tags"],
     &["tasks"],
     &["status"],
-    &["where"],
+    &["status"],
     &["review"],
     &["history", "a"],
     &["diff", "HEAD"],
@@ -230,12 +233,22 @@ fn with_journal(world: &World) {
 fn with_pending(world: &World) {
     world.save();
     world.restore();
-    let (_, calls) = world.run_with_fault("repo", ("qipu", &["tags", "rename", "x", "y"]), "", None);
+    let (_, calls) = world.run_with_fault(
+        "repo",
+        ("qipu", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
+        "",
+        None,
+    );
     let mut exchanges = calls.iter().enumerate().filter(|(_, call)| call.name == "renameat2").map(|(at, _)| at + 1);
     let second = exchanges.nth(1).unwrap();
     world.restore();
     let fault = super::world::Fault { at: second, name: "KILL", goes_on: false };
-    let (ended, _) = world.run_with_fault("repo", ("qipu", &["tags", "rename", "x", "y"]), "", Some(fault));
+    let (ended, _) = world.run_with_fault(
+        "repo",
+        ("qipu", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
+        "",
+        Some(fault),
+    );
     assert!(ended.code == 137 && world.at("repo/.qipu/.qipu-pending").is_file(), "{ended:?}");
     world.discard_saved();
 }

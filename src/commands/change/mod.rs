@@ -17,7 +17,6 @@ mod rename;
 pub(super) mod repair;
 mod repeated_notes;
 mod supersede;
-mod tags;
 mod tasks;
 mod update;
 mod user_fields;
@@ -166,12 +165,12 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
             plan.findings.extend(supersede::without_successor(store, &plan.changes));
             return Ok(plan);
         }
-        Action::Update { ids, fields, body_edit, .. } => {
-            return update::plan(store, now, ids, fields, body_edit.as_ref(), program(&request.action, agent));
+        Action::Update { ids, filters, fields, body_edit, .. } => {
+            let selected = if filters.is_empty() { ids.clone() } else { update::selected(store, filters)? };
+            return update::plan(store, now, &selected, fields, body_edit.as_ref(), program(&request.action, agent));
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
-        Action::RenameTag { from, to } => tags::plan_rename(store, now, from, to),
         Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
         Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
@@ -211,7 +210,6 @@ fn has_new_words(action: &Action) -> bool {
         | Action::Update { .. }
         | Action::Journal { .. }
         | Action::Rename { .. }
-        | Action::RenameTag { .. }
         | Action::Anchor { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
@@ -228,10 +226,10 @@ fn has_new_words(action: &Action) -> bool {
 fn needs_all_notes(action: &Action) -> bool {
     match action {
         Action::Delete { is_forced, .. } => !is_forced,
-        Action::Merge { .. } | Action::Rename { .. } | Action::RenameTag { .. } => true,
+        Action::Merge { .. } | Action::Rename { .. } => true,
+        Action::Update { filters, .. } => !filters.is_empty(),
         Action::Compact { is_undone, .. } => !is_undone,
-        Action::Update { .. }
-        | Action::Create { .. }
+        Action::Create { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Anchor { .. }

@@ -6,12 +6,13 @@ use super::links::check_kind;
 use super::user_fields::with_effect;
 use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
 use crate::commands::note_warning;
-use crate::error::Error;
+use crate::context::{NoteFilter, Session};
+use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
 use crate::note::Verification;
 use crate::note::edit::{BodyEdit, Edit};
 use crate::report::DiagnosticEntry;
-use crate::request::NewFields;
+use crate::request::{Filters, NewFields};
 use crate::store::Store;
 use crate::store::{NoteHandle, NoteIdx};
 
@@ -42,6 +43,7 @@ pub(super) fn plan(
         let note = &store.notes()[*position];
         let edits = edits.iter().flat_map(|edit| match program {
             Some(program) if *edit == verified(true) => verified_by(note, program, now),
+            _ if let Some(tag) = new_tag(note, edit) => vec![add_tag(tag)],
             _ => Vec::from_iter((!is_kept(note, edit)).then(|| edit.clone())),
         });
         let anchors = if fields.verified == Some(true) { anchor::verified(store, note) } else { Vec::new() };
@@ -51,6 +53,28 @@ pub(super) fn plan(
     let changes = changes.collect::<Result<Vec<_>, Error>>()?;
     let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
     Ok(ChangePlan { changes, findings })
+}
+
+/// Returns the ids of the notes that pass all filters.
+pub(super) fn selected(store: &Store, filters: &[String]) -> Result<Vec<String>, Error> {
+    let session = Session::new(store);
+    let filters = Filters { expressions: filters.to_vec(), ..Filters::default() };
+    let filter = NoteFilter::new(&session, &filters)?;
+    let passing = NoteIdx::enumerate(store.notes()).filter(|(note, _)| filter.matches(*note));
+    let ids: Vec<String> = passing.map(|(_, note)| note.id.to_string()).collect();
+    if ids.is_empty() {
+        return Err(Error::new(ErrorKind::NoNote, "no note matches the filter")
+            .hint("`qipu list FILTER` shows the notes that match one, `qipu status --tags` the tags"));
+    }
+    Ok(ids)
+}
+
+/// Returns the tag that comes, if an edit renames one that the note does not have.
+fn new_tag<'e>(note: &NoteHandle, edit: &'e Edit) -> Option<&'e str> {
+    match edit {
+        Edit::RenameItem { key: "tags", from, to } => (!note.tags().contains(&from.as_str())).then_some(to),
+        _ => None,
+    }
 }
 
 /// Whether an edit would lose what the note still says: a list of who verified a note says more than `true`.
@@ -104,8 +128,7 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     let text = |key: &str, text: &Option<String>| text.clone().map(|text| Edit::SetText { key: key.to_owned(), text });
     edits.extend(text("title", &fields.title));
     edits.extend(text("type", &fields.kind));
-    edits.extend(fields.untags.iter().map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
-    edits.extend(fields.tags.iter().map(|tag| Edit::AddItem { key: "tags", text: tag.clone() }));
+    edits.extend(tag_edits(fields));
     edits.extend(fields.value.map(|value| Edit::SetPlain { key: "value", text: value.to_string() }));
     edits.extend(fields.verified.map(verified));
     edits.extend(text("summary", &fields.summary));
@@ -118,6 +141,21 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(fields.custom.iter().map(|(key, text)| Edit::SetCustom { key: key.clone(), text: text.clone() }));
     edits.extend(fields.body.as_ref().map(|body| Edit::SetBody(format!("{}\n", body.trim_end()))));
     Ok(edits)
+}
+
+/// Returns the edits of tags: one that comes as another goes takes its position.
+fn tag_edits(fields: &NewFields) -> Vec<Edit> {
+    if let ([from], [to]) = (fields.untags.as_slice(), fields.tags.as_slice())
+        && from != to
+    {
+        return vec![Edit::RenameItem { key: "tags", from: from.clone(), to: to.clone() }];
+    }
+    let removed = fields.untags.iter().map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() });
+    removed.chain(fields.tags.iter().map(|tag| add_tag(tag))).collect()
+}
+
+fn add_tag(tag: &str) -> Edit {
+    Edit::AddItem { key: "tags", text: tag.to_owned() }
 }
 
 /// Adds to the error of an unknown link type that it is the name of a collection, before which a type is missing.

@@ -36,6 +36,10 @@ const CONFIG: &str =
 # [trust.hosts]
 # \"kernel.org\" = 0.85
 
+# Filters with names: `qipu list @inbox` lists the notes still to be processed.
+[queries]
+inbox = \"type = fleeting\"
+
 # Whether notes of agents are drafts until a person accepts them, and whether answers hide or mark drafts.
 # [review]
 # hold = true

@@ -84,7 +84,7 @@ impl Store {
         let missing = missing.map(|finding| format!("{}: {}", finding.file, finding.message));
         match missing.chain(Self::failed_warnings(&self.failed)).next() {
             Some(message) => Err(Error::new(ErrorKind::Store, format!("this needs all collections; {message}"))
-                .hint("make it readable, or remove it from the settings; `qipu where` lists all")),
+                .hint("make it readable, or remove it from the settings; `qipu status` lists all")),
             None => self.expect_all_readable(),
         }
     }

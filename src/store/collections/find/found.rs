@@ -74,7 +74,7 @@ pub(super) fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result
         let hint = if *unknown == USER {
             "`qipu init --user` creates your own store".to_owned()
         } else {
-            format!("collections: {}; `qipu where` says more", names().join(", "))
+            format!("collections: {}; `qipu status` says more", names().join(", "))
         };
         let is_meant = |finding: &&SettingFinding| finding.collection.as_ref() == Some(unknown);
         let why = found.findings.iter().find(is_meant);

@@ -1,0 +1,93 @@
+//! `qipu status`: what there is: the collections that answers are made of, their notes, types and tags.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::collections::{distrusted, setting_findings};
+use super::list::MIN_NOTES_PER_TASK;
+use super::needs_links;
+use crate::context::Session;
+use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::store::{Collection, NoteHandle, NoteIdx, Store};
+
+/// The most tags that are shown among other facts: a store has hundreds of tags, and its subjects are the most frequent ones.
+const TAGS: usize = 12;
+
+/// Reports each collection, the numbers of notes, findings and notes without links, those of notes of each type and tag, and
+/// what has no effect. `only_tags`: all tags and nothing else.
+pub(super) fn run(only_tags: bool, session: &Session<'_>) -> Report {
+    let store = session.store;
+    let head = ReportHead::new(&layout::STATUS, Some(&store.shown_path));
+    if only_tags {
+        return Report::new(head, tags(store).collect());
+    }
+    let mut entries: Vec<Entry> =
+        store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes))).collect();
+    entries.extend(counts(session));
+    entries.extend(tags(store).take(TAGS));
+    entries.extend(setting_findings(store).chain(distrusted(store)).map(Entry::Finding));
+    Report::new(head, entries)
+}
+
+/// Returns the tags in use by descending count, then by name.
+fn tags(store: &Store) -> impl Iterator<Item = Entry> {
+    let mut counts: Vec<_> = tag_counts(store.notes()).into_iter().collect();
+    counts.sort_unstable_by_key(|(tag, count)| (Reverse(*count), *tag));
+    counts.into_iter().map(|(tag, count)| Entry::Tag(tag.to_owned(), count))
+}
+
+/// Counts the notes with each tag.
+pub(crate) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
+    let counts = notes.par_iter().with_min_len(MIN_NOTES_PER_TASK).fold(HashMap::new, |mut counts, note| {
+        note.tags().into_iter().for_each(|tag| *counts.entry(tag).or_default() += 1);
+        counts
+    });
+    counts.reduce(HashMap::new, |mut all, counts| {
+        counts.into_iter().for_each(|(tag, count)| *all.entry(tag).or_default() += count);
+        all
+    })
+}
+
+/// Returns the numbers of notes, of diagnostics, of notes without links, and of notes of each type.
+fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
+    let notes = session.store.notes();
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for note in notes {
+        *kinds.entry(note.list_fields().kind).or_default() += 1;
+    }
+    let findings = notes.iter().map(|note| note.findings().count()).sum();
+    let is_alone =
+        |(note, handle): &(NoteIdx, &Arc<NoteHandle>)| needs_links(handle) && !session.graph().is_linked(*note);
+    let unlinked = NoteIdx::enumerate(notes).filter(is_alone).count();
+    let facts = [("notes", notes.len()), ("findings", findings), ("unlinked", unlinked)];
+    let facts = facts.into_iter().map(|(name, count)| Entry::Fact(name.to_owned(), count));
+    facts.chain(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)))
+}
+
+fn row(collection: &Collection, notes: usize) -> RowEntry {
+    let (kind, reason) = (if collection.is_source() { "source" } else { "store" }, collection.reason.to_string());
+    let mut about =
+        vec![if collection.is_source() { format!("source, {}", collection.dialect.name()) } else { kind.to_owned() }];
+    about.extend((!collection.is_writable).then(|| "only read".to_owned()));
+    about.push(reason.clone());
+    let dialect = if collection.is_source() { RowValue::name(collection.dialect.name()) } else { RowValue::Nothing };
+    RowEntry {
+        kind: "collection",
+        list: "collections",
+        figure: notes.to_string(),
+        line: format!("{}  {} ({})", collection.name, collection.shown_path, about.join("; ")),
+        fields: vec![
+            ("name", RowValue::name(&collection.name)),
+            ("kind", RowValue::name(kind)),
+            ("as", dialect),
+            ("path", RowValue::name(&collection.shown_path)),
+            ("notes", RowValue::Count(notes)),
+            ("writable", RowValue::Flag(collection.is_writable)),
+            ("reason", RowValue::Text(reason)),
+        ],
+        ..RowEntry::default()
+    }
+}
