@@ -330,6 +330,7 @@ fn every_example_in_help_runs() {
         assert!(lines.len() > before, "{text}");
     };
     take(&main, "Common tasks:\n");
+    take(&call("fixtures/research", &[]).stdout, "Read today's journal, or add a line\n");
     let commands = commands_in(&main);
     assert!(commands.len() >= 28, "{commands:?}");
     for command in &commands {

@@ -223,7 +223,7 @@ fn completions_come_from_the_store_and_fail_silently() {
     assert!(ask(&demo(), &["qipu", "link", "add", "qp-h2v6", "qp-9f2t", "--type", "sup"]).contains("supports"));
     assert!(ask(&demo(), &["qipu", "update", "qp-h2v6", "--type", "per"]).contains("permanent"));
     assert!(ask(&demo(), &["qipu", "setup", "cl"]).contains("claude"));
-    assert_eq!(ask(&demo(), &["qipu", "man", "jour"]), "journal:Show today's journal, or add to it");
+    assert_eq!(ask(&demo(), &["qipu", "man", "jour"]), "journal:Read today's journal, or add a line");
     let below: Vec<String> = ask(&demo(), &["qipu", "man", "link", ""]).lines().map(str::to_owned).collect();
     assert!(below.iter().any(|line| line.starts_with("tree:")) && !below.iter().any(|line| line.starts_with("help")));
     assert!(ask(&demo(), &["qipu", "jour"]).starts_with("journal"));

@@ -200,7 +200,7 @@ fn calls_that_hints_teach_work() {
 
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
 const UNDERSTOOD: [(&str, &str); 25] = [
-    ("", "Usage: qipu [OPTIONS] <COMMAND>"),
+    ("", "`qipu help` lists everything."),
     ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
     ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
     ("list|fsync", "No note matches.\nno note has the field 'fsync'; `qipu search` finds words in the text of notes\n"),

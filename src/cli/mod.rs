@@ -19,6 +19,7 @@ mod import;
 mod journal;
 mod link;
 mod list;
+mod overview;
 mod pack;
 mod prime;
 mod review;
@@ -80,7 +81,8 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let words = hyphens::text_behind_flags(args, Cli::command);
     let (cli, matches) = match matched(&words) {
         Ok(matched) => matched,
-        Err(error) if is_answered_by_help(&error, &words) => return Ok(ParsedCli::Help(error.to_string())),
+        Err(_) if words.len() < 2 => return Ok(ParsedCli::Help(overview::first_steps(&Cli::command()))),
+        Err(error) if is_answered_by_help(&error) => return Ok(ParsedCli::Help(error.to_string())),
         Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
     };
     let path = path_of(&matches);
@@ -140,12 +142,8 @@ fn path_of(matches: &ArgMatches) -> String {
 }
 
 /// Tells whether help is the answer and no error: it was asked for, or nothing was.
-fn is_answered_by_help(error: &clap::Error, words: &[OsString]) -> bool {
-    match error.kind() {
-        ClapKind::DisplayHelp | ClapKind::DisplayVersion => true,
-        ClapKind::DisplayHelpOnMissingArgumentOrSubcommand => words.len() < 2,
-        _ => false,
-    }
+fn is_answered_by_help(error: &clap::Error) -> bool {
+    matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion)
 }
 
 /// Returns the help with only the flags that apply to its command. All commands are built for it, so only calls for

@@ -16,19 +16,19 @@ use crate::request::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
-    /// Show what an agent should know when a session starts
+    /// What an agent should know when a session starts
     #[command(after_help = examples!(
         "qipu prime",
         "qipu prime --records --max-chars 4000",
     ))]
     Prime(prime::PrimeArgs),
-    /// Answer a hook of an agent tool: the notes that help with a prompt, an edit or a command
+    /// Answer a hook of an agent tool
     #[command(after_help = HOOK)]
     Hook(hook::HookArgs),
-    /// Get the passages that answer a question, within a budget
+    /// Get the passages that answer a question
     #[command(after_help = ASK)]
     Ask(ask::AskArgs),
-    /// Show a bundle of notes, selected by name, tag, query or link
+    /// Bundle notes for a model: by name, tag, map or question
     #[command(after_help = examples!(
         "qipu context --query \"WORDS\" --format records --max-chars 8000",
         "qipu context --query \"what did we decide last week?\"",
@@ -40,7 +40,7 @@ pub(super) enum Subcommands {
         "qipu context --expand ID --include derivation,evidence",
     ))]
     Context(Box<context::ContextArgs>),
-    /// List what is known of a file, a line, a symbol or a folder: decisions and warnings first
+    /// What is known of a file, a line, a symbol or a folder
     #[command(after_help = examples!(
         "qipu about src/main.rs",
         "qipu about src/main.rs:12",
@@ -48,69 +48,69 @@ pub(super) enum Subcommands {
         "qipu about src/",
     ))]
     About(about::AboutArgs),
-    /// Search for notes: best match first
+    /// List the notes that match, best first
     #[command(after_help = examples!(
         "qipu search \"WORDS\"",
         "qipu search checksum --without drives --tag TAG",
         "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
     ))]
     Search(search::SearchArgs),
-    /// Show similar notes that are not linked yet
+    /// List similar notes that are not linked yet
     #[command(after_help = examples!("qipu related ID", "qipu related ID --limit 3"))]
     Related(RelatedRequest),
-    /// Show how notes are linked
+    /// See, add and remove links: list, tree, path, add, remove
     #[command(after_help = examples!("qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"))]
     #[command(subcommand)]
     Link(link::LinkSub),
-    /// Read notes
+    /// Read a note
     #[command(after_help = examples!("qipu show ID", "qipu show ID --links", "qipu show ID --raw"))]
     Show(list::ShowArgs),
-    /// Show today's journal, or add to it
+    /// Read today's journal, or add a line
     #[command(after_help = examples!("qipu journal", "qipu journal 'TEXT'", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
-    /// Browse the store full-screen: find, read, follow links (? shows the keys)
+    /// Find and read full-screen (? shows the keys)
     #[command(after_help = examples!("qipu browse", "qipu browse WORDS"))]
     Browse {
         /// Words to find when it opens
         #[arg(value_name = "QUERY")]
         query: Vec<String>,
     },
-    /// List notes
+    /// List notes by a filter, newest first
     #[command(after_help = examples!(
         "qipu list --type permanent --sort value",
         "qipu list --tag TAG --since 2025-01-01",
         "qipu list --orphans",
     ))]
     List(list::ListArgs),
-    /// List the open tasks in notes, each with its line, or tick them off
+    /// List open tasks, or tick them off
     #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
     Tasks(tasks::TasksArgs),
-    /// Show what there is: the stores and folders that answers are made of and why each counts, types, tags
+    /// What there is: stores and sources, types, tags
     #[command(after_help = examples!("qipu status", "qipu status --tags"))]
     Status {
         /// List all tags with the number of notes, and nothing else
         #[arg(long)]
         tags: bool,
     },
-    /// List the notes that a person should look at, the worst first, each with the command that settles it
+    /// What a person should look at, the worst first
     #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
     Review(ReviewRequest),
-    /// Show how a note changed, from git's history: fields, headings and blocks, the latest change first
+    /// How a note changed, from git's history
     #[command(after_help = examples!("qipu history ID", "qipu history ID --limit 5 --json"))]
     History(HistoryRequest),
-    /// List the notes that came, went or changed between two commits, or since one
+    /// Which notes came, went or changed between two commits
     #[command(after_help = examples!("qipu diff HEAD~5", "qipu diff \"last week\"", "qipu diff v1.0 v2.0 --json"))]
     Diff(history::DiffArgs),
-    /// Check the store for problems; exit code 3 if there are errors
+    /// What is broken, and repairs
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
-    /// List notes whose code moved, changed or is gone, and notes that are due to be checked
+    /// Notes whose code changed, and notes that are due
     #[command(after_help = examples!("qipu stale", "qipu stale --fix --dry-run", "qipu stale ID --strict"))]
     Stale(StaleRequest),
-    /// Measure how many questions of a file qipu answers; exit code 1 below --min-hit
+    /// Measure how many questions of a file are answered
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
-    /// Show the state of the index (it is maintained automatically)
+    /// The state of the index (it is maintained automatically)
     #[command(after_help = examples!("qipu index", "qipu index --rebuild"))]
     Index {
         /// Rebuild it
@@ -120,10 +120,10 @@ pub(super) enum Subcommands {
         #[arg(long)]
         status: bool,
     },
-    /// Create a store
+    /// Create a store in this project
     #[command(after_help = examples!("qipu init"))]
     Init(InitRequest),
-    /// Save text as a note
+    /// Save what you learned or decided
     #[command(after_help = examples!(
         "qipu capture 'TEXT'",
         "qipu capture 'TEXT' --tag idea,draft --title \"A better name\"",
@@ -155,7 +155,7 @@ pub(super) enum Subcommands {
         "qipu update --where 'tag = TAG' --untag TAG --tag NEW",
     ))]
     Update(change::UpdateArgs),
-    /// Change a note's title: its file and links follow, and the old title becomes an alias
+    /// Change a note's title: its file, links and aliases follow
     #[command(after_help = examples!("qipu rename ID \"A better title\""))]
     Rename {
         /// The note
@@ -163,7 +163,7 @@ pub(super) enum Subcommands {
         /// Its new title
         title: String,
     },
-    /// Merge FROM into INTO: FROM's id and title become aliases, and links to it are updated
+    /// Make one note of two: names and links lead to it
     #[command(after_help = examples!("qipu merge ID ID", "qipu merge ID ID --dry-run"))]
     Merge {
         /// The note to keep
@@ -171,7 +171,7 @@ pub(super) enum Subcommands {
         /// The note to merge into it; its file is deleted
         from: String,
     },
-    /// Replace notes with a digest in the output of context, prime and link
+    /// Show a digest in place of notes
     #[command(after_help = examples!("qipu compact ID ID"))]
     Compact {
         /// The digest
@@ -183,7 +183,7 @@ pub(super) enum Subcommands {
         #[arg(long)]
         undo: bool,
     },
-    /// Mark OLD as superseded and link NEW to it: answers then show NEW in place of OLD
+    /// Replace a note that no longer holds
     #[command(after_help = examples!("qipu supersede OLD NEW", "qipu supersede OLD NEW --dry-run"))]
     Supersede {
         /// The note that no longer holds
@@ -191,7 +191,7 @@ pub(super) enum Subcommands {
         /// The note that replaces it
         new: String,
     },
-    /// Record which line or symbol of the code a note is about, so that `stale` can tell when it changes
+    /// Record which code a note is about
     #[command(after_help = examples!("qipu anchor ID src/main.rs:12", "qipu anchor ID src/main.rs#main"))]
     Anchor {
         /// The note
@@ -210,13 +210,13 @@ pub(super) enum Subcommands {
         #[arg(long)]
         force: bool,
     },
-    /// Write notes and attachments to one file (a pack), to load them elsewhere
+    /// Write notes and attachments to one file, a pack
     #[command(after_help = examples!("qipu dump notes.pack", "qipu dump - --note ID", "qipu dump --as okf bundle"))]
     Dump(pack::DumpArgs),
-    /// Load the notes and attachments of a pack into the store: all of them or none
+    /// Load the notes and attachments of a pack: all or none
     #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]
     Load(pack::LoadArgs),
-    /// Export notes: a web page, their links as JSON, or passages for a search engine
+    /// A web page, the links, or passages for a search engine
     #[command(after_help = examples!(
         "qipu export page notes.html",
         "qipu export links links.json",
@@ -224,14 +224,14 @@ pub(super) enum Subcommands {
     ))]
     #[command(subcommand)]
     Export(export::ExportSub),
-    /// Import notes from Obsidian, Logseq or the Open Knowledge Format; the source folder is never modified
+    /// Import notes from Obsidian, Logseq or Open Knowledge Format
     #[command(after_help = examples!(
         "qipu import logseq ../graph --dry-run",
         "qipu import obsidian ../vault --name notes",
     ))]
     #[command(subcommand)]
     Import(import::ImportSub),
-    /// Set up agent tools and git to use qipu
+    /// Tell agent tools and git about it
     #[command(after_help = examples!(
         "qipu setup",
         "qipu setup --all-detected",
@@ -248,10 +248,10 @@ pub(super) enum Subcommands {
         #[arg(long)]
         structured: bool,
     },
-    /// Serve editors over the Language Server Protocol, on standard input and output
+    /// Serve editors over the Language Server Protocol
     #[command(after_help = examples!("qipu lsp"))]
     Lsp,
-    /// Print a script that lets a shell complete commands, ids, tags and types
+    /// Tab completion for a shell
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
     /// Print a manual page, or write all of them to a folder

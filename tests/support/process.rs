@@ -37,7 +37,8 @@ pub(crate) fn call_with(dir: &str, args: &[&str], stdin: &str, vars: &[(&str, &s
 
 /// Returns the names of the commands that a help text lists.
 pub(crate) fn commands_in(help: &str) -> Vec<String> {
-    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list.split("\n\n").next().unwrap());
+    let list = ["Commands:\n", "\nStart here\n"].iter().find_map(|head| help.split_once(head));
+    let list = list.map_or("", |(_, list)| list.split("\n\n").next().unwrap());
     let names = list.lines().filter(|line| line.starts_with("  ") && !line.starts_with("    "));
     names.map(|line| line.split_whitespace().next().unwrap().to_owned()).filter(|name| name != "help").collect()
 }

@@ -1,0 +1,72 @@
+//! The help of `qipu` itself: its commands in groups, the first of them for those who begin.
+
+use clap::Command;
+
+use super::clap_errors::visible;
+
+/// The commands in groups. Nobody reads a list of forty; the first group is what a newcomer needs.
+const GROUPS: [(&str, &[&str]); 6] = [
+    ("Start here", &["init", "setup", "ask", "capture", "search", "show", "journal"]),
+    ("Find", &["context", "list", "about", "related", "link", "tasks", "history", "diff"]),
+    ("Change", &["create", "edit", "update", "rename", "anchor", "supersede", "compact", "merge", "delete"]),
+    ("Look after", &["review", "stale", "doctor", "status", "index", "eval"]),
+    ("Move", &["dump", "load", "export", "import"]),
+    ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions", "man"]),
+];
+
+/// What most calls do: ask and save.
+const FIRST_CALLS: &str = "qipu ask \"why do we retry fsync?\" --max-chars 2000
+qipu capture --type decision \"We abort when fsync fails.\"
+";
+
+/// Replaces the list of commands in the help of the program by one in groups.
+pub(super) fn with_groups(root: Command) -> Command {
+    let groups: Vec<String> = GROUPS.iter().map(|group| list(&root, group)).collect();
+    let head = format!("{}\n\nUsage: qipu COMMAND …\n\n", about(&root));
+    let tail = "\n`qipu help COMMAND` says more about one.\n\n";
+    root.help_template(format!("{head}{}{tail}{{after-help}}", groups.concat()))
+}
+
+/// Returns what is printed for a call without a command.
+pub(super) fn first_steps(root: &Command) -> String {
+    let start = GROUPS.first().map(|group| list(root, group)).unwrap_or_default();
+    format!("{}\n\n{start}\n{FIRST_CALLS}\n`qipu help` lists everything.\n", about(root))
+}
+
+fn about(command: &Command) -> String {
+    command.get_about().map(ToString::to_string).unwrap_or_default()
+}
+
+/// Returns the heading of a group and a line for each of its commands.
+fn list(root: &Command, (heading, names): &(&str, &[&str])) -> String {
+    let commands = names.iter().filter_map(|name| visible(root).find(|command| command.get_name() == *name));
+    let lines = commands.map(|command| format!("  {:<12}{}\n", command.get_name(), about(command)));
+    format!("{heading}\n{}", lines.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    #[test]
+    fn every_command_has_one_group_and_a_short_line() {
+        let root = Cli::command();
+        let mut listed: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
+        let mut all: Vec<&str> = visible(&root).map(Command::get_name).collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all);
+        assert_eq!(GROUPS[0].1.len(), 7);
+        for line in GROUPS.iter().flat_map(|group| list(&root, group).lines().map(str::to_owned).collect::<Vec<_>>()) {
+            assert!(line.chars().count() <= 80, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_call_without_a_command_prints_fourteen_lines() {
+        assert_eq!(first_steps(&Cli::command()).lines().count(), 14);
+    }
+}
