@@ -168,7 +168,7 @@ const CALLS: [&[&str]; 6] = [
     &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
     &["qipu", "update", "b", "a", "c", "--value", "7", "--today", "2025-03-01"],
     &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
-    &["qipu", "tags", "rename", "x", "y", "--today", "2025-03-01"],
+    &["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--today", "2025-03-01"],
     &["qipu", "merge", "b", "a", "--today", "2025-03-01"],
     &["qipu", "delete", "a", "--force"],
 ];
@@ -270,7 +270,7 @@ fn a_command_waits_only_for_the_notes_that_its_plan_depends_on() {
         (&["delete", "d"], a, 1),
         (&["rename", "a", "Another title"], b, 1),
         (&["merge", "b", "a"], c, 1),
-        (&["tags", "rename", "x", "y"], b, 1),
+        (&["update", "--where", "tag = x", "--untag", "x", "--tag", "y"], b, 1),
         (&["doctor", "--fix"], b, 1),
         (&["load", "PACK", "--strategy", "overwrite"], a, 1),
         (&["load", "PACK", "--strategy", "overwrite"], attached, 1),

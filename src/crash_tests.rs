@@ -83,7 +83,7 @@ fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
         &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
         &["qipu", "update", "a", "b", "c", "--value", "7", "--today", "2025-03-01"],
         &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
-        &["qipu", "tags", "rename", "x", "y", "--today", "2025-03-01"],
+        &["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--today", "2025-03-01"],
         &["qipu", "delete", "a", "--force"],
         &["qipu", "delete", "a", "c", "--force"],
         &["qipu", "capture", "a thought", "--today", "2025-03-01"],
@@ -147,7 +147,8 @@ fn texts_of_documents(dir: &Path) -> Vec<(String, String)> {
 
 #[test]
 fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_finishes() {
-    let words = ["qipu", "tags", "rename", "x", "y", "--to", "docs", "--today", "2025-03-01"];
+    let words =
+        ["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs", "--today", "2025-03-01"];
     let whole = documents();
     let before = texts_of_documents(whole.path());
     assert!(call(whole.path(), &words, None));

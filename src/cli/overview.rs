@@ -30,7 +30,7 @@ pub(super) fn with_groups(root: Command) -> Command {
 /// Returns what is printed for a call without a command.
 pub(super) fn first_steps(root: &Command) -> String {
     let start = GROUPS.first().map(|group| list(root, group)).unwrap_or_default();
-    format!("{}\n\n{start}\n{FIRST_CALLS}\n`qipu help` lists everything.\n", about(root))
+    format!("{}\n\n{start}\n{FIRST_CALLS}`qipu help` lists everything.\n", about(root))
 }
 
 fn about(command: &Command) -> String {

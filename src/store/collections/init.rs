@@ -228,6 +228,8 @@ mod tests {
         assert!(config.context.max_notes.is_some() && config.context.max_blocks.is_some());
         assert!(config.context.max_blocks_per_note.is_some() && !config.context.exclude_namespaces.is_empty());
         assert!(!config.trust.authors.is_empty() && !config.trust.hosts.is_empty());
-        assert_eq!(Config::parse(CONFIG).unwrap(), Config::default());
+        let written = Config::parse(CONFIG).unwrap();
+        assert_eq!(written.queries.keys().collect::<Vec<_>>(), ["inbox"]);
+        assert_eq!(Config { queries: Default::default(), ..written }, Config::default());
     }
 }
