@@ -12,7 +12,6 @@ use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Command, ValueEnum};
 
-use super::overview::with_groups;
 use crate::error::Error;
 use crate::request::Format;
 
@@ -144,7 +143,7 @@ pub(super) fn properties_of(path: &str) -> &'static [CommandProperty] {
 pub(super) fn with_applicable_flags(mut command: Command) -> Command {
     // Each command gets the common flags only when it is built.
     command.build();
-    with_groups(command.mut_subcommands(|below| with_hidden_flags(below, "")))
+    command.mut_subcommands(|below| with_hidden_flags(below, ""))
 }
 
 fn with_hidden_flags(command: Command, parent: &str) -> Command {

@@ -150,7 +150,8 @@ fn is_answered_by_help(error: &clap::Error) -> bool {
 /// help do so.
 fn with_applicable_help(error: clap::Error, words: &[OsString]) -> clap::Error {
     let is_help = matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayHelpOnMissingArgumentOrSubcommand);
-    let help = || with_applicable_flags(Cli::command()).try_get_matches_from(words).err();
+    let command = || overview::with_groups(with_applicable_flags(Cli::command()));
+    let help = || command().try_get_matches_from(words).err();
     is_help.then(help).flatten().unwrap_or(error)
 }
 

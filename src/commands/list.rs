@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::graph::StandIns;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::{Filters, ListRequest, Sort};
-use crate::store::{NoteHandle, NoteIdx, Store};
+use crate::store::{NoteHandle, NoteIdx};
 
 /// The fewest notes that one task reads.
 pub(super) const MIN_NOTES_PER_TASK: usize = 1_024;
@@ -25,8 +25,8 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
     notes.truncate(request.limit.unwrap_or(matched));
     let is_limited = notes.len() < matched;
     let entries = notes.into_iter().map(|note| Entry::Note(NoteEntry::alone(note, EntryRole::Selected))).collect();
-    let report = report(session.store, entries);
-    Ok(Report { head: ReportHead { matched, is_limited, ..report.head }, ..report })
+    let head = ReportHead { matched, is_limited, ..super::head(session.store, &layout::LIST, false, 0) };
+    Ok(Report::new(head, entries))
 }
 
 /// Returns the notes that pass all filters in an order, each one that is replaced behind its successor.
@@ -68,10 +68,4 @@ fn sort(notes: &mut [&Arc<NoteHandle>], order: Sort) {
 fn newest<T: Ord>(note: &NoteHandle, date: Option<T>) -> (Reverse<Option<T>>, Option<String>) {
     let title = date.is_none().then(|| note.title().to_lowercase());
     (Reverse(date), title)
-}
-
-fn report(store: &Store, entries: Vec<Entry>) -> Report {
-    let mut report = Report::new(super::head(store, &layout::LIST, false, 0), entries);
-    report.head.matched = report.count_notes();
-    report
 }

@@ -182,7 +182,7 @@ fn is_head_of_part(line: &str) -> bool {
     let last = inside.trim_end_matches(|c: char| c.is_ascii_digit() || c == '-' || c.is_whitespace());
     let number = inside.strip_prefix(last).unwrap_or_default();
     let is_range = number.contains('-') && (last.ends_with(':') || folded(last).eq("lines".chars()));
-    is_range || (!number.is_empty() && last.to_ascii_lowercase().ends_with("#b"))
+    is_range || (!number.is_empty() && (last.ends_with("#b") || last.ends_with("#B")))
 }
 
 #[cfg(test)]
