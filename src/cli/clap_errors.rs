@@ -33,12 +33,13 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
     ("view", &["show"]),
 ];
 
-/// Words that are no command, and the calls that do what they ask for.
-const CALLS: [(&str, &str); 4] = [
-    ("inbox", "qipu list --type fleeting"),
-    ("tag", "qipu status --tags"),
-    ("tags", "qipu status --tags"),
-    ("where", "qipu status"),
+/// Words that are no command, and the hints with the calls that do what they ask for.
+const CALLS: [(&str, &str); 5] = [
+    ("graph", export::WORDS),
+    ("inbox", "did you mean `qipu list --type fleeting`?"),
+    ("tag", "did you mean `qipu status --tags`?"),
+    ("tags", "did you mean `qipu status --tags`?"),
+    ("where", "did you mean `qipu status`?"),
 ];
 
 /// Flags of other programs, and the flags of qipu that may be meant, the likeliest first.
@@ -54,9 +55,6 @@ const OTHER_FLAGS: [(&str, &[&str]); 10] = [
     ("top-k", &["limit"]),
     ("tokens", &["max-tokens"]),
 ];
-
-/// Names of commands for what several commands of qipu do, and what the hint says of them.
-const SEVERAL: [(&str, &str); 1] = [("graph", export::WORDS)];
 
 /// The least Jaro similarity, 0 to 1, of a command that is suggested.
 const MIN_SIMILARITY: f64 = 0.75;
@@ -141,11 +139,8 @@ fn list_of_commands(command: &Command) -> String {
 /// Suggests the one command that is most likely meant, else lists those of a group; `None` if there are too many to list.
 fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[OsString]) -> Option<String> {
     let name = text_of(error, ContextKind::InvalidSubcommand)?;
-    if let Some((_, hint)) = SEVERAL.iter().find(|(other, _)| path.is_empty() && *other == name) {
+    if let Some((_, hint)) = CALLS.iter().find(|(other, _)| path.is_empty() && *other == name) {
         return Some((*hint).to_owned());
-    }
-    if let Some((_, call)) = CALLS.iter().find(|(other, _)| path.is_empty() && *other == name) {
-        return Some(meant(call));
     }
     let others = OTHER_NAMES.iter().find(|(other, _)| *other == name).map_or(&[][..], |(_, meant)| meant);
     let known = others.iter().find(|other| visible(command).any(|below| below.get_name() == **other)).copied();

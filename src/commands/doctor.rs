@@ -86,7 +86,7 @@ fn open(location: &Location, current_dir: &Path) -> Result<Store, Error> {
 
 /// Reports that a file is removed. `path`: relative to the current directory.
 fn removed(path: String) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: "deleted", path, diff: None, alias: None })
+    Entry::Change(ChangeEntry::of_file("deleted", path))
 }
 
 /// Lists the temporary files of killed processes in those folders of the project that `setup` writes to.

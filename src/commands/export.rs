@@ -54,6 +54,6 @@ fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
 /// Reports that an export was saved. `action`: what happened to its file.
 pub fn saved_file(file: &Path, store: Option<&str>, action: &'static str) -> Report {
     let path = file.to_string_lossy().into_owned();
-    let change = ChangeEntry { id: None, action, path, diff: None, alias: None };
+    let change = ChangeEntry::of_file(action, path);
     Report::new(ReportHead::of_change("export.save", false, store), vec![Entry::Change(change)])
 }

@@ -40,11 +40,11 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
         };
         let new = file.new.filter(|_| request.is_dry_run);
         let diff = new.map(|text| store::diff(&file.path, file.old.as_deref(), Some(text)));
-        Entry::Change(ChangeEntry { id: None, action, path: file.path.clone(), diff, alias: None })
+        Entry::Change(ChangeEntry { diff, ..ChangeEntry::of_file(action, file.path.clone()) })
     };
     let listed = made.list.map(|(path, was_there)| {
         let action = if was_there { "changed" } else { "created" };
-        Entry::Change(ChangeEntry { id: None, action, path, diff: None, alias: None })
+        Entry::Change(ChangeEntry::of_file(action, path))
     });
     let distrusted =
         if made.is_new || request.is_dry_run { Vec::new() } else { distrusted_in(&made.root, location, current_dir) };

@@ -45,7 +45,7 @@ pub(super) fn run(request: &ManPagesRequest, current_dir: &Path) -> Result<Repor
         let shown = request.dir.join(name).to_string_lossy().into_owned();
         let is_diff_shown = request.is_dry_run && action != "unchanged";
         let diff = is_diff_shown.then(|| diff(&shown, old.as_deref(), Some(new)));
-        entries.push(Entry::Change(ChangeEntry { id: None, action, path: shown, diff, alias: None }));
+        entries.push(Entry::Change(ChangeEntry { diff, ..ChangeEntry::of_file(action, shown) }));
     }
     Ok(Report::new(ReportHead::of_change("man", request.is_dry_run, None), entries))
 }

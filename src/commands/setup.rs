@@ -208,7 +208,7 @@ fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
 }
 
 fn change_entry(change: FileChange) -> Entry {
-    Entry::Change(ChangeEntry { id: None, action: change.action, path: change.path, diff: change.diff, alias: None })
+    Entry::Change(ChangeEntry { diff: change.diff, ..ChangeEntry::of_file(change.action, change.path) })
 }
 
 fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> RecipeEntry {

@@ -286,6 +286,13 @@ pub struct ChangeEntry {
     pub alias: Option<String>,
 }
 
+impl ChangeEntry {
+    /// Returns the change of a file that is no note, and without a diff. `path`: relative to the current directory.
+    pub fn of_file(action: &'static str, path: String) -> Self {
+        Self { id: None, action, path, diff: None, alias: None }
+    }
+}
+
 impl Entry {
     /// Returns the note; `None` for other entries.
     pub fn note(&self) -> Option<&NoteEntry> {

@@ -44,7 +44,7 @@ fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> R
     let is_pack = |old: &[u8]| old.is_empty() || old.starts_with(pack::MAGIC.as_bytes());
     let action = store::export(location, current_dir, file, text.as_bytes(), "a qipu pack", is_pack)?;
     let path = file.to_string_lossy().into_owned();
-    let mut entries = vec![Entry::Change(ChangeEntry { id: None, action, path, diff: None, alias: None })];
+    let mut entries = vec![Entry::Change(ChangeEntry::of_file(action, path))];
     let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
     entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, "pack", why)));
     Ok(Report::new(head, entries))

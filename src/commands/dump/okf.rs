@@ -40,7 +40,7 @@ pub(super) fn run(
     store::export_folder(location, current_dir, folder, &bundle.files)?;
     let created = |path: &String| {
         let path = folder.join(path).to_string_lossy().into_owned();
-        Entry::Change(ChangeEntry { id: None, action: "created", path, diff: None, alias: None })
+        Entry::Change(ChangeEntry::of_file("created", path))
     };
     let mut entries: Vec<Entry> = bundle.files.keys().map(created).collect();
     entries.extend(bundle.findings);

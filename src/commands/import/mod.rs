@@ -350,7 +350,7 @@ impl<'a> ImportPlan<'a> {
 
     fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
         let path = self.store.shown(path);
-        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), action, path, diff, alias: None }));
+        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), diff, ..ChangeEntry::of_file(action, path) }));
     }
 
     /// Adds a diagnostic about a file of the folder.
