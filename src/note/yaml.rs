@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
 
-use serde_yaml::{Event, Options, Parser, ScalarStyle, Span};
+use granit_parser::{Event, Options, Parser, ScalarStyle, Span};
 
 /// The maximum length of frontmatter, in bytes.
 pub(crate) const MAX_BYTES: usize = 256 * 1024;
