@@ -25,6 +25,8 @@ mod change_commands;
 mod cli;
 #[cfg(unix)]
 mod collections;
+#[cfg(unix)]
+mod commit_messages;
 mod conflicts;
 mod dialects;
 mod doc_links;
