@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes the packages of qipu. specs/packages.md says what each of them contains.
+"""Makes the packages of qipu. specs/internals/releases.md says what each of them contains.
 
 packaging/make.py packages --binary FILE --target TRIPLE --to DIR KIND...
 packaging/make.py release [--tag TAG --repository URL] DIR

@@ -1,7 +1,7 @@
 //! qipu: memory for coding agents and the people who work with them.
 //!
 //! A call is parsed into a request, answered with a report, fitted into its budget as one text, and written.
-//! `specs/architecture.md` describes the modules and their layers; imports point downwards only.
+//! `specs/internals/architecture.md` describes the modules and their layers; imports point downwards only.
 
 #![cfg_attr(
     not(feature = "sessions"),

@@ -1,5 +1,6 @@
 //! Anchors in random histories of a git repository: each verdict of `qipu stale` is that of an oracle, which is written from
-//! specs/anchors.md and knows the history from the operations that made it. It uses neither git nor code of the crate.
+//! specs/internals/reliability.md and knows the history from the operations that made it. It uses neither git nor code of
+//! the crate.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;

@@ -1,5 +1,5 @@
 //! References of notes to code: what `anchor`, `stale`, `doctor`, `about` and the marks in answers do, in repositories that
-//! are honest, hostile or absent. specs/anchors.md has the rules.
+//! are honest, hostile or absent. specs/internals/reliability.md has the rules.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,6 +1,6 @@
 //! The rules of the source that the compiler does not check: imports point downwards, modules hold no cycles, files are
 //! read and written in one place, each type has a name of its own, functions stay short, and names and comments are in the
-//! language of specs/glossary.md. There are no exceptions.
+//! language of specs/internals/terms.md. There are no exceptions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,7 +37,7 @@ const MAX_FUNCTION_LINES: usize = 60;
 /// The most times that a renderer names a kind of report: `report/layout.rs` declares what each kind shows.
 const MAX_KINDS: usize = 5;
 
-/// Words and phrases that only this project uses; specs/glossary.md has the terms in their place.
+/// Words and phrases that only this project uses; specs/internals/terms.md has the terms in their place.
 const BANNED: [(&str, &str); 14] = [
     ("phrase: somebody, whoever", r"//.*\b([Ss]omebody|[Ww]hoever)\b"),
     ("phrase: of which, that which", r"//.*\b(of which|that which)\b"),
@@ -171,7 +171,7 @@ fn renderers_and_fit_name_few_modules() {
 fn documents_show_the_same_layers() {
     let row = Regex::new(r"(?m)^\| (\d) \| ([^|]+) \|").unwrap();
     let module = Regex::new(r"`([a-z_]+)(?:\.rs|/)`").unwrap();
-    for page in ["AGENTS.md", "specs/architecture.md"] {
+    for page in ["AGENTS.md", "specs/internals/architecture.md"] {
         let text = fs::read_to_string(page).unwrap();
         let mut shown = vec![BTreeSet::new(); LAYERS.len()];
         for found in row.captures_iter(&text) {

@@ -1,5 +1,5 @@
 //! The write side of every command under faults: each system call fails in turn, or the process is killed before it.
-//! specs/faults.md describes the rules, the injector and how to run the whole matrix.
+//! specs/internals/reliability.md describes the rules, the injector and how to run the whole matrix.
 
 mod durability;
 mod matrix;

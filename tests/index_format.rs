@@ -1,4 +1,4 @@
-//! Decodes an index of three notes by specs/index-format.md, with a decoder that shares no code with the crate.
+//! Decodes an index of three notes by specs/internals/index.md, with a decoder that shares no code with the crate.
 //!
 //! `fixtures/index/notes.index` is the index of the notes in `fixtures/index/.qipu`. When the version of the format
 //! changes, `QIPU_UPDATE_INDEX=1 cargo test --test all index_format::` writes it again.

@@ -1,5 +1,4 @@
-//! The pages that list parts of the code name all of them: specs/dependencies.md the direct dependencies with their
-//! features, specs/platforms.md the files that depend on the system.
+//! specs/internals/releases.md lists each direct dependency with its features, and each file that depends on the system.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -13,11 +12,7 @@ fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// Returns the rows of all tables of a page: their cells, without the lines above the rows.
-fn rows(page: &str) -> Vec<Vec<String>> {
-    let cells = |line: &str| line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned()).collect();
-    page.lines().filter(|line| line.starts_with("| ") && line.ends_with(" |")).map(cells).collect()
-}
+const PAGE: &str = "specs/internals/releases.md";
 
 /// Returns the features of a dependency in the words of the page.
 fn features(specification: &Value) -> String {
@@ -26,6 +21,19 @@ fn features(specification: &Value) -> String {
     let has_default = specification.get("default-features").and_then(Value::as_bool).unwrap_or(true);
     let all: Vec<String> = has_default.then(|| "default".to_owned()).into_iter().chain(names).collect();
     if all.is_empty() { "none".to_owned() } else { all.join(", ") }
+}
+
+/// Returns the crates of the page with their features: `clap (default, `derive`); strsim` in the second column of a table.
+/// Without brackets, a crate has its default features.
+fn listed_crates(page: &str) -> Vec<(String, String)> {
+    let (_, section) = page.split_once("\n## Dependencies\n").unwrap();
+    let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |")?.split_once(" | "));
+    let crates = rows.filter(|(task, _)| *task != "for").flat_map(|(_, crates)| crates.split("; "));
+    let parts = crates.map(|listed| match listed.split_once(" (") {
+        Some((name, features)) => (name.to_owned(), features.strip_suffix(')').unwrap().to_owned()),
+        None => (listed.to_owned(), "default".to_owned()),
+    });
+    parts.collect()
 }
 
 /// The first specification of a crate counts.
@@ -39,8 +47,7 @@ fn the_page_of_dependencies_lists_each_of_them() {
         let name = specification.get("package").and_then(Value::as_str).unwrap_or(name);
         expected.entry(name.to_owned()).or_insert_with(|| features(specification));
     }
-    let listed = rows(&read("specs/dependencies.md")).into_iter().filter(|row| row.len() == 5 && row[0] != "crate");
-    let listed: Vec<(String, String)> = listed.map(|row| (row[0].clone(), row[4].clone())).collect();
+    let listed = listed_crates(&read(PAGE));
     assert_eq!(listed.len(), expected.len(), "a crate is listed twice or not at all");
     assert_eq!(listed.into_iter().collect::<BTreeMap<_, _>>(), expected);
 }
@@ -114,8 +121,14 @@ fn the_page_of_systems_lists_each_file_that_depends_on_one() {
         }
     }
     found.insert("src/store/fs/dir_handle/portable.rs".to_owned());
-    let page = read("specs/platforms.md");
-    let listed = rows(&page).into_iter().map(|row| row[0].trim_matches('`').to_owned());
-    let listed: BTreeSet<String> = listed.filter(|name| name.starts_with("src/")).collect();
-    assert_eq!(listed, found);
+    let page = read(PAGE);
+    let (_, list) = page.split_once("These files depend on the system").unwrap();
+    let (list, _) = list.split_once("\n\n").unwrap();
+    let (in_src, in_store) = list.split_once("in `src/store/`:").unwrap();
+    let names = |list: &str, folder: &str| {
+        let names = list.split('`').filter(|name| name.ends_with(".rs"));
+        names.map(|name| format!("{folder}{name}")).collect::<Vec<_>>()
+    };
+    let listed = [names(in_src, "src/"), names(in_store, "src/store/")].concat();
+    assert_eq!(listed.into_iter().collect::<BTreeSet<String>>(), found);
 }

@@ -21,7 +21,7 @@ const PENDING: &str = ".qipu-pending";
 /// The number of bytes that share a checksum.
 const BLOCK: usize = 4096;
 
-/// A container file, as specs/index-format.md describes it.
+/// A container file, as specs/internals/index.md describes it.
 #[derive(Clone)]
 struct Container {
     magic: Vec<u8>,

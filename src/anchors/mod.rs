@@ -1,4 +1,4 @@
-//! Whether the code that notes refer to is what it was when they were written: specs/anchors.md.
+//! Whether the code that notes refer to is what it was when they were written: specs/internals/reliability.md.
 //!
 //! Files are compared first; git's history is read once, and only if that does not decide every reference.
 

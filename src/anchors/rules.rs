@@ -1,4 +1,4 @@
-//! The rules by which a recorded line or symbol is found in a file again: specs/anchors.md. Pure.
+//! The rules by which a recorded line or symbol is found in a file again: specs/internals/reliability.md. Pure.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

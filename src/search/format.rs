@@ -1,4 +1,4 @@
-//! The layout of a stored segment; specs/index-format.md describes its bytes.
+//! The layout of a stored segment; specs/internals/index.md describes its bytes.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The table of rules: for each kind of secret the literals that it begins with, its shape, and a check.
 //!
-//! The shapes are those that the services document, compared with the rules of gitleaks; specs/decisions/0031-secrets.md names
-//! the sources.
+//! The shapes are those that the services document, compared with the rules of gitleaks;
+//! specs/decisions/0007-notes-are-data.md names the sources.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-/* Runs a program and makes one of its system calls fail, or every call from one on; specs/faults.md describes the use.
+/* Runs a program and makes one of its system calls fail, or every call from one on; specs/internals/reliability.md describes the use.
  *
  * A seccomp filter reports the calls that read or change files to this process, which lets each run, makes it fail, does
  * a part of it, or kills the program before it (seccomp_unotify(2)). That sees raw system calls too, which a library that

@@ -25,7 +25,7 @@ pub(super) use names::matching_notes;
 /// The most items of an answer: a client asks again with more letters.
 const MAX_ITEMS: usize = 100;
 
-/// The fields of a note, as specs/store-and-notes.md, specs/context-query.md and specs/anchors.md have them.
+/// The fields of a note, as specs/reference/notes-and-links.md and specs/reference/purpose-and-trust.md have them.
 const KEYS: [&str; 23] = [
     "aliases", "author", "code", "compacts", "confidence", "created", "custom", "date", "id", "links", "sources",
     "stale_after", "status", "subject", "summary", "tags", "title", "trust", "type", "updated", "valid_until", "value",

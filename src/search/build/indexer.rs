@@ -19,7 +19,7 @@ use crate::store::{TextIndexBuilder, TextIndexWorker};
 
 /// The number of postings lists that one task copies.
 const LISTS_PER_CHUNK: usize = 64;
-/// The number of columns of the dictionary, and of those before the lengths of its texts: see specs/index-format.md.
+/// The number of columns of the dictionary, and of those before the lengths of its texts: see specs/internals/index.md.
 const TERM_COLUMNS: usize = 5;
 const NUMBER_COLUMNS: usize = 3;
 

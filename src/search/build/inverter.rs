@@ -304,7 +304,7 @@ impl DocumentWords {
     }
 
     /// Appends the forward entry of the document to `bytes`: lists of word ids in the selector code, in the order that
-    /// specs/index-format.md gives. The entry begins at a whole byte.
+    /// specs/internals/index.md gives. The entry begins at a whole byte.
     fn write(&self, bytes: &mut Vec<u8>) {
         let mut bits = BitWriter::append_to(std::mem::take(bytes));
         let mut before = 0;

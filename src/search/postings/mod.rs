@@ -1,7 +1,7 @@
 //! Postings lists: the documents that contain a term, with its frequency in each of their fields.
 //!
 //! A list has for each document the gap from the one before it, in Rice's code, and a bit: without it the term occurs
-//! once, in the body, else frequencies follow (specs/index-format.md). Stop words have no list: it would be too long.
+//! once, in the body, else frequencies follow (specs/internals/index.md). Stop words have no list: it would be too long.
 //!
 //! While notes are indexed, postings are [buffered](buffer), and those of each batch are [sorted by term](run); the lists
 //! are encoded in the end.

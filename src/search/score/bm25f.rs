@@ -1,4 +1,4 @@
-//! BM25F, the parts of the ranking formula that several scores share; specs/ranking.md explains it.
+//! BM25F, the parts of the ranking formula that several scores share; specs/internals/ranking.md explains it.
 
 use crate::search::postings::FieldTermFreqs;
 use crate::search::read::composite_index::CompositeIndex;

@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 /// How well the hits of a query answer it as a whole: a post-retrieval predictor of query performance (Carmel and
-/// Yom-Tov, *Estimating the Query Difficulty for Information Retrieval*, 2010, chapter 4). specs/ranking.md says how well
-/// it separates questions with an answer from others.
+/// Yom-Tov, *Estimating the Query Difficulty for Information Retrieval*, 2010, chapter 4).
+/// specs/internals/ranking.md says how well it separates questions with an answer from others.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct QueryPerformance {
     /// The relevance of the best hit, 0 to 1; for a query of more than [`USUAL_TERMS`] terms, as if it had so many.
@@ -51,8 +51,8 @@ impl QueryPerformance {
     /// A certain answer, such as a note whose title is the query.
     pub const CERTAIN: Self = Self { relevance: 1.0, coverage: 1.0, evidence: f64::INFINITY, breadth: 0.0 };
 
-    /// Returns whether the hits help with a prompt whose author did not ask for notes. specs/measurements.md says how
-    /// often that is right.
+    /// Returns whether the hits help with a prompt whose author did not ask for notes.
+    /// specs/internals/ranking.md says how often that is right.
     pub fn is_help(&self) -> bool {
         self.help() >= MIN_HELP
     }
@@ -69,7 +69,7 @@ impl QueryPerformance {
     }
 
     /// Returns how much the hits may help with a prompt: `evidence × relevance^0.8 × (1 + 2 × breadth)`, a product as
-    /// logistic regression over their logarithms gives it. specs/measurements.md has the figures.
+    /// logistic regression over their logarithms gives it. specs/internals/ranking.md has the figures.
     fn help(&self) -> f64 {
         self.evidence * self.relevance.powf(RELEVANCE_EXPONENT) * (1.0 + BREADTH_WEIGHT * self.breadth)
     }

@@ -1,4 +1,4 @@
-//! Ranks notes for a query. specs/ranking.md has the formula, its sources and the effect of each part.
+//! Ranks notes for a query. specs/internals/ranking.md has the formula, its sources and the effect of each part.
 //!
 //! Scores are the same on every machine: sums run in the order of the query, similarities are computed from integers.
 
