@@ -322,7 +322,8 @@ fn long_hostile_files_are_read() {
     for text in texts.chain([heading]) {
         for (dialect, start) in ALL.into_iter().flat_map(|dialect| starts.map(|start| (dialect, start))) {
             let note = read(dialect, "a.md", &format!("{start}{text}\n{start}"));
-            let _ = (note.inline_links(), note.ordered_lists(), note.summary());
+            assert!(!note.id.as_str().is_empty() && note.summary().is_none_or(|summary| summary.len() <= text.len()));
+            assert!(note.inline_links().len() + note.ordered_lists().len() <= text.len(), "{dialect:?}");
         }
     }
 }

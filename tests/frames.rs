@@ -264,20 +264,20 @@ fn findings_and_warnings_have_no_marks_of_tools() {
 #[test]
 fn frames_are_closed_and_cannot_be_forged() {
     let (cases, cut) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    runner(10)
-        .run(&(stores(), prop::collection::vec(150_usize..3_000, 3)), |(store, budgets)| {
-            for command in commands(&store) {
+    let formats = [Format::Human, Format::Prompt, HOOK, RESULT, PROMPT_RESULT];
+    runner(25)
+        .run(&(stores(), prop::collection::vec(150_usize..3_000, 3), 0..formats.len()), |(store, budgets, turn)| {
+            for (index, command) in commands(&store).into_iter().enumerate() {
                 let Ok(report) = run_on(&command, &store) else { continue };
-                for format in [Format::Human, Format::Prompt, HOOK, RESULT, PROMPT_RESULT] {
-                    for budget in budgets.iter().map(|budget| Some(*budget)).chain([None]) {
-                        let Ok(answer) = write(&report, budget, format) else { continue };
-                        prop_assert!(budget.is_none_or(|budget| chars(&answer) <= budget));
-                        cases.fetch_add(1, Ordering::Relaxed);
-                        let text = said(&answer, format);
-                        cut.fetch_add(usize::from(text.contains("…[truncated]")), Ordering::Relaxed);
-                        check_closed(&text)?;
-                        check_frame(&text, format)?;
-                    }
+                let format = formats[(index + turn) % formats.len()];
+                for budget in budgets.iter().map(|budget| Some(*budget)).chain([None]) {
+                    let Ok(answer) = write(&report, budget, format) else { continue };
+                    prop_assert!(budget.is_none_or(|budget| chars(&answer) <= budget));
+                    cases.fetch_add(1, Ordering::Relaxed);
+                    let text = said(&answer, format);
+                    cut.fetch_add(usize::from(text.contains("…[truncated]")), Ordering::Relaxed);
+                    check_closed(&text)?;
+                    check_frame(&text, format)?;
                 }
             }
             Ok(())

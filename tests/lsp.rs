@@ -3,9 +3,9 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
 
 use crate::support::files::{store, temp_dir};
+use crate::support::hang::expect_to_end;
 use crate::support::lsp_client::LspClient;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -215,11 +215,10 @@ fn many_links_on_one_line_are_answered_in_time() {
     let project = project();
     let mut client = open_all(&project);
     client.change(M, None, &M_TEXT.replace("[[Eins]]", &"[[Eins]] ".repeat(30_000)));
-    let begin = Instant::now();
-    let found = ask(&mut client, "textDocument/references", A, A_TEXT, "Do¦ne");
+    // A search that reads the line again for each link takes minutes.
+    let found = expect_to_end(move || ask(&mut client, "textDocument/references", A, A_TEXT, "Do¦ne"));
     assert_eq!(found.as_array().unwrap().len(), 4 + 30_000);
     assert_eq!(found[4 + 29_999]["range"]["start"]["character"], 3 + 9 * 29_999);
-    assert!(begin.elapsed() < Duration::from_secs(20), "{:?}", begin.elapsed());
 }
 
 #[test]
@@ -655,9 +654,7 @@ fn the_server_ends_with_its_client() {
     client.request("workspace/symbol", json!({"query": ""}));
     other.kill().unwrap();
     other.wait().unwrap();
-    let begin = Instant::now();
-    while cfg!(target_os = "linux") && client.server.try_wait().unwrap().is_none() {
-        assert!(begin.elapsed() < Duration::from_secs(20), "the server has not ended");
-        std::thread::sleep(Duration::from_millis(5));
+    if cfg!(target_os = "linux") {
+        expect_to_end(move || client.server.wait().unwrap());
     }
 }

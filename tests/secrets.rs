@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::time::{Duration, Instant};
 
 use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::generators::runner;
+use crate::support::hang::expect_to_end;
 use crate::support::process::{Answer, call, call_with};
 use crate::support::random::Random;
 use crate::support::secret_values::{
@@ -250,12 +250,8 @@ fn hostile_text_takes_linear_time() {
     texts.push(format!("{token} qipu:allow-secret\n").repeat((1 << 20) / 59));
     texts.push(base64(&mut random, 3 << 18));
     for text in texts {
-        let shown: String = text.chars().take(40).collect();
-        let begin = Instant::now();
-        let count = find(&text).len();
-        let time = begin.elapsed();
         // A quadratic search of a mebibyte takes minutes; this takes milliseconds with optimization.
-        assert!(time < Duration::from_secs(5), "{time:?} for {count} in {shown}");
+        expect_to_end(move || drop(find(&text)));
     }
 }
 

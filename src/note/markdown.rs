@@ -143,7 +143,7 @@ pub(super) fn heading_text(events: Events<'_, '_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::blocks::blocks;
-    use super::super::inline_links::links;
+    use super::super::inline_links::{InlineLink, links};
     use super::super::summary::{self, of_body};
     use super::super::title;
     use super::*;
@@ -228,12 +228,13 @@ mod tests {
             "[[a|", "> - ", "# a\n- b\n", "  - x\n", "* ^a\n", "id:: a\n\n", "- a\n - b\n  - c\n", "^", "1. ",
         ] {
             let text = unit.repeat(60_000);
-            let _ = (
-                blocks(&text),
-                links(&format!("[[x]]{text}")),
-                of_body(&text, "T"),
-                title::of_body(&format!("{text}\n===\n"), "notes/x.md"),
-            );
+            let blocks = blocks(&text);
+            assert!(blocks.iter().all(|block| text.get(block.range.clone()).is_some()), "{unit}");
+            assert!(blocks.is_sorted_by_key(|block| block.range.start), "{unit}");
+            assert_eq!(links(&format!("[[x]]\n\n{text}")).first(), Some(&InlineLink::Wiki("x".to_owned())), "{unit}");
+            let title = title::of_body(&format!("{text}\n===\n"), "notes/x.md");
+            assert!(title.is_none_or(|title| title.len() <= text.len()), "{unit}");
+            assert!(of_body(&text, "T").is_none_or(|summary| summary.text.len() <= text.len()), "{unit}");
         }
     }
 }
