@@ -630,7 +630,7 @@ fn hostile_sources_are_imported_safely() {
             prop_assert_eq!(outside.len(), 3, "{:?}", outside);
             prop_assert!(answer(&dir, "dump pack").code() == 0);
             for note in store(&dir).notes() {
-                prop_assert!(!note.findings().any(|finding| finding.code == "duplicate-id"), "{}", note.path);
+                prop_assert!(!note.findings().any(|finding| finding.code.as_str() == "duplicate-id"), "{}", note.path);
             }
             Ok(())
         })

@@ -8,7 +8,7 @@ use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::fit::{ShownText, fit, fit_unseen, write_list};
 use qipu::note::{Note, NoteId};
-use qipu::report::{HookEnvelope, Report};
+use qipu::report::HookEnvelope;
 use qipu::request::{Budget, Command, Format, ListRequest, MentionTarget, PrimeRequest};
 use qipu::store::{Config, NoteIdx, Store};
 

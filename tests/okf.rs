@@ -52,7 +52,7 @@ fn links(store: &Store, id: &str) -> (Vec<String>, Vec<String>) {
 
 fn codes(fields: &str) -> Vec<&'static str> {
     let note = Note::parse("notes/n.md", format!("---\nid: n\ntitle: T\n{fields}\n---\nText.\n").into_bytes());
-    note.findings.iter().map(|finding| finding.code).collect()
+    note.findings.iter().map(|finding| finding.code.as_str()).collect()
 }
 
 #[test]
@@ -71,7 +71,10 @@ fn its_fields_are_no_defects() {
     }
     // What names nobody is tolerated, and no error.
     let note = Note::parse("notes/n.md", b"---\nid: n\ntitle: T\nverified: [yes, {at: 2026-01-01}]\n---\n".to_vec());
-    assert_eq!(note.findings.iter().map(|finding| finding.code).collect::<Vec<_>>(), ["empty-verification"; 2]);
+    assert_eq!(
+        note.findings.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(),
+        ["empty-verification"; 2]
+    );
     assert!(note.findings.iter().all(|finding| !finding.is_error()));
     assert_eq!(note.verified, None);
 }
@@ -172,7 +175,7 @@ const KEYS: [&str; 13] = [
 
 /// What the specification gives a meaning in a concept, but for its links. A title may be that of the file.
 fn meaning(path: &str, note: &Note) -> String {
-    let has_title = note.findings.iter().all(|finding| finding.code != "no-title");
+    let has_title = note.findings.iter().all(|finding| finding.code.as_str() != "no-title");
     let stem = || path.rsplit('/').next().unwrap().trim_end_matches(".md").to_owned();
     let title = if has_title { note.title.clone() } else { stem() };
     let fields: Vec<_> = KEYS.iter().map(|key| note.extra_fields().field(key)).collect();
@@ -447,8 +450,11 @@ fn random_stores_are_exported_alike_twice() {
         run(dir.path(), "dump --as okf out");
         let exported = files(&dir.path().join("out"));
         for (path, note) in concepts(&exported) {
-            let broken: Vec<_> =
-                note.findings.iter().filter(|finding| finding.is_error() || finding.code == "no-title").collect();
+            let broken: Vec<_> = note
+                .findings
+                .iter()
+                .filter(|finding| finding.is_error() || finding.code.as_str() == "no-title")
+                .collect();
             assert!(broken.is_empty() && !note.kind.is_empty(), "{round} {path}: {broken:?}\n{}", note.text());
         }
         assert!(

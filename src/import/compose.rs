@@ -7,7 +7,9 @@ use std::ops::Range;
 
 use super::{ImportedPage, digest};
 use crate::note::edit::{self, Edit};
-use crate::note::{DEFAULT_KIND, IMPORTED as FIELD, Note, NoteId, UserFields, Value, with_spans, yaml_scalar};
+use crate::note::{
+    DEFAULT_KIND, DiagnosticCode, IMPORTED as FIELD, Note, NoteId, UserFields, Value, with_spans, yaml_scalar,
+};
 use crate::request::ImportFrom;
 
 /// The placeholder of a digest that is not known yet; it has the same length.
@@ -144,7 +146,7 @@ fn with_checksum(text: &str) -> String {
 
 fn parses_as(text: &str, page: &ImportedPage, id: &NoteId) -> bool {
     let note = Note::parse("notes/x.md", text.as_bytes().to_vec());
-    let is_broken = note.findings.iter().any(|finding| finding.code.starts_with("frontmatter-"));
+    let is_broken = note.findings.iter().any(|finding| finding.code.as_str().starts_with("frontmatter-"));
     !is_broken && note.id == *id && note.title == page.title && Provenance::of(note.extra_fields()).is_some()
 }
 
@@ -225,10 +227,14 @@ fn extended_frontmatter(
 ) -> Result<(String, Vec<String>), String> {
     let note = |folder: &str| Note::parse(&format!("{folder}/x.md"), text.as_bytes().to_vec());
     let parsed = note("notes");
-    if parsed.findings.iter().any(|finding| finding.code == "not-a-map" || finding.code.starts_with("frontmatter-")) {
+    if parsed
+        .findings
+        .iter()
+        .any(|finding| finding.code == DiagnosticCode::NotAMap || finding.code.as_str().starts_with("frontmatter-"))
+    {
         return Err("no fields can be added to its frontmatter".to_owned());
     }
-    let has_finding = |code: &str| parsed.findings.iter().any(|finding| finding.code == code);
+    let has_finding = |code: &str| parsed.findings.iter().any(|finding| finding.code.as_str() == code);
     let set = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut needed = Vec::new();
     if parsed.id != *id || has_finding("no-id") {

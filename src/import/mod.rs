@@ -191,7 +191,7 @@ impl ImportedPage {
             return;
         }
         self.has_frontmatter = true;
-        let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code == code);
+        let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code.as_str() == code);
         if !has_finding("no-title") {
             self.title = note.title.clone();
         }

@@ -58,7 +58,7 @@ fn map(path: &str, folder: &str, text: &str) -> ImportedPage {
     let is_version = |(key, _): &(String, Value)| key == VERSION_FIELD;
     let has_version_only = !note.unknown.is_empty() && note.unknown.iter().all(is_version);
     let is_plain = has_version_only
-        && ["no-id", "no-title"].iter().all(|code| note.findings.iter().any(|finding| finding.code == *code));
+        && ["no-id", "no-title"].iter().all(|code| note.findings.iter().any(|finding| finding.code.as_str() == *code));
     let title = if folder.is_empty() { stem(path) } else { folder };
     let mut page = if is_plain {
         let (source, title, text) = (path.to_owned(), to_title(title), note.body().to_owned());

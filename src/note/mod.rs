@@ -6,6 +6,7 @@ mod changes;
 mod code_refs;
 mod conflict_markers;
 mod destinations;
+mod diagnostic;
 mod dialect;
 pub mod edit;
 mod enclosures;
@@ -54,6 +55,7 @@ pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};
 pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, relinked};
+pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
@@ -102,20 +104,6 @@ pub(crate) const NOTE_KINDS: [&str; 6] = [DEFAULT_KIND, "literature", "permanent
 pub const IMPORTED: &str = "imported";
 /// The folders of a store that contain notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
-
-/// The code of the diagnostic of a text with the markers of an unresolved merge.
-pub const CONFLICT: &str = "unresolved-conflict";
-
-/// The codes of diagnostics that are errors: what the note says is lost or contradicts another note.
-const ERRORS: [&str; 9] = [
-    CONFLICT, "duplicate-id", "frontmatter-broken", "frontmatter-unclosed", "impossible-date", "impossible-id",
-    "impossible-value", "impossible-verified", "not-utf-8",
-];
-/// The codes of all other diagnostics.
-const REMARKS: [&str; 14] = [
-    "byte-order-mark", "duplicate-key", "empty-link", "empty-source", "empty-verification", "long-body", "no-id",
-    "no-title", "not-a-list", "not-a-map", "not-a-text", "nul", "second-frontmatter", "too-long",
-];
 
 /// A parsed note: the fields of its frontmatter, its text, and what had to be tolerated. A pure value: nothing reads a
 /// file. What takes a parse of the body is computed at the first call and cached.
@@ -219,28 +207,6 @@ pub struct TypedLink {
     pub target: String,
 }
 
-/// Something about a note that was tolerated.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Diagnostic {
-    /// A short name that never changes.
-    pub code: &'static str,
-    /// The line of the file, from 1, where one can be named.
-    pub line: Option<usize>,
-    /// One sentence.
-    pub message: String,
-}
-
-impl Diagnostic {
-    pub(crate) fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, line: None, message: message.into() }
-    }
-
-    /// Tells whether what the note says is lost or contradicts another note, so that it is an error.
-    pub fn is_error(&self) -> bool {
-        ERRORS.contains(&self.code)
-    }
-}
-
 /// Returns the entry `at` of the field `generated`, as Open Knowledge Format has it.
 fn generated_at(unknown: &[(String, Value)]) -> Option<Timestamp> {
     let (_, value) = unknown.iter().find(|(key, _)| key == "generated")?;
@@ -260,10 +226,14 @@ impl Note {
         let is_cut = bytes.len() > MAX_BYTES;
         if is_cut {
             bytes.truncate(MAX_BYTES);
-            findings.push(Diagnostic::new("too-long", format!("only the first {MAX_BYTES} bytes are read")));
+            findings
+                .push(Diagnostic::new(DiagnosticCode::TooLong, format!("only the first {MAX_BYTES} bytes are read")));
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|error| {
-            findings.push(Diagnostic::new("not-utf-8", "some bytes are not UTF-8; they are shown as `\u{fffd}`"));
+            findings.push(Diagnostic::new(
+                DiagnosticCode::NotUtf8,
+                "some bytes are not UTF-8; they are shown as `\u{fffd}`",
+            ));
             String::from_utf8_lossy(error.as_bytes()).into_owned()
         });
         find_odd_form(dialect, &text, &mut findings);
@@ -314,7 +284,12 @@ impl Note {
 
     /// Whether a merge left a conflict in the text.
     pub(crate) fn has_conflict(&self) -> bool {
-        self.findings.iter().any(|finding| finding.code == CONFLICT)
+        self.has_finding(DiagnosticCode::Conflict)
+    }
+
+    /// Whether something of a kind was tolerated.
+    pub fn has_finding(&self, code: DiagnosticCode) -> bool {
+        self.findings.iter().any(|finding| finding.code == code)
     }
 
     /// Returns the markdown below the frontmatter, byte for byte as in the file.
@@ -489,12 +464,12 @@ fn own_head(path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead 
     let mut fields = frontmatter::read(text, &parts, findings);
     let body = if fields.is_text { frontmatter::range_without_bom(text) } else { parts.body };
     let id = fields.id.take().unwrap_or_else(|| {
-        findings.push(Diagnostic::new("no-id", "no valid id; one is derived from the file's path"));
+        findings.push(Diagnostic::new(DiagnosticCode::NoId, "no valid id; one is derived from the file's path"));
         NoteId::from_path(path)
     });
     let title = fields.title.take().unwrap_or_else(|| {
         let message = "no title; the first level-1 heading or the file name is used";
-        findings.push(Diagnostic::new("no-title", message));
+        findings.push(Diagnostic::new(DiagnosticCode::NoTitle, message));
         text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
     });
     let kind = fields.kind.take().unwrap_or_else(|| kind_by_folder(path).to_owned());
@@ -515,14 +490,14 @@ fn find_second_frontmatter(text: &str, body: &Range<usize>, findings: &mut Vec<D
         let before = text.get(..body.end - rest.len()).unwrap_or_default();
         let line = Some(before.bytes().filter(|byte| *byte == b'\n').count() + 1);
         let message = "a second frontmatter block begins here; its fields are text and have no effect".to_owned();
-        findings.push(Diagnostic { code: "second-frontmatter", line, message });
+        findings.push(Diagnostic { code: DiagnosticCode::SecondFrontmatter, line, message });
     }
 }
 
 fn find_long_body(body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
     if body.len() > markdown::MAX_PARSED {
         let message = "only the beginning of the body is searched for links and the summary";
-        findings.push(Diagnostic::new("long-body", message));
+        findings.push(Diagnostic::new(DiagnosticCode::LongBody, message));
     }
 }
 
@@ -545,11 +520,6 @@ pub(crate) fn shown_chars(text: &str) -> usize {
 /// The number of bytes that are counted at once, at most 255: the counter is a `u8`.
 const SPAN: usize = 240;
 
-/// Returns the diagnostic code with this name; `None` if there is none.
-pub(crate) fn finding_code(text: &str) -> Option<&'static str> {
-    ERRORS.into_iter().chain(REMARKS).find(|code| *code == text)
-}
-
 /// Returns the name of a file without its folder and extension.
 pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
@@ -567,14 +537,14 @@ fn kind_by_folder(path: &str) -> &'static str {
 fn find_odd_form(dialect: Dialect, text: &str, findings: &mut Vec<Diagnostic>) {
     // Other tools write a byte order mark on purpose.
     if dialect == Dialect::Qipu && text.starts_with('\u{feff}') {
-        findings.push(Diagnostic::new("byte-order-mark", "the file begins with a byte order mark"));
+        findings.push(Diagnostic::new(DiagnosticCode::ByteOrderMark, "the file begins with a byte order mark"));
     }
     if text.contains('\0') {
-        findings.push(Diagnostic::new("nul", "the file contains NUL characters"));
+        findings.push(Diagnostic::new(DiagnosticCode::Nul, "the file contains NUL characters"));
     }
     if let Some(line) = conflict_line(text) {
         let message = "a merge left a conflict here; keep what holds and remove the markers".to_owned();
-        findings.push(Diagnostic { code: CONFLICT, line: Some(line), message });
+        findings.push(Diagnostic { code: DiagnosticCode::Conflict, line: Some(line), message });
     }
 }
 
@@ -587,7 +557,7 @@ mod tests {
     }
 
     fn codes(note: &Note) -> Vec<&str> {
-        note.findings.iter().map(|finding| finding.code).collect()
+        note.findings.iter().map(|finding| finding.code.as_str()).collect()
     }
 
     #[test]
@@ -693,7 +663,7 @@ mod tests {
         let n = note("---\nid: qp-1\ntitle: T\nvalue: 300\n---\n");
         assert_eq!(n.findings[0].line, Some(4));
         let n = note("---\nid: qp-1\ntitle: a: b\nvalue: 300\n---\n");
-        let lines: Vec<_> = n.findings.iter().map(|f| (f.code, f.line)).collect();
+        let lines: Vec<_> = n.findings.iter().map(|f| (f.code.as_str(), f.line)).collect();
         assert_eq!(lines, [("frontmatter-broken", Some(3)), ("impossible-value", Some(4))]);
     }
 }

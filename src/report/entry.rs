@@ -192,7 +192,7 @@ impl DiagnosticEntry {
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
             severity: if finding.is_error() { Severity::Error } else { Severity::Warning },
-            code: finding.code,
+            code: finding.code.as_str(),
             id: Some(note.id.clone()),
             path,
             line: finding.line,

@@ -10,7 +10,7 @@ use crate::commands::note_findings;
 use crate::commands::secrets::note_diagnostics;
 use crate::env::Env;
 use crate::error::Error;
-use crate::note::Diagnostic;
+use crate::note::{Diagnostic, DiagnosticCode};
 use crate::report::DiagnosticEntry;
 use crate::store::{Change, Dependence, Location, Store};
 
@@ -43,7 +43,7 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
     if note.id != *old_id {
         let message =
             format!("its id changed from `{old_id}` to `{}`: links to the old id no longer lead to it", note.id);
-        let finding = Diagnostic { code: "id-changed", line: None, message };
+        let finding = Diagnostic { code: DiagnosticCode::IdChanged, line: None, message };
         findings.push(DiagnosticEntry::of_note(store.shown(path), note, &finding));
     }
     let planned = PlannedChange::new(&note.id, path, edited);

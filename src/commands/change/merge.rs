@@ -15,8 +15,8 @@ use crate::graph::{Compactions, Graph, LinkTarget, NameIndex, PathTarget, Succes
 use crate::note::edit::{Edit, apply, relink, with_section};
 use crate::note::join::{OnConflict, is_life_link, is_same_source, join, kind_and_target};
 use crate::note::{
-    InlineLink, Note, NoteId, SUPERSEDED_BY, SUPERSEDES, Section, Value, is_life_field, join_path, path_like,
-    rebase_path, relinked,
+    DiagnosticCode, InlineLink, Note, NoteId, SUPERSEDED_BY, SUPERSEDES, Section, Value, is_life_field, join_path,
+    path_like, rebase_path, relinked,
 };
 use crate::report::DiagnosticEntry;
 use crate::store::{self, NoteIdx, Store};
@@ -29,7 +29,7 @@ pub(super) fn plan(store: &Store, now: &str, into: &str, from: &str) -> Result<C
     }
     let names = NameIndex::of(store);
     let (into, from) = (MergeSide::read(store, into)?, MergeSide::read(store, from)?);
-    if from.note.findings.iter().any(|finding| finding.code == "frontmatter-broken") {
+    if from.note.has_finding(DiagnosticCode::FrontmatterBroken) {
         let message =
             format!("can't merge `{}`: its frontmatter is not valid YAML and was read only in part", from.note.id);
         return Err(Error::new(ErrorKind::Failure, message).hint("fix it first; nothing was changed"));
@@ -342,12 +342,7 @@ fn lost_fields(store: &Store, into: &Note, from: &Note) -> Vec<DiagnosticEntry> 
     }));
     let lost = lost.into_iter().map(|field| format!("`{field}` of `{}` is not carried over", from.id));
     // A value that could not be parsed can't be carried over either.
-    let is_unparsed = |code: &str| {
-        let is_lost =
-            ["impossible-", "empty-", "not-a-map", "duplicate-key"].iter().any(|start| code.starts_with(start));
-        is_lost && code != "impossible-id"
-    };
-    let unparsed = from.findings.iter().filter(|finding| is_unparsed(finding.code));
+    let unparsed = from.findings.iter().filter(|finding| finding.code.is_lost_value());
     let unparsed = unparsed.map(|finding| format!("not carried over from `{}`: {}", from.id, finding.message));
     let finding = |message: String| DiagnosticEntry {
         id: Some(into.id.clone()),

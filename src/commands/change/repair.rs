@@ -2,7 +2,7 @@
 
 use super::PlannedChange;
 use crate::note::edit::{Edit, apply};
-use crate::note::{Diagnostic, Note, conflict_line, yaml_quoted};
+use crate::note::{Diagnostic, DiagnosticCode, Note, conflict_line, yaml_quoted};
 use crate::store::{Change, NoteHandle, Store};
 
 /// The fields with plain text, in which a colon can only be part of the text.
@@ -16,15 +16,19 @@ pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
 
 /// Plans the repair of one note; `None` if it needs none or can't be repaired.
 pub(crate) fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChange> {
-    let has = |code: &str| note.findings().any(|finding| finding.code == code);
-    if !has("frontmatter-broken") && !has("no-id") {
+    let has = |code: DiagnosticCode| note.findings().any(|finding| finding.code == code);
+    if !has(DiagnosticCode::FrontmatterBroken) && !has(DiagnosticCode::NoId) {
         return None;
     }
     let old = store.text_of(note).ok().filter(|text| conflict_line(text).is_none())?;
-    let quoted = if has("frontmatter-broken") { with_quoted_texts(note.parsed().ok()?, &old)? } else { old.clone() };
+    let quoted = if has(DiagnosticCode::FrontmatterBroken) {
+        with_quoted_texts(note.parsed().ok()?, &old)?
+    } else {
+        old.clone()
+    };
     let has_frontmatter = quoted.trim_start_matches('\u{feff}').starts_with("---");
     // An id that can't be one may be a slip in one that links name, which only its author knows.
-    let lacks_id = has("no-id") && !has("impossible-id") && !has("duplicate-id");
+    let lacks_id = has(DiagnosticCode::NoId) && !has(DiagnosticCode::ImpossibleId) && !has(DiagnosticCode::DuplicateId);
     let new = if lacks_id && has_frontmatter {
         apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?
     } else {
@@ -44,7 +48,7 @@ fn with_quoted_texts(note: &Note, text: &str) -> Option<String> {
     });
     let new: String = lines.collect();
     let read = Note::parse(&note.path, new.clone().into_bytes());
-    let is_broken = |finding: &Diagnostic| finding.code == "frontmatter-broken";
+    let is_broken = |finding: &Diagnostic| finding.code == DiagnosticCode::FrontmatterBroken;
     let is_same =
         (&read.title, &read.kind, &read.tags, &read.links, &read.aliases, &read.sources, read.value, read.body())
             == (

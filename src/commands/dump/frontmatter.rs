@@ -46,12 +46,14 @@ fn text_before(note: &Note) -> &str {
 fn is_concept(text: &str, note: &Note) -> bool {
     let new = Note::parse("notes/x.md", text.as_bytes().to_vec());
     let is_broken = |code: &str| code.starts_with("frontmatter-") || code == "no-title";
-    !new.findings.iter().any(|finding| is_broken(finding.code)) && new.kind == note.kind && new.title == note.title
+    !new.findings.iter().any(|finding| is_broken(finding.code.as_str()))
+        && new.kind == note.kind
+        && new.title == note.title
 }
 
 /// Returns the edits that give the fields their names in the format, in groups that are made or left out together.
 fn edits(note: &Note, id: &NoteId) -> Vec<Vec<Edit>> {
-    let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code == code);
+    let has_finding = |code: &str| note.findings.iter().any(|finding| finding.code.as_str() == code);
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut groups = Vec::new();
     // A field of this name that an import did not write is the user's.

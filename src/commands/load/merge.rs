@@ -3,7 +3,7 @@
 
 use crate::note::edit::{self, Edit};
 use crate::note::join::{OnConflict, is_life_link, is_same_source, join, kind_and_target};
-use crate::note::{Note, SUPERSEDED_BY, Value, is_life_field};
+use crate::note::{DiagnosticCode, Note, SUPERSEDED_BY, Value, is_life_field};
 
 /// The result of a merge.
 pub(super) struct MergedNote {
@@ -67,7 +67,7 @@ fn additions(ours: &Note, theirs: &Note, is_later: bool) -> (Vec<Edit>, Vec<Stri
 fn newer_fields(ours: &Note, theirs: &Note) -> Vec<Edit> {
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut edits = Vec::new();
-    let has_title = theirs.findings.iter().all(|finding| finding.code != "no-title");
+    let has_title = !theirs.has_finding(DiagnosticCode::NoTitle);
     if has_title && theirs.title != ours.title {
         edits.push(text("title", &theirs.title));
     }

@@ -4,7 +4,7 @@
 use std::ops::Range;
 
 use super::super::yaml::{self, Yaml, YamlNode};
-use super::super::{Diagnostic, Timestamp, Value};
+use super::super::{Diagnostic, DiagnosticCode, Timestamp, Value};
 use super::reader::{FrontmatterReader, entry};
 use super::{Frontmatter, TextParts, range_without_bom, split, split_at};
 
@@ -63,7 +63,7 @@ impl<'a> FrontmatterReader<'a, '_> {
         match table {
             Ok(table) => self.read_map("", toml_entries(table), 1),
             Err((line, reason)) => {
-                self.report("frontmatter-broken", line, format!("the frontmatter is not TOML: {reason}"));
+                self.report(DiagnosticCode::FrontmatterBroken, line, format!("the frontmatter is not TOML: {reason}"));
             }
         }
     }
@@ -98,7 +98,7 @@ impl<'a> FrontmatterReader<'a, '_> {
             "compacts" | "custom" | "links" | "sources" | "value" | "verified" => {
                 let known = self.diagnostics.len();
                 self.own_field(name, value, line);
-                return self.diagnostics.iter().skip(known).all(|finding| finding.code == "not-a-list");
+                return self.diagnostics.iter().skip(known).all(|finding| finding.code == DiagnosticCode::NotAList);
             }
             _ => return self.foreign_date(name, value),
         }

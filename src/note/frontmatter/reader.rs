@@ -6,7 +6,7 @@ use super::super::list_fields::link_target;
 use super::super::value::is_null_text;
 use super::super::yaml::{self, Yaml, YamlNode};
 use super::super::yaml_fast_path;
-use super::super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
+use super::super::{ContentSource, Diagnostic, DiagnosticCode, NoteId, Timestamp, TypedLink, Value, Verification};
 use super::salvage::{chunks, has_key, head, leading_fields, unquoted};
 use super::{Frontmatter, TextParts};
 
@@ -38,14 +38,14 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         match &parts.yaml {
             Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
             None if parts.is_unclosed => {
-                self.report("frontmatter-unclosed", 1, "the frontmatter has no closing `---`");
+                self.report(DiagnosticCode::FrontmatterUnclosed, 1, "the frontmatter has no closing `---`");
                 self.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
             }
             None => {}
         }
     }
 
-    pub(super) fn report(&mut self, code: &'static str, line: usize, message: impl Into<String>) {
+    pub(super) fn report(&mut self, code: DiagnosticCode, line: usize, message: impl Into<String>) {
         self.diagnostics.push(Diagnostic { code, line: Some(line), message: message.into() });
     }
 
@@ -57,7 +57,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             Ok(_) => (2, "the frontmatter is not a mapping of fields".to_owned()),
             Err(error) => (error.line + 1, format!("the frontmatter is not YAML: {}", error.reason)),
         };
-        self.report("frontmatter-broken", line, message);
+        self.report(DiagnosticCode::FrontmatterBroken, line, message);
         self.salvage(head(yaml));
         self.fields.is_text = !self.fields.has_known_field();
     }
@@ -76,7 +76,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                 self.field(&key, &value, line);
             } else {
                 let message = format!("`{key}` is given twice; the first one is used");
-                self.report("duplicate-key", line, message);
+                self.report(DiagnosticCode::DuplicateKey, line, message);
             }
         }
     }
@@ -150,7 +150,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         if self.fields.id.is_none() {
             let message =
                 format!("`id: {text}` contains characters that ids can't have; the id is derived from the file's path");
-            self.report("impossible-id", line, message);
+            self.report(DiagnosticCode::ImpossibleId, line, message);
         }
     }
 
@@ -159,7 +159,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let text = match &value.kind {
             YamlNode::Scalar { text, .. } => text.trim().to_owned(),
             _ => {
-                self.report("not-a-text", line, format!("`{key}` is a list or mapping; expected a string"));
+                self.report(DiagnosticCode::NotAText, line, format!("`{key}` is a list or mapping; expected a string"));
                 let source = self.yaml.get(value.span.clone()).map(str::trim);
                 let source = source.filter(|source| !source.is_empty() && !source.contains('\n'));
                 source.map_or_else(|| Value::from_yaml(value).to_line(), str::to_owned)
@@ -172,7 +172,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let text = self.text(key, value, line)?;
         let timestamp = Timestamp::parse(&text);
         if timestamp.is_none() {
-            self.report("impossible-date", line, format!("`{key}: {text}` is not a date"));
+            self.report(DiagnosticCode::ImpossibleDate, line, format!("`{key}: {text}` is not a date"));
         }
         timestamp
     }
@@ -182,11 +182,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let texts: Vec<String> = match &value.kind {
             YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
             YamlNode::Scalar { text, .. } => {
-                self.report("not-a-list", line, format!("`{key}` is a string; expected a list"));
+                self.report(DiagnosticCode::NotAList, line, format!("`{key}` is a string; expected a list"));
                 if key == "tags" { text.split(',').map(str::to_owned).collect() } else { vec![text.to_string()] }
             }
             YamlNode::Map(_) => {
-                self.report("not-a-list", line, format!("`{key}` is a mapping; expected a list"));
+                self.report(DiagnosticCode::NotAList, line, format!("`{key}` is a mapping; expected a list"));
                 Vec::new()
             }
         };
@@ -199,7 +199,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         let Some(text) = self.text("value", value, line) else { return };
         self.fields.value = text.parse().ok().filter(|value| *value <= 100);
         if self.fields.value.is_none() {
-            self.report("impossible-value", line, format!("`value: {text}` is not a whole number from 0 to 100"));
+            self.report(
+                DiagnosticCode::ImpossibleValue,
+                line,
+                format!("`value: {text}` is not a whole number from 0 to 100"),
+            );
         }
     }
 
@@ -217,7 +221,9 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             };
             match by {
                 Some(verification) => self.fields.verifications.push(verification),
-                None => self.report("empty-verification", line, "an entry of `verified` does not say by whom"),
+                None => {
+                    self.report(DiagnosticCode::EmptyVerification, line, "an entry of `verified` does not say by whom")
+                }
             }
         }
         self.fields.verified = (!self.fields.verifications.is_empty()).then_some(true);
@@ -231,7 +237,11 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             _ => None,
         };
         if self.fields.verified.is_none() {
-            self.report("impossible-verified", line, format!("`verified: {text}` is neither true nor false"));
+            self.report(
+                DiagnosticCode::ImpossibleVerified,
+                line,
+                format!("`verified: {text}` is neither true nor false"),
+            );
         }
     }
 
@@ -247,7 +257,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             };
             let source = ContentSource { url: url.unwrap_or_default(), title, accessed };
             if source.url.is_empty() && source.title.is_none() {
-                self.report("empty-source", line, "a source has no url, resource or title");
+                self.report(DiagnosticCode::EmptySource, line, "a source has no url, resource or title");
             } else {
                 self.fields.sources.push(source);
                 self.add_raw_item("sources", item);
@@ -271,7 +281,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
                     });
                     self.add_raw_item("links", item);
                 }
-                None => self.report("empty-link", line, "a link has no id"),
+                None => self.report(DiagnosticCode::EmptyLink, line, "a link has no id"),
             }
         }
     }
@@ -286,11 +296,15 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         match Value::from_yaml(value) {
             Value::Map(entries) => {
                 if matches!(&value.kind, YamlNode::Map(all) if all.len() > entries.len()) {
-                    self.report("duplicate-key", line, "a field under `custom` is given twice; the first one is used");
+                    self.report(
+                        DiagnosticCode::DuplicateKey,
+                        line,
+                        "a field under `custom` is given twice; the first one is used",
+                    );
                 }
                 self.fields.custom = entries;
             }
-            _ => self.report("not-a-map", line, "`custom` is not a mapping of fields"),
+            _ => self.report(DiagnosticCode::NotAMap, line, "`custom` is not a mapping of fields"),
         }
     }
 
@@ -299,7 +313,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
         match &value.kind {
             YamlNode::List(items) => items.iter().collect(),
             _ => {
-                self.report("not-a-list", line, format!("`{key}` is a single value; expected a list"));
+                self.report(DiagnosticCode::NotAList, line, format!("`{key}` is a single value; expected a list"));
                 vec![value]
             }
         }

@@ -5,8 +5,8 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::note::{
-    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, EncodedTarget, InlineLink, JOURNAL, Note, NoteId, SUPERSEDED_BY,
-    SUPERSEDES, Timestamp, UserFields, Value, Verification, finding_code, shown_chars,
+    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, DiagnosticCode, EncodedTarget, InlineLink, JOURNAL, Note, NoteId,
+    SUPERSEDED_BY, SUPERSEDES, Timestamp, UserFields, Value, Verification, shown_chars,
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
@@ -137,8 +137,9 @@ pub(in crate::store) struct ColdFieldsRef<'a> {
 /// Deserialises diagnostics; one with an unknown code is an error.
 fn known_findings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Diagnostic>, D::Error> {
     let stored: Vec<(String, Option<usize>, String)> = Vec::deserialize(deserializer)?;
-    let finding =
-        |(code, line, message): (String, _, _)| Some(Diagnostic { code: finding_code(&code)?, line, message });
+    let finding = |(code, line, message): (String, _, _)| {
+        Some(Diagnostic { code: DiagnosticCode::from_name(&code)?, line, message })
+    };
     let known: Option<Vec<_>> = stored.into_iter().map(finding).collect();
     known.ok_or_else(|| D::Error::custom("an unknown code"))
 }

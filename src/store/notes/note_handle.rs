@@ -9,8 +9,8 @@ use jiff::civil::Date;
 use super::note_file;
 use crate::error::Error;
 use crate::note::{
-    CONFLICT, CodeRef, ContentSource, Diagnostic, Dialect, InlineLink, Note, NoteId, Retired, Status, SummarySource,
-    UserFields, Value, Verification, code_refs_of,
+    CodeRef, ContentSource, Diagnostic, DiagnosticCode, Dialect, InlineLink, Note, NoteId, Retired, Status,
+    SummarySource, UserFields, Value, Verification, code_refs_of,
 };
 use crate::store::collections::collection::{Authority, Collection, PROJECT};
 use crate::store::index::record_fields::{
@@ -330,7 +330,7 @@ impl NoteHandle {
 
     /// Whether a merge left a conflict in the text.
     pub fn has_conflict(&self) -> bool {
-        self.flags.has_lifecycle && self.findings().any(|finding| finding.code == CONFLICT)
+        self.flags.has_lifecycle && self.findings().any(|finding| finding.code == DiagnosticCode::Conflict)
     }
 
     /// Whether only the beginning of an over-long file was read.
@@ -340,7 +340,7 @@ impl NoteHandle {
 
     /// Whether the frontmatter gives the note's id, so that its path does not.
     pub(super) fn names_its_id(&self) -> bool {
-        self.findings().all(|finding| finding.code != "no-id")
+        self.findings().all(|finding| finding.code != DiagnosticCode::NoId)
     }
 
     /// Returns the value of a field that is not qipu's own: see [`UserFields::field`].

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::text_index_builder::TextIndex;
-use crate::note::Diagnostic;
+use crate::note::{Diagnostic, DiagnosticCode};
 
 /// Compares notes of one collection by id, then by path.
 pub(super) fn in_order(a: &NoteHandle, b: &NoteHandle) -> Ordering {
@@ -59,7 +59,7 @@ fn disambiguate_ids(notes: &mut [Arc<NoteHandle>]) -> bool {
                 ordinal += 1;
                 note.id.duplicate(ordinal)
             });
-            Arc::make_mut(note).set_duplicate_id(id, Diagnostic::new("duplicate-id", message.clone()));
+            Arc::make_mut(note).set_duplicate_id(id, Diagnostic::new(DiagnosticCode::DuplicateId, message.clone()));
         }
     }
     is_any
