@@ -49,7 +49,8 @@ impl PartialEq for WaitPolicy {
 impl Eq for WaitPolicy {}
 
 /// The variables in which agent tools give the shell commands that they run the id of the session, each with the name of
-/// the tool. specs/changes.md has the sources.
+/// the tool. Sources: the pages of Claude Code on environment variables and of Gemini CLI on hooks, Codex's pull request 10096,
+/// and the Azure CLI, which reads that of Copilot CLI.
 const SESSION_VARIABLES: [(&str, &str); 4] = [
     ("CLAUDE_CODE_SESSION_ID", "claude-code"),
     ("CODEX_THREAD_ID", "codex"),

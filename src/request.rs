@@ -632,7 +632,8 @@ impl Selectors {
     }
 }
 
-/// The filters of a request; a note must pass all of them. specs/filters.md has the expressions that flags are short for.
+/// The filters of a request; a note must pass all of them. specs/reference/search-and-filters.md has the
+/// expressions that flags are short for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct Filters {
     /// Only notes with at least this value, 0 to 100

@@ -1,5 +1,5 @@
 //! Random stores and sources: their notes, ids, findings and links are those of an independent model that follows
-//! specs/collections.md.
+//! specs/reference/settings.md and specs/internals/reliability.md.
 
 use std::collections::BTreeMap;
 use std::fs;

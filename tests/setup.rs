@@ -1052,7 +1052,9 @@ fn hooks_name_their_tool_and_event() {
             assert_eq!(command, &format!("qipu hook {tool} {event}"));
         }
     }
-    let table = include_str!("../specs/hooks.md");
+    let page = include_str!("../specs/reference/hooks-mcp-setup.md");
+    let table = page.lines().skip_while(|line| !line.starts_with("| event | `claude`")).skip(2);
+    let table: Vec<&str> = table.take_while(|line| line.starts_with('|')).collect();
     for (column, path) in [
         (2, ".claude/settings.json"),
         (3, ".codex/hooks.json"),
@@ -1060,8 +1062,7 @@ fn hooks_name_their_tool_and_event() {
         (5, ".cursor/hooks.json"),
         (6, ".github/hooks/qipu.json"),
     ] {
-        let rows = table.lines().filter(|line| line.starts_with("| ["));
-        let cells = rows.filter_map(|row| row.split('|').nth(column));
+        let cells = table.iter().filter_map(|row| row.split('|').nth(column));
         let bold = cells.filter_map(|cell| cell.trim().strip_prefix("**`")?.strip_suffix("`**"));
         let settings = json(&dir, path);
         assert_eq!(

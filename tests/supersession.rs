@@ -202,7 +202,7 @@ fn random() -> impl Strategy<Value = Random> {
     })
 }
 
-/// Returns the pairs of a replaced note and its successor that count, by the rules of specs/links.md.
+/// Returns the pairs of a replaced note and its successor that count, by the rules of specs/reference/notes-and-links.md.
 fn succession(notes: &[Random]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for (place, note) in notes.iter().enumerate() {

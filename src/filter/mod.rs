@@ -1,4 +1,5 @@
-//! The language of filters: `tag = linux and not (created < "last week")`. specs/filters.md has the rules.
+//! The language of filters: `tag = linux and not (created < "last week")`. The rules are in
+//! specs/reference/search-and-filters.md.
 //!
 //! An expression is parsed without a store; `context` evaluates it for notes.
 

@@ -1,5 +1,5 @@
-//! The events of each agent tool that qipu answers, with the JSON that the tool reads. specs/hooks.md names the pages of
-//! the tools' documentation.
+//! The events of each agent tool that qipu answers, with the JSON that the tool reads. specs/reference/hooks-mcp-setup.md
+//! names the pages of the tools' documentation.
 
 use crate::report::HookEnvelope;
 use crate::request::HookTool;
@@ -101,4 +101,27 @@ const CURSOR_PROMPT: HookEnvelope =
 /// Returns the event of a tool with a name; `None` if qipu does not answer it.
 pub(super) fn find_event(tool: HookTool, name: &str) -> Option<&'static HookEvent> {
     EVENTS.iter().find(|event| event.tool == tool && event.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_of_hooks_names_each_event() {
+        let page = include_str!("../../specs/reference/hooks-mcp-setup.md");
+        let mut listed: Vec<&str> = page
+            .lines()
+            .skip_while(|line| !line.starts_with("| event | `claude`"))
+            .skip(2)
+            .take_while(|line| line.starts_with('|'))
+            .flat_map(|row| row.split('|').skip(2))
+            .map(|cell| cell.trim().trim_matches(['*', '`']))
+            .filter(|cell| !cell.is_empty())
+            .collect();
+        let mut events = EVENTS.map(|event| event.name);
+        listed.sort_unstable();
+        events.sort_unstable();
+        assert_eq!(listed, events);
+    }
 }

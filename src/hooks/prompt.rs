@@ -1,5 +1,5 @@
-//! What of a prompt is worth a search: the words of its prose but for those that only steer the agent. specs/hooks.md
-//! describes it.
+//! What of a prompt is worth a search: the words of its prose but for those that only steer the agent.
+//! specs/internals/ranking.md has the rule.
 
 use std::collections::HashSet;
 

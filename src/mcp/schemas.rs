@@ -196,4 +196,26 @@ mod tests {
             );
         }
     }
+
+    /// Returns the row of a tool: its arguments, the required ones bold, the others with their defaults.
+    fn row(tool: &Tool) -> String {
+        let schema = &tool.input_schema;
+        let required = schema["required"].as_array().unwrap();
+        let default = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let argument = |(name, property): (&String, &Value)| {
+            let default = property.get("default").map(|value| format!("={}", default(value))).unwrap_or_default();
+            let mark = if required.contains(&json!(name)) { "**" } else { "" };
+            format!("{mark}`{name}{default}`{mark}")
+        };
+        let arguments: Vec<String> = schema["properties"].as_object().unwrap().iter().map(argument).collect();
+        format!("| `{}` | {} |", tool.name, arguments.join(", "))
+    }
+
+    #[test]
+    fn the_page_of_mcp_has_the_arguments_of_each_tool() {
+        let page = include_str!("../../specs/reference/hooks-mcp-setup.md");
+        let table = page.lines().skip_while(|line| *line != "| tool | arguments |").skip(2);
+        let table: Vec<&str> = table.take_while(|line| line.starts_with('|')).collect();
+        assert_eq!(table, all().iter().map(row).collect::<Vec<_>>());
+    }
 }

@@ -1,5 +1,5 @@
 //! The entries of a report: the parts that are shown or left out as a whole. The fields of a type that derives
-//! `Serialize`, in their order, are its JSON object (specs/json.md).
+//! `Serialize`, in their order, are its JSON object (specs/reference/json.md).
 
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! A naive model of collections: which stores and sources a layout has, which notes they give, and where links lead. It
-//! follows specs/collections.md and specs/dialects.md and shares no code with the program.
+//! follows specs/reference/settings.md and specs/reference/notes-and-links.md and shares no code with the program.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::panic, clippy::string_slice)]
 

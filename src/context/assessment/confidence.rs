@@ -1,4 +1,5 @@
-//! Confidence, trust and freshness of notes, from their fields and links, with the constants of specs/context-query.md.
+//! Confidence, trust and freshness of notes, from their fields and links, with the constants of
+//! specs/reference/purpose-and-trust.md.
 
 use std::collections::{BTreeSet, HashSet};
 

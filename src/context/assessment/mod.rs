@@ -1,5 +1,5 @@
 //! Assessment of selected notes: how reliable each is, how useful for a purpose, at which level of detail it is shown, and
-//! whether it is redundant beside others. specs/context-query.md has the rules.
+//! whether it is redundant beside others. specs/reference/purpose-and-trust.md has the rules.
 
 mod confidence;
 mod expansion;

@@ -1,4 +1,5 @@
-//! Scores the blocks of a note for a query; specs/passages.md, section "Worth", has the formula.
+//! Scores the blocks of a note for a query; specs/internals/ranking.md, section "Passages", has
+//! the formula.
 
 use std::collections::HashMap;
 use std::sync::Arc;

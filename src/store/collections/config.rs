@@ -286,6 +286,31 @@ fn invalid(reason: &str) -> Error {
 mod tests {
     use super::*;
 
+    /// The names of settings in the page are those of the parser, and those of the tables that repeat are in its example.
+    #[test]
+    fn the_page_of_settings_lists_every_key() {
+        let page = include_str!("../../../specs/reference/settings.md");
+        let rows = page.lines().skip_while(|line| !line.starts_with("| key |")).skip(2);
+        let rows = rows.take_while(|line| line.starts_with('|')).filter_map(|row| row.split('|').nth(1));
+        let mut listed: Vec<&str> =
+            rows.flat_map(|cell| cell.split(',')).map(|key| key.trim_matches([' ', '`'])).collect();
+        let tables: Vec<&str> = KNOWN.iter().map(|(table, _)| *table).collect();
+        let keys = KNOWN.iter().flat_map(|(table, keys)| keys.iter().map(move |key| (*table, *key)));
+        let name =
+            |(table, key): (&str, &str)| if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
+        let mut known: Vec<String> = keys.map(name).filter(|name| !tables.contains(&name.as_str())).collect();
+        listed.sort_unstable();
+        known.sort_unstable();
+        assert_eq!(listed, known);
+        for (table, keys) in document_config::KNOWN {
+            let example = page.split(&format!("[[{table}]]\n")).nth(1).unwrap_or_else(|| panic!("no [[{table}]]"));
+            assert!(
+                keys.iter()
+                    .all(|key| example.contains(&format!("\n{key} = ")) || example.starts_with(&format!("{key} = ")))
+            );
+        }
+    }
+
     #[test]
     fn keys_that_mean_nothing_are_found_with_their_lines() {
         let text = "langage = \"de\"\n[link-types]\na = \"b\"\n[context]\nmax_notes = 3\nblocks = \"all\"\n[trust.authors]\nx = 1\n\n[trust.sites]\n";

@@ -219,7 +219,7 @@ pub(crate) fn replace_unconditionally(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Replaces a file that another program may be saving, or creates it if `expected`, the content that was read, is `None`.
-/// No save of the other program is lost: see `specs/changes.md`.
+/// No save of the other program is lost: see `specs/internals/reliability.md`.
 pub(crate) fn replace_if_unchanged(
     path: &Path,
     expected: Option<&[u8]>,
