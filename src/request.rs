@@ -134,11 +134,6 @@ pub enum Command {
     Stale(StaleRequest),
     /// Measure how many questions are answered.
     Eval(EvalRequest),
-    /// Report the state of the index, or rebuild it.
-    Index {
-        /// Whether it is rebuilt.
-        is_rebuilt: bool,
-    },
     /// Create a store.
     Init(InitRequest),
     /// Change notes.

@@ -26,7 +26,7 @@ const NOTES: usize = 300;
 const PATIENCE: &str = "60";
 
 /// Commands that write nowhere but into the store, in an order in which each finds what it changes.
-const IN_STORE: [&[&str]; 53] = [
+const IN_STORE: [&[&str]; 52] = [
     &["ask", "alpha"],
     &["prime"],
     &["hook", "claude", "UserPromptSubmit"],
@@ -59,7 +59,6 @@ const IN_STORE: [&[&str]; 53] = [
     &["stale"],
     &["stale", "--fix"],
     &["eval", "questions.jsonl"],
-    &["index", "--rebuild"],
     &["capture", "a thought"],
     &["create", "A title", "--type", "fleeting"],
     &["journal", "an entry"],

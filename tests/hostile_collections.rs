@@ -257,7 +257,7 @@ fn no_answer_in_any_format_has_anything_of_the_outside() {
             assert!(matches!(output.status.code(), Some(0..=3)), "{args:?}");
         }
     }
-    for args in [&["export", "page"][..], &["export", "links"], &["export", "passages"], &["dump", "-"], &["index"]] {
+    for args in [&["export", "page"][..], &["export", "links"], &["export", "passages"], &["dump", "-"]] {
         assert_eq!(world.run(args).status.code(), Some(0), "{args:?}");
     }
     let prompt = world.run(&["context", "--query", WORD, "--format", "prompt"]);

@@ -6,8 +6,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::files::temp_dir;
-use crate::support::process::call;
+use crate::support::files::{rebuild_index, temp_dir};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 const BLOCK: usize = 4096;
@@ -385,7 +384,7 @@ fn new_index() -> Vec<u8> {
     for entry in fs::read_dir(Path::new(ROOT).join("fixtures/index/.qipu/notes")).unwrap().map(Result::unwrap) {
         fs::copy(entry.path(), notes.join(entry.file_name())).unwrap();
     }
-    assert_eq!(call(dir.path().to_str().unwrap(), &["index", "--rebuild"]).code(), 0);
+    rebuild_index(dir.path());
     fs::read(dir.path().join(".qipu/cache/notes.index")).unwrap()
 }
 

@@ -87,7 +87,6 @@ fn members(value: &Value, at: &str) -> Vec<String> {
 
 /// Command lines for the schemas that no snapshot reaches, in a copy of `fixtures/research`.
 const OTHERS: &[&str] = &[
-    "index",
     "init --store elsewhere/.qipu",
     "capture A-thought. --tag x",
     "create A-title --dry-run",

@@ -509,7 +509,6 @@ fn commands_that_do_more_than_read_refuse_it() {
         "stale --fix",
         "journal text",
         "update --where tag --tag b",
-        "index",
         "init",
         "setup",
         "mcp",

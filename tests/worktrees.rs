@@ -622,7 +622,7 @@ fn commands_in_two_worktrees_change_one_store_at_once() {
     let distinct: std::collections::BTreeSet<&String> = ids.iter().collect();
     assert_eq!(distinct.len(), 2 * CAPTURES);
     assert_eq!(fs::read_dir(trees.main.path(".qipu/notes")).unwrap().count(), NOTES + 2 * CAPTURES);
-    for args in [&["search", "kangaroo"][..], &["search", MAIN_WORD], &["list"], &["status"], &["prime"]] {
+    for args in [&["search", "kangaroo"][..], &["search", MAIN_WORD], &["list"], &["status", "--tags"], &["prime"]] {
         for dir in [&first, &second] {
             let json = |more: &[&str]| trees.ok(dir, &[args, &["--json"], more].concat());
             let (cold, warm) = (json(&["--no-index"]), json(&[]));
@@ -631,7 +631,7 @@ fn commands_in_two_worktrees_change_one_store_at_once() {
     }
     let found = trees.ok(&first, &["search", "kangaroo", "--limit", "1000", "--json"]);
     assert!(ids.iter().all(|id| found.contains(id.as_str())));
-    let facts: Value = serde_json::from_str(&trees.ok(&second, &["index", "--json"])).unwrap();
+    let facts: Value = serde_json::from_str(&trees.ok(&second, &["status", "--json"])).unwrap();
     assert!(facts.to_string().contains(&(NOTES + 2 * CAPTURES).to_string()), "{facts}");
     assert!(!trees.ok(&first, &["doctor"]).contains("error:"));
 }

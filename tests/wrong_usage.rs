@@ -1,8 +1,9 @@
 //! Errors for calls that are nearly valid: each row is a call, its exit code and its message.
 
 use std::fs;
+use std::path::Path;
 
-use crate::support::files::temp_dir;
+use crate::support::files::{copy_folder, temp_dir};
 use crate::support::process::{call, call_with};
 
 const RESEARCH: &str = "fixtures/research";
@@ -195,6 +196,29 @@ fn calls_that_hints_teach_work() {
             let answer = call(at, &words);
             assert_eq!(answer.stdout, format!("created {}\n", words[2]), "{:?}", answer.error);
         }
+    }
+}
+
+/// Calls of earlier versions, and those that their hints teach; `ID` stands for a note.
+const RENAMED: [(&str, &str); 5] = [
+    ("inbox", "list|--type|fleeting"),
+    ("index", "status"),
+    ("tag", "status|--tags"),
+    ("tags", "status|--tags"),
+    ("where", "status"),
+];
+
+#[test]
+fn calls_of_earlier_versions_lead_to_those_of_today() {
+    let dir = temp_dir();
+    copy_folder(&Path::new(env!("CARGO_MANIFEST_DIR")).join(RESEARCH), dir.path());
+    let at = dir.path().to_str().unwrap();
+    for (old, new) in RENAMED {
+        let hint = call(at, &old.split('|').collect::<Vec<_>>()).error.unwrap().hint.unwrap();
+        assert!(hint.contains(&format!("qipu {}", new.replace('|', " "))), "{old}: {hint}");
+        let words: Vec<&str> = new.split('|').map(|word| if word == "ID" { "qp-h2v6" } else { word }).collect();
+        let answer = call(at, &words);
+        assert!(answer.error.is_none(), "{new}: {:?}", answer.error);
     }
 }
 

@@ -7,6 +7,8 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use qipu::commands::rebuild_index;
+use qipu::store::Location;
 use sha2::{Digest, Sha256};
 
 use super::input::Input;
@@ -74,7 +76,8 @@ impl IndexedStore {
         ]);
         // Until then, the stats of the files count as racy, and the index is not used.
         std::thread::sleep(Duration::from_millis(150));
-        for args in [&["index", "--rebuild"][..], &["context", "--query", "fsync"], &["export", "links"], &["list"]] {
+        rebuild_index(&Location::default(), &world.project()).unwrap();
+        for args in [&["context", "--query", "fsync"][..], &["export", "links"], &["list"]] {
             assert!(world.call(args, "").is_ok());
         }
         let folder = world.project().join(".qipu/cache");
@@ -157,7 +160,7 @@ fn check_answers(world: &World, command: usize) {
     }
     let before = world.tree();
     expect_no_control(&world.call(&["doctor"], "").text);
-    assert!(world.call(&["index", "--rebuild"], "").is_ok());
+    rebuild_index(&Location::default(), &world.project()).unwrap();
     assert_eq!(call(&[]).text, call(&["--no-index"]).text, "{words:?}: another answer from a new index");
     assert_eq!(world.tree(), before, "a note changed");
 }

@@ -34,8 +34,9 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
 ];
 
 /// Words that are no command, and the hints with the calls that do what they ask for.
-const CALLS: [(&str, &str); 5] = [
+const CALLS: [(&str, &str); 6] = [
     ("graph", export::WORDS),
+    ("index", "did you mean `qipu status`?"),
     ("inbox", "did you mean `qipu list --type fleeting`?"),
     ("tag", "did you mean `qipu status --tags`?"),
     ("tags", "did you mean `qipu status --tags`?"),

@@ -62,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 53] = [
+const COMMANDS: [(&str, &[CommandProperty]); 52] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -89,7 +89,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 53] = [
     ("doctor", CHECKS),
     ("stale", CHECKS),
     ("eval", PRINTS_NOTES),
-    ("index", &[Answer, Pager, Store, Collections, Day]),
     ("init", &[DryRun, Answer, Store, Collections, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
     ("create", SAVES_TEXT),

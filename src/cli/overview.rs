@@ -9,7 +9,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["init", "setup", "ask", "capture", "search", "show", "journal"]),
     ("Find", &["context", "list", "about", "related", "link", "tasks", "history", "diff"]),
     ("Change", &["create", "edit", "update", "rename", "anchor", "supersede", "compact", "merge", "delete"]),
-    ("Look after", &["review", "stale", "doctor", "status", "index", "eval"]),
+    ("Look after", &["review", "stale", "doctor", "status", "eval"]),
     ("Move", &["dump", "load", "export", "import"]),
     ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions", "man"]),
 ];

@@ -110,16 +110,6 @@ pub(super) enum Subcommands {
     /// Measure how many questions of a file are answered
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
-    /// The state of the index (it is maintained automatically)
-    #[command(after_help = examples!("qipu index", "qipu index --rebuild"))]
-    Index {
-        /// Rebuild it
-        #[arg(long, conflicts_with = "status")]
-        rebuild: bool,
-        /// Show how much of it is up to date (the default)
-        #[arg(long)]
-        status: bool,
-    },
     /// Create a store in this project
     #[command(after_help = examples!("qipu init"))]
     Init(InitRequest),
@@ -301,7 +291,6 @@ impl Subcommands {
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
-            Self::Index { rebuild, status: _ } => Command::Index { is_rebuilt: rebuild },
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Create(args) => args.into_command(invocation)?,

@@ -97,7 +97,7 @@ fn in_hook<T: Send + 'static>(
         Some(result) => result.map(Some),
         None => {
             let seconds = HOOK_TIMEOUT.as_secs();
-            let message = format!("no answer from the store in {seconds} seconds; `qipu index --rebuild` may help");
+            let message = format!("no answer from the store in {seconds} seconds; deleting `.qipu/cache/` may help");
             Err(Error::failure(message))
         }
     }

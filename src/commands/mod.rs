@@ -11,7 +11,6 @@ mod export;
 mod history;
 mod hook;
 mod import;
-mod index;
 mod init;
 mod link;
 mod list;
@@ -48,7 +47,8 @@ use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report,
 use crate::request::{Command, PrimeRequest};
 use crate::search::TextIndexer;
 use crate::store::{
-    Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Planned, Store, TextIndexBuilder,
+    self, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Planned, Store,
+    TextIndexBuilder,
 };
 
 /// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
@@ -70,7 +70,6 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
         Command::Init(request) => init::run(request, location, env).map(Some),
         Command::Change(request) => change::run(request, location, env).map(Some),
         Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
-        Command::Index { is_rebuilt } => index::run(*is_rebuilt, location, current_dir).map(Some),
         Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, env).map(Some),
         Command::Doctor(request) => {
             env.join_thread_pool();
@@ -132,6 +131,14 @@ pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, 
     Store::open_with(location, current_dir, Some(text_index_builder))
 }
 
+/// Writes a new index of a store of any size, which calls write for large ones when it is out of date.
+///
+/// # Errors
+/// As [`Store::open`]; `Failure` if the index can't be written.
+pub fn rebuild_index(location: &Location, current_dir: &Path) -> Result<(), Error> {
+    store::rebuild_index(location, current_dir, text_index_builder)
+}
+
 /// Returns the builder of a store's text index.
 fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
     Box::new(TextIndexer::new(config.language))
@@ -180,7 +187,6 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Pages(_)
         | Command::Change(_)
         | Command::Edit { .. }
-        | Command::Index { .. }
         | Command::MergeDriver(_)
         | Command::Mcp { .. }
         | Command::Lsp { .. }

@@ -16,8 +16,8 @@ use crate::store::{Collection, NoteHandle, NoteIdx, Store};
 /// The most tags that are shown among other facts: a store has hundreds of tags, and its subjects are the most frequent ones.
 const TAGS: usize = 12;
 
-/// Reports each collection, the numbers of notes, findings and notes without links, those of notes of each type and tag, and
-/// what has no effect. `only_tags`: all tags and nothing else.
+/// Reports each collection, the numbers of notes, findings, notes without links and in an index, those of notes of each type
+/// and tag, and what has no effect. `only_tags`: all tags and nothing else.
 pub(super) fn run(only_tags: bool, session: &Session<'_>) -> Report {
     let store = session.store;
     let head = ReportHead::new(&layout::STATUS, Some(&store.shown_path));
@@ -51,7 +51,8 @@ pub(crate) fn tag_counts(notes: &[Arc<NoteHandle>]) -> HashMap<&str, usize> {
     })
 }
 
-/// Returns the numbers of notes, of diagnostics, of notes without links, and of notes of each type.
+/// Returns the numbers of notes, of diagnostics, of notes without links, and of notes of each type; and the state of the
+/// index, if there is one: small stores need none.
 fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
     let notes = session.store.notes();
     let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
@@ -63,7 +64,9 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
         |(note, handle): &(NoteIdx, &Arc<NoteHandle>)| needs_links(handle) && !session.graph().is_linked(*note);
     let unlinked = NoteIdx::enumerate(notes).filter(is_alone).count();
     let facts = [("notes", notes.len()), ("findings", findings), ("unlinked", unlinked)];
-    let facts = facts.into_iter().map(|(name, count)| Entry::Fact(name.to_owned(), count));
+    let index = session.store.indexed().map(|(notes, bytes)| [("indexed", notes), ("index bytes", bytes as usize)]);
+    let facts =
+        facts.into_iter().chain(index.into_iter().flatten()).map(|(name, count)| Entry::Fact(name.to_owned(), count));
     facts.chain(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)))
 }
 

@@ -201,7 +201,6 @@ pub(crate) const DIFF: Layout =
 pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: STATUS_LISTS, footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
 const STATUS_LISTS: &[&str] = &["collections", "counts", "types", "tags", "findings"];
-pub(crate) const INDEX: Layout = Layout { name: "index", lists: &["counts"], ..STATUS };
 pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
 pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };

@@ -135,9 +135,8 @@ fn prepare(store: &Store, state: &State) -> Result<Vec<Edit>> {
     let Some(edited) = state.edited else { return Ok(Vec::new()) };
     // What was written just now is read again: an index knows settled notes only.
     std::thread::sleep(Duration::from_millis(300));
-    let made =
-        Command::new(QIPU).current_dir(&store.dir).args(["index", "--rebuild"]).stdout(Stdio::null()).status()?;
-    ensure!(made.success(), "`qipu index --rebuild` failed");
+    let made = Command::new(QIPU).current_dir(&store.dir).args(["search", "x"]).stdout(Stdio::null()).status()?;
+    ensure!(made.success(), "`qipu search` failed");
     let edits: Result<Vec<Edit>> = store.some_notes(edited)?.into_iter().map(Edit::new).collect();
     // A little later the edits are settled too, as they are for whoever edits and then asks.
     std::thread::sleep(Duration::from_millis(300));

@@ -11,8 +11,6 @@ pub(crate) enum Rule {
     EachFile,
     /// A fault in a change of the cache changes neither the answer nor the exit code.
     OnlyCache,
-    /// The cache is what the command makes: it fails, or answers as without the fault.
-    Index,
     /// The lines are requests to a server, which answers each and stays.
     Server,
     /// The program is `git merge`: a merge without conflict has the right text.
@@ -123,7 +121,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     cache("search: writes an index", &["search", "alpha"], with_many),
     cache("search: updates an index", &["search", "alpha"], with_old_index),
     cache("context: writes an index", &["context", "--query", "alpha", "--records"], with_many),
-    Scenario { rule: Rule::Index, prepare: with_many, ..notes("index: --rebuild", &["index", "--rebuild"]) },
 ];
 
 /// Commands that change nothing but the cache; a test compares that with their system calls. `browse` needs a terminal; its
@@ -155,7 +152,6 @@ pub(crate) const READERS: &[&[&str]] = &[
     &["doctor"],
     &["stale"],
     &["eval", "questions.jsonl"],
-    &["index"],
     &["dump", "-"],
     &["export", "passages"],
     &["setup"],
@@ -321,7 +317,7 @@ fn with_many(world: &World) {
 
 fn with_old_index(world: &World) {
     with_many(world);
-    ok(world, "qipu", &["index", "--rebuild"]);
+    ok(world, "qipu", &["search", "alpha"]);
     for number in 0..100 {
         world.write(&format!("repo/.qipu/notes/n{number}.md"), "---\nid: m\ntitle: M\n---\nalpha again\n");
     }

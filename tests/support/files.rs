@@ -30,6 +30,11 @@ pub(crate) fn temp_dir() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
+/// Writes a new index of the store of a project, however small.
+pub(crate) fn rebuild_index(project: &Path) {
+    qipu::commands::rebuild_index(&qipu::store::Location::default(), project).unwrap();
+}
+
 /// Creates a store from texts, given with their paths in it.
 pub(crate) fn store(files: &[(&str, &str)]) -> TempDir {
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();

@@ -91,11 +91,6 @@ impl Index {
         Some(Self { header, files, container: Arc::new(container), errors: Arc::default(), dir })
     }
 
-    /// Returns the length in bytes, sidecar files included.
-    pub(crate) fn len(&self) -> u64 {
-        self.container.file_len + sidecar::len(&self.dir)
-    }
-
     pub(in crate::store) fn sidecar(&self, file: &'static str) -> SidecarFile {
         SidecarFile::new(Arc::clone(&self.dir), file, self.fingerprint())
     }

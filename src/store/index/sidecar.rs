@@ -70,11 +70,6 @@ impl SidecarFile {
     }
 }
 
-/// Returns the total length of the sidecar files in a directory, in bytes.
-pub(in crate::store) fn len(dir: &DirHandle) -> u64 {
-    FILES.iter().filter_map(|file| dir.file_stat(file.as_ref()).ok()?).map(|stat| stat.size).sum()
-}
-
 pub(in crate::store) fn remove(dir: &DirHandle) {
     FILES.iter().for_each(|file| drop(dir.remove(file.as_ref())));
 }

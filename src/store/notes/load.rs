@@ -33,8 +33,12 @@ use crate::store::index::writer::IndexWriter;
 use crate::store::index::{Index, MIN_BYTES, MIN_NOTES};
 use crate::timings;
 
-/// Named numbers.
-pub type Facts = Vec<(&'static str, u64)>;
+/// What is known of an index: the number of notes that were taken from it or written to it, and its length in bytes.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::store) struct IndexUse {
+    pub(in crate::store) notes: usize,
+    pub(in crate::store) bytes: u64,
+}
 
 /// The initial size of a read buffer in bytes; most notes are shorter.
 const BUFFER_LEN: usize = 32 * 1024;
@@ -55,7 +59,8 @@ pub(in crate::store) struct Loaded {
     pub(in crate::store) errors: Arc<ReadErrors>,
     /// The files and directories among the notes that can't be read, sorted by path.
     pub(in crate::store) unreadable: Vec<IgnoredEntry>,
-    pub(super) is_written: bool,
+    /// The use of the index; `None` without one.
+    pub(in crate::store) index: Option<IndexUse>,
     /// The cache for data that is derived from exactly these notes.
     pub(in crate::store) sidecar: Option<SidecarFile>,
     /// The cache for the merged terms of several text indexes, this one first.
@@ -225,10 +230,11 @@ impl ReusePlan {
             }
         }
         let unused = documents.iter().enumerate().filter(|(_, position)| position.is_none()).map(|(slot, _)| slot);
+        let index = Some(IndexUse { notes: notes.len() - read.len(), bytes: fingerprint.1 });
         let sidecar = sidecar.for_delta(&read, unused.collect());
         let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents, fingerprint: Some(fingerprint) });
         let unreadable = merged(unreadable, more_unreadable);
-        Loaded { notes, text_index, errors, unreadable, sidecar, terms: Some(terms), ..Loaded::default() }
+        Loaded { notes, text_index, errors, unreadable, index, sidecar, terms: Some(terms), ..Loaded::default() }
     }
 }
 
@@ -305,7 +311,8 @@ fn rebuild_index(
         notes[position - skipped.partition_point(|skipped| *skipped < position)] = Arc::new(note.into());
     }
     let unreadable = merged(scanned.unreadable, unreadable);
-    Loaded { notes, text_index, errors, unreadable, is_written: written.is_some(), recent, sidecar, terms }
+    let index = written.map(|(_, bytes, _)| IndexUse { notes: notes.len(), bytes });
+    Loaded { notes, text_index, errors, unreadable, index, recent, sidecar, terms }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.
@@ -362,36 +369,15 @@ impl WorkerBatch {
     }
 }
 
-/// Returns facts about the index, rebuilt first if there is a builder: the number of notes, the number of those that are
-/// unchanged in the index, and its length in bytes; and the files and directories that can't be read.
+/// Reads all notes and writes the index.
 ///
 /// # Errors
-/// As [`notes`]; `Failure` if the index is to be rebuilt and can't be written.
-pub(in crate::store) fn index_facts(
-    location: &IndexLocation<'_>,
-    rebuilt_with: Option<Box<dyn TextIndexBuilder>>,
-) -> Result<(Facts, Vec<IgnoredEntry>), Error> {
-    let mut unreadable = Vec::new();
-    if let Some(builder) = rebuilt_with {
-        let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
-        let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
-        let loaded = read_all(location, scanned((location, None), None, false)?, Some(builder), Some(writer));
-        if !loaded.is_written {
-            return Err(unwritable().hint("is it a folder?"));
-        }
-        unreadable = loaded.unreadable;
-    }
-    let Scanned { files, unreadable: unlisted, .. } = scanned((location, None), None, true)?;
-    let index = Index::open(location);
-    let bytes = index.as_ref().map_or(0, Index::len);
-    let slots = index.map_or_else(|| vec![None; files.len()], |index| index.compare_stats(&files).slots);
-    let known = slots.iter().flatten().count();
-    // Those in the index were read when it was written.
-    let others = files.iter().zip(&slots).filter(|(_, slot)| slot.is_none()).map(|(entry, _)| entry);
-    let unread = others.filter(|entry| cannot_be_read(location.dir, entry.real_path()));
-    unreadable.extend(unread.map(|entry| (entry.path.to_string(), FILE_UNREADABLE)));
-    let facts = vec![("notes", files.len() as u64), ("known", known as u64), ("bytes", bytes)];
-    Ok((facts, merged(unreadable, unlisted.into())))
+/// As [`notes`]; `Failure` if the index can't be written.
+pub(super) fn rebuilt(location: &IndexLocation<'_>, builder: Box<dyn TextIndexBuilder>) -> Result<(), Error> {
+    let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
+    let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
+    let loaded = read_all(location, scanned((location, None), None, false)?, Some(builder), Some(writer));
+    loaded.index.map(drop).ok_or_else(unwritable)
 }
 
 /// Whether a file can't be opened for another reason than that it is not there.

@@ -10,7 +10,7 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::files_by_name::FilesByName;
-use super::load::{self, Loaded, RecentFiles};
+use super::load::{self, IndexUse, Loaded, RecentFiles};
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::text_index_builder::{IndexBuilderFactory, TextIndex};
@@ -43,6 +43,8 @@ pub(in crate::store) struct CollectionReader {
     /// The text index, with positions in the list of all notes.
     pub(in crate::store) text_index: Option<TextIndex>,
     pub(in crate::store) errors: Arc<ReadErrors>,
+    /// The use of its index; `None` without one.
+    pub(in crate::store) index: Option<IndexUse>,
     /// The cache for data that is derived from exactly these notes.
     pub(in crate::store) sidecar: Option<SidecarFile>,
     /// The cache for the merged terms of several text indexes, this one first.
@@ -77,6 +79,7 @@ impl Default for CollectionReader {
             unreadable: Vec::new(),
             text_index: None,
             errors: Arc::default(),
+            index: None,
             sidecar: None,
             terms: None,
             files_by_name: OnceLock::new(),
@@ -161,7 +164,7 @@ fn open_one(
     let FoundCollection { root, dir, dialect, config, rules, .. } = found;
     let source = rules.as_ref().map(|_| dialect);
     let index = IndexLocation { since, source, ..load::index_location(location, &root, &dir) };
-    let Loaded { notes, text_index, errors, sidecar, terms, unreadable, recent, .. } =
+    let Loaded { notes, text_index, errors, index: index_use, sidecar, terms, unreadable, recent, .. } =
         load::notes(&index, rules.as_deref(), builder.map(|factory| factory(&config)))?;
     let (mut notes, text_index) = super::order::sorted(notes, text_index);
     let mut unreadable = unreadable;
@@ -184,6 +187,7 @@ fn open_one(
         unreadable,
         text_index,
         errors,
+        index: index_use,
         sidecar,
         terms,
         files_by_name: OnceLock::new(),

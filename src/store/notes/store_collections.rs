@@ -69,6 +69,12 @@ impl Store {
         self.collections.iter().map(|collection| (&collection.about, collection.notes.len()))
     }
 
+    /// Returns how many notes are in an index, and the bytes of all indexes; `None` without any.
+    pub fn indexed(&self) -> Option<(usize, u64)> {
+        let uses = self.collections.iter().filter_map(|collection| collection.index);
+        uses.map(|index| (index.notes, index.bytes)).reduce(|all, one| (all.0 + one.0, all.1 + one.1))
+    }
+
     /// Returns the notes of each collection.
     pub fn notes_by_collection(&self) -> Vec<&[Arc<NoteHandle>]> {
         self.collections.iter().map(|one| self.notes.get(one.notes.clone()).unwrap_or_default()).collect()
