@@ -171,7 +171,8 @@ fn same_but_cut(said: &str, happened: &str) -> Result<(), String> {
 /// Each page of the specification has examples of its own: they begin in a fresh copy of the demo store.
 #[test]
 fn specifications_show_what_happens() {
-    let folders = ["specs", "specs/reference"].map(|folder| fs::read_dir(Path::new(ROOT).join(folder)).unwrap());
+    let folders = ["specs", "specs/internals", "specs/reference"]
+        .map(|folder| fs::read_dir(Path::new(ROOT).join(folder)).unwrap());
     let paths = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
     let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
     let pages: Vec<_> = paths.map(|path| check_page(&path, "fixtures/research")).collect();
