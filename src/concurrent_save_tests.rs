@@ -271,7 +271,7 @@ fn a_command_waits_only_for_the_notes_that_its_plan_depends_on() {
         (&["supersede", "b", "c"], a, 0),
         (&["delete", "b", "--force"], a, 0),
         (&["delete", "b", "--force"], b, 1),
-        (&["stale", "--fix"], a, 0),
+        (&["review", "--kind", "code", "--fix"], a, 0),
         // They depend on all notes.
         (&["delete", "d"], a, 1),
         (&["rename", "a", "Another title"], b, 1),

@@ -130,8 +130,6 @@ pub enum Command {
     Doctor(DoctorRequest),
     /// List the notes that a person should look at.
     Review(ReviewRequest),
-    /// Report the references to code that no longer hold, and the notes that are due.
-    Stale(StaleRequest),
     /// Measure how many questions are answered.
     Eval(EvalRequest),
     /// Create a store.
@@ -187,7 +185,7 @@ impl Command {
         match self {
             Self::Change(_) | Self::Load(_) | Self::Import(_) | Self::Init(_) | Self::Pages(_) => true,
             Self::Doctor(doctor) => doctor.is_fix,
-            Self::Stale(stale) => stale.is_fix,
+            Self::Review(review) => review.is_fix,
             Self::Setup(setup) => setup.action.changes_files(),
             _ => false,
         }
@@ -652,12 +650,6 @@ pub struct Filters {
     /// Only notes changed on this day or before.
     #[arg(skip)]
     pub until: Option<Date>,
-    /// Only notes without any link from or to them.
-    #[arg(skip)]
-    pub only_orphans: bool,
-    /// Only notes with a link to a note that does not exist.
-    #[arg(skip)]
-    pub only_broken: bool,
 }
 
 impl Filters {
@@ -699,13 +691,14 @@ pub struct SearchRequest {
     pub no_compaction: bool,
 }
 
-/// A call of `related`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+/// A call of `search --like`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RelatedRequest {
-    /// The note
+    /// The note.
     pub id: String,
-    /// Maximum number of notes (default: 10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The filters.
+    pub filters: Filters,
+    /// The most notes.
     pub limit: Option<usize>,
 }
 
@@ -812,18 +805,18 @@ pub struct DoctorRequest {
     pub is_dry_run: bool,
 }
 
-/// A call of `history`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+/// A call of `history` for a note.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HistoryRequest {
-    /// The note: its id, title, alias or file
-    #[arg(value_name = "ID")]
+    /// The note.
     pub id: String,
-    /// Maximum number of versions (default: 20; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The commit after which the versions are wanted; `None` for all.
+    pub since: Option<CommitName>,
+    /// The most versions.
     pub limit: Option<usize>,
 }
 
-/// A call of `diff`.
+/// A call of `history` without a note: the notes that changed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiffRequest {
     /// The earlier commit.
@@ -837,6 +830,9 @@ pub struct DiffRequest {
 /// A call of `review`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub struct ReviewRequest {
+    /// Only these notes
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
     /// Only entries with this reason (repeatable, or comma-separated)
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<ReviewKind>,
@@ -846,6 +842,15 @@ pub struct ReviewRequest {
     /// Maximum number of entries (default: 20; with a budget, as many as fit)
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     pub limit: Option<usize>,
+    /// Fail if there is an entry, other than of code that merely moved
+    #[arg(long = "strict")]
+    pub is_strict: bool,
+    /// Update the code references whose code merely moved
+    #[arg(long = "fix")]
+    pub is_fix: bool,
+    /// Whether the updates are only shown.
+    #[arg(skip)]
+    pub is_dry_run: bool,
 }
 
 /// The reasons for which a person should look at a note, the worst first.
@@ -857,49 +862,43 @@ pub enum ReviewKind {
     CodeGone,
     /// Code that it refers to has changed
     CodeChanged,
-    /// It has expired, or is due to be looked at again
-    Stale,
+    /// Code that it refers to is elsewhere (only if asked for)
+    CodeMoved,
+    /// The three kinds of code
+    Code,
+    /// It has expired, or is to be looked at again
+    Due,
     /// Nobody has accepted it yet
     Draft,
     /// Another note has almost the same text
     NearDuplicate,
     /// No hook has ever shown it
     NeverShown,
-    /// No link leads to it or from it
+    /// No link leads to it or from it (only if asked for)
     Orphan,
 }
 
 impl ReviewKind {
+    /// Whether the reason is code that a note refers to.
+    pub fn is_code(self) -> bool {
+        matches!(self, Self::CodeGone | Self::CodeChanged | Self::CodeMoved)
+    }
+
     /// Returns the name in flags and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Contradiction => "contradiction",
             Self::CodeGone => "code-gone",
             Self::CodeChanged => "code-changed",
-            Self::Stale => "stale",
+            Self::CodeMoved => "code-moved",
+            Self::Code => "code",
+            Self::Due => "due",
             Self::Draft => "draft",
             Self::NearDuplicate => "near-duplicate",
             Self::NeverShown => "never-shown",
             Self::Orphan => "orphan",
         }
     }
-}
-
-/// A call of `stale`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub struct StaleRequest {
-    /// Only these notes (default: all that still hold)
-    #[arg(value_name = "ID")]
-    pub ids: Vec<String>,
-    /// Update the anchors whose code merely moved
-    #[arg(long = "fix")]
-    pub is_fix: bool,
-    /// Fail if code has changed or is gone, or a note is due
-    #[arg(long = "strict")]
-    pub is_strict: bool,
-    /// Whether the updates are only shown.
-    #[arg(skip)]
-    pub is_dry_run: bool,
 }
 
 /// A call of `init`.

@@ -1,4 +1,4 @@
-//! Anchors in random histories of a git repository: each verdict of `qipu stale` is that of an oracle, which is written from
+//! Anchors in random histories of a git repository: each verdict of `qipu review` is that of an oracle, which is written from
 //! specs/internals/reliability.md and knows the history from the operations that made it. It uses neither git nor code of
 //! the crate.
 

@@ -1,4 +1,4 @@
-//! References of notes to code: what `anchor`, `stale`, `doctor`, `about` and the marks in answers do, in repositories that
+//! References of notes to code: what `anchor`, `review`, `about` and the marks in answers do, in repositories that
 //! are honest, hostile or absent. specs/internals/reliability.md has the rules.
 
 use std::fs;
@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use crate::support::files::temp_dir;
-use crate::support::repository::Repository;
+use crate::support::repository::{REVIEW_CODE, Repository};
 
 const SOURCE: &str = "use std::fs;\n\npub fn run(x: u8) {\n    work(x);\n}\n\npub fn other() {\n    run(1);\n}\n";
 
@@ -70,7 +70,7 @@ fn lines_with_tabs_are_recorded_as_they_are() {
     assert!(repository.stale().is_empty());
     repository.write("main.go", "// New.\nfunc main() {\n\tgo\trun(1)\n}\n");
     assert_eq!(repository.stale(), ["n1: code-moved: `main.go:2` is now main.go:3"]);
-    repository.ok(&["stale", "--fix"]);
+    repository.ok(&["review", "--kind", "code", "--fix"]);
     assert!(repository.stale().is_empty());
     repository.write("main.go", "func main() {\n    go run(1)\n}\n");
     assert_eq!(repository.stale(), ["n1: code-changed: `main.go:3` changed and is not committed"]);
@@ -110,7 +110,7 @@ fn an_anchor_on_a_symbol_sees_its_body() {
         |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.starts_with("    hash: ")).collect() };
     let old = without_hashes(&repository.read_note("n1")).replace("id: n1", "id: n2");
     repository.write(".qipu/notes/n2.md", &old);
-    assert_eq!(repository.ok(&["stale"]), "All references hold.\n");
+    assert_eq!(repository.ok(REVIEW_CODE), "Nothing to review.\n");
     for (path, head, line, rest, comment) in LANGUAGES {
         let code = format!("{head}{line} {comment} Three: enough.\n\n{}", rest.trim_start_matches('\n'));
         repository.write(path, &code.replace("next", "other"));
@@ -139,7 +139,7 @@ fn an_anchor_on_a_symbol_sees_its_body() {
     assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
     repository.ok(&["update", "n1", "--verified", "true"]);
     repository.ok(&["update", "n2", "--verified", "true"]);
-    assert_eq!(repository.ok(&["stale"]), "All references hold.\n");
+    assert_eq!(repository.ok(REVIEW_CODE), "Nothing to review.\n");
     assert_ne!(without_hashes(&repository.read_note("n2")), repository.read_note("n2"));
 }
 
@@ -156,14 +156,14 @@ fn references_that_are_not_compared_are_counted() {
     };
     let old = "---\nid: n1\ncode:\n  - {path: a.rs, symbol: run, line: 1, text: 'fn run() {'}\n---\nSee a.rs:2.\n";
     fs::write(dir.path().join(".qipu/notes/n1.md"), old).unwrap();
-    let (answer, warnings) = run(&["stale"]);
-    assert_eq!(answer, "All references that could be compared hold.\n");
+    let (answer, warnings) = run(REVIEW_CODE);
+    assert_eq!(answer, "Nothing to review.\n");
     assert!(warnings.starts_with("warning: 2 references could not be compared: "), "{warnings}");
     fs::write(dir.path().join(".qipu/notes/n1.md"), old.replace("See a.rs:2.", "Text.")).unwrap();
     run(&["anchor", "n1", "a.rs#run"]);
-    assert_eq!(run(&["stale"]), ("All references hold.\n".to_owned(), String::new()));
+    assert_eq!(run(REVIEW_CODE), ("Nothing to review.\n".to_owned(), String::new()));
     fs::write(dir.path().join("a.rs"), "fn run() {\n    b();\n}\n").unwrap();
-    let (answer, _) = run(&["stale"]);
+    let (answer, _) = run(REVIEW_CODE);
     assert!(answer.contains("`a.rs#run` changed; it is now in a.rs:1"), "{answer}");
 }
 
@@ -185,7 +185,7 @@ fn an_anchor_does_not_move_to_another_function() {
     let perhaps = "n2: code-moved: `n.rs#new` is perhaps now n.rs:3";
     assert_eq!(repository.stale(), ["n1: code-moved: `n.rs#B::new` is now n.rs:7", perhaps]);
     let before = repository.read_note("n2");
-    repository.ok(&["stale", "--fix"]);
+    repository.ok(&["review", "--kind", "code", "--fix"]);
     assert_eq!((repository.stale().as_slice(), repository.read_note("n2")), ([perhaps.to_owned()].as_slice(), before));
     fs::remove_file(repository.path(".qipu/notes/n2.md")).unwrap();
     // The other line is that of `A`.
@@ -253,19 +253,19 @@ fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
     assert_eq!(found[..2], expected[..2]);
     // The note is of today, so that no text is known of a file that HEAD no longer has.
     assert!(found[2..].iter().all(|found| found.starts_with("n2: code-moved: `src/a.rs")), "{found:?}");
-    let strict = repository.qipu(&["stale", "--strict"]);
+    let strict = repository.qipu(&["review", "--kind", "code,due", "--strict"]);
     assert_eq!(strict.status.code(), Some(3));
     // A dry run shows the change and makes none.
     let before = repository.read_note("n1");
-    let shown = repository.ok(&["stale", "--fix", "--dry-run"]);
+    let shown = repository.ok(&["review", "--kind", "code", "--fix", "--dry-run"]);
     assert!(shown.contains("-  - path: src/a.rs") || shown.contains("-    line: 8"), "{shown}");
     assert_eq!(repository.read_note("n1"), before);
-    let doctor = repository.ok(&["doctor"]);
-    assert!(doctor.contains("(code-changed)") && doctor.contains("(code-moved)"), "{doctor}");
-    repository.ok(&["doctor", "--fix"]);
+    assert!(!repository.ok(&["doctor"]).contains("code-"));
+    repository.ok(&["review", "--kind", "code", "--fix"]);
     assert_eq!(repository.stale()[0], changed);
     assert!(!repository.stale().iter().any(|found| found.starts_with("n1: code-moved")));
-    assert_eq!(repository.ok(&["stale", "--fix", "--json"]), repository.ok(&["stale", "--json"]));
+    let listed = repository.ok(&["review", "--kind", "code"]);
+    assert_eq!(repository.ok(&["review", "--kind", "code", "--fix"]), listed);
     // Marks, in every format.
     for format in ["records", "prompt", "human", "json"] {
         let answer = repository.ok(&["context", "--note", "n1", "--format", format]);
@@ -300,9 +300,10 @@ fn days_are_due_and_retired_notes_are_not_checked() {
     repository.note("n1", "stale_after: 2026-11-24\n", "Text.");
     repository.note("n2", "status: rejected\ncode: [{path: src/a.rs, line: 3, text: gone}]\n", "Text.");
     repository.note("n3", "type: journal\n", "src/a.rs:900");
-    assert_eq!(repository.stale(), ["n1: stale: it is stale since 2026-11-24"]);
-    let named = repository.ok(&["stale", "n2"]);
-    assert!(named.contains("`src/a.rs:3` changed;"), "{named}");
+    assert_eq!(repository.stale(), ["n1: due: due since 2026-11-24"]);
+    let all = repository.ok(REVIEW_CODE);
+    assert_eq!(repository.ok(&[REVIEW_CODE, &["n1"]].concat()), all);
+    assert_eq!(repository.ok(&[REVIEW_CODE, &["n2"]].concat()), "Nothing to review.\n");
     repository.note("n1", "code: [{path: src/a.rs, line: 3, text: gone}]\nstale_after: 2026-11-24\n", "Text.");
     let answer = repository.ok(&["context", "--note", "n1", "--records"]);
     assert!(answer.contains(" stale=code,2026-11-24"), "{answer}");
@@ -328,19 +329,19 @@ fn without_git_the_files_alone_decide() {
     ];
     fs::write(at(".qipu/notes/n1.md"), format!("---\nid: n1\ncode:\n{}---\nsrc/x.rs:1\n", items.concat())).unwrap();
     let mut qipu = Command::new(env!("CARGO_BIN_EXE_qipu"));
-    let output = qipu.args(["stale", "--records"]).current_dir(dir.path()).env_clear().output().unwrap();
+    let output = qipu.args(REVIEW_CODE).arg("--records").current_dir(dir.path()).env_clear().output().unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     let messages: Vec<&str> =
-        text.lines().filter_map(|line| line.split_once("message=\"")).map(|(_, rest)| rest).collect();
+        text.lines().filter_map(|line| line.split_once("reason=\"")).map(|(_, rest)| rest).collect();
     let expected = [
-        "`src/a.rs:3` is now src/a.rs:4;",
-        "`src/a.rs:2` changed;",
-        "`src/gone.rs:2` is gone;",
-        "`.qipu/notes/n1.md:2` is gone;",
-        "`src/a.rs#run` changed; it is now in src/a.rs:4;",
-        "`src/a.rs#ran` is gone;",
-        "`src/a.rs:99` changed;",
-        "`src/a.rs#nothing` is gone;",
+        "`src/gone.rs:2` is gone\"",
+        "`.qipu/notes/n1.md:2` is gone\"",
+        "`src/a.rs#ran` is gone\"",
+        "`src/a.rs#nothing` is gone\"",
+        "`src/a.rs:2` changed\"",
+        "`src/a.rs#run` changed; it is now in src/a.rs:4\"",
+        "`src/a.rs:99` changed\"",
+        "`src/a.rs:3` is now src/a.rs:4\"",
     ];
     assert_eq!(messages.len(), expected.len(), "{text}");
     for (message, expected) in messages.iter().zip(expected) {
@@ -385,8 +386,9 @@ fn a_hostile_repository_runs_and_shows_nothing() {
     let mut command = repository.qipu_command();
     let variables =
         [("GIT_DIR", other.path(".git")), ("GIT_WORK_TREE", other.path("")), ("GIT_INDEX_FILE", other.path("x"))];
-    let output = command.args(["stale", "--json"]).envs(variables).env("GIT_EXTERNAL_DIFF", trap).output().unwrap();
-    assert_eq!(String::from_utf8(output.stdout).unwrap(), repository.ok(&["stale", "--json"]));
+    let output =
+        command.args(REVIEW_CODE).arg("--json").envs(variables).env("GIT_EXTERNAL_DIFF", trap).output().unwrap();
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), repository.ok(&[REVIEW_CODE, &["--json"]].concat()));
     assert!(!pwned.exists());
 }
 
@@ -416,8 +418,8 @@ fn links_pipes_and_submodules_are_gone_and_never_read() {
     let expected = [
         "n1: code-gone: `src/a.rs:3` is gone and is not committed",
         "n1: code-gone: `sub/x.rs:3` is gone and is not committed",
-        "n1: code-changed: `src/b.rs:3` changed",
         "n1: code-gone: `module/x.rs:3` is gone",
+        "n1: code-changed: `src/b.rs:3` changed",
     ];
     assert_eq!(found, expected);
     assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));

@@ -179,8 +179,8 @@ fn related_notes_are_not_linked_ones() {
     let (a, b, c) = (note("a", "{type: follows, id: b}"), note("b", ""), note("c", "{type: precedes, id: a}"));
     let dir =
         store(&[("notes/a.md", &a), ("notes/b.md", &b), ("notes/c.md", &c), ("notes/d.md", "---\nid: d\n---\nelse\n")]);
-    assert_eq!(run(&dir, &["related", "a"]).stdout, "No similar notes that are not linked yet.\n");
-    assert_eq!(ids(&dir, &["related", "b"]), ["c"]);
+    assert_eq!(run(&dir, &["search", "--like", "a"]).stdout, "No similar notes that are not linked yet.\n");
+    assert_eq!(ids(&dir, &["search", "--like", "b"]), ["c"]);
 }
 
 #[test]

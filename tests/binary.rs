@@ -131,7 +131,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             assert!(code == 3 && answer.is_empty() && told.contains(&shown), "{args:?} {code}: {told}");
         }
         for answered in
-            [&["dump", "-", "--note", "C"][..], &["stale", "C"], &["show", "C"], &["delete", "a", "--force"]]
+            [&["dump", "-", "--note", "C"][..], &["review", "C"], &["show", "C"], &["delete", "a", "--force"]]
         {
             let (code, [_, told]) = call(answered);
             assert_eq!(code, 0, "{answered:?}: {told}");

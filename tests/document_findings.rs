@@ -78,7 +78,7 @@ fn a_link_of_a_document_is_broken_if_it_can_only_lead_to_markdown() {
     // Other commands agree.
     for (dialect, count) in [("markdown", 0), ("obsidian", 1)] {
         project.write("docs/page.md", "[g](guide) [j](/guide/x.md) [i](page.html) [[Name]]\n");
-        let listed = project.call(dialect, "", &["list", "--broken", "--json"]).stdout;
+        let listed = project.call(dialect, "", &["list", "broken", "--json"]).stdout;
         let listed: Value = serde_json::from_str(&listed).unwrap();
         assert_eq!(listed["notes"].as_array().unwrap().len(), count, "{listed}");
     }

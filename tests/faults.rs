@@ -59,7 +59,7 @@ fn what_cannot_be_read_is_reported() {
         ("import obsidian", "getdents64", "/vault"),
         ("index: --rebuild", "getdents64", "/repo/.qipu/mocs"),
         ("index: --rebuild", "newfstatat", "/repo/.qipu/mocs/c.md"),
-        ("stale: --fix", "openat2", "/repo/src/a.rs"),
+        ("review: --fix", "openat2", "/repo/src/a.rs"),
         ("export passages: --since-index", "readlink", "/home/.local"),
     ] {
         let scenario = SCENARIOS.iter().find(|one| one.name == scenario).unwrap();

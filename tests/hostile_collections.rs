@@ -227,7 +227,7 @@ fn no_answer_in_any_format_has_anything_of_the_outside() {
     let lines: String = SOURCES.iter().map(|(path, _)| source(path)).collect();
     let stores: String = STORES.iter().map(|(path, _)| store(path)).collect();
     world.configure(&format!("{lines}{stores}[trust.authors]\nme = 1\n"));
-    let commands: [&[&str]; 22] = [
+    let commands: [&[&str]; 21] = [
         &["status"],
         &["list"],
         &["list", "--type", "fleeting"],
@@ -242,13 +242,12 @@ fn no_answer_in_any_format_has_anything_of_the_outside() {
         &["show", "own"],
         &["show", "secret"],
         &["show", "page"],
-        &["related", "own"],
+        &["search", "--like", "own"],
         &["link", "tree", "own"],
         &["about", "docs/linked.md"],
         &["about", "link/secret.md:1"],
         &["doctor"],
         &["review"],
-        &["stale"],
         &["journal"],
     ];
     for args in commands {

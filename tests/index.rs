@@ -182,7 +182,7 @@ const QUESTIONS: [&[&str]; 16] = [
     &["search", "\"body b\" -c", "--json"],
     &["search", "bodies titel lette*", "--json"],
     &["search", "the of", "--json"],
-    &["related", "n2", "--json"],
+    &["search", "--like", "n2", "--json"],
     &["status", "--tags"],
 ];
 
@@ -536,7 +536,7 @@ fn store_with_kept_links() -> (tempfile::TempDir, PathBuf) {
 
 /// The links of all notes, as they are kept and as the notes say.
 fn assert_links_are_those_of_the_notes(dir: &Path) {
-    for question in [["export", "links"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "--orphans"]] {
+    for question in [["export", "links"].as_slice(), &["link", "tree", "m8", "--json"], &["list", "not links-to"]] {
         assert_eq!(output(dir, question), output(dir, &[question, &["--no-index"]].concat()), "{question:?}");
     }
 }
@@ -618,7 +618,7 @@ fn threads_of_one_call_do_not_deadlock() {
     let calls: [&[&str]; 4] = [
         &["context", "--tag", "a", "--purpose", "explore", "--max-chars", "4000", "--no-index"],
         &["context", "--query", "word7", "--abstraction", "adaptive", "--max-tokens", "900", "--no-index"],
-        &["related", "m7", "--no-index"],
+        &["search", "--like", "m7", "--no-index"],
         &["search", "word7 word9", "--no-index"],
     ];
     let start = |call: &[&str]| binary(dir.path(), call).env("RAYON_NUM_THREADS", "64").spawn().unwrap();

@@ -53,7 +53,7 @@ fn fields_are_columns_and_notes_are_lines() {
 fn every_command_that_lists_notes_has_lines() {
     for (args, first) in [
         (&["search", "fsync fails", "--limit", "2", "--fields", "id,relevance"][..], "qp-r7a1\t0."),
-        (&["related", "qp-h2v6", "--limit", "2", "--format", "ids"], "qp-"),
+        (&["search", "--like", "qp-h2v6", "--limit", "2", "--format", "ids"], "qp-"),
         (&["context", "--note", "qp-h2v6", "--format", "ids"], "qp-h2v6\n"),
         (&["ask", "fsync fails", "--fields", "id,title"], "qp-"),
         (&["show", "qp-h2v6", "--fields", "id,type"], "qp-h2v6\tfleeting\n"),

@@ -109,7 +109,7 @@ fn expired_notes_rank_behind_the_others() {
         &["context", "--query", "how do we store money", "--purpose", "decide", "--max-tokens", "4000"],
         &["context", "--tag", "money"],
         &["search", "store money in integer cents"],
-        &["related", "past"],
+        &["search", "--like", "past"],
         &["prime"],
     ];
     for args in asks {
@@ -142,7 +142,7 @@ fn every_format_marks_expired_notes() {
         &["list"],
         &["prime"],
         &["show", "was", "past", "no"],
-        &["related", "past"],
+        &["search", "--like", "past"],
         &["link", "tree", "was"],
     ];
     for command in commands {
@@ -155,7 +155,7 @@ fn every_format_marks_expired_notes() {
         assert!(json.contains("\"status\":\"superseded\""), "{command:?}: {json}");
         assert!(human.contains("[superseded]"), "{command:?}: {human}");
         // For a purpose only what is valid counts, a tree holds what it leads to, and no note is like itself.
-        if command.contains(&"--purpose") || ["link", "related"].contains(&command[0]) {
+        if command.contains(&"--purpose") || (command[0] == "link" || command.contains(&"--like")) {
             continue;
         }
         assert!(records.contains(" stale=2025-01-01 expired=2025-01-01\n"), "{records}");

@@ -441,19 +441,20 @@ fn the_worst_reason_comes_first() {
     let expected = [
         ("contradiction", "against"),
         ("contradiction", "limit-a"),
-        ("stale", "gone"),
-        ("stale", "due"),
+        ("due", "gone"),
+        ("due", "due"),
         ("draft", "draft"),
         ("near-duplicate", "copy-2"),
         ("orphan", "alone"),
     ]
     .map(|(kind, id)| (kind.to_owned(), id.to_owned()));
-    assert_eq!(entries(&worklist(dir.path(), cache.path(), &[])), expected);
+    assert_eq!(entries(&worklist(dir.path(), cache.path(), &[])), expected[..6]);
+    assert_eq!(entries(&worklist(dir.path(), cache.path(), &["--kind", "orphan"])), expected[6..]);
     // Without a record of what was shown, no note counts as never shown.
     show_in_hook(dir.path(), cache.path(), "src/pay.rs");
     let all = worklist(dir.path(), cache.path(), &[]);
     let never = ["alone", "unseen"].map(|id| ("never-shown".to_owned(), id.to_owned()));
-    assert_eq!(entries(&all), [&expected[..6], &never, &expected[6..]].concat());
+    assert_eq!(entries(&all), [&expected[..6], &never].concat());
     let field = |id: &str, key: &str| all.iter().find(|entry| entry["id"] == id).unwrap()[key].clone();
     assert_eq!(field("limit-a", "reason"), "`limit` is `3` here and `5` in `limit-b`");
     assert_eq!(field("against", "reason"), "of it and `for`, one supports `hub` and one contradicts it");
@@ -464,7 +465,7 @@ fn the_worst_reason_comes_first() {
     assert_eq!(field("draft", "reason"), "nobody has accepted it yet; written by codex at 2025-03-01");
     assert_eq!(field("due", "command"), "qipu update due --set stale_after=2025-06-29");
     assert_eq!(field("copy-2", "reason"), "100 % of its text is also in `copy-1`");
-    let some = worklist(dir.path(), cache.path(), &["--kind", "draft,orphan", "--kind", "stale", "--limit", "3"]);
+    let some = worklist(dir.path(), cache.path(), &["--kind", "draft,orphan", "--kind", "due", "--limit", "3"]);
     assert_eq!(entries(&some), [&expected[2..5]].concat());
     let limited = run(dir.path(), &["review", "--limit", "3"]);
     assert!(limited.ends_with("(output truncated)\n") && limited.lines().count() == 7, "{limited}");
@@ -482,7 +483,7 @@ fn each_command_settles_its_entry() {
         steps += 1;
         assert!(steps < 20, "{first}");
     }
-    assert!(steps >= 8, "{steps}");
+    assert!(steps >= 7, "{steps}");
 }
 
 /// Code that a note refers to is gone or has changed; without git, only the files count.
@@ -500,8 +501,8 @@ fn changed_code_comes_before_what_is_due() {
     assert_eq!(worklist(dir.path(), cache.path(), &["--kind", "code-changed,code-gone"]), [Value::Null; 0]);
     fs::write(dir.path().join("src/pay.rs"), "fn again() {\n    five_times();\n}\n").unwrap();
     fs::write(dir.path().join(".qipu/notes/kept.md"), "---\nid: kept\nstale_after: 2025-01-01\n---\n").unwrap();
-    let all = worklist(dir.path(), cache.path(), &["--kind", "stale,code-changed,code-gone"]);
-    let expected = [("code-gone", "gone"), ("code-changed", "changed"), ("stale", "kept")];
+    let all = worklist(dir.path(), cache.path(), &["--kind", "due,code"]);
+    let expected = [("code-gone", "gone"), ("code-changed", "changed"), ("due", "kept")];
     assert_eq!(entries(&all), expected.map(|(kind, id)| (kind.to_owned(), id.to_owned())));
     assert_eq!(
         (&all[1]["reason"], &all[1]["command"]),
@@ -605,7 +606,7 @@ fn a_worklist_fits_into_every_budget() {
 }
 
 #[test]
-fn captured_notes_need_no_links() {
+fn notes_without_links_are_listed_only_if_asked_for() {
     let dir = store(
         "",
         &[
@@ -620,11 +621,8 @@ fn captured_notes_need_no_links() {
         let ids = run(dir.path(), &[&["review", "--format", "ids"], args].concat());
         ids.lines().map(str::to_owned).collect::<Vec<_>>()
     };
-    assert_eq!(alone(&[]).len(), 2, "{:?}", alone(&[]));
-    assert!(!alone(&[]).contains(&captured.trim().to_owned()) && alone(&[]).contains(&"alone".to_owned()));
-    assert_eq!(alone(&["--kind", "orphan"]).len(), 3, "one who asks for them gets all");
-    assert_eq!(alone(&["--max-chars", "30"]).len(), 2, "a budget leaves out nothing that fits");
-    let doctor = answer(dir.path(), &["doctor"], &[]).stdout;
-    assert_eq!(doctor.matches("(no-links)").count(), 2, "{doctor}");
+    assert_eq!(alone(&[]).len(), 0);
+    let asked = alone(&["--kind", "orphan"]);
+    assert!(asked.len() == 3 && asked.contains(&captured.trim().to_owned()), "{asked:?}");
     assert!(run(dir.path(), &["status"]).contains("    3  unlinked\n"));
 }

@@ -111,7 +111,7 @@ const OTHERS: &[&str] = &[
     "show qp-h2v6 --raw",
     "show qp-h2v6 --query fsync",
     "doctor --fix",
-    "stale --fix",
+    "review --kind code --fix",
 ];
 
 #[test]
@@ -131,7 +131,7 @@ fn answers_of_other_commands_conform_too() {
     let error = call(folder.path().to_str().unwrap(), &["show", "nosuch", "--json"]).error.unwrap().to_json();
     assert_eq!(errors(&serde_json::from_str(&error).unwrap()), Vec::<String>::new());
     // The two read commits; `tests/docs.rs` shows them.
-    seen.extend(["error", "definitions", "history", "diff"].map(str::to_owned));
+    seen.extend(["error", "definitions", "history", "history.notes"].map(str::to_owned));
     let all: BTreeSet<String> = SCHEMAS.keys().cloned().collect();
     assert_eq!(all.difference(&seen).collect::<Vec<_>>(), Vec::<&String>::new(), "no answer uses these schemas");
 }

@@ -295,7 +295,7 @@ fn related_notes_are_near_and_not_linked() {
         ("hub", "title: Hub", "Everything."),
         ("e", "title: Cats", "A cat sleeps."),
     ]);
-    let request = RelatedRequest { id: "a".to_owned(), limit: None };
+    let request = RelatedRequest { id: "a".to_owned(), ..RelatedRequest::default() };
     let report = run_on(&Command::Related(request), &store).unwrap();
     assert_eq!(notes_of(&report), ["c", "d"]);
     let found = report.entries[0].note().unwrap().match_info.as_ref().unwrap();

@@ -58,7 +58,7 @@ snapshots! {
         search [human json records] "search|Can we just call fsync again when it fails?|--limit|4";
         search_explain [human json records] "search|torn-writes|--without|drives|checksum*|--limit|3|--explain";
         search_spelling [human json records] "search|fsyncc|postgre|--limit|2";
-        related [human json records] "related|qp-h2v6|--limit|4";
+        search_like [human json records] "search|--like|qp-h2v6|--limit|4";
         show [human json records] "show|qp-h2v6|qp-n2g8|--links";
         list [human json records] "list|--tag|errors|--sort|value";
         list_filter [human json records]
@@ -71,7 +71,7 @@ snapshots! {
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2025-03-31|--limit|12";
         about [human json records prompt] "about|settings.toml";
-        stale [human json records] "stale|--today|2026-03-31";
+        review_code [human json records] "review|--kind|code,due,orphan|--today|2026-03-31|--limit|5";
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
         dump [human json records] "dump|-|--note|qp-1c7q";
         import [human json records] "import|logseq|../graph|--dry-run";

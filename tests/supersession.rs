@@ -270,7 +270,7 @@ fn a_hook_shows_the_successor_alone() {
 const COMMANDS: [(&[&str], bool); 16] = [
     (&["search", "storage cells"], false),
     (&["search", "storage", "--limit", "3"], false),
-    (&["related", "n00"], false),
+    (&["search", "--like", "n00"], false),
     (&["list"], false),
     (&["list", "--sort", "value"], false),
     (&["list", "--sort", "title", "--limit", "4"], false),

@@ -15,7 +15,7 @@ use crate::support::repository::Repository;
 use serde_json::Value;
 
 /// Every command that reads notes, in several forms.
-const READING: [&str; 48] = [
+const READING: [&str; 46] = [
     "prime",
     "ask parser budget --max-chars 3000",
     "context --query parser --format records --max-chars 4000",
@@ -43,7 +43,7 @@ const READING: [&str; 48] = [
     "list",
     "list --json",
     "list --type permanent --sort value --records",
-    "list --orphans",
+    "list not links-to and not linked-from",
     "list --since 2026-03-01 --until 2026-06-01",
     "list tag = graph or linked-from = qp-f1 --format paths",
     "tasks --all --json",
@@ -55,8 +55,6 @@ const READING: [&str; 48] = [
     "review --json",
     "doctor",
     "doctor --json",
-    "stale",
-    "stale --strict --json",
     "dump -",
     "dump - --tag graph",
     "list --source docs",
@@ -360,7 +358,7 @@ fn a_difference_lists_each_note_that_came_went_or_changed() {
                 expected.push((action.to_owned(), id.clone(), changes));
             }
             expected.sort_by_key(|(action, _, _)| rank.iter().position(|name| name == action));
-            let answer = json(&history.repository.ok(&["diff", first, second, "--json"]));
+            let answer = json(&history.repository.ok(&["history", "--since", first, "--until", second, "--json"]));
             let found = answer["differences"].as_array().unwrap().iter();
             let found = found.map(|note| (text(&note["action"]), text(&note["id"]), lines(&note["changes"])));
             assert_eq!(found.collect::<Vec<_>>(), expected, "seed {seed}, {first} {second}");
@@ -410,7 +408,7 @@ fn a_date_means_the_last_commit_until_its_end() {
 fn a_difference_may_begin_before_the_first_note() {
     let repository = two_commits();
     let actions = |from: &str, today: &str| {
-        let answer = json(&repository.ok(&["diff", from, "HEAD", "--today", today, "--json"]));
+        let answer = json(&repository.ok(&["history", "--since", from, "--until", "HEAD", "--today", today, "--json"]));
         let found = answer["differences"].as_array().unwrap().iter();
         (answer["from"].is_null(), found.map(|note| text(&note["action"])).collect::<Vec<_>>())
     };
@@ -431,7 +429,7 @@ fn a_difference_may_begin_before_the_first_note() {
     let clone = repository.path("shallow");
     let source = format!("file://{}", repository.path("").display());
     repository.git(&["clone", "--quiet", "--depth", "1", &source, clone.to_str().unwrap()]);
-    let refused = repository.refused(&["diff", "2020-01-01", "--root", clone.to_str().unwrap()]);
+    let refused = repository.refused(&["history", "--since", "2020-01-01", "--root", clone.to_str().unwrap()]);
     assert!(refused.contains("no commit is as old") && refused.contains("--unshallow"), "{refused}");
 }
 
@@ -506,7 +504,7 @@ fn commands_that_do_more_than_read_refuse_it() {
         "edit qp-a",
         "link add qp-a qp-a",
         "doctor --fix",
-        "stale --fix",
+        "review --kind code --fix",
         "journal text",
         "update --where tag --tag b",
         "init",
@@ -516,7 +514,6 @@ fn commands_that_do_more_than_read_refuse_it() {
         "load x",
         "import obsidian x",
         "export passages",
-        "diff HEAD",
         "hook claude SessionStart",
     ];
     for command in commands {
@@ -535,7 +532,7 @@ fn commands_that_do_more_than_read_refuse_it() {
 #[ignore = "git"]
 fn without_a_commit_or_a_working_tree_there_is_nothing_to_read() {
     let empty = Repository::new();
-    for command in ["list --at HEAD", "list --at today", "diff HEAD"] {
+    for command in ["list --at HEAD", "list --at today", "history --since HEAD"] {
         assert!(empty.refused(&words(command)).contains("there is no commit here yet"), "{command}");
     }
     empty.write(".qipu/notes/a.md", "---\nid: a\n---\nx\n");
@@ -558,7 +555,7 @@ fn without_a_commit_or_a_working_tree_there_is_nothing_to_read() {
     assert_eq!(without_git.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&without_git.stderr).contains("git is not installed"), "{without_git:?}");
     // A repository that git refuses, as one of another owner, is not one without a commit.
-    for args in [&["history", "qp-a"][..], &["diff", "HEAD"], &["list", "--at", "HEAD"]] {
+    for args in [&["history", "qp-a"][..], &["history", "--since", "HEAD"], &["list", "--at", "HEAD"]] {
         let refused = repository.qipu_command().args(args).env("PATH", bare.path()).output().unwrap();
         let message = String::from_utf8_lossy(&refused.stderr);
         assert!(message.contains("refuses to read this repository"), "{args:?}: {message}");
@@ -614,7 +611,7 @@ fn a_hostile_commit_leads_nowhere_and_runs_nothing() {
     assert!(listed.contains("qp-good") && !listed.contains("qp-evil") && !listed.contains("root:"), "{listed}");
     assert!(repository.qipu(&["doctor", "--at", &commit]).status.code().is_some());
     repository.ok(&["history", "qp-a"]);
-    repository.ok(&["diff", &commit, "HEAD"]);
+    repository.ok(&["history", "--since", &commit, "--until", "HEAD"]);
     assert_eq!(snapshot(&repository.path("")), before, "something was written or run");
 }
 
@@ -650,7 +647,7 @@ fn the_history_of_a_hostile_commit_forges_nothing() {
     let mut commit = repository.command("git");
     assert!(commit.args(["commit", "--quiet", "-m", "x"]).env("GIT_AUTHOR_NAME", author).status().unwrap().success());
     for format in ["--format=human", "--records", "--json"] {
-        for command in [vec!["history", "qp-a"], vec!["diff", "HEAD~1"]] {
+        for command in [vec!["history", "qp-a"], vec!["history", "--since", "HEAD~1"]] {
             let shown = repository.ok(&[command.as_slice(), &[format]].concat());
             assert!(!shown.contains(['\u{1b}', '\u{202e}']), "{shown}");
             let forged = shown.lines().filter(|line| line.starts_with("D version commit=forged")).count();

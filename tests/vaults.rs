@@ -121,7 +121,7 @@ fn files_of_a_vault_are_linked_by_name() {
         assert_eq!(missing, lost.len(), "{command:?}: {shown}");
         assert!(lost.iter().all(|name| shown.contains(&format!("(missing) {name}"))), "{command:?}: {shown}");
     }
-    assert_eq!(vault.call(&["list", "--broken", "--format", "ids"]).stdout, "pages--Page\n");
+    assert_eq!(vault.call(&["list", "broken", "--format", "ids"]).stdout, "pages--Page\n");
 }
 
 /// A reader of a page sees the pages that it embeds. What a note embeds is behind it where the note is named; a draft that the

@@ -34,7 +34,7 @@ fn changes<'a>(name: &'a str, other: &'a str, target: &'a str, task: &'a str, li
         vec!["link", "remove", name, other],
         vec!["link", "remove", other, name],
         vec!["tasks", "done", task],
-        vec!["stale", "--fix", name],
+        vec!["review", "--kind", "code", "--fix", name],
         vec!["create", "Another", "--supersedes", name],
         vec!["create", "Another", "--link", link],
         vec!["capture", "A text.", "--supersedes", name],

@@ -9,7 +9,7 @@ use crate::support::process::{call, call_with};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 101] = [
+const WRONG: [(&str, &str, &str); 100] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -79,7 +79,6 @@ const WRONG: [(&str, &str, &str); 101] = [
     ("capture|x|--at|HEAD", "`qipu capture` takes no --at", "see `qipu capture --help`"),
     ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
     ("history", "<ID>", "usage: qipu history <ID>; see `qipu history --help`"),
-    ("diff", "<REV1>", "usage: qipu diff <REV1> [REV2]; see `qipu diff --help`"),
     ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
@@ -200,7 +199,9 @@ fn calls_that_hints_teach_work() {
 }
 
 /// Calls of earlier versions, and those that their hints teach; `ID` stands for a note.
-const RENAMED: [(&str, &str); 5] = [
+const RENAMED: [(&str, &str); 7] = [
+    ("related|qp-h2v6", "search|--like|ID"),
+    ("stale|--strict", "review|--kind|code,due"),
     ("inbox", "list|--type|fleeting"),
     ("index", "status"),
     ("tag", "status|--tags"),
@@ -254,7 +255,7 @@ const UNDERSTOOD: [(&str, &str); 25] = [
     ("show|h2v6", "Retry fsync until it succeeds (qp-h2v6) [rejected]\n"),
     ("link|path|kill -9 is not a crash test|q8s2", "kill -9 is not a crash test (qp-0k9z)\n"),
     ("context|--moc|When fsync fails|--records|--limit|1", "N qp-9f2t moc"),
-    ("related|Retry fsync until it succeeds|--limit|1", "shares "),
+    ("search|--like|Retry fsync until it succeeds|--limit|1", "shares "),
 ];
 
 #[test]

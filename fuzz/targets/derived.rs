@@ -148,7 +148,7 @@ fn check_answers(world: &World, command: usize) {
         2 => &["context", "--query", "fsync", "--with-body", "--records"],
         3 => &["export", "links"],
         4 => &["link", "tree", "a", "--json"],
-        _ => &["related", "a", "--json"],
+        _ => &["search", "--like", "a", "--json"],
     };
     let call = |more: &[&str]| world.call(&[words, &["--max-chars", "3000"], more].concat(), "");
     let answer = call(&[]);

@@ -162,16 +162,16 @@ pub(crate) fn stale(data: &[u8]) {
     world.write("src/a.rs", part(2));
     world.write("src/b.py", part(3));
     let before = world.tree();
-    let answer = world.call(&["stale", "--format", format], "");
+    let answer = world.call(&["review", "--kind", "code,due", "--format", format], "");
     expect_no_control(&answer.text);
-    assert_eq!(world.call(&["stale", "--format", format], "").text, answer.text);
+    assert_eq!(world.call(&["review", "--kind", "code,due", "--format", format], "").text, answer.text);
     assert_eq!(world.tree(), before);
     for target in ["src/a.rs", "src/b.py:1", "src/a.rs#main", "src/"] {
         expect_no_control(&world.call(&["about", target, "--max-chars", "800"], "").text);
     }
-    if is_done(&world, &["stale", "--fix"]).0 {
+    if is_done(&world, &["review", "--kind", "code", "--fix"]).0 {
         let fixed = world.tree();
-        world.call(&["stale", "--fix"], "");
+        world.call(&["review", "--kind", "code", "--fix"], "");
         assert_eq!(world.tree(), fixed, "what was fixed was fixed again");
     }
 }

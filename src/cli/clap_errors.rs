@@ -34,10 +34,13 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
 ];
 
 /// Words that are no command, and the hints with the calls that do what they ask for.
-const CALLS: [(&str, &str); 6] = [
+const CALLS: [(&str, &str); 9] = [
+    ("diff", "did you mean `qipu history --since REV`?"),
     ("graph", export::WORDS),
     ("index", "did you mean `qipu status`?"),
     ("inbox", "did you mean `qipu list --type fleeting`?"),
+    ("related", "did you mean `qipu search --like ID`?"),
+    ("stale", "did you mean `qipu review --kind code,due`?"),
     ("tag", "did you mean `qipu status --tags`?"),
     ("tags", "did you mean `qipu status --tags`?"),
     ("where", "did you mean `qipu status`?"),

@@ -62,14 +62,13 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 52] = [
+const COMMANDS: [(&str, &[CommandProperty]); 49] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
     ("context", ANSWERS_QUESTIONS),
     ("about", ANSWERS),
     ("search", &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past, Text]),
-    ("related", LISTS_NOTES),
     ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Collections, Day, Past]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
@@ -83,11 +82,9 @@ const COMMANDS: [(&str, &[CommandProperty]); 52] = [
     ("tasks", LISTS_NOTES),
     ("tasks done", CHANGES),
     ("status", READS),
-    ("review", LISTS_NOTES),
+    ("review", &[Budget, DryRun, Lines, Answer, Pager, Store, Collections, Day, Past]),
     ("history", PRINTS_NOTES),
-    ("diff", &[Budget, Answer, Pager, Store, Collections, Day]),
     ("doctor", CHECKS),
-    ("stale", CHECKS),
     ("eval", PRINTS_NOTES),
     ("init", &[DryRun, Answer, Store, Collections, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
@@ -239,13 +236,12 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 31] = [
+    const WORDS: [(&str, &str); 29] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "x"),
         ("about", "x"),
         ("search", "x"),
-        ("related", "x"),
         ("link list", "x"),
         ("link tree", "x"),
         ("link path", "x y"),
@@ -254,7 +250,6 @@ mod tests {
         ("show", "x --query y"),
         ("tasks done", "x:1"),
         ("history", "x"),
-        ("diff", "HEAD"),
         ("eval", "x"),
         ("capture", "x"),
         ("create", "x"),

@@ -82,18 +82,11 @@ pub(super) struct ListArgs {
     sort: Sort,
     #[command(flatten)]
     limit: LimitArgs,
-    /// Only notes without any link
-    #[arg(long)]
-    orphans: bool,
-    /// Only notes with broken links
-    #[arg(long)]
-    broken: bool,
 }
 
 impl ListArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let filters = self.only.into_filters(invocation.location.today)?;
-        let mut filters = Filters { only_orphans: self.orphans, only_broken: self.broken, ..filters };
+        let mut filters = self.only.into_filters(invocation.location.today)?;
         filters.expressions.extend((!self.filter.is_empty()).then(|| self.filter.join(" ")));
         Ok(Command::List(ListRequest { filters, sort: self.sort, limit: self.limit.within(invocation) }))
     }

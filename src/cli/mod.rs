@@ -200,7 +200,7 @@ fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: b
 
 /// Refuses `--only` for a command that changes notes, which it would not lead to another collection.
 fn check_only(command: &Command, has_only: bool) -> Result<(), Error> {
-    let is_fix = matches!(command, Command::Doctor(_) | Command::Stale(_)) && command.changes_files();
+    let is_fix = matches!(command, Command::Doctor(_) | Command::Review(_)) && command.changes_files();
     if !has_only || !(is_fix || command.changes_notes()) {
         return Ok(());
     }

@@ -7,9 +7,9 @@ use super::clap_errors::visible;
 /// The commands in groups. Nobody reads a list of forty; the first group is what a newcomer needs.
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["init", "setup", "ask", "capture", "search", "show", "journal"]),
-    ("Find", &["context", "list", "about", "related", "link", "tasks", "history", "diff"]),
+    ("Find", &["context", "list", "about", "link", "tasks", "history"]),
     ("Change", &["create", "edit", "update", "rename", "anchor", "supersede", "compact", "merge", "delete"]),
-    ("Look after", &["review", "stale", "doctor", "status", "eval"]),
+    ("Look after", &["review", "doctor", "status", "eval"]),
     ("Move", &["dump", "load", "export", "import"]),
     ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions", "man"]),
 ];

@@ -1,4 +1,4 @@
-//! The arguments of `qipu search` and `qipu related`.
+//! The arguments of `qipu search`.
 
 use clap::Args;
 
@@ -13,8 +13,15 @@ const DEFAULT_LIMIT: usize = 10;
 #[derive(Debug, Args)]
 pub(super) struct SearchArgs {
     /// Words; also "a phrase", prefix*, tag:TAG, type:TYPE, title:WORD
-    #[arg(required = true, value_name = "WORDS")]
+    #[arg(required_unless_present = "like", value_name = "WORDS")]
     words: Vec<String>,
+    /// Notes that are similar to this one and not linked with it
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with_all = ["words", "without", "min_relevance", "explains", "no_graph", "no_compaction"]
+    )]
+    like: Option<String>,
     #[command(flatten)]
     only: FilterArgs,
     #[command(flatten)]
@@ -24,21 +31,10 @@ pub(super) struct SearchArgs {
 impl SearchArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let (query, filters) = (self.words.join(" "), self.only.into_filters(invocation.location.today)?);
-        Ok(Command::Search(SearchRequest {
-            query,
-            filters,
-            limit: limit(self.search.limit, invocation),
-            ..self.search
-        }))
+        let limit = self.search.limit.or(invocation.budget.max_entries()).or(Some(DEFAULT_LIMIT));
+        Ok(match self.like {
+            Some(id) => Command::Related(RelatedRequest { id, filters, limit }),
+            None => Command::Search(SearchRequest { query, filters, limit, ..self.search }),
+        })
     }
-}
-
-/// Returns the request for the notes that are similar to one.
-pub(super) fn related(given: RelatedRequest, invocation: &Invocation<'_>) -> Command {
-    Command::Related(RelatedRequest { limit: limit(given.limit, invocation), ..given })
-}
-
-/// Returns the most notes that are shown.
-fn limit(given: Option<usize>, invocation: &Invocation<'_>) -> Option<usize> {
-    given.or(invocation.budget.max_entries()).or(Some(DEFAULT_LIMIT))
 }

@@ -9,10 +9,7 @@ use super::{
     setup, shell, tasks,
 };
 use crate::error::Error;
-use crate::request::{
-    Action, Command, DoctorRequest, HistoryRequest, InitRequest, MergeDriverRequest, RelatedRequest, ReviewRequest,
-    StaleRequest,
-};
+use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, ReviewRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -53,11 +50,9 @@ pub(super) enum Subcommands {
         "qipu search \"WORDS\"",
         "qipu search checksum --without drives --tag TAG",
         "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
+        "qipu search --like ID",
     ))]
     Search(search::SearchArgs),
-    /// List similar notes that are not linked yet
-    #[command(after_help = examples!("qipu related ID", "qipu related ID --limit 3"))]
-    Related(RelatedRequest),
     /// See, add and remove links: list, tree, path, add, remove
     #[command(after_help = examples!("qipu link list ID", "qipu link tree ID --max-hops 2", "qipu link path ID ID"))]
     #[command(subcommand)]
@@ -79,7 +74,7 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!(
         "qipu list --type permanent --sort value",
         "qipu list --tag TAG --since 2025-01-01",
-        "qipu list --orphans",
+        "qipu list 'not links-to and not linked-from'",
     ))]
     List(list::ListArgs),
     /// List open tasks, or tick them off
@@ -93,20 +88,23 @@ pub(super) enum Subcommands {
         tags: bool,
     },
     /// What a person should look at, the worst first
-    #[command(after_help = examples!("qipu review", "qipu review --kind draft,stale --limit 5"))]
+    #[command(after_help = examples!(
+        "qipu review",
+        "qipu review --kind draft,due --limit 5",
+        "qipu review --kind code,due --strict",
+        "qipu review --kind code --fix",
+    ))]
     Review(ReviewRequest),
-    /// How a note changed, from git's history
-    #[command(after_help = examples!("qipu history ID", "qipu history ID --limit 5 --json"))]
-    History(HistoryRequest),
-    /// Which notes came, went or changed between two commits
-    #[command(after_help = examples!("qipu diff HEAD~5", "qipu diff \"last week\"", "qipu diff v1.0 v2.0 --json"))]
-    Diff(history::DiffArgs),
+    /// How a note changed; which notes changed since a day or commit
+    #[command(after_help = examples!(
+        "qipu history ID",
+        "qipu history --since \"last week\"",
+        "qipu history --since v1.0 --until v2.0 --json",
+    ))]
+    History(history::HistoryArgs),
     /// What is broken, and repairs
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
-    /// Notes whose code changed, and notes that are due
-    #[command(after_help = examples!("qipu stale", "qipu stale --fix --dry-run", "qipu stale ID --strict"))]
-    Stale(StaleRequest),
     /// Measure how many questions of a file are answered
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
@@ -277,7 +275,6 @@ impl Subcommands {
             Self::Context(args) => args.into_command(invocation)?,
             Self::About(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
-            Self::Related(given) => search::related(given, invocation),
             Self::Link(sub) => sub.into_command(invocation),
             Self::Show(args) => args.into_command(invocation),
             Self::Journal(args) => args.into_command(invocation)?,
@@ -286,10 +283,8 @@ impl Subcommands {
             Self::Tasks(args) => args.into_command(invocation)?,
             Self::Status { tags } => Command::Status { only_tags: tags },
             Self::Review(request) => review::command(request, invocation),
-            Self::History(request) => history::command(request, invocation),
-            Self::Diff(args) => args.into_command(invocation),
+            Self::History(args) => args.into_command(invocation)?,
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
-            Self::Stale(request) => Command::Stale(StaleRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,

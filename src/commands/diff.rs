@@ -1,4 +1,4 @@
-//! `qipu diff`: which notes came, went and changed between two commits, or a commit and the files on disk.
+//! `qipu history` without a note: which notes came, went and changed between two commits, or a commit and the files on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::change::{self, PlannedChange, repair};
+use super::change::{self, repair};
 use super::collections::{distrusted, setting_findings};
-use super::{is_captured, needs_links, note_findings, note_warning, secrets, stale};
+use super::{code_findings, note_findings, note_warning, secrets};
 use crate::context::{invalid_fields, map_queries, parse_filters};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -14,7 +14,6 @@ use crate::graph::{Graph, StandIns};
 use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
 use crate::request::{DoctorRequest, Filters};
-use crate::search::{Engine, NearDuplicate};
 use crate::setup::{self, Project};
 use crate::store::{self, Change, Dependence, Location, NoteHandle, NoteIdx, Store, UnknownKey, relative_to};
 use crate::warnings;
@@ -30,7 +29,7 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, env: &Env) -
     let current_dir = &env.current_dir;
     if request.is_dry_run {
         let store = Store::open_target(&Location { no_index: true, ..location.clone() }, current_dir, None)?;
-        let planned = planned_repairs(&store);
+        let planned = repair::plan(&store);
         let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, true)).collect();
         let removed_paths = store.foreign_redo_log(location).into_iter().chain(store.stale_temp_files());
         entries.extend(removed_paths.map(|path| removed(store.shown(&path))));
@@ -41,7 +40,7 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, env: &Env) -
     let without_index = Location { no_index: true, ..location.clone() };
     let mut removed_paths = Store::remove_foreign_redo_log(&without_index, current_dir)?;
     let (store, lock, planned) = Store::change(&without_index, current_dir, None, Dependence::AllNotes, |store| {
-        let planned = planned_repairs(store);
+        let planned = repair::plan(store);
         let changes = change::changes_of(&planned);
         change::expect_held_repairs(store, &changes, env)?;
         Ok((changes, planned))
@@ -57,24 +56,16 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, env: &Env) -
     Ok(report(request, location, &open(location, current_dir)?, entries))
 }
 
-/// Plans the repairs of notes, and the updates of anchors whose code moved in those that need no repair.
-fn planned_repairs(store: &Store) -> Vec<PlannedChange> {
-    let mut planned = repair::plan(store);
-    let moved = stale::plan_moved(store, &stale::findings(store, &stale::notes_in_force(store)));
-    planned.extend(
-        moved.into_iter().filter(|moved| !planned.iter().any(|repair| repair.is_same_file(moved))).collect::<Vec<_>>(),
-    );
-    planned
-}
-
-/// Returns the repair of a note of the project's store that `--fix` would make; `None` if it needs none or can't be repaired.
+/// Returns the repair of a note of the project's store that `doctor` or `review` would make with `--fix`; `None` if it needs
+/// none or can't be repaired.
 pub fn planned_repair(store: &Store, note: NoteIdx) -> Option<Change> {
     let handle = &store.notes()[note];
     if handle.collection_ordinal() != 0 || !store.collection_of(note).is_writable {
         return None;
     }
-    let in_force = || stale::notes_in_force(store).into_iter().filter(|other| *other == note).collect::<Vec<_>>();
-    let moved = || stale::plan_moved(store, &stale::findings(store, &in_force())).pop();
+    let in_force =
+        || code_findings::notes_in_force(store).into_iter().filter(|other| *other == note).collect::<Vec<_>>();
+    let moved = || code_findings::plan_moved(store, &code_findings::findings(store, &in_force())).pop();
     let planned = repair::plan_note(store, handle).or_else(moved)?;
     change::changes_of(&[planned]).pop()
 }
@@ -100,18 +91,24 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
     relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
 }
 
+/// Returns what an editor shows, by path and line: the diagnostics of a store, and the references to code that no longer hold.
+pub fn editor_diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
+    let code = code_findings::findings(store, &code_findings::notes_in_force(store));
+    let mut findings = diagnostics(location, store);
+    findings.extend(code.iter().map(|finding| finding.entry(store)));
+    findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
+    findings
+}
+
 /// Returns all diagnostics of a store, by path and line.
-pub fn diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
+fn diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = note_diagnostics(store);
     findings.extend(link_diagnostics(store));
     findings.extend(field_diagnostics(store));
-    findings.extend(duplicate_diagnostics(store));
     findings.extend(file_diagnostics(store, location));
     findings.extend(config_diagnostics(store));
     findings.extend(query_diagnostics(store));
     findings.extend(secrets::attachment_diagnostics(store));
-    let code = stale::findings(store, &stale::notes_in_force(store));
-    findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));
     findings
 }
@@ -201,18 +198,6 @@ fn query_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     store.notes().iter().flat_map(|note| of_note(note)).collect()
 }
 
-/// Returns diagnostics about near-duplicates.
-fn duplicate_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
-    let notes = store.notes();
-    let finding = |alike: &NearDuplicate| {
-        let (first, second) = (&notes[alike.first], &notes[alike.second]);
-        let percent = (alike.share * 100.0).floor();
-        let message = format!("{percent} % of its text is also in `{}`", first.id);
-        note_warning(store, second, "near-duplicate", message)
-    };
-    Engine::new(notes, store.config.language).near_duplicates().iter().map(finding).collect()
-}
-
 /// Returns diagnostics about invalid values in the fields that state how trustworthy a note is.
 fn field_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     let mut findings = Vec::new();
@@ -245,9 +230,6 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
         }
         for (kind, _) in note.link_fields().typed.iter().filter(|(kind, _)| !types.knows(kind)) {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
-        }
-        if needs_links(note) && !is_captured(note) && !graph.is_linked(place) {
-            warn("no-links", "the note has no links in either direction".to_owned());
         }
     }
     let StandIns { digests, successions } = StandIns::for_answer(store.notes(), false);

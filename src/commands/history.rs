@@ -18,7 +18,8 @@ const MAX_AUTHOR: usize = 60;
 /// Reports the versions of a note.
 pub(super) fn run(request: &HistoryRequest, store: &Store) -> Result<Report, Error> {
     let note = store.resolve(&request.id)?;
-    let (versions, is_limited) = store.note_history(note, request.limit.unwrap_or(usize::MAX))?;
+    let (versions, is_limited) =
+        store.note_history(note, request.since.as_ref(), request.limit.unwrap_or(usize::MAX))?;
     let rows = versions.iter().map(|version| Entry::Row(row(store, version))).collect();
     let head = ReportHead::new(&layout::HISTORY, Some(&store.shown_path));
     let id = ("id", RowValue::name(&store.notes()[note].id));

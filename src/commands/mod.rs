@@ -2,6 +2,7 @@
 //! budgets.
 
 mod change;
+mod code_findings;
 mod collections;
 mod context;
 mod diff;
@@ -24,7 +25,6 @@ mod search;
 mod secrets;
 mod setup;
 mod show;
-mod stale;
 mod status;
 mod taken_paths;
 mod tasks;
@@ -33,7 +33,7 @@ mod unknown_names;
 use std::path::Path;
 
 pub use change::{CLAIMS, plan_changes};
-pub use doctor::{diagnostics, planned_repair};
+pub use doctor::{editor_diagnostics, planned_repair};
 pub use export::saved_file;
 pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
 pub(crate) use status::tag_counts;
@@ -75,7 +75,7 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
             env.join_thread_pool();
             doctor::run(request, location, current_dir).map(Some)
         }
-        Command::Stale(request) => stale::run(request, location, env).map(Some),
+        Command::Review(request) if request.is_fix => review::run_fix(request, location, env).map(Some),
         Command::Diff(request) => diff::run(request, location, current_dir).map(Some),
         Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
         Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
@@ -181,7 +181,6 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         Command::Status { only_tags } => Ok(status::run(*only_tags, session)),
         Command::Setup(_)
         | Command::Doctor(_)
-        | Command::Stale(_)
         | Command::Diff(_)
         | Command::Init(_)
         | Command::Pages(_)
@@ -198,12 +197,6 @@ fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> 
         | Command::Import(_)
         | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
     }
-}
-
-/// Whether a note was made by `capture` or `create`, which give it an id and a date: a file without an id may get one of the
-/// same form.
-fn is_captured(note: &NoteHandle) -> bool {
-    note.id.is_generated() && note.list_fields().created().is_some()
 }
 
 /// Whether a note that no link leads to or from is worth counting: documents and journals need none.
@@ -259,13 +252,13 @@ fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -
 /// The most replaced notes that an entry names.
 const MAX_SUPERSEDED: usize = 8;
 
-/// Marks the notes that no longer hold or are stale, and which note replaces which.
+/// Marks the notes that no longer hold or are due, and which note replaces which.
 fn mark_state(report: &mut Report, store: &Store) {
     report.mark_retired(store.today, store.config.review.marks_drafts());
     if store.has_several_collections() {
         report.note_entries_mut().for_each(|entry| entry.names_collection = true);
     }
-    stale::mark_changed_code(report, store);
+    code_findings::mark_changed_code(report, store);
     let successions = StandIns::for_answer(store.notes(), false).successions;
     if successions.is_empty() {
         return;

@@ -5,18 +5,20 @@ use std::sync::Arc;
 
 use jiff::ToSpan;
 
-use super::change::next_review;
-use super::is_captured;
-use super::stale::{self, CodeFinding};
+use super::change::{self, next_review};
+use super::change_store;
+use super::code_findings::{self, CodeFinding};
 use crate::anchors::Verdict;
 use crate::context::{NoteFilter, Session};
-use crate::error::Error;
+use crate::env::Env;
+use crate::error::{Error, ErrorKind};
 use crate::escape::{abbreviated, one_line, shortened};
 use crate::graph::{Conflict, Contradiction, Graph, NameIndex, SETTLED, Successions, contradictions};
 use crate::note::{SUPERSEDED_BY, SUPERSEDES, Value};
-use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, counted, layout};
 use crate::request::{ReviewKind, ReviewRequest};
-use crate::store::{NoteHandle, NoteIdx, Store};
+use crate::store::{Dependence, Location, NoteHandle, NoteIdx, Store};
+use crate::warnings;
 
 /// The age in days from which on a note is old enough that some hook should have shown it.
 const DAYS_TO_BE_SHOWN: i64 = 30;
@@ -36,47 +38,63 @@ struct Finding {
     command: String,
 }
 
-/// Reports the findings by kind, then value, then id, at most one of a kind for a note.
+/// Reports the findings by kind, then value, then id, at most one of a kind for a note, code aside.
 ///
 /// # Errors
-/// See [`NoteFilter::new`].
+/// See [`NoteFilter::new`]; `Store` for an unknown id.
 pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let filter = NoteFilter::new(session, &request.filters)?;
+    let named = store.positions(&request.ids)?;
     let reviewer = Reviewer::new(session);
-    let is_wanted = |kind: ReviewKind| request.kinds.is_empty() || request.kinds.contains(&kind);
-    let mut findings: Vec<Finding> = Vec::new();
-    if is_wanted(ReviewKind::Contradiction) {
-        findings.extend(reviewer.contradictions());
-    }
-    if is_wanted(ReviewKind::CodeGone) || is_wanted(ReviewKind::CodeChanged) {
-        findings.extend(reviewer.code().into_iter().filter(|finding| is_wanted(finding.kind)));
-    }
-    if is_wanted(ReviewKind::Stale) {
-        findings.extend(reviewer.stale());
-    }
-    if is_wanted(ReviewKind::Draft) {
-        findings.extend(reviewer.drafts());
-    }
-    if is_wanted(ReviewKind::NearDuplicate) {
-        findings.extend(reviewer.near_duplicates());
-    }
-    if is_wanted(ReviewKind::NeverShown) {
-        findings.extend(reviewer.never_shown());
-    }
-    if is_wanted(ReviewKind::Orphan) {
-        findings.extend(reviewer.orphans(!request.kinds.is_empty()));
-    }
-    findings.retain(|finding| filter.matches(finding.note));
+    let mut findings = reviewer.findings(request);
+    findings.retain(|found| filter.matches(found.note) && (request.ids.is_empty() || named.contains(&found.note)));
     let value = |note: NoteIdx| store.notes()[note].value_or_default();
     findings.sort_by_key(|finding| (finding.kind, Reverse(value(finding.note)), finding.note, finding.other));
-    findings.dedup_by_key(|finding| (finding.kind, finding.note));
+    findings.dedup_by(|b, a| (a.kind, a.note) == (b.kind, b.note) && (!a.kind.is_code() || a.reason == b.reason));
+    let failed = findings.iter().filter(|finding| finding.kind != ReviewKind::CodeMoved).count();
     let count = findings.len();
     findings.truncate(request.limit.unwrap_or(count));
     let is_limited = findings.len() < count;
     let rows = findings.into_iter().map(|finding| Entry::Row(reviewer.row(finding)));
     let head = ReportHead { is_limited, ..ReportHead::new(&layout::REVIEW, Some(&store.shown_path)) };
-    Ok(Report::new(head, rows.collect()))
+    let mut report = Report::new(head, rows.collect());
+    if request.is_strict && failed > 0 {
+        let message = format!("{} to look at", counted(failed, "note"));
+        report.verdict = Some(Error::new(ErrorKind::Store, message));
+    }
+    Ok(report)
+}
+
+/// Updates the references to code that merely moved, and reports the updates and what is left to look at.
+///
+/// # Errors
+/// As [`run`], and those of a change.
+pub(super) fn run_fix(request: &ReviewRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let paths = (location, env.current_dir.as_path());
+    let builder = Some(super::text_index_builder as _);
+    let plan = |store: &Store| {
+        let notes = match request.ids.as_slice() {
+            [] => code_findings::notes_in_force(store),
+            ids => store.positions_to_change(ids)?,
+        };
+        let planned = code_findings::plan_moved(store, &code_findings::findings(store, &notes));
+        let changes = change::changes_of(&planned);
+        change::expect_held_repairs(store, &changes, env)?;
+        Ok((changes, planned))
+    };
+    let (store, lock, planned) = change_store(request.is_dry_run, paths, builder, Dependence::Named, plan)?;
+    let changes = planned.iter().map(|planned| change::entry(&store, planned, request.is_dry_run));
+    let mut entries: Vec<Entry> = changes.collect();
+    if lock.is_some() {
+        entries.extend(change::finished(&store).map(Entry::Finding));
+    }
+    drop(lock);
+    // The notes are those of before: what was updated is left out.
+    let report = run(request, &Session::new(&store))?;
+    entries.extend(report.entries);
+    let head = ReportHead { layout: &layout::REVIEW_FIX, ..report.head };
+    Ok(Report { verdict: report.verdict, ..Report::new(head, entries) })
 }
 
 /// Finds notes of one reason at a time.
@@ -92,6 +110,39 @@ impl<'a, 's> Reviewer<'a, 's> {
     fn new(session: &'a Session<'s>) -> Self {
         let as_written = Successions::as_written(session.store.notes());
         Self { session, store: session.store, successions: session.successions(), as_written }
+    }
+
+    /// Returns the findings of the kinds that are asked for.
+    fn findings(&self, request: &ReviewRequest) -> Vec<Finding> {
+        let is_asked = |kind: ReviewKind| {
+            request.kinds.contains(&kind) || (kind.is_code() && request.kinds.contains(&ReviewKind::Code))
+        };
+        let is_wanted = |kind: ReviewKind| request.kinds.is_empty() || is_asked(kind);
+        let mut findings: Vec<Finding> = Vec::new();
+        if is_wanted(ReviewKind::Contradiction) {
+            findings.extend(self.contradictions());
+        }
+        if [ReviewKind::CodeGone, ReviewKind::CodeChanged, ReviewKind::CodeMoved].into_iter().any(is_wanted) {
+            let is_shown = |kind| if kind == ReviewKind::CodeMoved { is_asked(kind) } else { is_wanted(kind) };
+            findings.extend(self.code(request).into_iter().filter(|finding| is_shown(finding.kind)));
+        }
+        if is_wanted(ReviewKind::Due) {
+            findings.extend(self.due());
+        }
+        if is_wanted(ReviewKind::Draft) {
+            findings.extend(self.drafts());
+        }
+        if is_wanted(ReviewKind::NearDuplicate) {
+            findings.extend(self.near_duplicates());
+        }
+        if is_wanted(ReviewKind::NeverShown) {
+            findings.extend(self.never_shown());
+        }
+        // Nothing is wrong with a note without links.
+        if is_asked(ReviewKind::Orphan) {
+            findings.extend(self.orphans());
+        }
+        findings
     }
 
     fn note(&self, note: NoteIdx) -> &'s NoteHandle {
@@ -177,19 +228,19 @@ impl<'a, 's> Reviewer<'a, 's> {
         Finding { command, ..finding }
     }
 
-    fn stale(&self) -> impl Iterator<Item = Finding> {
+    fn due(&self) -> impl Iterator<Item = Finding> {
         let today = self.store.today;
         self.open_notes().filter_map(move |(place, note)| {
-            let stale = note.stale(|| today.day())?;
+            let due = note.stale(|| today.day())?;
             let expired = note.retired(|| today.day()).and_then(|retired| retired.expired);
             let (reason, command) = match expired {
                 Some(day) => (format!("it expired on {day}"), format!("qipu update {} --status obsolete", note.id)),
                 None => {
                     let next = next_review(today.day());
-                    (format!("stale since {stale}"), format!("qipu update {} --set stale_after={next}", note.id))
+                    (format!("due since {due}"), format!("qipu update {} --set stale_after={next}", note.id))
                 }
             };
-            Some(Finding { kind: ReviewKind::Stale, note: place, other: None, reason, command })
+            Some(Finding { kind: ReviewKind::Due, note: place, other: None, reason, command })
         })
     }
 
@@ -251,21 +302,28 @@ impl<'a, 's> Reviewer<'a, 's> {
         })
     }
 
-    /// Returns the notes that refer to code which is gone or has changed.
-    fn code(&self) -> Vec<Finding> {
-        let notes: Vec<NoteIdx> = self.open_notes().map(|(note, _)| note).collect();
+    /// Returns the references to code which is gone, has changed or is elsewhere, without those that `--fix` updates. Documents
+    /// of the repository count too.
+    fn code(&self, request: &ReviewRequest) -> Vec<Finding> {
+        let is_superseded = |note: &NoteIdx| self.successions.is_superseded(*note) && !self.note(*note).is_draft();
+        let mut notes = code_findings::notes_in_force(self.store);
+        notes.retain(|note| !is_superseded(note));
+        let checked = code_findings::checked(self.store, &notes);
+        if checked.not_compared > 0 && !request.kinds.is_empty() {
+            let references = counted(checked.not_compared, "reference");
+            warnings::add(format!("{references} could not be compared: the code as it was is not known, or not read"));
+        }
         let finding = |found: CodeFinding| {
             let kind = match found.verdict {
                 Verdict::Changed { .. } => ReviewKind::CodeChanged,
                 Verdict::Gone { .. } => ReviewKind::CodeGone,
-                // `stale --fix` settles what merely moved, without a person.
-                Verdict::Moved(_) | Verdict::MovedPerhaps(_) | Verdict::Unchanged | Verdict::NotCompared => {
-                    return None;
-                }
+                Verdict::Moved(_) | Verdict::MovedPerhaps(_) => ReviewKind::CodeMoved,
+                Verdict::Unchanged | Verdict::NotCompared => return None,
             };
             Some(Finding { kind, note: found.note, other: None, reason: found.message, command: found.fix })
         };
-        stale::findings(self.store, &notes).into_iter().filter_map(finding).collect()
+        let is_left = |found: &CodeFinding| !request.is_fix || !found.is_fixable();
+        checked.found.into_iter().filter(is_left).filter_map(finding).collect()
     }
 
     /// Returns the notes of a certain age that no hook has shown, if there is a record of that.
@@ -282,12 +340,10 @@ impl<'a, 's> Reviewer<'a, 's> {
         notes.map(finding).collect()
     }
 
-    /// Returns the notes without links, captured ones only if they are asked for: they need none. The
-    /// most similar note of each is found when its row is made.
-    fn orphans(&self, is_asked: bool) -> impl Iterator<Item = Finding> {
+    /// Returns the notes without links. The most similar note of each is found when its row is made.
+    fn orphans(&self) -> impl Iterator<Item = Finding> {
         let graph = self.session.graph();
-        let is_expected = move |note: &NoteHandle| is_asked || !is_captured(note);
-        let alone = self.unchecked().filter(move |(place, note)| is_expected(note) && !graph.is_linked(*place));
+        let alone = self.unchecked().filter(move |(place, _)| !graph.is_linked(*place));
         alone.map(|(place, _)| {
             let reason = "it has no links in either direction".to_owned();
             Finding { kind: ReviewKind::Orphan, note: place, other: None, reason, command: String::new() }

@@ -1,4 +1,4 @@
-//! `qipu search` and `qipu related`: report the notes that a query finds, or that are similar to a note.
+//! `qipu search`: reports the notes that a query finds, or that are similar to a note.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -54,13 +54,15 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
 pub(super) fn run_related(request: &RelatedRequest, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let notes = store.notes();
+    let filter = NoteFilter::new(session, &request.filters)?;
     let position = store.resolve(&request.id)?;
     let around = session.neighbourhood();
     let limit = request.limit.unwrap_or(usize::MAX);
     let successions = session.successions();
     // The limit applies behind the notes that stand in for others.
     let found = if successions.is_empty() { limit } else { usize::MAX };
-    let (similar, matched) = session.engine().related(position, &around, &|other| store.is_retired(other), found);
+    let is_left_out = |other| store.is_retired(other) || !filter.matches(other);
+    let (similar, matched) = session.engine().related(position, &around, &is_left_out, found);
     let (similar, matched) = if successions.is_empty() {
         (similar, matched)
     } else {

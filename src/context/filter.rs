@@ -51,23 +51,19 @@ pub fn parse_filters(store: &Store, filters: &Filters) -> Result<Expression, Err
 
 /// Returns the expressions that flags are short for.
 fn short_forms(filters: &Filters) -> Vec<Expression> {
-    let Filters { min_value, kinds, tags, since, until, only_orphans, only_broken, expressions: _, field_tests: _ } =
-        filters;
+    let Filters { min_value, kinds, tags, since, until, expressions: _, field_tests: _ } = filters;
     let one_of = |field, values: &[String]| {
         (!values.is_empty()).then(|| Expression::test(Key::Own(field), Condition::OneOf(values.to_vec())))
     };
     let least = |least| Condition::Number(Comparison::GreaterOrEqual, f64::from(least));
     let day =
         |day, comparison| Expression::test(Key::Day, Condition::Days(comparison, Period { from: Some(day), to: day }));
-    let is_absent = |key| Expression::test(key, Condition::Present).negated();
     [
         one_of("type", kinds),
         one_of("tags", tags),
         since.map(|since| day(since, Comparison::GreaterOrEqual)),
         until.map(|until| day(until, Comparison::LessOrEqual)),
         min_value.map(|value| Expression::test(Key::Own("value"), least(value))),
-        only_orphans.then(|| Expression::All(vec![is_absent(Key::LinksTo), is_absent(Key::LinkedFrom)])),
-        only_broken.then(|| Expression::test(Key::Broken, Condition::Present)),
     ]
     .into_iter()
     .flatten()

@@ -153,10 +153,10 @@ fn supersede(view: &View<'_>, at: &NamedAt) -> Option<CodeAction> {
     planned(view, at.note, title, Action::Supersede { old: old_id, new: new_id })
 }
 
-/// Returns the actions that link a note to those that `qipu related` lists.
+/// Returns the actions that link a note to those that `qipu search --like` lists.
 fn links_to_similar(view: &View<'_>, note: NoteIdx) -> Vec<CodeAction> {
     let id = view.handle(note).id.to_string();
-    let request = RelatedRequest { id: id.clone(), limit: Some(MAX_SIMILAR) };
+    let request = RelatedRequest { id: id.clone(), limit: Some(MAX_SIMILAR), ..RelatedRequest::default() };
     // A note that was never saved is not known there.
     let Ok(mut report) = (view.run_saved)(&Command::Related(request)) else { return Vec::new() };
     let link = |other: &crate::store::NoteHandle| {

@@ -59,7 +59,7 @@ impl Diagnoser {
             let mut diagnosis = diagnosis;
             // Of its own threads, one: completions use the others meanwhile.
             let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
-            let found = pool.map(|pool| pool.install(|| commands::diagnostics(&location, &store)));
+            let found = pool.map(|pool| pool.install(|| commands::editor_diagnostics(&location, &store)));
             diagnosis.found = found.unwrap_or_default();
         };
         std::thread::Builder::new().spawn(work)?;

@@ -107,8 +107,12 @@ pub(crate) const LIST: Layout = Layout {
     has_banner_in_records: false,
 };
 pub(crate) const SEARCH: Layout = Layout { name: "search", ..LIST };
-pub(crate) const RELATED: Layout =
-    Layout { name: "related", empty_text: "No similar notes that are not linked yet.\n", has_notices: false, ..LIST };
+pub(crate) const RELATED: Layout = Layout {
+    name: "search.like",
+    empty_text: "No similar notes that are not linked yet.\n",
+    has_notices: false,
+    ..LIST
+};
 /// Is written as JSON or as a page only. No list of rows: those are written in parts, and an export goes to a file whole.
 pub(crate) const EXPORT_LINKS: Layout =
     Layout { name: "export.links", lists: &["notes", LINKS], note: NoteLayout::Step, ..LIST };
@@ -197,17 +201,16 @@ pub(crate) const TASKS: Layout =
     Layout { name: "tasks", lists: &["tasks"], empty_text: "No task matches.\n", has_notices: true, ..EVAL };
 pub(crate) const HISTORY: Layout = Layout { name: "history", lists: &["versions"], ..EVAL };
 pub(crate) const DIFF: Layout =
-    Layout { name: "diff", lists: &["differences"], empty_text: "No note differs.\n", ..EVAL };
+    Layout { name: "history.notes", lists: &["differences"], empty_text: "No note differs.\n", ..EVAL };
 pub(crate) const STATUS: Layout =
     Layout { name: "status", lists: STATUS_LISTS, footer: AnswerFooter::Nothing, is_divisible: false, ..EVAL };
 const STATUS_LISTS: &[&str] = &["collections", "counts", "types", "tags", "findings"];
 pub(crate) const SETUP: Layout = Layout { name: "setup", lists: &["recipes", "changes", "text"], ..STATUS };
 pub(crate) const DOCTOR: Layout =
     Layout { name: "doctor", lists: &["findings", "changes"], empty_text: "No problems found.\n", ..STATUS };
-pub(crate) const STALE: Layout =
-    Layout { name: "stale", lists: &["findings", "changes"], empty_text: "All references hold.\n", ..STATUS };
-pub(crate) const STALE_IN_PART: Layout =
-    Layout { empty_text: "All references that could be compared hold.\n", ..STALE };
+/// A review that updates references to code, which is shown whole.
+pub(crate) const REVIEW_FIX: Layout =
+    Layout { name: "review", lists: &["worklist", "findings", "changes"], is_divisible: false, ..REVIEW };
 pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures `qipu stale` in a repository with a history: python3 tests/bench/anchors.py target/release/qipu [ANCHORS].
+"""Measures `qipu review --kind code` in a repository with a history: python3 tests/bench/anchors.py target/release/qipu [ANCHORS].
 
 The repository has 100 files and 300 commits that edit, insert, move and delete lines and rename files. The anchors
 were recorded at random commits, so that all verdicts occur. Prints milliseconds, best and median of ten warm runs,
-of `stale`, and of `context` on a note with anchors.
+of `review --kind code`, and of `context` on a note with anchors.
 """
 
 import json
@@ -16,6 +16,7 @@ import time
 from collections import Counter
 
 FILES, COMMITS, LINES, RUNS, ANCHORS_PER_NOTE = 100, 300, 100, 10, 5
+CHECK = ["review", "--kind", "code", "--limit", "100000"]
 ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
 
 
@@ -70,9 +71,9 @@ def main(program, count):
             items += f"  - path: {path}\n{symbol}    line: {line + 1}\n    text: '{text}'\n    commit: {ids[f':{commit + 1}']}\n"
         with open(os.path.join(folder, f".qipu/notes/n{note}.md"), "w") as file:
             file.write(f"---\nid: n{note}\ntitle: Note {note}\ncode:\n{items}---\nText {word()}.\n")
-    answer = json.loads(subprocess.run([program, "stale", "--json"], cwd=folder, env=ENV, capture_output=True, check=True).stdout)
-    print(folder, dict(Counter(finding["code"] for finding in answer["findings"])), "of", count)
-    for args in (["stale"], ["context", "--note", "n1", "--records"]):
+    answer = json.loads(subprocess.run([program, *CHECK, "--json"], cwd=folder, env=ENV, capture_output=True, check=True).stdout)
+    print(folder, dict(Counter(finding["kind"] for finding in answer["worklist"])), "of", count)
+    for args in (CHECK, ["context", "--note", "n1", "--records"]):
         times = []
         for _ in range(RUNS):
             start = time.perf_counter()

@@ -140,7 +140,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         },
         None,
     ));
-    commands.push(Command::Related(RelatedRequest { id: first.clone(), limit: None }));
+    commands.push(Command::Related(RelatedRequest { id: first.clone(), ..RelatedRequest::default() }));
     commands.push(Command::Review(ReviewRequest::default()));
     commands.push(Command::Review(ReviewRequest { limit: Some(1), ..ReviewRequest::default() }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));

@@ -90,17 +90,20 @@ impl Repository {
         String::from_utf8(output.stderr).unwrap()
     }
 
-    /// Returns the findings of `stale` as `id: code: message`, without the command behind each.
+    /// Returns what is to be looked at of code and days, as `id: kind: reason`.
     pub(crate) fn stale(&self) -> Vec<String> {
-        let answer: serde_json::Value = serde_json::from_str(&self.ok(&["stale", "--json"])).unwrap();
-        let findings = answer["findings"].as_array().unwrap().iter().map(|finding| {
-            let message = finding["message"].as_str().unwrap();
-            let (message, _) = message.rsplit_once("; `qipu ").unwrap();
-            format!("{}: {}: {message}", finding["id"].as_str().unwrap(), finding["code"].as_str().unwrap())
+        let answer: serde_json::Value =
+            serde_json::from_str(&self.ok(&[REVIEW_CODE, &["--limit", "1000", "--json"]].concat())).unwrap();
+        let findings = answer["worklist"].as_array().unwrap().iter().map(|finding| {
+            let [id, kind, reason] = ["id", "kind", "reason"].map(|name| finding[name].as_str().unwrap());
+            format!("{id}: {kind}: {reason}")
         });
         findings.collect()
     }
 }
+
+/// Lists the references to code that no longer hold, and the notes that are due.
+pub(crate) const REVIEW_CODE: &[&str] = &["review", "--kind", "code,due"];
 
 fn command(program: &str, dir: &Path) -> Command {
     let mut command = Command::new(program);

@@ -52,11 +52,6 @@ impl PlannedChange {
     fn new(id: &NoteId, path: &str, change: Option<store::Change>) -> Self {
         Self { id: id.clone(), path: path.to_owned(), change, is_relinking: false, alias: None }
     }
-
-    /// Whether another change is one of the same file.
-    pub(super) fn is_same_file(&self, other: &Self) -> bool {
-        self.path == other.path
-    }
 }
 
 /// The changes of an action, and the diagnostics about the store after them.

@@ -9,7 +9,7 @@ use super::store::Store;
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
 use crate::store::git::history::{Blob, FileCommit, GitHistory};
-use crate::store::git::revision::no_history;
+use crate::store::git::revision::{CommitName, find_commit, no_history};
 use crate::store::git::source_text::SourceText;
 use crate::store::index::source_scan::is_markdown;
 
@@ -43,12 +43,17 @@ struct TrackedChange<'h> {
 }
 
 impl Store {
-    /// Reads the versions of a note, the latest first, at most `limit`, and tells whether there are more. The note is
+    /// Reads the versions of a note after a commit, the latest first, at most `limit`, and tells whether there are more. The note is
     /// followed along the first parents, by its path and, where its file appears or disappears, by its id. Starts processes.
     ///
     /// # Errors
     /// `Usage` if the note is in no repository; `Failure` if git can't read its history; `Store` if the note can't be read.
-    pub fn note_history(&self, note: NoteIdx, limit: usize) -> Result<(Vec<NoteVersion>, bool), Error> {
+    pub fn note_history(
+        &self,
+        note: NoteIdx,
+        since: Option<&CommitName>,
+        limit: usize,
+    ) -> Result<(Vec<NoteVersion>, bool), Error> {
         let (handle, collection) = (&self.notes()[note], self.collection_of(note));
         let root = &self.collections[collection.ordinal].root;
         let none = || Error::usage(format!("the collection `{}` is in no git repository", collection.name));
@@ -56,12 +61,15 @@ impl Store {
         let failed =
             || no_history(&repository).unwrap_or_else(|| Error::failure("git can't read the history of this note"));
         let history = GitHistory::read(&repository, Some(&[".".to_owned()])).ok_or_else(failed)?;
+        let since = since.map_or(Ok(None), |name| find_commit(&repository, name))?;
+        let is_newer = |commit: &&FileCommit| since.as_ref() != Some(&commit.id);
+        let newer = history.commits.iter().take_while(is_newer).map(|commit| commit.id.as_str()).collect();
         let mut now = handle.parsed()?.clone();
         handle.local_path().clone_into(&mut now.path);
         let is_there = |path: &str| self.files.has(&root.join(path));
         let reader = HistoryReader { history: &history, dialect: collection.dialect, ids: OnceCell::new() };
         let changes = reader.changes_of(&now, is_there);
-        reader.versions(changes, now, limit).ok_or_else(failed)
+        reader.versions(changes, now, &newer, limit).ok_or_else(failed)
     }
 }
 
@@ -133,14 +141,22 @@ impl<'h> HistoryReader<'h> {
         Some(Note::parse_as(self.dialect, &blob.path, text.as_bytes().to_vec()))
     }
 
-    /// Reads the notes before and after changes. `now` is the note as it is, which may differ from that of the last commit.
+    /// Reads the notes before and after changes by newer commits. `now` is the note as it is, which may differ from that of the last commit.
     /// `None` if git fails.
-    fn versions(&self, changes: Vec<TrackedChange<'h>>, now: Note, limit: usize) -> Option<(Vec<NoteVersion>, bool)> {
-        let (staged, committed): (Vec<_>, Vec<_>) = changes.into_iter().partition(|change| change.commit.id.is_empty());
+    fn versions(
+        &self,
+        changes: Vec<TrackedChange<'h>>,
+        now: Note,
+        newer: &HashSet<&str>,
+        limit: usize,
+    ) -> Option<(Vec<NoteVersion>, bool)> {
+        let (staged, mut committed): (Vec<_>, Vec<_>) =
+            changes.into_iter().partition(|change| change.commit.id.is_empty());
         let head = match staged.first() {
             Some(staged) => staged.before,
             None => committed.first().and_then(|change| change.after),
         };
+        committed.retain(|change| newer.contains(change.commit.id.as_str()));
         let shown = committed.get(..limit).unwrap_or(&committed);
         let blobs = shown.iter().flat_map(|change| [change.before, change.after]).chain([head]).flatten();
         let contents = self.history.contents(&blobs.map(|blob| blob.object.clone()).collect());

@@ -1,21 +1,17 @@
-//! `qipu stale`: reports the references of notes to code that no longer hold, and the notes that are due to be checked.
+//! The references of notes to code that no longer hold, and the updates of those whose code merely moved.
 
-use super::change::{self, PlannedChange, anchor};
-use super::{change_store, note_warning};
+use super::change::{PlannedChange, anchor};
+use super::note_warning;
 use crate::anchors::{self, Marks, Since, Subject, Verdict};
-use crate::env::Env;
-use crate::error::{Error, ErrorKind};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
-use crate::report::{DiagnosticEntry, Entry, NoteLayout, Report, ReportHead, counted, layout};
-use crate::request::StaleRequest;
-use crate::store::{Dependence, Location, NoteHandle, NoteIdx, ProjectFiles, Store};
+use crate::report::{DiagnosticEntry, NoteLayout, Report, counted};
+use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store};
 use crate::warnings;
 
-/// The codes of findings about code, and of a note whose day has come.
-pub(super) const MOVED: &str = "code-moved";
+/// The codes of findings about code.
+const MOVED: &str = "code-moved";
 const CHANGED: &str = "code-changed";
 const GONE: &str = "code-gone";
-const DUE: &str = "stale";
 /// The most bytes of the project's files that a check reads, and the marking of an answer.
 const MAX_CHECKED: u64 = 256 * 1024 * 1024;
 const MAX_MARKED: u64 = 8 * 1024 * 1024;
@@ -39,53 +35,6 @@ pub(super) struct CodeFinding {
     pub(super) fix: String,
 }
 
-/// Reports what no longer holds, and with `--fix` updates the anchors whose code merely moved.
-pub(super) fn run(request: &StaleRequest, location: &Location, env: &Env) -> Result<Report, Error> {
-    let current_dir = &env.current_dir;
-    let is_dry_run = request.is_dry_run || !request.is_fix;
-    let paths = (location, current_dir.as_path());
-    let (store, lock, (checked, notes, planned)) = change_store(is_dry_run, paths, None, Dependence::Named, |store| {
-        let notes = chosen(store, request)?;
-        let checked = checked(store, &notes);
-        let planned = if request.is_fix { plan_moved(store, &checked.found) } else { Vec::new() };
-        let changes = change::changes_of(&planned);
-        change::expect_held_repairs(store, &changes, env)?;
-        Ok((changes, (checked, notes, planned)))
-    })?;
-    let CheckedCode { found, not_compared } = checked;
-    let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, is_dry_run)).collect();
-    if lock.is_some() {
-        entries.extend(change::finished(&store).map(Entry::Finding));
-    }
-    drop(lock);
-    let is_fixed = |finding: &&CodeFinding| request.is_fix && finding.is_fixable();
-    let mut shown: Vec<_> = found.iter().filter(|finding| !is_fixed(finding)).map(|one| one.entry(&store)).collect();
-    shown.extend(notes.iter().filter_map(|note| due(&store, *note)));
-    shown.sort_by(|a, b| (&a.path, a.line).cmp(&(&b.path, b.line)));
-    let failed = shown.iter().filter(|finding| finding.code != MOVED).count();
-    entries.extend(shown.into_iter().map(Entry::Finding));
-    let layout = if not_compared > 0 { &layout::STALE_IN_PART } else { &layout::STALE };
-    if not_compared > 0 {
-        let references = counted(not_compared, "reference");
-        warnings::add(format!("{references} could not be compared: the code as it was is not known, or not read"));
-    }
-    let mut report = Report::new(ReportHead::new(layout, Some(&store.shown_path)), entries);
-    if request.is_strict && failed > 0 {
-        let message = format!("{}: code that changed or is gone, and notes that are due", counted(failed, "finding"));
-        report.verdict = Some(Error::new(ErrorKind::Store, message));
-    }
-    Ok(report)
-}
-
-/// Returns the notes to check: those that the request names, else all that still hold.
-fn chosen(store: &Store, request: &StaleRequest) -> Result<Vec<NoteIdx>, Error> {
-    match request.ids.as_slice() {
-        [] => Ok(notes_in_force(store)),
-        ids if request.is_fix => store.positions_to_change(ids),
-        ids => store.positions(ids),
-    }
-}
-
 /// Returns the notes that still hold, or whose last day is past.
 pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
     // References to code are relative to the project of the first collection.
@@ -97,20 +46,19 @@ pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
 
 /// What a check of references to code found.
 #[derive(Default)]
-struct CheckedCode {
-    found: Vec<CodeFinding>,
+pub(super) struct CheckedCode {
+    pub(super) found: Vec<CodeFinding>,
     /// How many references were not compared.
-    not_compared: usize,
+    pub(super) not_compared: usize,
 }
 
-/// Returns the references of notes to code that no longer hold, in the order of the notes. Those in the text of journals,
-/// which describe a day, are not checked.
+/// Returns the references of notes to code that no longer hold, in the order of the notes.
 pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
     checked(store, notes).found
 }
 
-/// Checks the references of notes to code.
-fn checked(store: &Store, notes: &[NoteIdx]) -> CheckedCode {
+/// Checks the references of notes to code. Those in the text of journals, which describe a day, are not checked.
+pub(super) fn checked(store: &Store, notes: &[NoteIdx]) -> CheckedCode {
     let Some(mut files) = store.project_files(MAX_CHECKED) else {
         warnings::add("the project's folder can't be read: references to code were not checked".to_owned());
         return CheckedCode::default();
@@ -185,7 +133,9 @@ fn fix(note: &NoteHandle, reference: &CodeRef, verdict: &Verdict) -> String {
     // A command must be safe to paste into a shell.
     let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_./-@+:#".contains(c));
     match (verdict, &reference.origin) {
-        (Verdict::Moved(_), RefOrigin::Field(_)) if reference.is_anchor() => format!("qipu stale {id} --fix"),
+        (Verdict::Moved(_), RefOrigin::Field(_)) if reference.is_anchor() => {
+            format!("qipu review {id} --kind code --fix")
+        }
         (Verdict::Moved(place), RefOrigin::Text { written, .. }) if is_plain(written) && is_plain(&place.path) => {
             let place = CodeRef { path: place.path.clone(), line: place.line, ..reference.clone() };
             format!("qipu update {id} --replace {written} {}", place.shown())
@@ -213,13 +163,6 @@ impl CodeFinding {
         let message = format!("{}; `{}`", self.message, self.fix);
         DiagnosticEntry { line, ..note_warning(store, note, self.code, message) }
     }
-}
-
-/// Returns the entry of a note that is due to be checked.
-fn due(store: &Store, note: NoteIdx) -> Option<DiagnosticEntry> {
-    let note = &store.notes()[note];
-    let day = note.stale(|| store.today.day())?;
-    Some(note_warning(store, note, DUE, format!("it is stale since {day}; `qipu edit {}`", note.id)))
 }
 
 /// Plans the updates of the anchors whose code merely moved. A note that can't be changed stays as it is.
