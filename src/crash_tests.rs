@@ -159,7 +159,7 @@ fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_fi
         let dir = documents();
         let lived = call(dir.path(), &words, Some(points));
         // The next writer creates a document, and changes no other.
-        assert!(call(dir.path(), &["qipu", "create", "New", "--to", "docs", "--today", "2025-03-02"], None));
+        assert!(call(dir.path(), &["qipu", "capture", "--title", "New", "--to", "docs", "--today", "2025-03-02"], None));
         let found = texts_of_documents(dir.path());
         let finished: Vec<_> = found.into_iter().filter(|(name, _)| name != "new.md").collect();
         nothing += usize::from(finished == before);

@@ -93,8 +93,8 @@ pub struct Env {
     pub home: Option<PathBuf>,
     /// Standard input.
     pub stdin: Stdin,
-    /// Opens a file in the user's editor and waits until it is closed.
-    pub editor: Editor,
+    /// Opens a file in the user's editor and waits until it is closed; `None` if no editor is set.
+    pub editor: Option<Editor>,
     /// Whether standard output is a terminal.
     pub is_terminal: bool,
     /// Whether standard output has colour: on a terminal, unless `NO_COLOR` is set, `CLICOLOR` is 0 or the terminal is
@@ -212,7 +212,7 @@ impl Env {
             data_dir: user_dir(["XDG_DATA_HOME", "APPDATA"], data),
             home: std::env::home_dir().filter(|home| home.is_absolute()),
             stdin: Stdin::of_process(),
-            editor: Box::new(run_editor),
+            editor: editor(),
             now: jiff::Timestamp::now(),
             today: calendar_day,
             random: getrandom::u64().map_err(io::Error::other)?,
@@ -305,14 +305,13 @@ fn pager() -> Option<OsString> {
     Some(named.unwrap_or_else(|| "less -FRX".into())).filter(|pager| !pager.is_empty() && pager != "cat")
 }
 
-/// Runs the editor of `VISUAL` or `EDITOR` and waits for it. These may contain arguments, so a shell splits them, as for
-/// git (git-var(1)).
-fn run_editor(file: &Path) -> io::Result<()> {
-    let Some(editor) = variable("VISUAL").or_else(|| variable("EDITOR")) else {
-        return Err(io::Error::new(io::ErrorKind::NotFound, "neither VISUAL nor EDITOR is set"));
-    };
+/// Returns the editor of `VISUAL` or `EDITOR`. These may contain arguments, so a shell splits them, as for git (git-var(1)).
+fn editor() -> Option<Editor> {
+    let editor = variable("VISUAL").or_else(|| variable("EDITOR"))?;
     let mut line = editor.clone();
     line.push(" \"$@\"");
-    let status = Command::new("sh").arg("-c").arg(line).arg(editor).arg(file).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("the editor failed ({status})"))) }
+    Some(Box::new(move |file| {
+        let status = Command::new("sh").arg("-c").arg(&line).arg(&editor).arg(file).status()?;
+        if status.success() { Ok(()) } else { Err(io::Error::other(format!("the editor failed ({status})"))) }
+    }))
 }

@@ -176,8 +176,8 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         3 => vec!["capture", text, "--to", "user", "--link", "supersedes:project:n-rule"],
         4 => vec!["capture", text, "--to", "user"],
         5 => vec!["capture", text, "--to", "docs"],
-        6 => vec!["create", text, "--body", text, "--by", "human:ann"],
-        7 => vec!["create", text, "--body", text, "--set", "verified=true"],
+        6 => vec!["capture", "--title", text, "--body", text, "--by", "human:ann"],
+        7 => vec!["capture", "--title", text, "--body", text, "--set", "verified=true"],
         8 => vec!["capture", text, "--supersedes", a],
         9 => vec!["update", a, "--title", text],
         10 => vec!["update", a, "--summary", text],
@@ -192,7 +192,7 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         19 => vec!["update", a, "--replace", "Deploy the job", text],
         20 => vec!["update", a, "--section", "Steps", "--body", text],
         21 => vec!["edit", a],
-        22 => vec!["create", text, "--open"],
+        22 => vec!["capture", "--title", text],
         23 => vec!["rename", a, text],
         24 => vec!["merge", a, b],
         25 => vec!["supersede", a, b],
@@ -497,8 +497,8 @@ fn an_agent_is_no_person() {
     for args in [
         &["capture", "Text", "--by", "human:ann"][..],
         &["capture", "Text", "--by", "Human: Ann"],
-        &["create", "Text", "--by", "human:ann"],
-        &["create", "Text", "--set", "author=Ann"],
+        &["capture", "--title", "Text", "--by", "human:ann"],
+        &["capture", "--title", "Text", "--set", "author=Ann"],
         &["update", "n-rule", "--set", "trust=1"],
         &["update", "n-rule", "--set", "generated_by=human:ann"],
         &["capture", "Text", "--allow-secret"],
@@ -508,7 +508,7 @@ fn an_agent_is_no_person() {
         assert!(error.contains("an agent can't"), "{args:?}: {error}");
     }
     // A person may.
-    world.run(&["create", "Another", "--set", "author=Ann"]);
+    world.run(&["capture", "--title", "Another", "--set", "author=Ann"]);
     world.run(&["capture", "Text", "--by", "human:ann"]);
 }
 

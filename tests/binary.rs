@@ -536,10 +536,6 @@ fn a_note_is_edited_in_the_users_editor() {
     let none = run(dir.path(), &["edit", "c"]);
     assert_eq!(none.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&none.stderr).contains("VISUAL"));
-    let made = edit("EDITOR", "echo Text. >> \"$1\"", &["create", "Made", "--open"]);
-    let id = stdout(&made).split(' ').next().unwrap().to_owned();
-    let shown = run(dir.path(), &["show", &id, "--raw"]);
-    assert!(stdout(&shown).ends_with("updated: 2025-03-31\n---\nText.\n"), "{}", stdout(&shown));
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! Commands that change notes, in process: digests, merges, editing, repairs.
 
 use std::fs;
+use std::path::Path;
 
 use crate::support::files::{path, store, store_of_bytes, temp_dir, write_in_store};
 use crate::support::frontmatter::{self, squeezed, without_field};
 use crate::support::generators;
-use crate::support::process::{call, call_with, call_with_settings, trust};
+use crate::support::process::{call, call_with, call_with_editor, call_with_settings, trust};
 use proptest::prelude::*;
 
 fn text(dir: &tempfile::TempDir, file: &str) -> String {
@@ -536,7 +537,7 @@ fn a_store_behind_a_link_is_opened_only_by_name() {
     assert_eq!(call(project, &["hook", "claude", "SessionStart"]).stdout, "");
     assert_eq!(call(project, &["list", "--store", ".qipu"]).code(), 0);
     std::os::unix::fs::symlink("/etc", dir.path().join(".qipu/templates")).unwrap();
-    assert_eq!(call(path(&dir), &["create", "T", "--type", "os-release"]).code(), 1);
+    assert_eq!(call(path(&dir), &["capture", "--title", "T", "--type", "os-release"]).code(), 1);
 }
 
 #[test]
@@ -699,11 +700,11 @@ fn changes_that_break_links_are_reported_or_refused() {
         &["link", "add", "b", "a~2"][..],
         &["compact", "b", "a~2"],
         &["update", "b", "--title", " "],
-        &["create", "x", "--type", ""],
+        &["capture", "--title", "x", "--type", ""],
     ] {
         assert_eq!(run(words).code(), 2, "{words:?}");
     }
-    let made = run(&["create", "Paper: \"X\" # y", "--type", "paper"]).stdout;
+    let made = run(&["capture", "--title", "Paper: \"X\" # y", "--type", "paper"]).stdout;
     let file = made.trim_end().rsplit(' ').next().unwrap().trim_start_matches(".qipu/").to_owned();
     let note = text(&dir, &file);
     assert!(
@@ -722,6 +723,23 @@ fn created(args: &[&str], vars: &[(&str, &str)]) -> String {
 }
 
 #[test]
+fn a_capture_of_a_title_on_a_terminal_opens_the_editor() {
+    let dir = store(&[("templates/fleeting.md", "---\nmine: kept\n---\n## Why\n")]);
+    let editor = |file: &Path| fs::write(file, fs::read_to_string(file)? + "Because.\n");
+    let raw = |made: &str| call(path(&dir), &["show", made.split(' ').next().unwrap(), "--raw"]).stdout;
+    let args = ["capture", "--title", "Made", "--today", "2025-03-31"];
+    let text = raw(&call_with_editor(path(&dir), &args, editor).stdout);
+    assert!(text.contains("mine: kept") && text.ends_with("updated: 2025-03-31\n---\n## Why\nBecause.\n"), "{text}");
+    for (without_editor, body) in [(&["--body", "Text."][..], "Text."), (&["Text."], "Text."), (&["--body", ""], "## Why")] {
+        let made = call_with_editor(path(&dir), &[&args[..], without_editor].concat(), |_| panic!("opened"));
+        assert!(raw(&made.stdout).ends_with(&format!("---\n{body}\n")), "{without_editor:?}");
+    }
+    // A pipe without a text is no reason to refuse a title.
+    assert!(raw(&call(path(&dir), &args).stdout).ends_with("---\n## Why\n"));
+    assert!(raw(&call_with(path(&dir), &args, "Piped.", &[]).stdout).ends_with("---\nPiped.\n"));
+}
+
+#[test]
 fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
     let custom = |args: &[&str], vars: &[(&str, &str)]| {
         let fields = created(args, vars);
@@ -736,9 +754,7 @@ fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
     ] {
         let vars = [(variable, "019d1afb-b2c7")];
         assert_eq!(custom(&capture, &vars), format!("  generated_by: {tool}\n  session: 019d1afb-b2c7\n"));
-        assert_eq!(custom(&["create", "A thought"], &vars), "", "a person may create notes in the tool's terminal");
         assert_eq!(custom(&["journal", "A thought"], &vars), "", "a journal has many authors");
-        assert_eq!(custom(&["create", "A thought", "--by", "Ann"], &vars), "  generated_by: Ann\n");
     }
     let codex = [("CODEX_THREAD_ID", "t1")];
     for claim in ["trust=1", "author=boss", "verified=true"] {
@@ -774,7 +790,7 @@ fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
         (&["capture", "A thought."][..], &[("CODEX_THREAD_ID", "t1")][..]),
         (&["capture", "One more.", "--by", "reviewer"], &[]),
         (&["capture", "A third.", "--session", "s"], &[]),
-        (&["create", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")]),
+        (&["capture", "--title", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")]),
     ] {
         let text = raw(args, vars);
         assert!(text.contains("mine: kept") && text.contains("generated_by: "), "{text}");
@@ -795,8 +811,7 @@ fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
     assert_eq!(trust(&["capture", "Text."], &[]), 0.5);
     assert_eq!(trust(&["capture", "Text.", "--by", "Ann"], &[]), 0.4, "a claim of one's own never raises trust");
     assert_eq!(trust(&["capture", "Text."], &agent), 0.4);
-    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &[]), 0.75);
-    assert_eq!(trust(&["create", "Text", "--by", "Ann"], &agent), 0.4);
+    assert_eq!(trust(&["capture", "Text.", "--set", "author=Ann"], &[]), 0.75);
 }
 
 #[test]
@@ -842,8 +857,8 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
         let with = |args: &[&str]| findings(&[args, dry].concat());
         assert_eq!(with(&["capture", &text]), [near(100)]);
         assert_eq!(with(&["capture", "--title", "taken", &changed]), [same("Taken"), near(94)]);
-        assert_eq!(with(&["create", "Taken"]), [same("Taken")]);
-        assert_eq!(with(&["create", "New", "--body", &changed]), [near(94)]);
+        assert_eq!(with(&["capture", "--title", "Taken"]), [same("Taken")]);
+        assert_eq!(with(&["capture", "--title", "New", "--body", &changed]), [near(94)]);
         assert_eq!(with(&["capture", "Something else altogether, in a dozen words or so, and then some more."]), []);
     }
     assert_eq!(findings(&["capture", "Taken"]), [same("Taken")]);
@@ -852,7 +867,7 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
         human.contains("\nwarning: .qipu/notes/b.md: `b` has the title of the new note too: Taken (duplicate-title)\n")
     );
     write_in_store(dir.path(), "templates/paper.md", text.clone());
-    assert_eq!(findings(&["create", "From a template", "--type", "paper"]), []);
+    assert_eq!(findings(&["capture", "--title", "From a template", "--type", "paper"]), []);
     let journal = call(path(&dir), &["journal", &text, "--json"]).stdout;
     assert!(journal.contains("\"findings\":[]"), "{journal}");
 }
@@ -874,7 +889,7 @@ fn quiet_prints_the_ids_of_the_changes_alone() {
             let dir = store_of_bytes(&files);
             for words in [
                 &["capture", "--by", "x", "--", &text][..],
-                &["create", "--", &text],
+                &["capture", "--title", "T", "--", &text],
                 &["update", "n1", "n2", "n1", "--tag", "x"],
                 &["rename", "n1", "--", &text],
                 &["merge", "n1", "n2"],

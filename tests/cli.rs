@@ -522,7 +522,7 @@ fn no_bidirectional_control_reaches_a_terminal() {
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(HOSTILE),
         vars: Default::default(),
         stdin: qipu::env::Stdin::of_text(""),
-        editor: Box::new(|_| Ok(())),
+        editor: None,
         is_terminal,
         has_color: false,
         tells_progress: false,
@@ -635,7 +635,7 @@ fn a_template_shapes_new_notes_of_its_type() {
     assert_eq!(call(path(&dir), &["init", "--visible"]).code(), 0);
     let template = "---\n# Decisions want a status.\nid:\ntitle:\ncustom:\n  status: open\n---\n# {{title}}\n\nDecided on {{date}}.\n";
     fs::write(dir.path().join("qipu/templates/decision.md"), template).unwrap();
-    let made = call(path(&dir), &["create", "Use logs", "--type", "decision", "--today", "2025-03-31"]);
+    let made = call(path(&dir), &["capture", "--title", "Use logs", "--type", "decision", "--today", "2025-03-31"]);
     let id = made.stdout.split(' ').next().unwrap();
     let expected = format!(
         "---\n# Decisions want a status.\nid: {id}\ntitle: Use logs\ncustom:\n  status: open\ntype: decision\ncreated: 2025-03-31\n---\n# Use logs\n\nDecided on 2025-03-31.\n"
@@ -793,7 +793,7 @@ fn init_excludes_derived_files_from_git() {
     fs::write(&ignored, "mine\n").unwrap();
     assert_eq!(call(path(&dir), &["init", "--stealth"]).code(), 2);
     assert_eq!(fs::read_to_string(&ignored).unwrap(), "mine\n");
-    assert_eq!(call(path(&dir), &["create", " "]).code(), 2);
+    assert_eq!(call(path(&dir), &["capture", "--title", " "]).code(), 2);
 }
 
 #[test]
@@ -890,7 +890,7 @@ fn a_body_may_begin_with_a_dash() {
     let dir = store(&[("a", "", "")]);
     assert_eq!(call(path(&dir), &["update", "a", "--body", "- a list"]).code(), 0);
     assert!(call(path(&dir), &["show", "a", "--raw"]).stdout.ends_with("---\n- a list\n"));
-    let made = call_with(path(&dir), &["create", "T", "--body", "-"], "- from stdin", &[]).stdout;
+    let made = call_with(path(&dir), &["capture", "--title", "T", "--body", "-"], "- from stdin", &[]).stdout;
     assert!(
         call(path(&dir), &["show", made.split(' ').next().unwrap(), "--raw"]).stdout.ends_with("---\n- from stdin\n")
     );

@@ -59,7 +59,7 @@ const IN_STORE: [&[&str]; 51] = [
     &["review", "--kind", "code", "--fix"],
     &["eval", "questions.jsonl"],
     &["capture", "a thought"],
-    &["create", "A title", "--type", "fleeting"],
+    &["capture", "--title", "A title", "--type", "fleeting"],
     &["journal", "an entry"],
     &["edit", "n3"],
     &["update", "n4", "--tag", "new"],

@@ -72,9 +72,6 @@ fn what_an_agent_writes_is_a_draft_if_the_store_holds_it() {
     let text = text_of(dir.path(), &id);
     let expected = "status: draft\ngenerated: {by: claude-code, at: \"2025-03-31\", session: s-1}\ntags: [retry]\n";
     assert!(text.contains(expected) && !text.contains("stable") && !text.contains("generated_by"), "{text}");
-    // `create` without --by would be a note of a person.
-    let created = run_as(dir.path(), &["create", "-q", "A title"], &AGENT);
-    assert!(text_of(dir.path(), created.trim()).contains("status: draft\ngenerated: {by: claude-code,"));
     // A person who names a program as the author is not held up: the note is still that of a program.
     let by = run(dir.path(), &["capture", "-q", "By a script.", "--by", "nightly"]);
     assert!(text_of(dir.path(), by.trim()).contains("status: draft\ngenerated: {by: nightly, at: \"2025-03-31\"}\n"));
@@ -205,7 +202,6 @@ fn an_agent_can_not_lift_a_draft() {
         &["link", "add", "kept", "draft", "--type", "supersedes"],
         &["link", "add", "draft", "kept", "--type", "superseded-by"],
         &["edit", "draft"],
-        &["create", "A new one", "--open"],
     ];
     let texts = || notes.map(|(id, _, _)| text_of(dir.path(), id));
     let before = texts();

@@ -300,11 +300,11 @@ fn commands_refuse_secrets_and_allow_them_if_told() {
         (&["capture", &text], "GitHub token in line 2, column 1 of the text"),
         (&["capture", "A text.", "--title", &token], "GitHub token in the field `title`"),
         (&["capture", "A text.", "--tag", &token], "GitHub token in the field `tags`"),
-        (&["create", "A title", "--body", &text], "line 2"),
-        (&["create", &token], "the field `title`"),
-        (&["create", "A title", "--summary", &token], "the field `summary`"),
-        (&["create", "A title", "--set", &field], "the fields"),
-        (&["create", "A title", "--source", &token], "the field `sources`"),
+        (&["capture", "--title", "A title", "--body", &text], "line 2"),
+        (&["capture", "--title", &token], "the field `title`"),
+        (&["capture", "--title", "A title", "--summary", &token], "the field `summary`"),
+        (&["capture", "--title", "A title", "--set", &field], "the fields"),
+        (&["capture", "--title", "A title", "--source", &token], "the field `sources`"),
         (&["update", "a", "--body", &text], "line 2"),
         (&["update", "a", "--set", &field], "the fields"),
         (&["journal", &token], "column 3 of the text"),
@@ -358,7 +358,7 @@ fn a_comment_by_an_agent_exempts_nothing() {
 fn a_multiline_key_in_a_field_is_refused() {
     let dir = store(&[]);
     let key = pem(&mut Random::new(31), "PRIVATE KEY", &[0x30, 0x2e], 48);
-    let answer = call(path(&dir), &["create", "A title", "--summary", &key]);
+    let answer = call(path(&dir), &["capture", "--title", "A title", "--summary", &key]);
     expect_refused(&answer, key.lines().nth(1).unwrap(), "private key in the field `summary`");
 }
 

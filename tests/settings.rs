@@ -410,7 +410,7 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     }
     // The first document of a source that may be changed is written by a command.
     world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
-    world.answer_in("", &["create", "New", "--to", "docs"]);
+    world.answer_in("", &["capture", "--title", "New", "--to", "docs"]);
     world.write(".qipu/config.toml", &config("docs/*.md", ""));
     assert!(!world.answer_in("", &["status"]).contains("source-empty"));
 }

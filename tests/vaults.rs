@@ -86,7 +86,7 @@ fn a_source_excludes_what_its_settings_say() {
         assert_eq!(vault.ids(), ids, "{exclude}");
     }
     vault.set("writable = true\nexclude = [\"title*\"]");
-    let refused = vault.call(&["create", "Title of a page", "--to", "v"]).error.unwrap();
+    let refused = vault.call(&["capture", "--title", "Title of a page", "--to", "v"]).error.unwrap();
     assert_eq!(refused.message, "`v` would not read a new file title-of-a-page.md");
     for wrong in ["[\"[\"]".to_owned(), "[\"\"]".to_owned(), format!("[{}]", "\"a\", ".repeat(101))] {
         vault.set(&format!("exclude = {wrong}"));

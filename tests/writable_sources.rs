@@ -219,12 +219,12 @@ fn a_new_document_is_named_by_its_title_and_has_no_id() {
     let project = Project::of_documents();
     let before = project.tree();
     for (args, file) in [
-        (&["create", "A new page!"][..], "a-new-page.md"),
-        (&["create", "A new page"], "a-new-page-2.md"),
+        (&["capture", "--title", "A new page!"][..], "a-new-page.md"),
+        (&["capture", "--title", "A new page"], "a-new-page-2.md"),
         (&["capture", "A thought.\n\nMore."], "a-thought.md"),
-        (&["create", "../../evil"], "evil.md"),
-        (&["create", ".hidden"], "hidden.md"),
-        (&["create", "-"], "note.md"),
+        (&["capture", "--title", "../../evil"], "evil.md"),
+        (&["capture", "--title", ".hidden"], "hidden.md"),
+        (&["capture", "--title", "-"], "note.md"),
         (&["journal", "An entry"], "2025-01-01.md"),
     ] {
         let answer = project.change(args);
@@ -244,7 +244,7 @@ fn a_new_document_is_named_by_its_title_and_has_no_id() {
         write_in_store(project.dir.path(), "config.toml", config);
         fs::write(project.dir.path().join("docs/.gitignore"), ignored).unwrap();
         let message = "`docs` would not read a new file other-page.md";
-        project.expect_refused(&["create", "Other page"], 2, message);
+        project.expect_refused(&["capture", "--title", "Other page"], 2, message);
     }
 }
 
@@ -353,7 +353,7 @@ fn a_source_that_is_not_writable_is_never_changed() {
     assert_eq!(project.call(&["dump", pack.to_str().unwrap()]).code(), 0);
     let more: [&[&str]; 8] = [
         &["capture", "text"],
-        &["create", "Title"],
+        &["capture", "--title", "Title"],
         &["journal", "An entry"],
         &["edit", "a"],
         &["compact", "b", "a", "--undo"],

@@ -23,9 +23,6 @@ struct FieldArgs {
     status: Option<String>,
 }
 
-/// The custom field of a new note with the person who wrote it.
-const AUTHOR: &str = "author";
-
 /// The fields that are not custom, and how each is set.
 pub(crate) const OWN_FIELDS: [(&str, &str); 8] = [
     ("id", "the id of a note never changes"),
@@ -78,41 +75,15 @@ impl NewNoteArgs {
 }
 
 #[derive(Debug, Args)]
-pub(super) struct CreateArgs {
-    /// The title
-    title: String,
-    #[command(flatten)]
-    note: NewNoteArgs,
-    /// Its author
-    #[arg(long, value_name = "WHO", value_parser = parse_name)]
-    by: Option<String>,
-    /// The text below the frontmatter; `-` reads it from standard input
-    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
-    body: Option<String>,
-    /// Open the new note in your editor ($VISUAL, else $EDITOR)
-    #[arg(long)]
-    open: bool,
-}
-
-impl CreateArgs {
-    pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        // An agent must not gain the trust in an author.
-        let is_generated = self.by.is_some() && invocation.env.agent_session().is_some();
-        let body = text_or_stdin(self.body, invocation.env)?;
-        let custom = self.by.map(|by| if is_generated { generated_by(by) } else { (AUTHOR.to_owned(), by) });
-        let supersedes = self.note.supersedes.clone();
-        let fields = NewFields { title: Some(self.title), body, ..self.note.into_fields(custom)? };
-        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: self.open, supersedes }))
-    }
-}
-
-#[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
-    /// The text of the note (default: standard input)
+    /// The text of the note (default: standard input; on a terminal, with a title: your editor, $VISUAL, else $EDITOR)
     text: Option<String>,
     /// The title (default: the first line)
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     title: Option<String>,
+    /// The text too; `-` reads it from standard input
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "text")]
+    body: Option<String>,
     #[command(flatten)]
     note: NewNoteArgs,
     /// The agent or program that wrote it (default: the agent tool that runs this command, if it can be recognized)
@@ -125,8 +96,14 @@ pub(super) struct CaptureArgs {
 
 impl CaptureArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let body = text_or_stdin(Some(self.text.unwrap_or_else(|| "-".to_owned())), invocation.env)?;
-        let (tool, found) = invocation.env.agent_session().map(|session| (session.tool, session.id)).unzip();
+        let env = invocation.env;
+        let given = self.text.or(self.body);
+        let is_without_text = given.is_none() && self.title.is_some() && env.stdin.is_terminal();
+        // An agent can't leave an editor.
+        let is_opened = is_without_text && env.editor.is_some() && env.agent_session().is_none();
+        let stdin = || (!is_without_text).then(|| "-".to_owned());
+        let body = text_or_stdin(given.or_else(stdin), env)?;
+        let (tool, found) = env.agent_session().map(|session| (session.tool, session.id)).unzip();
         let session = self.session.or(found.flatten());
         let tool = tool.or(session.is_some().then_some(UNKNOWN_TOOL)).map(str::to_owned);
         let by = self.by.or(tool);
@@ -134,7 +111,7 @@ impl CaptureArgs {
         let custom = [by.map(generated_by), session.map(|id| (SESSION.to_owned(), id))];
         let supersedes = self.note.supersedes.clone();
         let fields = NewFields { title: self.title, body, ..self.note.into_fields(custom.into_iter().flatten())? };
-        Ok(invocation.change(Action::Create { fields, is_generated, is_opened: false, supersedes }))
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened, supersedes }))
     }
 }
 

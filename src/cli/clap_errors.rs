@@ -33,12 +33,16 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
     ("view", &["show"]),
 ];
 
+const CAPTURE: &str = "did you mean `qipu capture --title TITLE`? `qipu capture 'TEXT'` takes the title from the text";
+
 /// Words that are no command, and the hints with the calls that do what they ask for.
-const CALLS: [(&str, &str); 9] = [
+const CALLS: [(&str, &str); 11] = [
+    ("create", CAPTURE),
     ("diff", "did you mean `qipu history --since REV`?"),
     ("graph", export::WORDS),
     ("index", "did you mean `qipu status`?"),
     ("inbox", "did you mean `qipu list --type fleeting`?"),
+    ("new", CAPTURE),
     ("related", "did you mean `qipu search --like ID`?"),
     ("stale", "did you mean `qipu review --kind code,due`?"),
     ("tag", "did you mean `qipu status --tags`?"),

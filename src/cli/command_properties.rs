@@ -62,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 49] = [
+const COMMANDS: [(&str, &[CommandProperty]); 48] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -88,7 +88,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 49] = [
     ("eval", PRINTS_NOTES),
     ("init", &[DryRun, Answer, Store, Collections, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
-    ("create", SAVES_TEXT),
     ("edit", &[Write, Quiet, Answer, Store, Day]),
     ("update", SAVES_TEXT),
     ("rename", SAVES_TEXT),
@@ -236,7 +235,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 29] = [
+    const WORDS: [(&str, &str); 28] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "x"),
@@ -252,7 +251,6 @@ mod tests {
         ("history", "x"),
         ("eval", "x"),
         ("capture", "x"),
-        ("create", "x"),
         ("edit", "x"),
         ("update", "x --value 1"),
         ("rename", "x y"),

@@ -115,18 +115,12 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!(
         "qipu capture 'TEXT'",
         "qipu capture 'TEXT' --tag idea,draft --title \"A better name\"",
+        "qipu capture --title \"Retries hide bugs\" --type permanent --body 'TEXT'",
         "qipu capture --tag TAG <<'QIPU_END'",
         "git log -1 --format=%B | qipu capture",
         "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),
-    /// Create a note
-    #[command(after_help = examples!(
-        "qipu create \"Retries hide bugs\" --type permanent --tag TAG",
-        "qipu create \"Retries hide bugs\" --link supports:ID --body 'TEXT'",
-    ))]
-    #[command(visible_alias = "new")]
-    Create(change::CreateArgs),
     /// Open a note in your editor ($VISUAL, else $EDITOR)
     #[command(after_help = examples!("qipu edit ID"))]
     Edit {
@@ -288,7 +282,6 @@ impl Subcommands {
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
-            Self::Create(args) => args.into_command(invocation)?,
             Self::Edit { id } => Command::Edit { id, now: invocation.now() },
             Self::Update(args) => args.into_command(invocation)?,
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),

@@ -36,6 +36,16 @@ impl Stdin {
         Self::opened_by(move || Box::new(Cursor::new(text.clone())))
     }
 
+    /// Returns a terminal on which nothing is typed.
+    pub fn of_terminal() -> Self {
+        Self { is_terminal: true, ..Self::of_text("") }
+    }
+
+    /// Tells whether it is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Reads the input to its end. On a terminal, prints first that input is expected and how it ends.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ const fn cache(name: &'static str, args: &'static [&'static str], prepare: fn(&W
 
 pub(crate) const SCENARIOS: &[Scenario] = &[
     sampled("capture", &["capture", "a thought", "--link", "supports:a"]),
-    notes("create", &["create", "A new title", "--type", "moc", "--body", "Text."]),
+    notes("create", &["capture", "--title", "A new title", "--type", "moc", "--body", "Text."]),
     notes("journal", &["journal", "an entry"]),
     Scenario { prepare: with_journal, ..notes("journal: a second entry", &["journal", "an entry"]) },
     notes("edit", &["edit", "a"]),
@@ -161,7 +161,7 @@ pub(crate) const READERS: &[&[&str]] = &[
 ];
 
 /// The log of a source is completed by the next command that changes a document of it.
-const NEXT_DOCUMENT: &[&str] = &["create", "Next probe", "--to", "docs"];
+const NEXT_DOCUMENT: &[&str] = &["capture", "--title", "Next probe", "--to", "docs"];
 
 const MERGE: &[&str] = &["merge", "--quiet", "-m", "merged", "theirs"];
 

@@ -121,7 +121,16 @@ pub(crate) fn call_in_session(dir: &str, user: &User, args: &[&str], words: &str
     let words = words.to_owned();
     let edit = move |path: &Path| fs::write(path, format!("{}\n{words}\n", fs::read_to_string(path)?));
     let session = [("CLAUDE_CODE_SESSION_ID", "s-1")];
-    call_in(Env { editor: Box::new(edit), ..surroundings_of_user(dir, user, &session) }, args)
+    call_in(Env { editor: Some(Box::new(edit)), stdin: Stdin::of_terminal(), ..surroundings_of_user(dir, user, &session) }, args)
+}
+
+/// Calls the program on a terminal with an editor.
+pub(crate) fn call_with_editor(
+    dir: &str,
+    args: &[&str],
+    editor: impl Fn(&Path) -> std::io::Result<()> + 'static,
+) -> Answer {
+    call_in(Env { editor: Some(Box::new(editor)), stdin: Stdin::of_terminal(), ..surroundings(dir, "", &[]) }, args)
 }
 
 /// Calls the program with a folder for the user's cache and a text on standard input.
@@ -149,7 +158,7 @@ fn surroundings(dir: &str, stdin: &str, vars: &[(&str, &str)]) -> Env {
         current_dir: Path::new(env!("CARGO_MANIFEST_DIR")).join(dir),
         vars: store.into_iter().chain(vars.iter().map(|(name, value)| ((*name).to_owned(), value.into()))).collect(),
         stdin: Stdin::of_text(stdin),
-        editor: Box::new(|_| Err(std::io::Error::other("no editor in a test"))),
+        editor: None,
         is_terminal: false,
         has_color: false,
         tells_progress: false,

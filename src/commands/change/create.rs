@@ -1,4 +1,4 @@
-//! `qipu create` and `qipu capture`: create notes.
+//! `qipu capture`: creates notes.
 
 use std::collections::HashSet;
 

@@ -1,8 +1,9 @@
-//! `qipu edit` and `qipu create --open`: open a note in the user's editor.
+//! `qipu update ID` and `qipu capture --title TITLE` on a terminal: open a note in the user's editor.
 //!
 //! The editor gets the file itself, so that no text is lost if this process dies. No lock is held meanwhile. When the editor
 //! is closed, `updated` is set and the note's diagnostics are reported.
 
+use std::fmt::Display;
 use std::sync::Arc;
 
 use super::{ChangePlan, PlannedChange, WordsFrom, as_program, held_drafts, stamped};
@@ -20,10 +21,12 @@ pub(super) fn open(store: &Store, path: &str, location: &Location, now: &str, en
         held_drafts::expect_no_editor(store, note, env)?;
     }
     let before = store.read_bytes(path)?;
-    (env.editor)(&store.real_path(path)).map_err(|error| {
-        let message = format!("can't edit {}: {error}", store.shown(path));
+    let failed = |reason: &dyn Display| {
+        let message = format!("can't edit {}: {reason}", store.shown(path));
         Error::failure(message).hint("VISUAL, or else EDITOR, must contain the command of your editor")
-    })?;
+    };
+    let editor = env.editor.as_ref().ok_or_else(|| failed(&"neither VISUAL nor EDITOR is set"))?;
+    editor(&store.real_path(path)).map_err(|error| failed(&error))?;
     let finish = |store: &Store| {
         let after = store.read_bytes(path)?;
         let note = store.notes().iter().find(|note| note.path == path);

@@ -50,14 +50,9 @@ pub(super) fn expect_no_decision(
     store: &Store,
     action: &Action,
     changes: &[Change],
-    agent: Option<&AgentSession>,
 ) -> Result<(), Error> {
     if !store.holds_drafts() {
         return Ok(());
-    }
-    // A person may name a program as the author of a note and open it.
-    if agent.is_some() && matches!(action, Action::Create { is_opened: true, .. }) {
-        return Err(refusal("the new note"));
     }
     if let Action::Merge { into, from } = action {
         let merged = [store.resolve_to_change(into)?, store.resolve_to_change(from)?].map(|note| &store.notes()[note]);

@@ -132,7 +132,7 @@ fn plan(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) ->
         let Some(change) = planned.change.take() else { continue };
         planned.change = as_program(store, change, program, from)?;
     }
-    held_drafts::expect_no_decision(store, &request.action, &changes_of(&plan.changes), agent)?;
+    held_drafts::expect_no_decision(store, &request.action, &changes_of(&plan.changes))?;
     Ok(plan)
 }
 
