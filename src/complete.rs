@@ -124,6 +124,7 @@ enum Values {
     Tags,
     Kinds,
     LinkTypes,
+    LinkTypesAndIds,
     Recipes,
     Commands,
 }
@@ -134,6 +135,7 @@ impl Values {
         match (path, name) {
             (_, "ID" | "ID or WORDS" | "FROM" | "TO" | "INTO" | "DIGEST") => Some(Self::Ids),
             (_, "TAG") => Some(Self::Tags),
+            (_, "TYPE or ID") => Some(Self::LinkTypesAndIds),
             (path, "TYPE") if path.starts_with("link ") => Some(Self::LinkTypes),
             (_, "TYPE") => Some(Self::Kinds),
             (_, "RECIPE") => Some(Self::Recipes),
@@ -157,6 +159,10 @@ impl Values {
             }
             Self::LinkTypes => {
                 context.store().iter().flat_map(|store| store.config.link_types.names()).map(one).collect()
+            }
+            Self::LinkTypesAndIds => {
+                let [types, ids] = [Self::LinkTypes, Self::Ids].map(|values| values.beginning_with(text, context));
+                return types.into_iter().chain(ids).collect();
             }
             Self::Commands => context.commands(),
             Self::Recipes => setup::RECIPES.iter().map(|recipe| one(recipe.name)).collect(),

@@ -965,13 +965,14 @@ pub enum Action {
     },
     /// Add to the journal of a day.
     Journal { day: Date, text: String },
-    /// Add a typed link.
+    /// Add typed links.
     AddLink {
-        /// The note that has the link.
+        /// The note that has the links.
         from: String,
-        /// The note that it leads to.
-        to: String,
-        kind: String,
+        /// The notes that they lead to.
+        to: Vec<String>,
+        /// Their type; `None` for that of a link without one.
+        kind: Option<String>,
         /// Whether a program adds it.
         is_generated: bool,
     },
@@ -998,18 +999,11 @@ pub enum Action {
         /// The person, as `human:NAME`.
         by: String,
     },
-    /// Let a digest replace notes in answers, or no longer.
-    Compact {
-        digest: String,
-        ids: Vec<String>,
-        /// Whether it no longer replaces them.
-        is_undone: bool,
-    },
-    /// Say that a note replaces another, which no longer holds.
+    /// Say that a note replaces others, which no longer hold.
     Supersede {
-        /// The note that is replaced.
-        old: String,
-        /// Its successor.
+        /// The notes that are replaced.
+        old: Vec<String>,
+        /// Their successor.
         new: String,
     },
     /// Record that a note refers to a file, a line or a symbol.
@@ -1020,10 +1014,10 @@ pub enum Action {
     },
     /// Remove typed links.
     RemoveLink {
-        /// The note that has the link.
+        /// The note that has the links.
         from: String,
-        /// The note that it leads to.
-        to: String,
+        /// The notes that they lead to.
+        to: Vec<String>,
         /// Their type; `None` for all.
         kind: Option<String>,
     },
@@ -1040,7 +1034,6 @@ impl Action {
             Self::Merge { .. } => "merge",
             Self::CompleteTasks { .. } => "tasks.done",
             Self::Accept { .. } => "accept",
-            Self::Compact { .. } => "compact",
             Self::Supersede { .. } => "supersede",
             Self::Anchor { .. } => "anchor",
             Self::Journal { .. } => "journal",

@@ -5,7 +5,6 @@ use std::fs;
 
 use crate::support::files::store;
 use crate::support::process::{Answer, call};
-use crate::support::random::Random;
 use serde_json::Value;
 
 fn run(dir: &tempfile::TempDir, args: &[&str]) -> Answer {
@@ -23,88 +22,6 @@ fn records(dir: &tempfile::TempDir, args: &[&str], prefix: &str) -> Vec<String> 
 fn ids(dir: &tempfile::TempDir, args: &[&str]) -> Vec<String> {
     let lines = records(dir, args, "N ");
     lines.iter().map(|line| line.split(' ').nth(1).unwrap().to_owned()).collect()
-}
-
-#[test]
-fn a_fanout_limit_reports_every_hidden_note_and_link() {
-    let dir = store(&[
-        ("notes/r.md", "---\nid: r\n---\n[[a]] [[b]]"),
-        ("notes/a.md", "---\nid: a\nvalue: 90\n---\n[[b]]"),
-        ("notes/b.md", "---\nid: b\nvalue: 80\n---\n[[c]]"),
-        ("notes/c.md", "---\nid: c\nvalue: 70\n---\n"),
-    ]);
-    let tree = ["link", "tree", "r", "--direction", "out", "--max-hops", "2", "--max-fanout", "1"];
-    let head = records(&dir, &tree, "H ").concat();
-    assert!(head.ends_with("notes=3 matched=4 truncated=true"), "b came too late for what lies behind it: {head}");
-    assert_eq!(records(&dir, &tree, "E "), ["E r related a inline", "E a related b inline", "E r related b inline"]);
-    let both = records(&dir, &["link", "tree", "r", "--max-hops", "3", "--max-fanout", "1"], "E ");
-    assert!(both.contains(&"E r related b inline".to_owned()), "a link is seen from the note before: {both:?}");
-    let path = ["link", "path", "r", "c", "--direction", "out", "--max-hops", "2"];
-    assert!(records(&dir, &path, "H ").concat().contains(" found=true path_length=2 "));
-    let narrow = [&path[..], &["--max-fanout", "1"]].concat();
-    let head = records(&dir, &narrow, "H ").concat();
-    assert!(head.contains(" found=false ") && head.ends_with(" truncated=true"), "{head}");
-    assert_eq!(run(&dir, &narrow).stdout, "No path from r to c within the limits.\n");
-    let nowhere = ["link", "path", "c", "r", "--direction", "out", "--max-fanout", "0"];
-    assert!(records(&dir, &nowhere, "H ").concat().ends_with(" truncated=false"));
-}
-
-/// The notes and the links of a tree in records, and its first line.
-fn tree(dir: &tempfile::TempDir, limits: &[&str]) -> (BTreeSet<String>, BTreeSet<[String; 2]>, String) {
-    let args = [&["link", "tree", "n0", "--direction", "out"], limits].concat();
-    let link = |line: &String| {
-        let words: Vec<&str> = line.split(' ').collect();
-        [words[1].to_owned(), words[3].to_owned()]
-    };
-    let links = records(dir, &args, "E ").iter().map(link).collect();
-    (ids(dir, &args).into_iter().collect(), links, records(dir, &args, "H ").concat())
-}
-
-/// In random stores, an answer with `--max-fanout` counts all notes that it leaves out, and all links between the notes
-/// that it shows.
-#[test]
-fn a_fanout_limit_counts_what_it_leaves_out() {
-    let mut random = Random::new(5);
-    let mut without_links = 0;
-    for _ in 0..200 {
-        let count = random.between(4, 9);
-        let note = |random: &mut Random, index: usize| {
-            let links: Vec<String> = (0..random.below(7)).map(|_| format!("[[n{}]]", random.below(count))).collect();
-            (format!("notes/n{index}.md"), format!("---\nid: n{index}\n---\n{}\n", links.join(" ")))
-        };
-        let files: Vec<(String, String)> = (0..count).map(|index| note(&mut random, index)).collect();
-        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
-        let dir = store(&files);
-        let hops = random.between(2, 3).to_string();
-        let fanout = random.between(1, 3).to_string();
-        let (notes, links, _) = tree(&dir, &["--max-hops", &hops]);
-        let (shown, shown_links, head) = tree(&dir, &["--max-hops", &hops, "--max-fanout", &fanout]);
-        let between = links.iter().filter(|link| link.iter().all(|id| shown.contains(id))).count();
-        let left_out = between - shown_links.len();
-        without_links += usize::from(left_out > 0);
-        let said = if left_out > 0 { format!(" links_left_out={left_out}") } else { String::new() };
-        let is_truncated = shown.len() < notes.len() || left_out > 0;
-        let end =
-            format!(" max_hops={hops}{said} notes={} matched={} truncated={is_truncated}", shown.len(), notes.len());
-        assert!(head.ends_with(&end), "{head}\n{end}\n{files:?}");
-    }
-    assert!(without_links > 10, "{without_links}");
-}
-
-#[test]
-fn a_tree_that_leaves_out_only_links_says_so() {
-    let dir = store(&[
-        ("notes/r.md", "---\nid: r\n---\n[[a]] [[b]] [[d]]"),
-        ("notes/a.md", "---\nid: a\nvalue: 90\n---\n[[d]]"),
-        ("notes/b.md", "---\nid: b\nvalue: 80\n---\n[[c]]"),
-        ("notes/c.md", "---\nid: c\n---\n"),
-        ("notes/d.md", "---\nid: d\nvalue: 70\n---\n[[c]]"),
-    ]);
-    let tree = ["link", "tree", "r", "--direction", "out", "--max-hops", "2", "--max-fanout"];
-    let human = |fanout| run(&dir, &[&tree[..], &[fanout]].concat()).stdout;
-    assert!(human("2").ends_with("(5 of 5 notes shown, 1 link left out)\n"), "{}", human("2"));
-    assert!(human("1").ends_with("(3 of 5 notes shown)\n"), "{}", human("1"));
-    assert!(!human("3").contains("shown"), "{}", human("3"));
 }
 
 #[test]

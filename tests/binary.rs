@@ -115,7 +115,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             &["delete", "a"],
             &["rename", "a", "Other"],
             &["merge", "a", "c"],
-            &["compact", "a", "c"],
+            &["link", "add", "a", "compacts", "c"],
             &["update", "--where", "tag = x", "--untag", "x", "--tag", "z"],
             &["dump", "-"],
             &["export", "passages", "--since-index", "exported.state"],

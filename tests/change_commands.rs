@@ -42,9 +42,9 @@ fn a_digest_replaces_its_notes_until_it_is_undone() {
     let tagged = ["context", "--tag", "t", "--records"];
     let before = run(&tagged).stdout;
     assert_eq!(names(&before), ["a", "b", "c"]);
-    assert_eq!(run(&["compact", "d", "a", "b", "--today", "2025-03-31"]).stdout, "d changed .qipu/notes/d.md\n");
+    assert_eq!(run(&["link", "add", "d", "compacts", "a", "b", "--today", "2025-03-31"]).stdout, "d changed .qipu/notes/d.md\n");
     assert!(text(&dir, "notes/d.md").contains("updated: 2025-03-31\n") && text(&dir, "notes/d.md").contains("[a, b]"));
-    assert_eq!(run(&["compact", "d", "b"]).stdout, "d unchanged .qipu/notes/d.md\n");
+    assert_eq!(run(&["link", "add", "d", "compacts", "b"]).stdout, "d unchanged .qipu/notes/d.md\n");
 
     let bundle = run(&tagged).stdout;
     assert_eq!(names(&bundle), ["d", "c"], "at the place of the first of its notes");
@@ -75,7 +75,7 @@ fn a_digest_replaces_its_notes_until_it_is_undone() {
     assert!(!names(&primed).contains(&"a") && names(&primed).contains(&"d"), "{primed}");
 
     assert_eq!(run(&["delete", "a"]).code(), 1, "a digest refers to it");
-    assert_eq!(run(&["compact", "--undo", "d", "a", "b"]).code(), 0);
+    assert_eq!(run(&["link", "remove", "d", "compacts", "a", "b"]).code(), 0);
     assert_eq!(run(&tagged).stdout, before);
 }
 
@@ -83,14 +83,14 @@ fn a_digest_replaces_its_notes_until_it_is_undone() {
 fn digests_replace_digests_but_not_in_a_cycle() {
     let dir = digests();
     let run = |args: &[&str]| call(path(&dir), args);
-    assert_eq!((run(&["compact", "d", "a"]).code(), run(&["compact", "c", "d"]).code()), (0, 0));
+    assert_eq!((run(&["link", "add", "d", "compacts", "a"]).code(), run(&["link", "add", "c", "compacts", "d"]).code()), (0, 0));
     let bundle = run(&["context", "--tag", "t", "--records"]).stdout;
     assert_eq!(names(&bundle), ["c", "b"]);
     assert_eq!(lines(&bundle, "D compacted"), ["D compacted d from=c"]);
     assert_eq!(names(&run(&["context", "--note", "a", "--records"]).stdout), ["a", "c"]);
-    for refused in [["compact", "a", "c"], ["compact", "a", "a"], ["compact", "z", "a"]] {
-        let answer = run(&refused);
-        assert_eq!(answer.code(), 2, "{refused:?}: {}", answer.stdout);
+    for [digest, member] in [["a", "c"], ["a", "a"], ["z", "a"]] {
+        let answer = run(&["link", "add", digest, "compacts", member]);
+        assert_eq!(answer.code(), 2, "{digest} {member}: {}", answer.stdout);
     }
     // Fields that are written by hand are read as far as possible, and doctor reports the rest.
     fs::write(dir.path().join(".qipu/notes/a.md"), "---\nid: a\ntitle: A\ntags: [t]\ncompacts: [c, nobody]\n---\n")
@@ -304,10 +304,10 @@ fn a_command_changes_its_fields_of_its_notes_and_nothing_else() {
         (&["update", "n1", "--source", "https://x.org/#a"], &["sources"]),
         (&["update", "n1", "--set", "a=true"], &["custom"]),
         (&["update", "n1", "--body", "Another text."], &["body"]),
-        (&["link", "add", "n1", "n2", "--type", "refines"], &["links"]),
+        (&["link", "add", "n1", "refines", "n2"], &["links"]),
         (&["link", "remove", "n1", "x"], &["links"]),
         (&["update", "--where", "tag = a", "--untag", "a", "--tag", "c"], &["tags"]),
-        (&["compact", "n1", "n2", "n3"], &["compacts"]),
+        (&["link", "add", "n1", "compacts", "n2", "n3"], &["compacts"]),
         (&["rename", "n1", "Another title"], &["title", "aliases", "body", "links", "id"]),
         (&["merge", "n1", "n2"], &["aliases", "tags", "sources", "links", "custom", "compacts", "body"]),
     ];
@@ -625,7 +625,7 @@ fn a_merge_makes_no_note_superseded() {
     let before = ["new", "old", "other"].map(|id| text(&dir, &format!("notes/{id}.md")));
     let error = call(path(&dir), &["merge", "other", "old"]).error.unwrap();
     assert_eq!(error.message, "after this merge, `new` would supersede `other`");
-    assert!(error.hint.unwrap().contains("`qipu link remove new old --type supersedes`"));
+    assert!(error.hint.unwrap().contains("`qipu link remove new supersedes old`"));
     assert_eq!(before, ["new", "old", "other"].map(|id| text(&dir, &format!("notes/{id}.md"))));
     // A draft replaces nothing, and merging it into a note in force is no decision about a third one.
     let draft = of("draft", "status: draft\nlinks: [{type: supersedes, id: other}]\n");
@@ -698,7 +698,7 @@ fn changes_that_break_links_are_reported_or_refused() {
     assert!(told.contains("its link to `Alpha` is now broken"), "{told}");
     for words in [
         &["link", "add", "b", "a~2"][..],
-        &["compact", "b", "a~2"],
+        &["link", "add", "b", "compacts", "a~2"],
         &["update", "b", "--title", " "],
         &["capture", "--title", "x", "--type", ""],
     ] {
@@ -893,7 +893,7 @@ fn quiet_prints_the_ids_of_the_changes_alone() {
                 &["update", "n1", "n2", "n1", "--tag", "x"],
                 &["rename", "n1", "--", &text],
                 &["merge", "n1", "n2"],
-                &["compact", "n1", "n2"],
+                &["link", "add", "n1", "compacts", "n2"],
                 &["delete", "n1", "n2", "--force"],
                 &["journal", "--", &text],
                 &["update", "--where", "tag = all", "--untag", "all", "--tag", "every"],

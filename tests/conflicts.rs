@@ -118,7 +118,7 @@ fn no_command_edits_a_note_in_conflict() {
         &["merge", "other", "port"],
         &["supersede", "port", "other"],
         &["supersede", "other", "port"],
-        &["compact", "port", "other"],
+        &["link", "add", "port", "compacts", "other"],
         &["link", "add", "port", "other"],
         &["tasks", "done", "port:15"],
         &["capture", "A text.", "--supersedes", "port"],
@@ -130,7 +130,7 @@ fn no_command_edits_a_note_in_conflict() {
         assert_eq!(before, read(), "{args:?}");
     }
     // A note that only leads to it may change.
-    assert_eq!(call(path(&dir), &["link", "add", "other", "port", "--type", "supports"]).code(), 0);
+    assert_eq!(call(path(&dir), &["link", "add", "other", "supports", "port"]).code(), 0);
     // A pack replaces it as a whole, or not at all.
     let other = store(&[(
         "notes/port.md",

@@ -250,8 +250,8 @@ fn links_by_another_name_of_the_own_store_follow_a_note() {
     }
     let world = self_named();
     assert!(world.ok(&["dump", "--walk", "s", "-"]).contains("notes=3"));
-    assert!(world.ok(&["link", "add", "s", "t", "--type", "supports"]).contains("unchanged"));
-    world.ok(&["link", "remove", "s", "t", "--type", "supports"]);
+    assert!(world.ok(&["link", "add", "s", "supports", "t"]).contains("unchanged"));
+    world.ok(&["link", "remove", "s", "supports", "t"]);
     assert!(!fs::read_to_string(world.at("repo/.qipu/notes/s.md")).unwrap().contains("root:t\""));
     world.ok(&["merge", "p", "t"]);
     assert!(!world.ok(&["doctor"]).contains("broken link"));
@@ -262,7 +262,7 @@ fn a_link_to_another_store_by_title_is_recognised() {
     let world = self_named();
     let path = "repo/packages/a/.qipu/notes/o.md";
     world.write(path, "---\nid: o\ntitle: Other\nlinks:\n  - type: supports\n    id: \"root:Target\"\n---\nx\n");
-    let add = world.ok_in("repo/packages/a", &["link", "add", "o", "root:t", "--type", "supports"]);
+    let add = world.ok_in("repo/packages/a", &["link", "add", "o", "supports", "root:t"]);
     assert!(add.contains("unchanged"), "{add}");
     world.ok_in("repo/packages/a", &["link", "remove", "o", "root:t"]);
     assert!(!fs::read_to_string(world.at(path)).unwrap().contains("supports"));

@@ -118,7 +118,7 @@ fn changes_of_two_branches_to_one_note_are_merged() {
     repository.commit("others");
     let change = |tag: &str, link: &str, day: &str, paragraph: &str| {
         repository.ok("qipu", &["update", "qp-a1", "--tag", tag, "--tag", "both", "--today", day]);
-        repository.ok("qipu", &["link", "add", "qp-a1", link, "--type", "refines", "--today", day]);
+        repository.ok("qipu", &["link", "add", "qp-a1", "refines", link, "--today", day]);
         repository.ok("qipu", &["update", "qp-a1", "--set", &format!("{tag}=1"), "--today", day]);
         repository.write(&repository.read().replace(paragraph, &format!("{paragraph} New.")));
         repository.commit(tag);

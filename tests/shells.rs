@@ -220,7 +220,7 @@ fn completions_come_from_the_store_and_fail_silently() {
     };
     assert_eq!(ask(&demo(), &["qipu", "show", "qp-h2"]), "qp-h2v6:Retry fsync until it succeeds");
     assert!(ask(&demo(), &["qipu", "list", "--tag", "fs"]).contains("fsync"));
-    assert!(ask(&demo(), &["qipu", "link", "add", "qp-h2v6", "qp-9f2t", "--type", "sup"]).contains("supports"));
+    assert!(ask(&demo(), &["qipu", "link", "add", "qp-h2v6", "sup"]).contains("supports"));
     assert!(ask(&demo(), &["qipu", "update", "qp-h2v6", "--type", "per"]).contains("permanent"));
     assert!(ask(&demo(), &["qipu", "setup", "cl"]).contains("claude"));
     assert_eq!(ask(&demo(), &["qipu", "man", "jour"]), "journal:Read today's journal, or add a line");

@@ -86,8 +86,8 @@ snapshots! {
         setup_list [human json records] "setup";
         setup_print [human json records] "setup|agents-md|--print";
         link_list [human json records] "link|list|qp-9f2t";
-        link_tree [human json records] "link|tree|qp-7d1x|--max-hops|2|--max-fanout|4";
-        link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--typed-only";
+        link_tree [human json records] "link|tree|qp-7d1x|--max-hops|2|--limit|21";
+        link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--via|typed";
         link_path [human json records] "link|path|qp-0k9z|qp-q8s2";
         export_links [json] "export|links|--walk|qp-o4l9|--max-hops|1";
         link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
@@ -132,7 +132,7 @@ snapshots! {
         review [human json records] "review|--today|2025-03-31";
         link_list [human json records] "link|list|links";
         link_tree [human json records] "link|tree|cycle-a";
-        link_path [human json records] "link|path|twice~2|deep-note|--no-inversion";
+        link_path [human json records] "link|path|twice~2|deep-note";
     }
 }
 

@@ -72,7 +72,7 @@ snapshots_on_a_terminal! {
     blocks_on_a_terminal: "research", "blocks",
         ["context", "--query", "fsync from last week", "--blocks", "top", "--limit", "3", "--today", "2025-03-31"];
     link_tree_on_a_terminal: "research", "link-tree",
-        ["link", "tree", "qp-9f2t", "--max-hops", "2", "--max-fanout", "4"];
+        ["link", "tree", "qp-9f2t", "--max-hops", "2", "--limit", "12"];
     tags_on_a_terminal: "research", "tags", ["status", "--tags"];
     doctor_on_a_terminal: "hostile", "doctor", ["doctor"];
     show_hostile_notes_on_a_terminal: "hostile", "show", ["show", "forged-records", "escapes", "--links"];

@@ -121,14 +121,14 @@ fn changes() -> Vec<(Vec<&'static str>, Vec<Part>)> {
             ],
         ),
         (
-            vec!["link", "add", "a", "b", "--type", "supports"],
+            vec!["link", "add", "a", "supports", "b"],
             vec![("a.md", "v}\r\n", "v}\r\nlinks:\r\n  - type: supports\r\n    id: b\r\nupdated: 2025-01-01\r\n")],
         ),
         (
             vec!["link", "add", "b", "n"],
             vec![front("---\nlinks:\n  - type: related\n    id: \"project:n\"\nupdated: 2025-01-01\n---\n# B")],
         ),
-        (vec!["compact", "b", "a"], vec![front("---\ncompacts: [a]\nupdated: 2025-01-01\n---\n# B")]),
+        (vec!["link", "add", "b", "compacts", "a"], vec![front("---\ncompacts: [a]\nupdated: 2025-01-01\n---\n# B")]),
         (
             vec!["supersede", "b", "a"],
             vec![
@@ -193,8 +193,8 @@ fn each_command_changes_its_bytes_and_no_others() {
 #[test]
 fn a_change_can_be_taken_back_to_the_byte() {
     let undone: [[&[&str]; 2]; 3] = [
-        [&["link", "add", "sub--c.mdx", "a", "--type", "supports"], &["link", "remove", "sub--c.mdx", "a"]],
-        [&["compact", "sub--c.mdx", "a"], &["compact", "sub--c.mdx", "a", "--undo"]],
+        [&["link", "add", "sub--c.mdx", "supports", "a"], &["link", "remove", "sub--c.mdx", "a"]],
+        [&["link", "add", "sub--c.mdx", "compacts", "a"], &["link", "remove", "sub--c.mdx", "compacts", "a"]],
         [
             &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"],
             &["update", "--where", "tag = y", "--untag", "y", "--tag", "x"],
@@ -265,7 +265,7 @@ fn a_file_with_toml_is_refused_in_every_dialect() {
         &["update", "o", "t", "--value", "5"],
         &["rename", "t", "N"],
         &["merge", "t", "o"],
-        &["compact", "t", "o"],
+        &["link", "add", "t", "compacts", "o"],
         &["supersede", "t", "o"],
         &["supersede", "o", "t"],
         &["link", "add", "t", "o"],
@@ -356,7 +356,7 @@ fn a_source_that_is_not_writable_is_never_changed() {
         &["capture", "--title", "Title"],
         &["journal", "An entry"],
         &["edit", "a"],
-        &["compact", "b", "a", "--undo"],
+        &["link", "remove", "b", "compacts", "a"],
         &["link", "remove", "a", "b"],
         &["load", pack.to_str().unwrap()],
         &["import", "obsidian", "docs", "--force"],

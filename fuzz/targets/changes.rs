@@ -38,7 +38,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
         15 => one(&["journal", text]),
         16 => one(&["update", "n0", "--body", text]),
         17 => one(&["anchor", "n0", text]),
-        _ => many(&["compact", "n0", "n1"]),
+        _ => many(&["link", "add", "n0", "compacts", "n1"]),
     }
 }
 

@@ -108,7 +108,7 @@ impl StoreClient {
         let link = LinkRequest {
             view: LinkView::List(id.to_string()),
             follow: Follow { is_raw: true, ..Follow::default() },
-            limits: WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 },
+            limits: WalkLimits { max_hops: 1, max_nodes: None, min_value: 0 },
             no_compaction: true,
         };
         Ok(page::links(id, &self.run(&Command::Link(link))?))

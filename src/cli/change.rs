@@ -26,7 +26,7 @@ struct FieldArgs {
 /// The fields that are not custom, and how each is set.
 pub(crate) const OWN_FIELDS: [(&str, &str); 8] = [
     ("id", "the id of a note never changes"),
-    ("links", "use `qipu link add ID ID --type TYPE`"),
+    ("links", "use `qipu link add ID TYPE ID`"),
     ("sources", "use --source URL"),
     ("summary", "use --summary TEXT"),
     ("tags", "use --tag TAG"),

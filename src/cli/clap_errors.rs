@@ -36,7 +36,11 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
 const CAPTURE: &str = "did you mean `qipu capture --title TITLE`? `qipu capture 'TEXT'` takes the title from the text";
 
 /// Words that are no command, and the hints with the calls that do what they ask for.
-const CALLS: [(&str, &str); 11] = [
+const CALLS: [(&str, &str); 12] = [
+    (
+        "compact",
+        "did you mean `qipu link add DIGEST compacts ID`? `qipu link remove DIGEST compacts ID` undoes it",
+    ),
     ("create", CAPTURE),
     ("diff", "did you mean `qipu history --since REV`?"),
     ("graph", export::WORDS),
@@ -63,6 +67,20 @@ const OTHER_FLAGS: [(&str, &[&str]); 10] = [
     ("top-k", &["limit"]),
     ("tokens", &["max-tokens"]),
 ];
+
+/// Flags that commands had, each with a flag or value that a command of today has in their place, and the hint.
+const FORMER_FLAGS: [(&str, &str, &str); 8] = [
+    ("exclude-type", "via", "name the types to follow: `--via TYPE,TYPE`"),
+    ("inline-only", "via", "did you mean `--via inline`?"),
+    ("max-fanout", "via", "`--limit N` and a budget bound the notes"),
+    ("no-inversion", "via", "`--direction out` shows links as they are written, from the other note"),
+    ("open", "title", "a title without a text opens your editor, on a terminal"),
+    ("type", "rest", TYPE_OF_LINK),
+    ("type", "via", "did you mean `--via TYPE`?"),
+    ("typed-only", "via", "did you mean `--via typed`?"),
+];
+
+const TYPE_OF_LINK: &str = "the type stands between the notes, as in `qipu link add ID supports NEW`";
 
 /// The least Jaro similarity, 0 to 1, of a command that is suggested.
 const MIN_SIMILARITY: f64 = 0.75;
@@ -179,6 +197,10 @@ fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString
 fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: &[OsString]) -> Option<String> {
     let given = text_of(error, ContextKind::InvalidArg)?;
     let name = given.trim_start_matches('-');
+    let has = |own: &str| command.get_arguments().any(|arg| arg.get_id() == own);
+    if let Some((.., hint)) = FORMER_FLAGS.iter().find(|(former, own, _)| *former == name && has(own)) {
+        return Some((*hint).to_owned());
+    }
     let similar = similar_flag(root, command, name).map(|flag| meant(&format!("--{flag}")));
     if command.get_positionals().any(|arg| arg.get_id() == "words") {
         let context = root.find_subcommand("context").filter(|context| flags(context).any(|flag| flag == name));

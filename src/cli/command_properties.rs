@@ -62,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 48] = [
+const COMMANDS: [(&str, &[CommandProperty]); 47] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -92,7 +92,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 48] = [
     ("update", SAVES_TEXT),
     ("rename", SAVES_TEXT),
     ("merge", CHANGES),
-    ("compact", CHANGES),
     ("supersede", CHANGES),
     ("anchor", CHANGES),
     ("delete", CHANGES),
@@ -235,7 +234,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 28] = [
+    const WORDS: [(&str, &str); 27] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "x"),
@@ -255,7 +254,6 @@ mod tests {
         ("update", "x --value 1"),
         ("rename", "x y"),
         ("merge", "x y"),
-        ("compact", "x y"),
         ("supersede", "x y"),
         ("anchor", "x y"),
         ("delete", "x"),

@@ -27,7 +27,7 @@ pub(super) enum ExportSub {
     /// Write notes and their links as JSON, for programs that draw or count them
     #[command(mut_args = reword, after_help = examples!(
         "qipu export links",
-        "qipu export links links.json --typed-only",
+        "qipu export links links.json --via typed",
     ))]
     Links(LinksArgs),
     /// Write the passages of all notes for a search engine, one JSON object a line
@@ -56,8 +56,7 @@ pub(super) struct LinksArgs {
 fn reword(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "direction" => arg.help("The direction in which --walk follows links"),
-        "kinds" => arg.help("Only links of this type, also in walks (repeatable)"),
-        "except_kinds" => arg.help("Exclude links of this type, also in walks (repeatable)"),
+        "via" => arg.help("Only links of this type, also in walks; `typed`: those in frontmatter, `inline`: those in bodies"),
         _ => arg,
     }
 }

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::examples::examples;
 use super::globals::Invocation;
 use crate::graph::{Follow, WalkLimits};
-use crate::request::{Action, Command, LinkRequest, LinkView, count, value, whole};
+use crate::request::{Action, Command, LinkRequest, LinkView, count, value};
 
 /// The most hops of a tree and of a path by default.
 const TREE_HOPS: usize = 3;
@@ -14,7 +14,7 @@ const PATH_HOPS: usize = 10;
 #[derive(Debug, Subcommand)]
 pub(super) enum LinkSub {
     /// Show the links of a note
-    #[command(after_help = examples!("qipu link list ID", "qipu link list ID --direction in --typed-only"))]
+    #[command(after_help = examples!("qipu link list ID", "qipu link list ID --direction in --via typed"))]
     List {
         /// The note
         id: String,
@@ -24,8 +24,8 @@ pub(super) enum LinkSub {
     /// Show the notes around a note as a tree
     #[command(after_help = examples!(
         "qipu link tree ID",
-        "qipu link tree ID --max-hops 2 --max-fanout 5",
-        "qipu link tree ID --type supports",
+        "qipu link tree ID --max-hops 2 --limit 20",
+        "qipu link tree ID --via supports,refines",
     ))]
     Tree {
         /// The root of the tree
@@ -37,7 +37,7 @@ pub(super) enum LinkSub {
         links: LinkArgs,
     },
     /// Show a shortest path between two notes
-    #[command(after_help = examples!("qipu link path ID ID", "qipu link path ID ID --typed-only"))]
+    #[command(after_help = examples!("qipu link path ID ID", "qipu link path ID ID --via typed"))]
     Path {
         /// The first note of the path
         from: String,
@@ -49,29 +49,41 @@ pub(super) enum LinkSub {
         #[command(flatten)]
         links: LinkArgs,
     },
-    /// Add a typed link to a note's frontmatter
-    #[command(after_help = examples!("qipu link add ID ID", "qipu link add ID ID --type supports"))]
-    Add {
-        /// The note that gets the link
-        from: String,
-        /// The note it links to
-        to: String,
-        /// The link's type: related, derived-from, supports, contradicts, part-of, same-as, alias-of, follows,
-        /// answers, refines, the inverse of one of these, or one of [link-types] in the store's config.toml
-        #[arg(long = "type", value_name = "TYPE", default_value = "related")]
-        kind: String,
-    },
-    /// Remove typed links from one note to another
-    #[command(after_help = examples!("qipu link remove ID ID", "qipu link remove ID ID --type supports"))]
-    Remove {
-        /// The note that has the link
-        from: String,
-        /// The note it links to
-        to: String,
-        /// Only links of this type
-        #[arg(long = "type", value_name = "TYPE")]
-        kind: Option<String>,
-    },
+    /// Add typed links to a note's frontmatter
+    #[command(override_usage = "qipu link add [OPTIONS] <ID> [TYPE] <ID>...", after_help = examples!(
+        "qipu link add ID ID",
+        "qipu link add ID supports ID",
+        "qipu link add DIGEST compacts ID ID",
+    ))]
+    Add(LinkWords),
+    /// Remove typed links from one note to others
+    #[command(override_usage = "qipu link remove [OPTIONS] <ID> [TYPE] <ID>...", after_help = examples!(
+        "qipu link remove ID ID",
+        "qipu link remove ID supports ID",
+    ))]
+    Remove(LinkWords),
+}
+
+/// A link as it is said: a note, a type, and notes.
+#[derive(Debug, Args)]
+pub(super) struct LinkWords {
+    /// The note that has the link
+    #[arg(value_name = "ID")]
+    from: String,
+    /// The notes it links to; of several words the first is the type: related (the type of a new link without one),
+    /// derived-from, supports, contradicts, part-of, same-as, alias-of, follows, answers, refines, the inverse of one
+    /// of these, supersedes, compacts (the note is then shown in place of the others), or one of [link-types] in the
+    /// store's config.toml
+    #[arg(required = true, value_name = "TYPE or ID")]
+    rest: Vec<String>,
+}
+
+impl LinkWords {
+    /// Splits the words into the note, the type and the notes it links to.
+    fn split(mut self) -> (String, Option<String>, Vec<String>) {
+        let kind = (self.rest.len() > 1).then(|| self.rest.remove(0));
+        (self.from, kind, self.rest)
+    }
 }
 
 /// Which links are followed, and how far.
@@ -80,15 +92,9 @@ pub(super) enum LinkSub {
 pub(super) struct LinkArgs {
     #[command(flatten)]
     follow: Follow,
-    /// Show incoming links as they are written, not under their inverse type
-    #[arg(long)]
-    no_inversion: bool,
     /// Maximum number of notes
     #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_nodes: Option<usize>,
-    /// Maximum number of notes reached from each note
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
-    max_fanout: Option<usize>,
     /// Only notes with at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = value)]
     min_value: u8,
@@ -112,24 +118,23 @@ fn hops(text: &str) -> Result<usize, String> {
 impl LinkSub {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Command {
         let (view, max_hops, links) = match self {
-            Self::Add { from, to, kind } => {
+            Self::Add(words) => {
+                let (from, kind, to) = words.split();
                 return invocation.change(Action::AddLink { from, to, kind, is_generated: false });
             }
-            Self::Remove { from, to, kind } => return invocation.change(Action::RemoveLink { from, to, kind }),
+            Self::Remove(words) => {
+                let (from, kind, to) = words.split();
+                return invocation.change(Action::RemoveLink { from, to, kind });
+            }
             Self::List { id, links } => (LinkView::List(id), 1, links),
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
         Command::Link(LinkRequest {
             view,
-            limits: WalkLimits {
-                max_hops,
-                max_nodes: links.max_nodes,
-                max_fanout: links.max_fanout,
-                min_value: links.min_value,
-            },
+            limits: WalkLimits { max_hops, max_nodes: links.max_nodes, min_value: links.min_value },
             no_compaction: links.no_compaction,
-            follow: Follow { is_raw: links.no_inversion, ..links.follow },
+            follow: links.follow,
         })
     }
 }

@@ -153,24 +153,13 @@ pub(super) enum Subcommands {
         /// The note to merge into it; its file is deleted
         from: String,
     },
-    /// Show a digest in place of notes
-    #[command(after_help = examples!("qipu compact ID ID"))]
-    Compact {
-        /// The digest
-        digest: String,
-        /// The notes that it replaces
-        #[arg(required = true, value_name = "ID")]
-        ids: Vec<String>,
-        /// Stop replacing them
-        #[arg(long)]
-        undo: bool,
-    },
-    /// Replace a note that no longer holds
-    #[command(after_help = examples!("qipu supersede OLD NEW", "qipu supersede OLD NEW --dry-run"))]
+    /// Replace notes that no longer hold
+    #[command(after_help = examples!("qipu supersede OLD NEW", "qipu supersede OLD OLD NEW --dry-run"))]
     Supersede {
-        /// The note that no longer holds
-        old: String,
-        /// The note that replaces it
+        /// The notes that no longer hold
+        #[arg(required = true, value_name = "OLD")]
+        old: Vec<String>,
+        /// The note that replaces them
         new: String,
     },
     /// Record which code a note is about
@@ -286,7 +275,6 @@ impl Subcommands {
             Self::Update(args) => args.into_command(invocation)?,
             Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
-            Self::Compact { digest, ids, undo } => invocation.change(Action::Compact { digest, ids, is_undone: undo }),
             Self::Supersede { old, new } => invocation.change(Action::Supersede { old, new }),
             Self::Anchor { id, target } => invocation.change(Action::Anchor { id, target }),
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),

@@ -6,7 +6,7 @@ use crate::context::{Session, edge_entry};
 use crate::error::Error;
 use crate::graph::{Compactions, Direction, Edge, Follow, Reached, WalkLimits, other_end};
 use crate::note::NoteId;
-use crate::report::{Entry, EntryRole, LINKS_LEFT_OUT, NoteEntry, Report, ReportHead, RowValue, layout};
+use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, RowValue, layout};
 use crate::request::{LinkRequest, LinkView};
 use crate::store::{NoteIdx, Store};
 
@@ -39,10 +39,7 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let graph = session.graph().compacted(&digests);
             let walk = graph.walk(position, follow, &request.limits);
             let max_hops = request.limits.max_hops;
-            let mut facts = vec![("root", RowValue::name(&root)), direction, ("max_hops", RowValue::Count(max_hops))];
-            if walk.links_left_out > 0 {
-                facts.push((LINKS_LEFT_OUT, RowValue::Count(walk.links_left_out)));
-            }
+            let facts = vec![("root", RowValue::name(&root)), direction, ("max_hops", RowValue::Count(max_hops))];
             let layout = if max_hops == 0 { &layout::LINK_ROOT } else { &layout::LINK_TREE };
             (layout, facts, entries(&walk.reached), walk.matched, walk.is_limited())
         }
@@ -71,11 +68,7 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
 
 /// Tells whether only some links are followed, so that those without a target are left out.
 fn is_narrowed(follow: &Follow) -> bool {
-    follow.direction == Direction::In
-        || !follow.kinds.is_empty()
-        || !follow.except_kinds.is_empty()
-        || follow.is_typed_only
-        || follow.is_inline_only
+    follow.direction == Direction::In || !follow.via.is_empty()
 }
 
 /// Returns the entries of the notes that were reached, each with the links by which it was.

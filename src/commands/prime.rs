@@ -35,7 +35,7 @@ const COMMANDS: [(&str, &str); 8] = [
         "make a note of the lines that follow, up to QIPU_END, which no line of the text may be, else the shell runs the \
          rest; prints its id first (in double quotes the shell would run backticks)",
     ),
-    ("qipu link add ID ID --type supports", "link a new note to an existing one"),
+    ("qipu link add ID supports ID", "link a new note to an existing one"),
     ("qipu supersede OLD NEW", "show a new note in place of one that no longer holds"),
     ("qipu journal - <<'QIPU_END'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),

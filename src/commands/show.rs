@@ -33,7 +33,7 @@ pub(super) fn run(request: &ShowRequest, session: &Session<'_>) -> Result<Report
 
 /// Returns the links of the note at `position` in both directions. `entry_index`: the index of the note's entry.
 fn link_entries(store: &Store, graph: &Graph<'_>, position: NoteIdx, entry_index: usize) -> Vec<Entry> {
-    let limits = WalkLimits { max_hops: 1, max_nodes: None, max_fanout: None, min_value: 0 };
+    let limits = WalkLimits { max_hops: 1, max_nodes: None, min_value: 0 };
     let walk = graph.walk(position, &Follow::default(), &limits);
     let notes = store.notes();
     let has_several = store.has_several_collections();

@@ -290,7 +290,7 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.
     fn choose_around(&mut self, roots: &[NoteIdx]) {
-        let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, max_fanout: None, min_value: 0 };
+        let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, min_value: 0 };
         let mut reached: Vec<(usize, NoteIdx)> = Vec::new();
         for root in roots {
             let walk = self.session.graph().walk(*root, &self.selectors.follow, &limits);

@@ -8,11 +8,8 @@ use rayon::prelude::*;
 
 use super::adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
 use super::{NameIndex, PathTarget};
-use crate::note::{COLLECTION_MARK, EncodedTarget};
+use crate::note::{COLLECTION_MARK, EncodedTarget, RELATED};
 use crate::store::{NoteHandle, NoteIdx};
-
-/// The type of an inline link.
-const RELATED: &str = "related";
 
 /// The number of notes that one task resolves.
 const RUN_LENGTH: usize = 512;

@@ -91,18 +91,10 @@ pub struct Follow {
     /// The direction in which links are followed
     #[arg(long, value_name = "WAY", default_value = "both")]
     pub direction: Direction,
-    /// Only links of this type, as shown (repeatable)
-    #[arg(long = "type", value_name = "TYPE")]
-    pub kinds: Vec<String>,
-    /// Exclude links of this type, as shown (repeatable)
-    #[arg(long = "exclude-type", value_name = "TYPE")]
-    pub except_kinds: Vec<String>,
-    /// Only links in frontmatter
-    #[arg(long = "typed-only", conflicts_with = "is_inline_only")]
-    pub is_typed_only: bool,
-    /// Only links in bodies
-    #[arg(long = "inline-only")]
-    pub is_inline_only: bool,
+    /// Only links of this type, as shown; `typed`: those in frontmatter, `inline`: those in bodies (repeatable, or
+    /// comma-separated)
+    #[arg(long, value_name = "TYPE", value_delimiter = ',')]
+    pub via: Vec<String>,
     /// Whether incoming links keep their stored direction and type instead of appearing under the inverse type.
     #[arg(skip)]
     pub is_raw: bool,
@@ -110,11 +102,12 @@ pub struct Follow {
 
 impl Follow {
     fn matches(&self, kind: &str, sources: EdgeSources) -> bool {
-        let has = |kinds: &[String]| kinds.iter().any(|have| have == kind);
-        (self.kinds.is_empty() || has(&self.kinds))
-            && !has(&self.except_kinds)
-            && (!self.is_typed_only || sources.is_typed)
-            && (!self.is_inline_only || sources.is_inline)
+        let is_wanted = |via: &String| match via.as_str() {
+            "typed" => sources.is_typed,
+            "inline" => sources.is_inline,
+            via => via == kind,
+        };
+        self.via.is_empty() || self.via.iter().any(is_wanted)
     }
 }
 
@@ -220,9 +213,7 @@ impl<'a> Graph<'a> {
 
     /// Tells whether `follow` selects a link when seen from its source or from its target.
     pub fn is_followed(&self, edge: &Edge<'_>, follow: &Follow) -> bool {
-        let is_followed_back =
-            || !follow.kinds.is_empty() && follow.matches(&self.types.inverse(&edge.kind), edge.sources);
-        follow.matches(&edge.kind, edge.sources) || is_followed_back()
+        follow.matches(&edge.kind, edge.sources) || follow.matches(&self.types.inverse(&edge.kind), edge.sources)
     }
 
     /// Returns the notes that link to a note, in the order of their ids, a note with several links several times.

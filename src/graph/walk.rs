@@ -12,15 +12,13 @@ pub struct WalkLimits {
     pub max_hops: usize,
     /// The largest number of notes, the root included.
     pub max_nodes: Option<usize>,
-    /// The largest number of notes first reached from one note.
-    pub max_fanout: Option<usize>,
     /// The least value of a note, 0 to 100; the root is exempt.
     pub min_value: u8,
 }
 
 impl WalkLimits {
-    fn without_counts(&self) -> Self {
-        Self { max_nodes: None, max_fanout: None, ..*self }
+    fn without_count(&self) -> Self {
+        Self { max_nodes: None, ..*self }
     }
 }
 
@@ -42,16 +40,14 @@ pub struct Reached<'g> {
 pub struct Walk<'g> {
     /// The notes reached.
     pub reached: Vec<Reached<'g>>,
-    /// The number of notes without `max_nodes` and `max_fanout`.
+    /// The number of notes without `max_nodes`.
     pub matched: usize,
-    /// The number of links between the notes reached that a walk without these limits would have found.
-    pub links_left_out: usize,
 }
 
 impl Walk<'_> {
-    /// Tells whether `max_nodes` or `max_fanout` excluded a note or a link.
+    /// Tells whether `max_nodes` excluded a note.
     pub fn is_limited(&self) -> bool {
-        self.reached.len() < self.matched || self.links_left_out > 0
+        self.reached.len() < self.matched
     }
 }
 
@@ -60,20 +56,15 @@ impl Graph<'_> {
     pub fn walk(&self, root: NoteIdx, follow: &Follow, limits: &WalkLimits) -> Walk<'_> {
         let (reached, has_refused) = self.walk_to(root, None, follow, limits);
         if !has_refused {
-            return Walk { matched: reached.len(), reached, links_left_out: 0 };
+            return Walk { matched: reached.len(), reached };
         }
-        // A note excluded on one way may be reached on a longer one; the notes and links behind it may then be too far.
-        // Only a second walk gives the counts.
-        let all = self.walk_to(root, None, follow, &limits.without_counts()).0;
-        let notes: HashSet<NoteIdx> = reached.iter().map(|step| step.note).collect();
-        let is_between = |edge: &&Edge<'_>| notes.contains(&edge.from) && notes.contains(&edge.to);
-        let between = all.iter().flat_map(|step| &step.edges).filter(is_between).count();
-        let shown: usize = reached.iter().map(|step| step.edges.len()).sum();
-        Walk { reached, matched: all.len(), links_left_out: between.saturating_sub(shown) }
+        // Only a second walk gives the number of notes.
+        let all = self.walk_to(root, None, follow, &limits.without_count()).0;
+        Walk { reached, matched: all.len() }
     }
 
     /// Finds a shortest path. `None` if there is none within the limits; the flag then tells whether one exists without
-    /// `max_nodes` and `max_fanout`.
+    /// `max_nodes`.
     pub fn path(
         &self,
         from: NoteIdx,
@@ -83,7 +74,7 @@ impl Graph<'_> {
     ) -> (Option<Vec<Reached<'_>>>, bool) {
         let (reached, has_refused) = self.walk_to(from, Some(to), follow, limits);
         let Some(mut position) = reached.iter().position(|step| step.note == to) else {
-            let without = || self.walk_to(from, Some(to), follow, &limits.without_counts()).0;
+            let without = || self.walk_to(from, Some(to), follow, &limits.without_count()).0;
             return (None, has_refused && without().iter().any(|step| step.note == to));
         };
         let mut path = vec![position];
@@ -119,7 +110,6 @@ impl Graph<'_> {
             position_of: HashMap::from([(root, 0)]),
             used: HashSet::new(),
             has_refused: false,
-            refused_edges: Vec::new(),
             reached: vec![Reached { note: root, hop: 0, parent: None, edges: Vec::new() }],
         };
         let mut first_of_hop = 0;
@@ -135,7 +125,7 @@ impl Graph<'_> {
             walker.end_hop(end);
             first_of_hop = end;
         }
-        walker.end()
+        (walker.reached, walker.has_refused)
     }
 }
 
@@ -148,17 +138,14 @@ struct Walker<'g, 'a, 'f> {
     position_of: HashMap<NoteIdx, usize>,
     /// The stored links already shown at a note of the walk.
     used: HashSet<LinkKey>,
-    /// Whether a limit excluded a note on at least one way.
+    /// Whether the limit of notes excluded one on at least one way.
     has_refused: bool,
-    /// Edges to notes that `max_fanout` excluded on that way.
-    refused_edges: Vec<Edge<'g>>,
     reached: Vec<Reached<'g>>,
 }
 
 impl<'g> Walker<'g, '_, '_> {
     fn expand(&mut self, position: usize, hop: usize) {
         let from = self.reached[position].note;
-        let mut added = 0;
         for (edge, link) in self.graph.edges_at(from, self.follow) {
             let other = other_end(&edge, from);
             let is_end = self.goal == Some(other) || self.reached[0].note == other;
@@ -170,15 +157,6 @@ impl<'g> Walker<'g, '_, '_> {
             if other_position.is_some_and(|earlier| *earlier < position) && self.is_seen_from_both() {
                 continue;
             }
-            let is_new = other_position.is_none();
-            if is_new && self.limits.max_fanout.is_some_and(|max_nodes| added >= max_nodes) {
-                self.has_refused = true;
-                if self.used.insert(link) {
-                    self.refused_edges.push(edge);
-                }
-                continue;
-            }
-            added += usize::from(is_new);
             let other_position = self.position_in_walk(other, position, hop);
             if self.used.insert(link) {
                 add_edge(&mut self.reached[position.max(other_position)].edges, edge);
@@ -213,18 +191,6 @@ impl<'g> Walker<'g, '_, '_> {
         for (position, reached) in self.reached.iter().enumerate().skip(start) {
             self.position_of.insert(reached.note, position);
         }
-    }
-
-    /// Ends the walk. Edges refused by `max_fanout` are added to the notes that were reached on another way.
-    fn end(mut self) -> (Vec<Reached<'g>>, bool) {
-        for edge in std::mem::take(&mut self.refused_edges) {
-            let positions = self.position_of.get(&edge.from).zip(self.position_of.get(&edge.to));
-            let later = positions.map(|(from, to)| *from.max(to)).and_then(|position| self.reached.get_mut(position));
-            if let Some(later) = later {
-                add_edge(&mut later.edges, edge);
-            }
-        }
-        (self.reached, self.has_refused)
     }
 }
 

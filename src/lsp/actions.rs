@@ -21,9 +21,6 @@ const REPAIRABLE: [&str; 3] = ["code-moved", "frontmatter-broken", "no-id"];
 /// The most similar notes to which links are proposed.
 const MAX_SIMILAR: usize = 3;
 
-/// The type of links to similar notes.
-const RELATED: &str = "related";
-
 /// Returns what can be done at a position. An action that can't be planned is not offered.
 pub(super) fn actions(view: &View<'_>, params: CodeActionParams) -> Result<Option<Vec<CodeAction>>, Error> {
     let uri = params.text_document.uri;
@@ -150,7 +147,7 @@ fn supersede(view: &View<'_>, at: &NamedAt) -> Option<CodeAction> {
         return None;
     }
     let title = format!("Mark “{}” as superseded by this note", abbreviated(old.title()));
-    planned(view, at.note, title, Action::Supersede { old: old_id, new: new_id })
+    planned(view, at.note, title, Action::Supersede { old: vec![old_id], new: new_id })
 }
 
 /// Returns the actions that link a note to those that `qipu search --like` lists.
@@ -162,7 +159,7 @@ fn links_to_similar(view: &View<'_>, note: NoteIdx) -> Vec<CodeAction> {
     let link = |other: &crate::store::NoteHandle| {
         let title = format!("Link to “{}”", abbreviated(other.title()));
         let (from, to) = (view.handle(note).id.local().to_owned(), other.id.to_string());
-        let add = Action::AddLink { from, to, kind: RELATED.to_owned(), is_generated: false };
+        let add = Action::AddLink { from, to: vec![to], kind: None, is_generated: false };
         planned(view, note, title, add)
     };
     report.note_entries_mut().filter_map(|entry| link(&entry.note)).collect()

@@ -256,8 +256,8 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
 fn link(arguments: &mut Arguments) -> Result<Action, Error> {
     Ok(Action::AddLink {
         from: arguments.required_text("from")?,
-        to: arguments.required_text("to")?,
-        kind: arguments.required_text("type")?,
+        to: vec![arguments.required_text("to")?],
+        kind: Some(arguments.required_text("type")?),
         is_generated: true,
     })
 }

@@ -8,9 +8,15 @@ pub const SUPERSEDES: &str = "supersedes";
 /// See [`SUPERSEDES`].
 pub const SUPERSEDED_BY: &str = "superseded-by";
 
+/// The type of inline links, and of links without one.
+pub const RELATED: &str = "related";
+
+/// The field of a digest with the notes in whose place it is shown; in calls, the type of a link to them.
+pub const COMPACTS: &str = "compacts";
+
 /// The link types of every store, each with its inverse.
 const BUILT_IN: [(&str, &str); 11] = [
-    ("related", "related"),
+    (RELATED, RELATED),
     ("derived-from", "source-of"),
     ("supports", "supported-by"),
     ("contradicts", "contradicted-by"),

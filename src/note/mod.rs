@@ -69,7 +69,7 @@ pub use inline_links::{EncodedTarget, InlineLink};
 pub(crate) use inline_styles::{InlineStyle, StyleSet};
 pub(crate) use inline_tags::inline_tags;
 pub use language::Language;
-pub use link_types::{LinkTypes, SUPERSEDED_BY, SUPERSEDES};
+pub use link_types::{COMPACTS, LinkTypes, RELATED, SUPERSEDED_BY, SUPERSEDES};
 pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};

@@ -213,11 +213,7 @@ impl Human<'_> {
                 "(no links)\n".to_owned()
             }
             AnswerFooter::NotesShown | AnswerFooter::LinksShown if shown.is_truncated => {
-                // A budget leaves out notes with further links, which nobody has counted.
-                let is_within = shown.notes == self.report.entries.len();
-                let links = Some(self.report.head.links_left_out()).filter(|links| is_within && *links > 0);
-                let links = links.map_or(String::new(), |links| format!(", {} left out", counted(links, "link")));
-                format!("({} of {} notes shown{links})\n", shown.notes, self.report.head.matched)
+                format!("({} of {} notes shown)\n", shown.notes, self.report.head.matched)
             }
             AnswerFooter::EntriesLeftOut if shown.is_truncated => "(output truncated)\n".to_owned(),
             AnswerFooter::NextSteps if self.report.entries.iter().any(is_new) => NEXT_STEPS.to_owned(),

@@ -244,12 +244,6 @@ impl ReportHead {
             .any(|(name, fact)| *name == "mode" && matches!(fact, RowValue::Name(mode) if mode == "create"))
     }
 
-    /// Returns the number of links between the notes of a walk that its limits leave out.
-    pub fn links_left_out(&self) -> usize {
-        let count = self.facts.iter().find(|(name, _)| *name == LINKS_LEFT_OUT).map(|(_, count)| count);
-        if let Some(RowValue::Count(count)) = count { *count } else { 0 }
-    }
-
     /// Returns the text for people in place of entries.
     pub fn empty_text(&self) -> String {
         // Limits may have ended the search for a path.
@@ -266,9 +260,6 @@ impl ReportHead {
         crate::store::shown_in(self.store.as_deref().unwrap_or_default(), path)
     }
 }
-
-/// The fact with the number of links between the notes of a walk that its limits leave out.
-pub const LINKS_LEFT_OUT: &str = "links_left_out";
 
 /// A tag, type or field that no note has.
 #[derive(Debug, Clone, PartialEq, Eq)]

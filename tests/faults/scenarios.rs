@@ -80,7 +80,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_pending, ..sampled("capture: after a crash", &["capture", "a thought"]) },
     sampled("rename", &["rename", "a", "Another title"]),
     notes("merge", &["merge", "b", "a"]),
-    notes("compact", &["compact", "c", "a", "b"]),
+    notes("compact", &["link", "add", "c", "compacts", "a", "b"]),
     notes("supersede", &["supersede", "a", "b"]),
     Scenario { prepare: with_git, ..notes("anchor", &["anchor", "a", "src/a.rs:2"]) },
     notes("delete", &["delete", "a", "d", "--force"]),
@@ -94,7 +94,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         )
     },
     notes("tasks done", &["tasks", "done", "e:7"]),
-    notes("link add", &["link", "add", "d", "b", "--type", "supports"]),
+    notes("link add", &["link", "add", "d", "supports", "b"]),
     notes("link remove", &["link", "remove", "c", "a"]),
     Scenario { prepare: with_defects, ..notes("doctor: --fix", &["doctor", "--fix"]) },
     Scenario { prepare: with_pending, ..notes("doctor: --fix after a crash", &["doctor", "--fix"]) },

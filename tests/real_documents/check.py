@@ -110,7 +110,7 @@ def check_notes(tree, project, source, details):
 
 def check_links(tree, project, source, paths, details):
     """Checks which notes link to which others."""
-    links = run(project, [*source, "export", "links", "--inline-only"])["links"]
+    links = run(project, [*source, "export", "links", "--via", "inline"])["links"]
     found = {(paths[link["from"]], paths[link["to"]]) for link in links}
     expect(tree, "links between documents", found, set(details["edges"]))
 

@@ -182,6 +182,6 @@ fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Com
 }
 
 fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
-    let limits = WalkLimits { max_hops: 3, max_nodes, max_fanout: None, min_value: 0 };
+    let limits = WalkLimits { max_hops: 3, max_nodes, min_value: 0 };
     Command::Link(LinkRequest { view, follow, limits, no_compaction: max_nodes.is_some() })
 }

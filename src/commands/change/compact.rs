@@ -1,12 +1,11 @@
-//! `qipu compact`: lets a digest replace notes in answers.
+//! `qipu link add DIGEST compacts ID`: lets a digest replace notes in answers.
 
 use super::{PlannedChange, plan_edits};
 use crate::error::Error;
 use crate::graph::{Compactions, NameIndex};
+use crate::note::COMPACTS;
 use crate::note::edit::Edit;
-use crate::store::{NoteIdx, Store};
-
-const FIELD: &str = "compacts";
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Plans the digest's new members.
 pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
@@ -21,7 +20,7 @@ pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Re
         }
         if let Some(other) = digests.digest_of(*member).filter(|other| *other != digest) {
             return Err(Error::usage(format!("`{}` is already a digest of `{id}`", notes[other].id))
-                .hint(format!("undo that first: `qipu compact --undo {} {id}`", notes[other].id)));
+                .hint(format!("undo that first: `qipu link remove {} compacts {id}`", notes[other].id)));
         }
         if digests.representative(digest) == *member {
             return Err(Error::usage(format!(
@@ -30,21 +29,13 @@ pub(super) fn plan(store: &Store, now: &str, digest: &str, ids: &[String]) -> Re
         }
     }
     let is_new = |member: &&NoteIdx| digests.digest_of(**member) != Some(digest);
-    let edit = |member: &NoteIdx| Edit::AddItem { key: FIELD, text: notes[*member].id.to_string() };
+    let edit = |member: &NoteIdx| Edit::AddItem { key: COMPACTS, text: notes[*member].id.to_string() };
     let edits: Vec<Edit> = members.iter().filter(is_new).map(edit).collect();
     Ok(vec![plan_edits(store, &notes[digest], &edits, now)?])
 }
 
-/// Plans that the digest no longer replaces the notes, whichever of their names it uses.
-pub(super) fn plan_undo(store: &Store, now: &str, digest: &str, ids: &[String]) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve_to_change(digest)?];
-    let members = store.positions_to_change(ids)?;
-    let names = NameIndex::of(store);
-    let unwanted = note
-        .relations()
-        .compacts
-        .into_iter()
-        .filter(|name| names.resolve(name).is_some_and(|position| members.contains(&position)));
-    let edits: Vec<Edit> = unwanted.map(|name| Edit::RemoveItem { key: FIELD, text: name.to_owned() }).collect();
-    Ok(vec![plan_edits(store, note, &edits, now)?])
+/// Returns the edits by which a digest no longer replaces a note, whichever of its names it uses.
+pub(super) fn removals(names: &NameIndex<'_>, digest: &NoteHandle, member: NoteIdx) -> Vec<Edit> {
+    let unwanted = digest.relations().compacts.into_iter().filter(|name| names.resolve(name) == Some(member));
+    unwanted.map(|name| Edit::RemoveItem { key: COMPACTS, text: name.to_owned() }).collect()
 }

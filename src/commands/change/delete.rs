@@ -45,7 +45,7 @@ fn expect_unused(
     let id_of = |position: NoteIdx| store.notes()[position].id.as_str();
     if let Some(digest) = digest.map(id_of) {
         return Err(Error::new(ErrorKind::Failure, format!("`{digest}` is a digest of `{}`", note.id))
-            .hint(format!("run `qipu compact --undo {digest} {}` first, or use --force", note.id)));
+            .hint(format!("run `qipu link remove {digest} compacts {}` first, or use --force", note.id)));
     }
     if linking.is_empty() {
         return Ok(());

@@ -279,7 +279,7 @@ impl MergePlanner<'_> {
             let Some((new, old)) = new else { continue };
             let (into, from) = (&self.into.note.id, &self.from.note.id);
             let own = |id: &NoteId| if id == into { from.clone() } else { id.clone() };
-            let link = format!("qipu link remove {} {} --type {SUPERSEDES}", own(new), own(old));
+            let link = format!("qipu link remove {} {SUPERSEDES} {}", own(new), own(old));
             let message = format!("after this merge, `{new}` would supersede `{old}`");
             return Err(Error::new(ErrorKind::Failure, message)
                 .hint(format!("nothing was changed; `{link}` removes the link first")));

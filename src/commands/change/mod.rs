@@ -32,7 +32,7 @@ use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
-use crate::note::{InlineLink, MAX_BYTES, NoteId, conflict_line};
+use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, SUPERSEDES, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL};
 use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
@@ -167,8 +167,6 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
         Action::Rename { id, title } => rename::plan(store, now, id, title),
         Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
-        Action::Compact { digest, ids, is_undone: false } => compact::plan(store, now, digest, ids),
-        Action::Compact { digest, ids, is_undone: true } => compact::plan_undo(store, now, digest, ids),
         Action::Create { fields, is_generated, supersedes, .. } => {
             let changes = create::plan(store, request, fields, *is_generated, supersedes, agent)?;
             let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
@@ -180,7 +178,11 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Anchor { id, target } => anchor::plan(store, now, id, target),
         Action::Journal { day, text } => journal::plan(store, request, *day, text, agent),
-        Action::AddLink { from, to, kind, .. } => links::plan_add(store, now, from, to, kind),
+        Action::AddLink { from, to, kind, .. } => match kind.as_deref() {
+            Some(COMPACTS) => compact::plan(store, now, from, to),
+            Some(SUPERSEDES) if supersede::has_effect(store, from, to)? => supersede::plan(store, now, to, from),
+            kind => links::plan_add(store, now, from, to, kind),
+        },
         Action::RemoveLink { from, to, kind } => {
             let changes = links::plan_remove(store, now, from, to, kind.as_deref())?;
             let findings = supersede::without_successor(store, &changes);
@@ -212,8 +214,7 @@ fn has_new_words(action: &Action) -> bool {
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Delete { .. }
-        | Action::Merge { .. }
-        | Action::Compact { .. } => false,
+        | Action::Merge { .. } => false,
     }
 }
 
@@ -223,14 +224,14 @@ fn needs_all_notes(action: &Action) -> bool {
         Action::Delete { is_forced, .. } => !is_forced,
         Action::Merge { .. } | Action::Rename { .. } => true,
         Action::Update { filters, .. } => !filters.is_empty(),
-        Action::Compact { is_undone, .. } => !is_undone,
+        // Another digest of the notes may be among those that can't be read.
+        Action::AddLink { kind, .. } => kind.as_deref() == Some(COMPACTS),
         Action::Create { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
         | Action::Anchor { .. }
         | Action::CompleteTasks { .. }
         | Action::Journal { .. }
-        | Action::AddLink { .. }
         | Action::RemoveLink { .. } => false,
     }
 }

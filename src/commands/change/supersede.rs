@@ -1,5 +1,6 @@
-//! `qipu supersede`: says that a note replaces another, which no longer holds.
+//! `qipu supersede`: says that a note replaces others, which no longer hold.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::links::links_to;
@@ -13,23 +14,34 @@ use crate::note::{NoteId, SUPERSEDES, Status};
 use crate::report::DiagnosticEntry;
 use crate::store::{NoteHandle, NoteIdx, Store};
 
-/// Plans the link from the new note and the status of the old one.
-pub(super) fn plan(store: &Store, now: &str, old: &str, new: &str) -> Result<Vec<PlannedChange>, Error> {
-    let (old, new) = (store.resolve_to_change(old)?, store.resolve_to_change(new)?);
+/// Plans the links from the new note and the status of the old ones.
+pub(super) fn plan(store: &Store, now: &str, old: &[String], new: &str) -> Result<Vec<PlannedChange>, Error> {
+    let (mut replaced, new) = (store.positions_to_change(old)?, store.resolve_to_change(new)?);
+    let mut seen = HashSet::new();
+    replaced.retain(|old| seen.insert(*old));
     let notes = store.notes();
-    if old == new {
+    if replaced.contains(&new) {
         return Err(Error::usage("a note can't supersede itself"));
     }
     expect_in_force(&notes[new])?;
     let successions = Successions::as_written(notes);
-    if successions.supersedes(old, new) {
-        let (old, new) = (&notes[old].id, &notes[new].id);
+    if let Some(old) = replaced.iter().find(|old| successions.supersedes(**old, new)) {
+        let (old, new) = (&notes[*old].id, &notes[new].id);
         return Err(Error::usage(format!("`{new}` can't supersede `{old}`, which supersedes it")));
     }
-    let old_change = plan_old(store, &successions, now, old, Some(new))?;
-    let is_linked = links_to(store, &notes[new], &notes[old].id).any(|(kind, _)| kind == SUPERSEDES);
-    let link = if is_linked { Vec::new() } else { vec![link(&notes[old].id)] };
-    Ok(vec![plan_edits(store, &notes[new], &link, now)?, old_change])
+    let old_changes = replaced.iter().map(|old| plan_old(store, &successions, now, *old, Some(new)));
+    let old_changes = old_changes.collect::<Result<Vec<_>, Error>>()?;
+    let is_linked = |old: &&NoteIdx| links_to(store, &notes[new], &notes[**old].id).any(|(kind, _)| kind == SUPERSEDES);
+    let unlinked = replaced.iter().filter(|old| !is_linked(old));
+    let links: Vec<Edit> = unlinked.map(|old| link(&notes[*old].id)).collect();
+    Ok(std::iter::once(plan_edits(store, &notes[new], &links, now)?).chain(old_changes).collect())
+}
+
+/// Whether a link that is added changes the status of the notes it leads to: those of another collection keep theirs, and a
+/// draft replaces nothing until it is accepted.
+pub(super) fn has_effect(store: &Store, new: &str, old: &[String]) -> Result<bool, Error> {
+    let is_draft = store.notes()[store.resolve_to_change(new)?].status() == Some(Status::Draft);
+    Ok(!is_draft && old.iter().any(|old| store.resolve_to_change(old).is_ok()))
 }
 
 /// Plans the status of notes that a note which is created replaces. A draft replaces nothing until it is accepted.

@@ -1,7 +1,7 @@
 //! What the text of an architecture decision record says of its status, its date, and the records to which it relates.
 
 use super::super::source_links::document_path;
-use super::super::{NoteId, SUPERSEDED_BY, SUPERSEDES, Timestamp, join_path, title};
+use super::super::{NoteId, RELATED, SUPERSEDED_BY, SUPERSEDES, Timestamp, join_path, title};
 
 /// The words of records for relations, each with its link type.
 const RELATIONS: [(&str, &str); 17] = [
@@ -23,7 +23,6 @@ const RELATIONS: [(&str, &str); 17] = [
     ("related to", "related"),
     ("see also", "related"),
 ];
-const RELATED: &str = "related";
 
 /// The words for a status, each with the status of the note.
 const STATUSES: [(&str, &str); 10] = [
