@@ -173,7 +173,7 @@ fn points(words: &[&str]) -> Vec<Point> {
 const CALLS: [&[&str]; 6] = [
     &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
     &["qipu", "update", "b", "a", "c", "--value", "7", "--today", "2025-03-01"],
-    &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
+    &["qipu", "update", "a", "--title", "Another title", "--today", "2025-03-01"],
     &["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--today", "2025-03-01"],
     &["qipu", "merge", "b", "a", "--today", "2025-03-01"],
     &["qipu", "delete", "a", "--force"],
@@ -274,7 +274,7 @@ fn a_command_waits_only_for_the_notes_that_its_plan_depends_on() {
         (&["review", "--kind", "code", "--fix"], a, 0),
         // They depend on all notes.
         (&["delete", "d"], a, 1),
-        (&["rename", "a", "Another title"], b, 1),
+        (&["update", "a", "--title", "Another title"], b, 1),
         (&["merge", "b", "a"], c, 1),
         (&["update", "--where", "tag = x", "--untag", "x", "--tag", "y"], b, 1),
         (&["doctor", "--fix"], b, 1),
@@ -282,7 +282,7 @@ fn a_command_waits_only_for_the_notes_that_its_plan_depends_on() {
         (&["load", "PACK", "--strategy", "overwrite"], attached, 1),
         // Readers and dry runs never wait.
         (&["list"], a, 0),
-        (&["rename", "a", "Another title", "--dry-run"], a, 0),
+        (&["update", "a", "--title", "Another title", "--dry-run"], a, 0),
     ] {
         let words: Vec<&str> = ["qipu"].iter().chain(words).copied().collect();
         let (count, result) = pauses(&words, saved);

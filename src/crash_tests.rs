@@ -82,7 +82,7 @@ fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
     let calls: [&[&str]; 7] = [
         &["qipu", "update", "a", "--tag", "new", "--today", "2025-03-01"],
         &["qipu", "update", "a", "b", "c", "--value", "7", "--today", "2025-03-01"],
-        &["qipu", "rename", "a", "Another title", "--today", "2025-03-01"],
+        &["qipu", "update", "a", "--title", "Another title", "--today", "2025-03-01"],
         &["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--today", "2025-03-01"],
         &["qipu", "delete", "a", "--force"],
         &["qipu", "delete", "a", "c", "--force"],
@@ -159,7 +159,11 @@ fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_fi
         let dir = documents();
         let lived = call(dir.path(), &words, Some(points));
         // The next writer creates a document, and changes no other.
-        assert!(call(dir.path(), &["qipu", "capture", "--title", "New", "--to", "docs", "--today", "2025-03-02"], None));
+        assert!(call(
+            dir.path(),
+            &["qipu", "capture", "--title", "New", "--to", "docs", "--today", "2025-03-02"],
+            None
+        ));
         let found = texts_of_documents(dir.path());
         let finished: Vec<_> = found.into_iter().filter(|(name, _)| name != "new.md").collect();
         nothing += usize::from(finished == before);

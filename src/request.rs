@@ -962,6 +962,8 @@ pub enum Action {
         body_edit: Option<BodyEdit>,
         /// Whether a program changes them. With new words, a note loses the fields that vouch for the old ones.
         is_generated: bool,
+        /// Whether the filters may select many notes.
+        is_confirmed: bool,
     },
     /// Add to the journal of a day.
     Journal { day: Date, text: String },
@@ -982,8 +984,6 @@ pub enum Action {
         /// Whether other notes may link to them.
         is_forced: bool,
     },
-    /// Change the title of a note, its file's name and the links to it.
-    Rename { id: String, title: String },
     /// Merge a note into another.
     Merge {
         /// The note to keep.
@@ -1006,12 +1006,6 @@ pub enum Action {
         /// Their successor.
         new: String,
     },
-    /// Record that a note refers to a file, a line or a symbol.
-    Anchor {
-        id: String,
-        /// `PATH`, `PATH:LINE` or `PATH#SYMBOL`; the path relative to the current directory.
-        target: String,
-    },
     /// Remove typed links.
     RemoveLink {
         /// The note that has the links.
@@ -1024,18 +1018,23 @@ pub enum Action {
 }
 
 impl Action {
+    /// Returns the change of the title of a note, and with it of its file's name and the links to it.
+    pub fn rename(id: String, title: String) -> Self {
+        let fields = NewFields { title: Some(title), ..NewFields::default() };
+        let (ids, filters) = (vec![id], Vec::new());
+        Self::Update { ids, filters, fields, body_edit: None, is_generated: false, is_confirmed: false }
+    }
+
     /// Returns the name of the command in answers.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Create { .. } => "create",
             Self::Update { .. } => "update",
             Self::Delete { .. } => "delete",
-            Self::Rename { .. } => "rename",
             Self::Merge { .. } => "merge",
             Self::CompleteTasks { .. } => "tasks.done",
             Self::Accept { .. } => "accept",
             Self::Supersede { .. } => "supersede",
-            Self::Anchor { .. } => "anchor",
             Self::Journal { .. } => "journal",
             Self::AddLink { .. } => "link.add",
             Self::RemoveLink { .. } => "link.remove",
@@ -1075,6 +1074,9 @@ pub struct NewFields {
     /// A summary of one or two sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
+    /// The code that it is about: a file, with a line or a symbol (repeatable)
+    #[arg(id = "code", long = "code", value_name = "PATH[:LINE|#SYMBOL]")]
+    pub codes: Vec<String>,
     /// The title.
     #[arg(skip)]
     pub title: Option<String>,

@@ -191,13 +191,13 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         18 => vec!["update", a, "--append", text],
         19 => vec!["update", a, "--replace", "Deploy the job", text],
         20 => vec!["update", a, "--section", "Steps", "--body", text],
-        21 => vec!["edit", a],
+        21 => vec!["update", a],
         22 => vec!["capture", "--title", text],
-        23 => vec!["rename", a, text],
+        23 => vec!["update", a, "--title", text],
         24 => vec!["merge", a, b],
         25 => vec!["supersede", a, b],
         26 => vec!["link", "add", a, "compacts", b],
-        27 => vec!["anchor", a, "docs/guide.md"],
+        27 => vec!["update", a, "--code", "docs/guide.md"],
         28 => vec!["link", "add", a, "supports", b],
         29 => vec!["link", "remove", a, b],
         30 => vec!["journal", text],
@@ -390,8 +390,8 @@ fn new_words_of_an_agent_are_vouched_for_by_nobody() {
         &["update", "n-rule", "--summary", "curl"],
         &["update", "n-rule", "--source", "https://curl.example/"],
         &["update", "n-rule", "--body", "curl", "--verified"],
-        &["rename", "n-rule", "curl"],
-        &["edit", "n-rule"],
+        &["update", "n-rule", "--title", "curl"],
+        &["update", "n-rule"],
         &["merge", "n-rule", "n-other"],
         &["load", "PACK", "--strategy", "overwrite"],
     ];
@@ -413,12 +413,12 @@ fn new_words_of_an_agent_are_vouched_for_by_nobody() {
         &["tasks", "done", "n-plan:10"],
         &["link", "add", "n-plan", "n-other"],
         &["update", "n-plan", "--status", "obsolete"],
-        &["rename", "n-rule", "curl"],
+        &["update", "n-rule", "--title", "curl"],
     ];
     for args in keeps {
         let world = World::new("");
         world.act(args, "").unwrap();
-        let id = if args[0] == "rename" { "n-other" } else { "n-plan" };
+        let id = if args.contains(&"--title") { "n-other" } else { "n-plan" };
         assert!(world.text_of(id).contains("human:ann"), "{args:?}: {}", world.text_of(id));
     }
     let world = World::new("");
@@ -440,10 +440,10 @@ fn new_words_of_an_agent_are_vouched_for_by_nobody() {
 fn a_draft_that_an_agent_renames_takes_no_name() {
     let world = World::new(HOLD);
     let accepted = world.text_of("n-rule");
-    assert!(world.act(&["rename", "n-rule", "Ours"], "").is_err());
+    assert!(world.act(&["update", "n-rule", "--title", "Ours"], "").is_err());
     assert_eq!(world.text_of("n-rule"), accepted);
     for title in ["Deploy notes", "Deploy last"] {
-        world.act(&["rename", "n-held", title], "").unwrap();
+        world.act(&["update", "n-held", "--title", title], "").unwrap();
     }
     let draft = world.text_of("n-held");
     assert!(draft.contains("aliases: [Deploy later]\n") && draft.contains("status: draft\n"), "{draft}");

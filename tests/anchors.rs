@@ -27,9 +27,9 @@ fn an_anchor_records_path_line_text_and_commit() {
     let head = repository.git(&["rev-parse", "HEAD"]);
     let head = head.trim();
     let before = repository.read_note("n1");
-    repository.ok(&["anchor", "n1", "src/a.rs#run"]);
-    repository.ok(&["anchor", "n1", "src/a.rs:4"]);
-    repository.ok(&["anchor", "n1", "./src/b.rs"]);
+    repository.ok(&["update", "n1", "--code", "src/a.rs#run"]);
+    repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
+    repository.ok(&["update", "n1", "--code", "./src/b.rs"]);
     let anchors = format!(
         "code:\n  - path: src/a.rs\n    symbol: run\n    line: 3\n    text: \"pub fn run(x: u8) {{\"\n    commit: {head}\n  \
          - path: src/a.rs\n    line: 4\n    text: \"    work(x);\"\n    commit: {head}\n  \
@@ -52,10 +52,10 @@ fn an_anchor_records_path_line_text_and_commit() {
     assert!(after.contains(&anchors), "{after}");
     assert_eq!(sorted(&after), sorted(&expected));
     // The same anchor again changes nothing; an item that is a text becomes an anchor.
-    repository.ok(&["anchor", "n1", "src/a.rs:4"]);
+    repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
     assert_eq!(read(), (1, after));
     repository.note("n2", "code: [\"src/a.rs:4\"]\n", "Text.");
-    repository.ok(&["anchor", "n2", "src/a.rs:4"]);
+    repository.ok(&["update", "n2", "--code", "src/a.rs:4"]);
     assert_eq!(repository.read_note("n2").matches("src/a.rs").count(), 1);
     assert!(repository.stale().is_empty());
 }
@@ -66,7 +66,7 @@ fn lines_with_tabs_are_recorded_as_they_are() {
     let repository = repository();
     repository.write("main.go", "func main() {\n\tgo\trun(1)\t\n}\n");
     repository.commit();
-    repository.ok(&["anchor", "n1", "main.go:2"]);
+    repository.ok(&["update", "n1", "--code", "main.go:2"]);
     assert!(repository.stale().is_empty());
     repository.write("main.go", "// New.\nfunc main() {\n\tgo\trun(1)\n}\n");
     assert_eq!(repository.stale(), ["n1: code-moved: `main.go:2` is now main.go:3"]);
@@ -101,10 +101,10 @@ fn an_anchor_on_a_symbol_sees_its_body() {
     repository.write("a.md", "# Guide\n\n## Limits of run\nThree.\n\n### Why\nIt is enough.\n\n## Next\n");
     repository.commit();
     for (path, ..) in LANGUAGES {
-        repository.ok(&["anchor", "n1", &format!("{path}#run")]);
+        repository.ok(&["update", "n1", "--code", &format!("{path}#run")]);
     }
-    repository.ok(&["anchor", "n1", "a.md#limits-of-run"]);
-    repository.ok(&["anchor", "n1", "a.rs:1"]);
+    repository.ok(&["update", "n1", "--code", "a.md#limits-of-run"]);
+    repository.ok(&["update", "n1", "--code", "a.rs:1"]);
     // An anchor of an earlier version has no hash: what it was is in the history.
     let without_hashes =
         |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.starts_with("    hash: ")).collect() };
@@ -160,7 +160,7 @@ fn references_that_are_not_compared_are_counted() {
     assert_eq!(answer, "Nothing to review.\n");
     assert!(warnings.starts_with("warning: 2 references could not be compared: "), "{warnings}");
     fs::write(dir.path().join(".qipu/notes/n1.md"), old.replace("See a.rs:2.", "Text.")).unwrap();
-    run(&["anchor", "n1", "a.rs#run"]);
+    run(&["update", "n1", "--code", "a.rs#run"]);
     assert_eq!(run(REVIEW_CODE), ("Nothing to review.\n".to_owned(), String::new()));
     fs::write(dir.path().join("a.rs"), "fn run() {\n    b();\n}\n").unwrap();
     let (answer, _) = run(REVIEW_CODE);
@@ -174,13 +174,13 @@ fn an_anchor_does_not_move_to_another_function() {
     let (a, b) = ("impl A {\n    fn new() {\n    }\n}\n", "impl B {\n    fn new() {\n    }\n}\n");
     repository.write("n.rs", &format!("{a}{b}"));
     repository.commit();
-    repository.ok(&["anchor", "n1", "n.rs#B::new"]);
+    repository.ok(&["update", "n1", "--code", "n.rs#B::new"]);
     assert!(repository.read_note("n1").contains("line: 6"));
-    let refused = repository.refused(&["anchor", "n1", "n.rs#C::new"]);
+    let refused = repository.refused(&["update", "n1", "--code", "n.rs#C::new"]);
     assert!(refused.contains("no line of `n.rs` is recognised as `C::new`\nhint: name the line"), "{refused}");
     // Without the type, it is now in one of two lines: not fixed.
     repository.note("n2", "", "Text.");
-    repository.ok(&["anchor", "n2", "n.rs#new"]);
+    repository.ok(&["update", "n2", "--code", "n.rs#new"]);
     repository.write("n.rs", &format!("\n{a}{b}"));
     let perhaps = "n2: code-moved: `n.rs#new` is perhaps now n.rs:3";
     assert_eq!(repository.stale(), ["n1: code-moved: `n.rs#B::new` is now n.rs:7", perhaps]);
@@ -219,7 +219,7 @@ fn an_anchor_is_refused_where_it_could_not_be_found_again() {
         ("src/a.rs:0", "`src/a.rs:0` names no file, line or symbol"),
         ("src/a.rs#a b", "`src/a.rs#a b` names no file, line or symbol"),
     ] {
-        let message = repository.refused(&["anchor", "n1", target]);
+        let message = repository.refused(&["update", "n1", "--code", target]);
         assert!(message.contains(reason), "{target}: {message}");
     }
     assert!(!repository.read_note("n1").contains("code:"));
@@ -230,7 +230,7 @@ fn an_anchor_is_refused_where_it_could_not_be_found_again() {
 fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
     let repository = repository();
     for target in ["src/a.rs#run", "src/a.rs:8", "src/b.rs:3"] {
-        repository.ok(&["anchor", "n1", target]);
+        repository.ok(&["update", "n1", "--code", target]);
     }
     repository.note(
         "n2",
@@ -361,7 +361,7 @@ fn a_hostile_repository_runs_and_shows_nothing() {
     fs::set_permissions(&trap, mode).unwrap();
     let trap = trap.to_str().unwrap();
     for target in ["src/a.rs#run", "src/a.rs:4", "src/b.rs:3"] {
-        repository.ok(&["anchor", "n1", target]);
+        repository.ok(&["update", "n1", "--code", target]);
     }
     repository.write("src/a.rs", "nothing\n");
     repository.write(".gitattributes", "* diff=evil filter=evil\n");
@@ -429,8 +429,8 @@ fn links_pipes_and_submodules_are_gone_and_never_read() {
 #[ignore = "needs git"]
 fn every_form_of_the_index_gives_the_same_answer() {
     let repository = repository();
-    repository.ok(&["anchor", "n1", "src/a.rs:4"]);
-    repository.ok(&["anchor", "n1", "src/b.rs:3"]);
+    repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
+    repository.ok(&["update", "n1", "--code", "src/b.rs:3"]);
     repository.write("src/a.rs", "nothing\n");
     let (findings, marked) = (repository.stale(), " stale=code");
     let context = || repository.ok(&["context", "--note", "n1", "--records"]);
@@ -455,9 +455,9 @@ fn about_lists_decisions_and_warnings_first_then_the_closest_reference() {
     let repository = repository();
     repository.note("n1", "value: 90\n", "The file src/a.rs is old.");
     repository.note("n2", "", "Text.");
-    repository.ok(&["anchor", "n2", "src/a.rs#run"]);
+    repository.ok(&["update", "n2", "--code", "src/a.rs#run"]);
     repository.note("n3", "", "Text.");
-    repository.ok(&["anchor", "n3", "src/a.rs:8"]);
+    repository.ok(&["update", "n3", "--code", "src/a.rs:8"]);
     repository.note("n4", "type: decision\n", "We keep `src/a.rs`.");
     repository.note("n5", "", "See src/b.rs.");
     repository.note("n6", "status: rejected\n", "See src/a.rs.");

@@ -113,7 +113,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             // The id or title of the other, if it could be read.
             &["update", "C", "--value", "7"],
             &["delete", "a"],
-            &["rename", "a", "Other"],
+            &["update", "a", "--title", "Other"],
             &["merge", "a", "c"],
             &["link", "add", "a", "compacts", "c"],
             &["update", "--where", "tag = x", "--untag", "x", "--tag", "z"],
@@ -498,44 +498,6 @@ fn a_pack_goes_through_a_pipe_and_one_that_is_no_text_is_refused() {
     };
     assert_eq!(load(&pack), (Some(0), Some(b"---\nid: a\n---\n\xff".to_vec())));
     assert_eq!(load(&[b"\xff", pack.as_slice()].concat()), (Some(3), None));
-}
-
-/// An editor gets the note's own file; `updated` follows what it changed, and no lock is held.
-#[test]
-fn a_note_is_edited_in_the_users_editor() {
-    let dir = store(&[
-        ("notes/a b.md", b"---\nid: a\ntitle: A # kept\n---\nOld text.\n"),
-        ("notes/c.md", b"---\nid: c\n---\n"),
-    ]);
-    let file = dir.path().join(".qipu/notes/a b.md");
-    let binary = env!("CARGO_BIN_EXE_qipu");
-    let edit = |name: &str, editor: &str, args: &[&str]| {
-        let script = dir.path().join("my editor.sh");
-        fs::write(&script, editor).unwrap();
-        let command = format!("sh \"{}\"", script.display());
-        qipu(dir.path())
-            .args(args)
-            .args(["--today", "2025-03-31"])
-            .env(name, command)
-            .env("PATH", "/usr/bin:/bin")
-            .output()
-            .unwrap()
-    };
-    let done = edit("EDITOR", &format!("sed -i s/Old/New/ \"$1\" && {binary} update c --value 3 >&2"), &["edit", "a"]);
-    assert_eq!(stdout(&done), "a changed .qipu/notes/a b.md\n", "{}", String::from_utf8_lossy(&done.stderr));
-    assert_eq!(
-        fs::read_to_string(&file).unwrap(),
-        "---\nid: a\ntitle: A # kept\nupdated: 2025-03-31\n---\nNew text.\n"
-    );
-    let same = edit("VISUAL", "true", &["edit", "a"]);
-    assert_eq!((stdout(&same), same.status.code()), ("a unchanged .qipu/notes/a b.md\n", Some(0)));
-    let failed = edit("VISUAL", "exit 3", &["edit", "a"]);
-    assert_eq!((stdout(&failed), failed.status.code()), ("", Some(1)));
-    let odd = edit("EDITOR", "echo '---\ntitle: a: b\n---' > \"$1\"", &["edit", "a", "--json"]);
-    assert!(stdout(&odd).contains("\"frontmatter-broken\"") && odd.status.success(), "{}", stdout(&odd));
-    let none = run(dir.path(), &["edit", "c"]);
-    assert_eq!(none.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&none.stderr).contains("VISUAL"));
 }
 
 #[test]

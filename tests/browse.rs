@@ -147,7 +147,7 @@ fn the_editor_gets_the_terminal_and_its_changes_are_shown() {
     tmux.wait_for("changed .qipu/notes/qp-h2v6");
     let file = tmux.dir.path().join(".qipu/notes/qp-h2v6-retry-fsync-until-it-succeeds.md");
     let text = fs::read_to_string(&file).unwrap();
-    assert!(text.contains("updated: 2030-02-03"), "as `qipu edit` does:\n{text}");
+    assert!(text.contains("updated: 2030-02-03"), "as `qipu update ID` does:\n{text}");
     tmux.press(&["Enter", "G"]);
     tmux.wait_for("written by hand");
     // Another process changes the note.

@@ -835,10 +835,10 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
         || ["qp-a1", "b", "c"].map(|id| lines(&run(&["link", "list", id, "--records"]).stdout, "E ").join("\n"));
     let before = edges();
     let (b, c) = (fs::read_to_string(notes.join("b.md")).unwrap(), fs::read_to_string(notes.join("c.md")).unwrap());
-    let dry = run(&["rename", "qp-a1", "New: the title", "--dry-run"]);
+    let dry = run(&["update", "qp-a1", "--title", "New: the title", "--dry-run"]);
     assert_eq!(dry.code(), 0, "{:?}", dry.error);
     assert_eq!(fs::read_to_string(notes.join("b.md")).unwrap(), b);
-    let done = run(&["rename", "qp-a1", "New: the title"]).stdout;
+    let done = run(&["update", "qp-a1", "--title", "New: the title"]).stdout;
     assert_eq!(
         done,
         "qp-a1 renamed .qipu/notes/qp-a1-new-the-title.md\n    alias: Title qp-a1\nb changed .qipu/notes/b.md\nc changed .qipu/notes/c.md\n"
@@ -861,9 +861,9 @@ fn a_renamed_note_keeps_every_link_and_others_change_only_theirs() {
             && own.contains("updated: 2025-03-31\n"),
         "{own}"
     );
-    assert_eq!(run(&["rename", "qp-a1", "Title c"]).code(), 0, "a title that another note has");
+    assert_eq!(run(&["update", "qp-a1", "--title", "Title c"]).code(), 0, "a title that another note has");
     assert_eq!(edges(), before, "links go by the id then");
-    assert_eq!(run(&["rename", "qp-a1", " "]).code(), 2);
+    assert_eq!(run(&["update", "qp-a1", "--title", " "]).code(), 2);
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn no_command_edits_a_note_in_conflict() {
         &["update", "port", "--tag", "x"][..],
         &["update", "other", "port", "--body", "The port is 8080."],
         &["update", "port", "--append", "More."],
-        &["rename", "port", "Another title"],
+        &["update", "port", "--title", "Another title"],
         &["merge", "port", "other"],
         &["merge", "other", "port"],
         &["supersede", "port", "other"],
@@ -126,7 +126,11 @@ fn no_command_edits_a_note_in_conflict() {
         let error = call(path(&dir), args).error.unwrap_or_else(|| panic!("{args:?}"));
         assert_eq!(error.kind.exit_code(), 3, "{args:?}: {}", error.message);
         assert!(error.message.contains("a merge left a conflict in line 9"), "{args:?}: {}", error.message);
-        assert_eq!(error.hint.as_deref(), Some("nothing was changed; resolve it first: `qipu edit port`"), "{args:?}");
+        assert_eq!(
+            error.hint.as_deref(),
+            Some("nothing was changed; resolve it first: `qipu update port` opens your editor"),
+            "{args:?}"
+        );
         assert_eq!(before, read(), "{args:?}");
     }
     // A note that only leads to it may change.

@@ -141,7 +141,7 @@ fn a_command_that_writes_into_a_source_changes_no_file_of_another_collection() {
         &["update", "adr--0001-x", "--status", "rejected"],
         &["update", "docs/adr/0001-x.md", "--append", "More."],
         &["delete", "adr--0002-use-go", "--force"],
-        &["rename", "0001-x", "Another title"],
+        &["update", "0001-x", "--title", "Another title"],
         &["delete", "qp-inner", "--force"],
         &["delete", "inner--notes--qp-inner", "--force"],
         &["update", "api--call", "--tag", "x"],
@@ -242,7 +242,7 @@ fn links_by_another_name_of_the_own_store_follow_a_note() {
         let world = self_named();
         let to: &[&str] = if folder == "repo" { &[] } else { &["--to", "root"] };
         let name = if folder == "repo" { "t" } else { "root:t" };
-        world.ok_in(folder, &[&["rename", name, "New Title"], to].concat());
+        world.ok_in(folder, &[&["update", name, "--title", "New Title"], to].concat());
         let text = |id: &str| fs::read_to_string(world.at(&format!("repo/.qipu/notes/{id}.md"))).unwrap();
         assert!(text("s").contains("see [[root:New Title]]") && text("s").contains("\"root:t\""), "{}", text("s"));
         assert!(text("p").contains("see [[project:New Title#Part]]"), "{}", text("p"));

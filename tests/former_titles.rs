@@ -9,7 +9,7 @@ use crate::support::files::{path, store};
 use crate::support::process::{Answer, call};
 
 fn rename(dir: &TempDir, id: &str, title: &str, flags: &[&str]) -> Answer {
-    call(path(dir), &[&["rename", id, title, "--today", "2025-03-31"], flags].concat())
+    call(path(dir), &[&["update", id, "--title", title, "--today", "2025-03-31"], flags].concat())
 }
 
 fn text(dir: &TempDir, file: &str) -> String {

@@ -371,8 +371,11 @@ fn commands_that_write_trust_no_corrupt_index_either() {
     output(dir.path(), &["search", "word7"]);
     let file = dir.path().join(".qipu/cache/notes.index");
     let good = fs::read(&file).unwrap();
-    let commands: [&[&str]; 3] =
-        [&["prime"], &["dump", "-"], &["rename", "m1", "Another name", "--dry-run", "--today", "2025-03-05"]];
+    let commands: [&[&str]; 3] = [
+        &["prime"],
+        &["dump", "-"],
+        &["update", "m1", "--title", "Another name", "--dry-run", "--today", "2025-03-05"],
+    ];
     let right = commands.map(|command| output(dir.path(), &[command, &["--no-index"]].concat()));
     for place in (0..good.len()).step_by(4096) {
         for (command, right) in commands.iter().zip(&right) {

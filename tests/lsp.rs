@@ -371,7 +371,7 @@ fn documents_that_are_only_read_are_not_renamed() {
         let refusal = client.refusal("textDocument/rename", params);
         assert!(refusal.contains("only read"), "{refusal}");
     }
-    // With several collections, a note of the store is still renamed as `qipu rename` does.
+    // With several collections, a note of the store is still renamed as `qipu update ID --title TITLE` does.
     let edit = rename(&mut client, B, B_TEXT, "[[First¦ note]]", "The better one");
     assert!(edited(B_TEXT, &edit, &client.uri(B)).contains("[[The better one]]"));
 }

@@ -114,7 +114,7 @@ fn check_linking(count: usize, seed: u64, words: &[&str], old: &Targets, new: &T
 fn links_follow_a_note_to_another_name() {
     let old = Targets { path: "../notes/qp-t1-old.md", name: "Old one", other: "o.md", picture: "1.png" };
     let new = Targets { path: "../notes/qp-t1-new-one.md", name: "New one", ..old };
-    check_linking(3_500, 1, &["rename", "qp-t1", "New one"], &old, &new);
+    check_linking(3_500, 1, &["update", "qp-t1", "--title", "New one"], &old, &new);
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn each_link_is_compared_and_not_the_notes_that_a_note_leads_to() {
         ("notes/pear.md", "---\nid: pear\ntitle: Pear\n---\n"),
         ("notes/z.md", "---\nid: z\ntitle: Z\n---\nSee [[apple]] and [[pear]]. The best is [[Fruit]].\n"),
     ]);
-    let (code, message) = refusal(dir.path(), &["rename", "pear", "Fruit"]);
+    let (code, message) = refusal(dir.path(), &["update", "pear", "--title", "Fruit"]);
     assert_eq!((code, message.as_str()), (1, "with this title, links of `z` would lead to other notes"));
     assert!(read(dir.path(), ".qipu/notes/pear.md").contains("title: Pear"));
     // The same where a note that goes had the name by which a third note is known from then on.
@@ -218,9 +218,9 @@ fn a_rename_that_changes_no_link_target_is_done() {
         ),
         ("notes/c.md", "---\nid: c\ntitle: C\n---\n[[old]] [[qp-a1-old]]\n"),
     ]);
-    run(dir.path(), &["rename", "qp-a1", "Old"]);
+    run(dir.path(), &["update", "qp-a1", "--title", "Old"]);
     assert!(read(dir.path(), ".qipu/notes/c.md").ends_with("[[old]] [[qp-a1-old]]\n"), "nothing goes away");
-    run(dir.path(), &["rename", "qp-a1", "A `new` one"]);
+    run(dir.path(), &["update", "qp-a1", "--title", "A `new` one"]);
     let renamed = read(dir.path(), ".qipu/notes/qp-a1-a-new-one.md");
     assert!(renamed.contains("[{type: related, id: qp-a1}, {type: supports, id: \"qp-a1#part\"}]"), "{renamed}");
     assert_eq!(

@@ -188,7 +188,7 @@ fn an_agent_can_not_lift_a_draft() {
         ("kept", "title: Kept", "An accepted text."),
     ];
     let dir = store(HOLD, &notes);
-    let attempts: [&[&str]; 12] = [
+    let attempts: [&[&str]; 11] = [
         &["update", "draft", "--status", "stable"],
         &["update", "kept", "other", "--status", "rejected"],
         &["update", "draft", "--set", "status=stable"],
@@ -201,7 +201,6 @@ fn an_agent_can_not_lift_a_draft() {
         &["merge", "draft", "other"],
         &["link", "add", "kept", "supersedes", "draft"],
         &["link", "add", "draft", "superseded-by", "kept"],
-        &["edit", "draft"],
     ];
     let texts = || notes.map(|(id, _, _)| text_of(dir.path(), id));
     let before = texts();
@@ -492,7 +491,7 @@ fn changed_code_comes_before_what_is_due() {
     for (id, place) in [("changed", "src/pay.rs:2"), ("gone", "src/pay.rs#retry"), ("kept", "src/pay.rs:1")] {
         let text = format!("---\nid: {id}\ntitle: {id}\nstatus: stable\n---\n\nText of {id}.\n");
         fs::write(dir.path().join(format!(".qipu/notes/{id}.md")), text).unwrap();
-        run(dir.path(), &["anchor", id, place]);
+        run(dir.path(), &["update", id, "--code", place]);
     }
     assert_eq!(worklist(dir.path(), cache.path(), &["--kind", "code-changed,code-gone"]), [Value::Null; 0]);
     fs::write(dir.path().join("src/pay.rs"), "fn again() {\n    five_times();\n}\n").unwrap();

@@ -89,9 +89,9 @@ fn members(value: &Value, at: &str) -> Vec<String> {
 const OTHERS: &[&str] = &[
     "init --store elsewhere/.qipu",
     "capture A-thought. --tag x",
-    "create A-title --dry-run",
+    "capture --title A-title --dry-run",
     "update qp-h2v6 --tag x",
-    "rename qp-h2v6 Another-title",
+    "update qp-h2v6 --title Another-title",
     "supersede qp-h2v6 qp-r7a1",
     "merge qp-1c7q qp-e5r1 --dry-run",
     "delete qp-1c7q --force --dry-run",

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 
 use crate::support::files::{path, store, temp_dir, write_in_store};
 use crate::support::generators::runner;
 use crate::support::hang::expect_to_end;
-use crate::support::process::{Answer, call, call_with};
+use crate::support::process::{Answer, call, call_with, call_with_editor};
 use crate::support::random::Random;
 use crate::support::secret_values::{
     KINDS, base64, base64_url, github, hex, jwt, negatives, of, pem, prefixed_assignments,
@@ -308,7 +309,7 @@ fn commands_refuse_secrets_and_allow_them_if_told() {
         (&["update", "a", "--body", &text], "line 2"),
         (&["update", "a", "--set", &field], "the fields"),
         (&["journal", &token], "column 3 of the text"),
-        (&["rename", "a", &token], "the field `title`"),
+        (&["update", "a", "--title", &token], "the field `title`"),
         (&["update", "--where", "tag = t", "--untag", "t", "--tag", &token], "the field `tags`"),
     ];
     for (args, place) in calls {
@@ -371,7 +372,7 @@ fn a_secret_that_a_note_has_blocks_no_other_edit() {
     for args in [
         &["update", "a", "--value", "3"][..],
         &["update", "a", "--body", &body],
-        &["rename", "a", "B"],
+        &["update", "a", "--title", "B"],
         &["update", "--where", "tag = t", "--untag", "t", "--tag", "u"],
     ] {
         let answer = call(path(&dir), args);
@@ -389,7 +390,7 @@ fn a_secret_that_a_note_has_blocks_no_other_edit() {
 fn an_old_title_with_a_secret_becomes_no_alias() {
     let token = github(&mut Random::new(32));
     let dir = store(&[("notes/a.md", &format!("---\nid: a\ntitle: Key {token}\n---\nText.\n"))]);
-    let answer = call(path(&dir), &["rename", "a", "Key of the build"]);
+    let answer = call(path(&dir), &["update", "a", "--title", "Key of the build"]);
     assert_eq!(answer.code(), 0, "{:?}", answer.error);
     assert!(!notes(&dir)[0].contains(&token) && !answer.stdout.contains("alias"), "{}", answer.stdout);
 }
@@ -452,15 +453,11 @@ fn doctor_reports_secrets_without_their_values() {
 }
 
 #[test]
-fn edit_reports_the_secrets_that_it_finds() {
+fn the_secrets_that_a_person_writes_in_the_editor_are_reported() {
     let token = github(&mut Random::new(35));
     let dir = store(&[("notes/a.md", "---\nid: a\ntitle: A\n---\nA text.\n")]);
-    let editor = dir.path().join("editor");
-    fs::write(&editor, format!("#!/bin/sh\nprintf '%s\\n' '{token}' >> \"$1\"\n")).unwrap();
-    let command = format!("sh {}", editor.display());
-    let mut qipu = std::process::Command::new(env!("CARGO_BIN_EXE_qipu"));
-    let output = qipu.args(["edit", "a"]).current_dir(dir.path()).env("VISUAL", command).output().unwrap();
-    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    let shown = format!("{stdout}{stderr}");
+    let added = format!("{token}\n");
+    let editor = move |file: &Path| fs::write(file, fs::read_to_string(file)? + &added);
+    let shown = call_with_editor(path(&dir), &["update", "a"], editor).stdout;
     assert!(shown.contains("GitHub token") && !shown.contains(&token), "{shown}");
 }

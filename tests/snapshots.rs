@@ -80,7 +80,6 @@ snapshots! {
         capture_status [human json records] "capture|A thought.|--status|proposed|--dry-run|--today|2025-03-31";
         capture_by [human json records] "capture|A thought.|--by|reviewer|--dry-run|--today|2025-03-31";
         capture_session [human json records] "capture|A thought.|--session|s-1|--dry-run|--today|2025-03-31";
-        create_by [human json records] "create|A thought|--by|Inès|--status|proposed|--dry-run|--today|2025-03-31";
         capture_repeated [human json records]
             "capture|--title|retry FSYNC until it succeeds|If fsync returns `EIO` the disk was probably just busy or the cable loose. Wait a second, call it again, up to five times, and only then tell the caller. That is how our network code treats timeouts and it has served us well; a storage layer that falls over at the first hiccup will not be loved.\n\n**17 December:** no. A timeout means that nothing is known; an fsync error means that something is lost. See [[qp-r7a1]]. Kept because everybody who joins has this idea in the first week.|--dry-run|--today|2025-03-31";
         setup_list [human json records] "setup";
@@ -90,7 +89,7 @@ snapshots! {
         link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--via|typed";
         link_path [human json records] "link|path|qp-0k9z|qp-q8s2";
         export_links [json] "export|links|--walk|qp-o4l9|--max-hops|1";
-        link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--type|same-as";
+        link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--via|same-as";
     }
     collections {
         prime [human json records] "prime";

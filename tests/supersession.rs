@@ -161,7 +161,8 @@ fn a_note_is_created_with_what_it_replaces() {
     assert!(read(dir, "a").contains("\nstatus: superseded\n") && read(dir, "b").contains("  status: superseded\n"));
     assert_eq!(ids(dir, &["context", "--query", "alpha text"]), [id, "c"]);
     // A draft replaces nothing until it is accepted.
-    let args = ["capture", "--title", "Draft", "-q", "--body", "Gamma delta.", "--status", "draft", "--supersedes", "c"];
+    let args =
+        ["capture", "--title", "Draft", "-q", "--body", "Gamma delta.", "--status", "draft", "--supersedes", "c"];
     let draft = run(dir, &args).trim().to_owned();
     assert!(!read(dir, "c").contains("superseded"));
     assert!(ids(dir, &["context", "--query", "gamma text"]).contains(&"c".to_owned()));

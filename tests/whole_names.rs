@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use crate::support::files::{path, store};
 use crate::support::generators::runner;
 use crate::support::mcp_client::McpClient;
-use crate::support::process::{Answer, call, call_with};
+use crate::support::process::{Answer, call, call_with, call_with_editor};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -20,7 +21,7 @@ fn changes<'a>(name: &'a str, other: &'a str, target: &'a str, task: &'a str, li
         vec!["update", name, "--tag", "new"],
         vec!["update", other, name, "--append", "More."],
         vec!["update", name, "--body", "Other."],
-        vec!["rename", name, "A new title"],
+        vec!["update", name, "--title", "A new title"],
         vec!["merge", name, other],
         vec!["merge", other, name],
         vec!["supersede", name, other],
@@ -28,7 +29,7 @@ fn changes<'a>(name: &'a str, other: &'a str, target: &'a str, task: &'a str, li
         vec!["link", "add", name, "compacts", other],
         vec!["link", "add", other, "compacts", name],
         vec!["link", "remove", other, "compacts", name],
-        vec!["anchor", name, target],
+        vec!["update", name, "--code", target],
         vec!["link", "add", name, other],
         vec!["link", "add", other, name],
         vec!["link", "remove", name, other],
@@ -161,7 +162,8 @@ fn a_note_is_changed_only_by_its_whole_name() {
 #[test]
 fn the_editor_opens_only_a_note_that_is_named_whole() {
     let dir = store(&[("notes/authentication.md", "# Authentication\n")]);
-    let answer = |name: &str| call(path(&dir), &["edit", name]).error.unwrap();
+    let no_editor = |_: &Path| Err(std::io::Error::other("no editor in a test"));
+    let answer = |name: &str| call_with_editor(path(&dir), &["update", name], no_editor).error.unwrap();
     let refused = answer("authent");
     assert_eq!(refused.message, "`authent` is only the beginning of an id, and a change needs a whole name");
     assert_eq!(refused.hint.as_deref(), Some("it may mean authentication (Authentication)"));

@@ -548,7 +548,7 @@ fn relative_paths_and_paths_through_links_lead_to_the_repository() {
 #[ignore = "git"]
 fn references_to_code_lead_to_the_files_of_the_current_worktree() {
     let (trees, linked) = Worktrees::with_untracked_store();
-    trees.ok(&trees.main.path(""), &["anchor", "n", "src/deep/a.rs#run"]);
+    trees.ok(&trees.main.path(""), &["update", "n", "--code", "src/deep/a.rs#run"]);
     let stale = |dir: &Path| {
         let answer: Value = serde_json::from_str(&trees.ok(dir, &["review", "--kind", "code", "--json"])).unwrap();
         let codes = answer["worklist"].as_array().unwrap().iter().map(|finding| finding["kind"].as_str().unwrap());
@@ -563,7 +563,7 @@ fn references_to_code_lead_to_the_files_of_the_current_worktree() {
     // A new anchor is one of the files here.
     fs::write(deep.join("b.rs"), "fn only_here() {}\n").unwrap();
     git(&linked, &["add", "src/deep/b.rs"]);
-    trees.ok(&deep, &["anchor", "n", "b.rs#only_here"]);
+    trees.ok(&deep, &["update", "n", "--code", "b.rs#only_here"]);
     assert!(trees.main.read_note("n").contains("src/deep/b.rs"), "{}", trees.main.read_note("n"));
     assert_eq!(stale(&main), ["code-gone"], "the main working tree has no b.rs");
 }

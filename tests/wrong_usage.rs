@@ -4,15 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use crate::support::files::{copy_folder, temp_dir};
-use crate::support::process::{call, call_with};
+use crate::support::process::{call, call_with, call_with_editor};
 
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 100] = [
+const WRONG: [(&str, &str, &str); 103] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
+    ("link|list|qp-h2v6|--typed-only", "'--typed-only'", "did you mean `--via typed`?"),
+    ("link|tree|qp-h2v6|--type|supports", "'--type'", "did you mean `--via TYPE`?"),
+    ("link|tree|qp-h2v6|--max-fanout|3", "'--max-fanout'", "`--limit N` and a budget bound the notes"),
+    ("capture|x|--open", "'--open'", "a title without a text opens your editor, on a terminal"),
     ("add|x", "'add'", "did you mean `qipu capture`?"),
     ("note|x", "'note'", "did you mean `qipu capture`?"),
     ("remember|x", "'remember'", "did you mean `qipu capture`?"),
@@ -78,7 +82,6 @@ const WRONG: [(&str, &str, &str); 100] = [
     ("init|--quiet", "--quiet works only with commands that change notes", ""),
     ("capture|x|--at|HEAD", "`qipu capture` takes no --at", "see `qipu capture --help`"),
     ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
-    ("history", "<ID>", "usage: qipu history <ID>; see `qipu history --help`"),
     ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
     ("capture|x|--owner|-x y", "unexpected argument '--owner'", "`--set owner=VALUE` sets"),
     ("update|qp-h2v6|--titel|x", "'--titel'", "did you mean `--title`?"),
@@ -134,7 +137,7 @@ const WRONG: [(&str, &str, &str); 100] = [
         "`--to NAME` names the collection to change",
     ),
     ("update|--where|tag = a|--tag|b|--only|x", "--only works only with commands that read", "`--to NAME`"),
-    ("edit|qp-h2v6|--only|project", "--only works only with commands that read", "`--to NAME`"),
+    ("update|qp-h2v6|--only|project", "--only works only with commands that read", "`--to NAME`"),
     ("doctor|--fix|--only|project", "--only works only with commands that read", "--fix changes the project's store"),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
     ("link|add|qp-h2v6|suports|qp-9f2t", "unknown link type `suports`", "did you mean `supports`? types: "),
@@ -175,11 +178,15 @@ fn invalid_calls_are_explained_with_one_hint() {
 }
 
 /// Old spellings, each with the calls that its hint teaches. ID, DIGEST, OLD and NEW are the titles of notes.
-const TAUGHT: [(&str, &[&str]); 10] = [
+const TAUGHT: [(&str, &[&str]); 14] = [
     ("graph", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
     ("export", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
     ("create|T", &["capture|--title|TITLE", "capture|'TEXT'"]),
     ("new|T", &["capture|--title|TITLE", "capture|'TEXT'"]),
+    ("edit|ID", &["update|ID"]),
+    ("rename|ID|T", &["update|ID|--title|TITLE"]),
+    ("mv|ID|T", &["update|ID|--title|TITLE"]),
+    ("anchor|ID|src/a.rs", &["update|ID|--code|src/a.rs", "capture|'TEXT'|--code|src/a.rs"]),
     ("compact|DIGEST|ID", &["link|add|DIGEST|compacts|ID", "link|remove|DIGEST|compacts|ID"]),
     ("link|ID|NEW", &["link|add|ID|NEW"]),
     ("link|add|ID|NEW|--type|supports", &["link|add|ID|supports|NEW"]),
@@ -197,6 +204,8 @@ fn calls_that_hints_teach_work() {
             let text = format!("---\nid: qp-{}\ntitle: {title}\n---\n", title.to_lowercase());
             fs::write(dir.path().join(format!(".qipu/notes/{title}.md")), text).unwrap();
         }
+        fs::create_dir(dir.path().join("src")).unwrap();
+        fs::write(dir.path().join("src/a.rs"), "").unwrap();
         let at = dir.path().to_str().unwrap();
         let hint = call(at, &old.split('|').collect::<Vec<_>>()).error.unwrap().hint.unwrap();
         for words in taught {
@@ -204,7 +213,8 @@ fn calls_that_hints_teach_work() {
             // The hint names the command once, and then its words.
             let is_taught = hint.contains(&words.join(" ")) || hint.contains(&format!("`{}`", words[1..].join(" ")));
             assert!(is_taught, "{words:?}: {hint}");
-            let answer = call(at, &words);
+            // What opens an editor needs a terminal.
+            let answer = call_with_editor(at, &words, |_| Ok(()));
             assert!(answer.error.is_none() && !answer.stdout.is_empty(), "{words:?}: {:?}", answer.error);
         }
     }

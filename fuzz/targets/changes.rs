@@ -26,7 +26,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
         3 => one(&["update", "n0", "--replace", text, more]),
         4 => one(&["update", "n0", "--section", text, "--body", more]),
         5 => one(&["update", "n0", "--set", text]),
-        6 => many(&["rename", "n0", text]),
+        6 => many(&["update", "n0", "--title", text]),
         7 => many(&["update", "--where", "tag", "--untag", text, "--tag", more]),
         8 => many(&["merge", "n0", "n1"]),
         9 => many(&["supersede", "n0", "n1"]),
@@ -37,7 +37,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
         14 => many(&["doctor", "--fix"]),
         15 => one(&["journal", text]),
         16 => one(&["update", "n0", "--body", text]),
-        17 => one(&["anchor", "n0", text]),
+        17 => one(&["update", "n0", "--code", text]),
         _ => many(&["link", "add", "n0", "compacts", "n1"]),
     }
 }

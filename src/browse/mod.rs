@@ -161,7 +161,7 @@ impl App<'_> {
         Ok(self.terminal.clear()?)
     }
 
-    /// Opens a note in the user's editor, as `qipu edit` does, and reopens the store.
+    /// Opens a note in the user's editor, as `qipu update ID` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
         let now = self.today.map_or_else(env::now, str::to_owned);
         let edit = Command::Edit { id: id.to_string(), now };

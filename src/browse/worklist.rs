@@ -55,6 +55,7 @@ impl Decision {
                 },
                 body_edit: None,
                 is_generated: false,
+                is_confirmed: false,
             },
             Self::Merge { from, into } => Action::Merge { into: into.to_string(), from: from.to_string() },
             Self::Supersede { old, new } => Action::Supersede { old: vec![old.to_string()], new: new.to_string() },

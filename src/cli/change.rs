@@ -30,7 +30,7 @@ pub(crate) const OWN_FIELDS: [(&str, &str); 8] = [
     ("sources", "use --source URL"),
     ("summary", "use --summary TEXT"),
     ("tags", "use --tag TAG"),
-    ("title", "use `qipu rename ID TITLE`, or `qipu update ID --title TITLE`"),
+    ("title", "use --title TITLE"),
     ("type", "use --type TYPE"),
     ("value", "use --value N"),
 ];
@@ -129,8 +129,11 @@ pub(super) struct UpdateArgs {
     /// Change all notes that match a filter, such as 'tag = linux' (repeatable)
     #[arg(id = "where", long = "where", value_name = "FILTER", conflicts_with = "ids")]
     filters: Vec<String>,
-    /// The title
-    #[arg(long, value_name = "TEXT", conflicts_with = "where")]
+    /// Change them also if they are more than 20
+    #[arg(long, requires = "where")]
+    yes: bool,
+    /// The title: the file's name, aliases and links follow
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "where")]
     title: Option<String>,
     #[command(flatten)]
     fields: FieldArgs,
@@ -165,12 +168,20 @@ impl UpdateArgs {
             body: text_or_stdin(self.body, invocation.env)?,
             ..self.fields.into_fields()?
         };
+        if let [id] = self.ids.as_slice()
+            && fields == NewFields::default()
+            && body_edit.is_none()
+            && invocation.env.stdin.is_terminal()
+        {
+            return Ok(Command::Edit { id: id.clone(), now: invocation.now() });
+        }
         Ok(invocation.change(Action::Update {
             ids: self.ids,
             filters: self.filters,
             fields,
             body_edit,
             is_generated: false,
+            is_confirmed: self.yes,
         }))
     }
 }

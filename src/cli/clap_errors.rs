@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::escape::one_line;
 
 /// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
-pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
+pub(super) const OTHER_NAMES: [(&str, &[&str]); 18] = [
     ("add", &["add", "capture"]),
     ("cat", &["show"]),
     ("check", &["doctor"]),
@@ -21,9 +21,7 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
     ("grep", &["search"]),
     ("install", &["setup"]),
     ("ls", &["list"]),
-    ("mv", &["rename"]),
     ("note", &["capture"]),
-    ("open", &["edit"]),
     ("query", &["search"]),
     ("read", &["show"]),
     ("remember", &["capture"]),
@@ -35,19 +33,27 @@ pub(super) const OTHER_NAMES: [(&str, &[&str]); 20] = [
 
 const CAPTURE: &str = "did you mean `qipu capture --title TITLE`? `qipu capture 'TEXT'` takes the title from the text";
 
+const EDIT: &str = "did you mean `qipu update ID`? on a terminal, without flags, it opens your editor";
+const RENAME: &str = "did you mean `qipu update ID --title TITLE`?";
+
 /// Words that are no command, and the hints with the calls that do what they ask for.
-const CALLS: [(&str, &str); 12] = [
+const CALLS: [(&str, &str); 17] = [
     (
-        "compact",
-        "did you mean `qipu link add DIGEST compacts ID`? `qipu link remove DIGEST compacts ID` undoes it",
+        "anchor",
+        "did you mean `qipu update ID --code src/a.rs`? `qipu capture 'TEXT' --code src/a.rs` saves a new note with it",
     ),
+    ("compact", "did you mean `qipu link add DIGEST compacts ID`? `qipu link remove DIGEST compacts ID` undoes it"),
     ("create", CAPTURE),
     ("diff", "did you mean `qipu history --since REV`?"),
+    ("edit", EDIT),
     ("graph", export::WORDS),
     ("index", "did you mean `qipu status`?"),
     ("inbox", "did you mean `qipu list --type fleeting`?"),
+    ("mv", RENAME),
     ("new", CAPTURE),
+    ("open", EDIT),
     ("related", "did you mean `qipu search --like ID`?"),
+    ("rename", RENAME),
     ("stale", "did you mean `qipu review --kind code,due`?"),
     ("tag", "did you mean `qipu status --tags`?"),
     ("tags", "did you mean `qipu status --tags`?"),
@@ -220,9 +226,6 @@ fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: 
         return Some("the file needs no flag".to_owned());
     }
     let takes_fields = command.get_arguments().any(|arg| arg.get_long() == Some("set"));
-    if takes_fields && given == "--title" {
-        return Some("the title is the first argument and needs no flag".to_owned());
-    }
     let field = given.strip_prefix("--").filter(|_| takes_fields);
     field.map(|field| {
         let value = value_of(field, words).unwrap_or_else(|| "VALUE".to_owned());

@@ -62,7 +62,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 47] = [
+const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", ANSWERS_QUESTIONS),
@@ -88,12 +88,9 @@ const COMMANDS: [(&str, &[CommandProperty]); 47] = [
     ("eval", PRINTS_NOTES),
     ("init", &[DryRun, Answer, Store, Collections, Day]),
     ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
-    ("edit", &[Write, Quiet, Answer, Store, Day]),
     ("update", SAVES_TEXT),
-    ("rename", SAVES_TEXT),
     ("merge", CHANGES),
     ("supersede", CHANGES),
-    ("anchor", CHANGES),
     ("delete", CHANGES),
     ("dump", &[Secret, Answer, Pager, Store, Collections, Day, Past]),
     ("load", SAVES_TEXT),
@@ -234,7 +231,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 27] = [
+    const WORDS: [(&str, &str); 24] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "x"),
@@ -250,12 +247,9 @@ mod tests {
         ("history", "x"),
         ("eval", "x"),
         ("capture", "x"),
-        ("edit", "x"),
         ("update", "x --value 1"),
-        ("rename", "x y"),
         ("merge", "x y"),
         ("supersede", "x y"),
-        ("anchor", "x y"),
         ("delete", "x"),
         ("load", "x"),
         ("import logseq", "x"),

@@ -56,7 +56,9 @@ pub(super) struct LinksArgs {
 fn reword(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "direction" => arg.help("The direction in which --walk follows links"),
-        "via" => arg.help("Only links of this type, also in walks; `typed`: those in frontmatter, `inline`: those in bodies"),
+        "via" => {
+            arg.help("Only links of this type, also in walks; `typed`: those in frontmatter, `inline`: those in bodies")
+        }
         _ => arg,
     }
 }

@@ -8,7 +8,7 @@ use super::clap_errors::visible;
 const GROUPS: [(&str, &[&str]); 6] = [
     ("Start here", &["init", "setup", "ask", "capture", "search", "show", "journal"]),
     ("Find", &["context", "list", "about", "link", "tasks", "history"]),
-    ("Change", &["edit", "update", "rename", "anchor", "supersede", "merge", "delete"]),
+    ("Change", &["update", "supersede", "merge", "delete"]),
     ("Look after", &["review", "doctor", "status", "eval"]),
     ("Move", &["dump", "load", "export", "import"]),
     ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions", "man"]),

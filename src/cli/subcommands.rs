@@ -121,14 +121,10 @@ pub(super) enum Subcommands {
         "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),
-    /// Open a note in your editor ($VISUAL, else $EDITOR)
-    #[command(after_help = examples!("qipu edit ID"))]
-    Edit {
-        /// The note
-        id: String,
-    },
-    /// Change fields of notes, or replace their text
+    /// Change a note: fields, text, title or code; or in your editor
     #[command(after_help = examples!(
+        "qipu update ID --title \"A better title\"",
+        "qipu update ID --code src/main.rs#main",
         "qipu update ID --type permanent --value 80",
         "qipu update ID --tag reviewed --untag TAG",
         "qipu update ID --set status=accepted --dry-run",
@@ -137,14 +133,6 @@ pub(super) enum Subcommands {
         "qipu update --where 'tag = TAG' --untag TAG --tag NEW",
     ))]
     Update(change::UpdateArgs),
-    /// Change a note's title: its file, links and aliases follow
-    #[command(after_help = examples!("qipu rename ID \"A better title\""))]
-    Rename {
-        /// The note
-        id: String,
-        /// Its new title
-        title: String,
-    },
     /// Make one note of two: names and links lead to it
     #[command(after_help = examples!("qipu merge ID ID", "qipu merge ID ID --dry-run"))]
     Merge {
@@ -161,15 +149,6 @@ pub(super) enum Subcommands {
         old: Vec<String>,
         /// The note that replaces them
         new: String,
-    },
-    /// Record which code a note is about
-    #[command(after_help = examples!("qipu anchor ID src/main.rs:12", "qipu anchor ID src/main.rs#main"))]
-    Anchor {
-        /// The note
-        id: String,
-        /// The file, with a line or a symbol: PATH, PATH:LINE or PATH#SYMBOL
-        #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
-        target: String,
     },
     /// Delete notes that no other note links to
     #[command(after_help = examples!("qipu delete ID ID", "qipu delete ID --force"))]
@@ -271,12 +250,9 @@ impl Subcommands {
             Self::Eval(args) => args.into_command(invocation)?,
             Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
             Self::Capture(args) => args.into_command(invocation)?,
-            Self::Edit { id } => Command::Edit { id, now: invocation.now() },
             Self::Update(args) => args.into_command(invocation)?,
-            Self::Rename { id, title } => invocation.change(Action::Rename { id, title }),
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
             Self::Supersede { old, new } => invocation.change(Action::Supersede { old, new }),
-            Self::Anchor { id, target } => invocation.change(Action::Anchor { id, target }),
             Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,

@@ -143,7 +143,7 @@ fn fix(note: &NoteHandle, reference: &CodeRef, verdict: &Verdict) -> String {
         (Verdict::Changed { .. }, RefOrigin::Field(_)) if reference.is_anchor() => {
             format!("qipu update {id} --verified true")
         }
-        _ => format!("qipu edit {id}"),
+        _ => format!("qipu update {id}"),
     }
 }
 

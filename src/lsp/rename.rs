@@ -65,7 +65,7 @@ pub(super) fn prepare(
     Ok(Some(PrepareRenameResponse::RangeWithPlaceholder { range, placeholder }))
 }
 
-/// Returns the edit that renames a note, as `qipu rename` does, or a heading.
+/// Returns the edit that renames a note, as `qipu update ID --title TITLE` does, or a heading.
 pub(super) fn rename(view: &View<'_>, params: RenameParams) -> Result<Option<WorkspaceEdit>, Error> {
     let TextDocumentPositionParams { text_document, position } = params.text_document_position;
     let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
@@ -74,7 +74,7 @@ pub(super) fn rename(view: &View<'_>, params: RenameParams) -> Result<Option<Wor
         Some((_, Renamed::Note(note))) => {
             let target = TargetStore::of(view, note)?;
             let id = view.handle(note).id.local().to_owned();
-            let request = view.settings.change(Action::Rename { id, title: params.new_name })?;
+            let request = view.settings.change(Action::rename(id, params.new_name))?;
             let changes = plan_changes(target.store(), &request, view.settings.agent.as_ref())?;
             workspace_edit(view, target.store(), &changes).map(Some)
         }

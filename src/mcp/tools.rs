@@ -237,7 +237,14 @@ fn update(arguments: &mut Arguments) -> Result<Action, Error> {
     if fields == NewFields::default() && body_edit.is_none() {
         return Err(Error::usage("nothing to change: give a text or fields"));
     }
-    Ok(Action::Update { ids: vec![id], filters: Vec::new(), fields, body_edit, is_generated: true })
+    Ok(Action::Update {
+        ids: vec![id],
+        filters: Vec::new(),
+        fields,
+        body_edit,
+        is_generated: true,
+        is_confirmed: false,
+    })
 }
 
 fn capture(arguments: &mut Arguments) -> Result<Action, Error> {

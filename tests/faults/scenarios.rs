@@ -68,7 +68,6 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("create", &["capture", "--title", "A new title", "--type", "moc", "--body", "Text."]),
     notes("journal", &["journal", "an entry"]),
     Scenario { prepare: with_journal, ..notes("journal: a second entry", &["journal", "an entry"]) },
-    notes("edit", &["edit", "a"]),
     notes("update: a field", &["update", "a", "--tag", "new"]),
     notes("update: --append", &["update", "a", "--append", "More."]),
     notes("update: --replace", &["update", "a", "--replace", "Body of", "Text of"]),
@@ -78,11 +77,11 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("update: accept", &["update", "f", "--status", "stable", "--verified"]),
     sampled("update: three notes", &["update", "a", "b", "c", "--value", "7"]),
     Scenario { prepare: with_pending, ..sampled("capture: after a crash", &["capture", "a thought"]) },
-    sampled("rename", &["rename", "a", "Another title"]),
+    sampled("rename", &["update", "a", "--title", "Another title"]),
     notes("merge", &["merge", "b", "a"]),
     notes("compact", &["link", "add", "c", "compacts", "a", "b"]),
     notes("supersede", &["supersede", "a", "b"]),
-    Scenario { prepare: with_git, ..notes("anchor", &["anchor", "a", "src/a.rs:2"]) },
+    Scenario { prepare: with_git, ..notes("anchor", &["update", "a", "--code", "src/a.rs:2"]) },
     notes("delete", &["delete", "a", "d", "--force"]),
     notes("update --where", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
     Scenario {
@@ -265,8 +264,8 @@ fn with_defects(world: &World) {
 
 fn with_moved_code(world: &World) {
     with_git(world);
-    ok(world, "qipu", &["anchor", "a", "src/a.rs:2"]);
-    ok(world, "qipu", &["anchor", "b", "src/a.rs:2"]);
+    ok(world, "qipu", &["update", "a", "--code", "src/a.rs:2"]);
+    ok(world, "qipu", &["update", "b", "--code", "src/a.rs:2"]);
     commit(world);
     world.write("repo/src/a.rs", "// A line above.\nfn main() {\n    first();\n}\n");
     commit(world);

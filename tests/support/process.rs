@@ -13,6 +13,7 @@ use qipu::env::{Env, Stdin, TerminalSize, WaitPolicy};
 use qipu::error::Error;
 
 /// The output and the error of a call.
+#[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) stdout: String,
     pub(crate) error: Option<Error>,
@@ -121,7 +122,10 @@ pub(crate) fn call_in_session(dir: &str, user: &User, args: &[&str], words: &str
     let words = words.to_owned();
     let edit = move |path: &Path| fs::write(path, format!("{}\n{words}\n", fs::read_to_string(path)?));
     let session = [("CLAUDE_CODE_SESSION_ID", "s-1")];
-    call_in(Env { editor: Some(Box::new(edit)), stdin: Stdin::of_terminal(), ..surroundings_of_user(dir, user, &session) }, args)
+    call_in(
+        Env { editor: Some(Box::new(edit)), stdin: Stdin::of_terminal(), ..surroundings_of_user(dir, user, &session) },
+        args,
+    )
 }
 
 /// Calls the program on a terminal with an editor.

@@ -1,6 +1,6 @@
-//! `qipu anchor`: records which line or symbol of the code a note is about; and the updates of such anchors.
+//! `--code`: records which line or symbol of the code a note is about; and the updates of such anchors.
 
-use super::{PlannedChange, plan_edits, plan_text};
+use super::{PlannedChange, plan_text};
 use crate::anchors::{CodePlace, Subject, Verdict, check, is_recognisable, item_hash, line_of_symbol};
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
@@ -16,21 +16,33 @@ const MAX_SUGGESTIONS: usize = 3;
 const MIN_SIMILARITY: f64 = 0.6;
 const MIN_SYMBOL: usize = 3;
 
-/// Plans the anchor of a note; one for the same line or symbol of the file is replaced.
-pub(super) fn plan(store: &Store, now: &str, id: &str, target: &str) -> Result<Vec<PlannedChange>, Error> {
-    let note = &store.notes()[store.resolve_to_change(id)?];
-    let anchor = read_anchor(store, target)?;
-    let old = note.code_refs().into_iter().find(|old| is_same_target(old, &anchor));
-    let new = Value::Map(anchor.to_entries());
-    let edits = match old.map(|old| old.origin) {
-        Some(RefOrigin::Field(item)) if item == new => Vec::new(),
-        Some(RefOrigin::Field(item @ Value::Map(_))) => vec![set_entries(item, &anchor)],
-        Some(RefOrigin::Field(item)) => {
-            vec![Edit::RemoveItem { key: CODE, text: item.to_line() }, Edit::AddValue { key: CODE, value: new }]
+/// Reads the lines that new references to code name: each `PATH`, `PATH:LINE` or `PATH#SYMBOL`, the path relative to the
+/// current directory.
+pub(super) fn read(store: &Store, targets: &[String]) -> Result<Vec<CodeRef>, Error> {
+    let mut anchors: Vec<CodeRef> = Vec::new();
+    for target in targets {
+        let anchor = read_anchor(store, target)?;
+        anchors.retain(|other| !is_same_target(other, &anchor));
+        anchors.push(anchor);
+    }
+    Ok(anchors)
+}
+
+/// Returns the edits that record references to code in a note that has others; one for the same line or symbol of a file is
+/// replaced.
+pub(super) fn recorded(others: &[CodeRef], anchors: &[CodeRef]) -> Vec<Edit> {
+    let edits = |anchor: &CodeRef| {
+        let new = Value::Map(anchor.to_entries());
+        match others.iter().find(|other| is_same_target(other, anchor)).map(|other| &other.origin) {
+            Some(RefOrigin::Field(item)) if *item == new => Vec::new(),
+            Some(RefOrigin::Field(item @ Value::Map(_))) => vec![set_entries(item.clone(), anchor)],
+            Some(RefOrigin::Field(item)) => {
+                vec![Edit::RemoveItem { key: CODE, text: item.to_line() }, Edit::AddValue { key: CODE, value: new }]
+            }
+            _ => vec![Edit::AddValue { key: CODE, value: new }],
         }
-        _ => vec![Edit::AddValue { key: CODE, value: new }],
     };
-    Ok(vec![plan_edits(store, note, &edits, now)?])
+    anchors.iter().flat_map(edits).collect()
 }
 
 /// Plans new places for anchors of a note, and leaves `updated` as it is: the note itself did not change.
@@ -54,9 +66,10 @@ pub(crate) fn plan_moved<'a>(
 }
 
 /// Returns the edits that record the present lines of the anchors of a note, whose code was checked; none for code that
-/// is gone.
-pub(super) fn verified(store: &Store, note: &NoteHandle) -> Vec<Edit> {
-    let anchors: Vec<CodeRef> = note.code_refs();
+/// is gone, and for what is recorded anew.
+pub(super) fn verified(store: &Store, note: &NoteHandle, anew: &[CodeRef]) -> Vec<Edit> {
+    let mut anchors: Vec<CodeRef> = note.code_refs();
+    anchors.retain(|anchor| !anew.iter().any(|new| is_same_target(anchor, new)));
     let Some(mut files) = store.project_files(MAX_READ).filter(|_| !anchors.is_empty()) else { return Vec::new() };
     files.ask_git();
     let head = files.head();

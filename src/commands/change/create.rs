@@ -1,10 +1,10 @@
 //! `qipu capture`: creates notes.
 
-use std::collections::HashSet;
-
 use super::PlannedChange;
+use super::anchor;
 use super::claims::{expect_no_claims, expect_no_person, without_claims};
 use super::held_drafts;
+use super::slug::slug;
 use super::supersede;
 use super::update::edits;
 use super::user_fields;
@@ -18,9 +18,8 @@ use crate::store::{self, Store};
 /// The placeholder of the title in a template.
 const TITLE: &str = "{{title}}";
 
-/// The longest title that is taken from a text, in characters, and the longest slug of a file name, in bytes.
+/// The longest title that is taken from a text, in characters.
 const MAX_TITLE: usize = 100;
-const MAX_SLUG: usize = 60;
 
 /// Plans a note from the template of its type and the given fields, and the status of the notes that it replaces.
 pub(super) fn plan(
@@ -33,9 +32,7 @@ pub(super) fn plan(
 ) -> Result<Vec<PlannedChange>, Error> {
     let is_of_program = is_generated || agent.is_some();
     let is_held = is_of_program && store.holds_drafts();
-    let mut replaced = store.positions_to_change(supersedes)?;
-    let mut seen = HashSet::new();
-    replaced.retain(|old| seen.insert(*old));
+    let replaced = store.positions_to_change(supersedes)?;
     let body = fields.body.as_deref().unwrap_or_default().trim_end();
     let title = title_of(fields, body)?;
     let kind = fields.kind.as_deref().unwrap_or(DEFAULT_KIND).trim();
@@ -60,11 +57,12 @@ pub(super) fn plan(
         Edit::SetText { key: "type".into(), text: kind.to_owned() },
         Edit::SetPlain { key: "created", text: request.now.clone() },
     ]);
-    let mut others = NewFields { kind: None, title: None, body: None, ..fields.clone() };
+    let mut others = NewFields { kind: None, body: None, ..fields.clone() };
     if is_held {
         all_edits.extend(held_drafts::draft_edits(&mut others, agent, &request.now));
     }
     all_edits.extend(edits(store, &others)?.into_iter().map(|edit| user_fields::of_new(store.dialect(), edit)));
+    all_edits.extend(anchor::recorded(&[], &anchor::read(store, &fields.codes)?));
     all_edits.extend(replaced.iter().map(|old| supersede::link(&store.notes()[*old].id)));
     if !body.is_empty() {
         all_edits.push(Edit::SetBody(format!("{body}\n")));
@@ -182,20 +180,6 @@ fn folder_of(kind: &str) -> &'static str {
         JOURNAL => "journals",
         _ => "notes",
     }
-}
-
-/// Returns the first words of a title for a file name, in lower case, each behind a hyphen: `-a-title`. At most [`MAX_SLUG`]
-/// bytes.
-pub(super) fn slug(title: &str) -> String {
-    let mut slug = String::new();
-    for word in title.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
-        if slug.len() + 1 + word.len() > MAX_SLUG {
-            break;
-        }
-        slug.push('-');
-        slug.push_str(word);
-    }
-    slug
 }
 
 #[cfg(test)]

@@ -46,11 +46,7 @@ pub(super) fn expect_place(store: &Store) -> Result<(), Error> {
 /// Expects that a program decides nothing about a draft by an action or by its planned changes, and changes no word of an
 /// accepted note, if the store holds what agents write. A note that is merged with a draft counts as decided, since one of
 /// the two origins is lost.
-pub(super) fn expect_no_decision(
-    store: &Store,
-    action: &Action,
-    changes: &[Change],
-) -> Result<(), Error> {
+pub(super) fn expect_no_decision(store: &Store, action: &Action, changes: &[Change]) -> Result<(), Error> {
     if !store.holds_drafts() {
         return Ok(());
     }

@@ -16,6 +16,7 @@ mod merge;
 mod rename;
 pub(super) mod repair;
 mod repeated_notes;
+mod slug;
 mod supersede;
 mod tasks;
 mod update;
@@ -117,7 +118,7 @@ pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Resul
     let store = Store::open_target(location, &env.current_dir, None)?;
     let path = &store.notes()[store.resolve_to_change(id)?].path;
     let plan = edit::open(&store, path, location, now, env)?;
-    Ok(report(&store, "edit", false, plan))
+    Ok(report(&store, "update", false, plan))
 }
 
 /// Plans an action, unless it decides about a draft for a person. `agent`: the session of an agent tool that makes the
@@ -160,12 +161,14 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
             plan.findings.extend(supersede::without_successor(store, &plan.changes));
             return Ok(plan);
         }
-        Action::Update { ids, filters, fields, body_edit, .. } => {
-            let selected = if filters.is_empty() { ids.clone() } else { update::selected(store, filters)? };
-            return update::plan(store, now, &selected, fields, body_edit.as_ref(), program(&request.action, agent));
+        Action::Update { ids, filters, fields, body_edit, is_confirmed, .. } => {
+            let notes = match filters.as_slice() {
+                [] => store.positions_to_change(ids)?,
+                filters => update::selected(store, filters, *is_confirmed || request.is_dry_run)?,
+            };
+            update::plan(store, now, &notes, fields, body_edit.as_ref(), program(&request.action, agent))
         }
         Action::Merge { into, from } => return merge::plan(store, now, into, from),
-        Action::Rename { id, title } => rename::plan(store, now, id, title),
         Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Create { fields, is_generated, supersedes, .. } => {
             let changes = create::plan(store, request, fields, *is_generated, supersedes, agent)?;
@@ -176,7 +179,6 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
         Action::Accept { .. } if agent.is_some() => Err(held_drafts::refusal_of_acceptance()),
         Action::Accept { id, by } => accept::plan(store, now, id, by),
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
-        Action::Anchor { id, target } => anchor::plan(store, now, id, target),
         Action::Journal { day, text } => journal::plan(store, request, *day, text, agent),
         Action::AddLink { from, to, kind, .. } => match kind.as_deref() {
             Some(COMPACTS) => compact::plan(store, now, from, to),
@@ -203,11 +205,7 @@ fn has_new_text(request: &ChangeRequest) -> bool {
 /// Tells whether an action writes words of the caller into notes. The others only move what is there, and remove it.
 fn has_new_words(action: &Action) -> bool {
     match action {
-        Action::Create { .. }
-        | Action::Update { .. }
-        | Action::Journal { .. }
-        | Action::Rename { .. }
-        | Action::Anchor { .. } => true,
+        Action::Create { .. } | Action::Update { .. } | Action::Journal { .. } => true,
         Action::AddLink { .. }
         | Action::RemoveLink { .. }
         | Action::CompleteTasks { .. }
@@ -222,14 +220,13 @@ fn has_new_words(action: &Action) -> bool {
 fn needs_all_notes(action: &Action) -> bool {
     match action {
         Action::Delete { is_forced, .. } => !is_forced,
-        Action::Merge { .. } | Action::Rename { .. } => true,
-        Action::Update { filters, .. } => !filters.is_empty(),
+        Action::Merge { .. } => true,
+        Action::Update { filters, fields, .. } => !filters.is_empty() || fields.title.is_some(),
         // Another digest of the notes may be among those that can't be read.
         Action::AddLink { kind, .. } => kind.as_deref() == Some(COMPACTS),
         Action::Create { .. }
         | Action::Supersede { .. }
         | Action::Accept { .. }
-        | Action::Anchor { .. }
         | Action::CompleteTasks { .. }
         | Action::Journal { .. }
         | Action::RemoveLink { .. } => false,
@@ -321,7 +318,7 @@ fn plan_text(
 pub(in crate::commands) fn expect_no_conflict(note: &NoteHandle, text: &str) -> Result<(), Error> {
     let Some(line) = conflict_line(text) else { return Ok(()) };
     let message = format!("can't change `{}`: a merge left a conflict in line {line}", note.id);
-    let hint = format!("nothing was changed; resolve it first: `qipu edit {}`", note.id);
+    let hint = format!("nothing was changed; resolve it first: `qipu update {}` opens your editor", note.id);
     Err(Error::new(ErrorKind::Store, message).hint(hint))
 }
 

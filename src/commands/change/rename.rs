@@ -1,10 +1,10 @@
-//! `qipu rename`: changes the title of a note, its file's name and the links to it, and keeps the old title as an alias.
+//! `qipu update ID --title TITLE`: changes the title of a note, its file's name and the links to it, and keeps the old title as an alias.
 //!
 //! The plan is checked before it is carried out: in the resulting store, every link must lead where it led before.
 
 use std::collections::BTreeSet;
 
-use super::create::slug;
+use super::slug::slug;
 use super::{PlannedChange, changes_of, digests_of, plan_edits, plan_linking, plan_text, refuse_change, retargets};
 use crate::error::{Error, ErrorKind};
 use crate::escape::may_be_harmful;
@@ -14,9 +14,14 @@ use crate::note::{COLLECTION_MARK, Dialect, InlineLink, NoteId};
 use crate::secrets;
 use crate::store::{self, NoteHandle, NoteIdx, Store};
 
-/// Plans the new title and file name, and the links that use the old ones.
-pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Vec<PlannedChange>, Error> {
-    let position = store.resolve_to_change(id)?;
+/// Plans the new title and file name, the links that use the old ones, and other edits of the note.
+pub(super) fn plan(
+    store: &Store,
+    now: &str,
+    position: NoteIdx,
+    title: &str,
+    others: &[Edit],
+) -> Result<Vec<PlannedChange>, Error> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     if title.is_empty() {
         return Err(Error::usage("the new title is empty"));
@@ -30,7 +35,7 @@ pub(super) fn plan(store: &Store, now: &str, id: &str, title: &str) -> Result<Ve
         _ => note.path.clone(),
     };
     let renaming = RenamePlanner { store, names: NameIndex::of(store), position, path, title: &title };
-    let mut planned = vec![renaming.plan_note(now)?];
+    let mut planned = vec![renaming.plan_note(others, now)?];
     let mut linking: BTreeSet<NoteIdx> = graph.backlinks(position).collect();
     linking.extend(digests_of(store, &renaming.names, position));
     for from in linking.into_iter().filter(|from| *from != position) {
@@ -185,10 +190,11 @@ impl RenamePlanner<'_> {
         (edits, former.map(str::to_owned))
     }
 
-    /// Plans the note itself: its title, aliases and date, the links to itself, its path.
-    fn plan_note(&self, now: &str) -> Result<PlannedChange, Error> {
+    /// Plans the note itself: its title, aliases and date, the links to itself, its path, and other edits.
+    fn plan_note(&self, others: &[Edit], now: &str) -> Result<PlannedChange, Error> {
         let note = self.note();
-        let (edits, alias) = self.field_edits(&self.store.text_of(note)?);
+        let (mut edits, alias) = self.field_edits(&self.store.text_of(note)?);
+        edits.extend_from_slice(others);
         let planned = plan_edits(self.store, note, &edits, now)?;
         let (old, new) = match planned.change {
             Some(store::Change::Replace { old, new, .. }) => (old, new),

@@ -1,6 +1,5 @@
 //! `qipu supersede`: says that a note replaces others, which no longer hold.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::links::links_to;
@@ -16,9 +15,7 @@ use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Plans the links from the new note and the status of the old ones.
 pub(super) fn plan(store: &Store, now: &str, old: &[String], new: &str) -> Result<Vec<PlannedChange>, Error> {
-    let (mut replaced, new) = (store.positions_to_change(old)?, store.resolve_to_change(new)?);
-    let mut seen = HashSet::new();
-    replaced.retain(|old| seen.insert(*old));
+    let (replaced, new) = (store.positions_to_change(old)?, store.resolve_to_change(new)?);
     let notes = store.notes();
     if replaced.contains(&new) {
         return Err(Error::usage("a note can't supersede itself"));

@@ -1,32 +1,31 @@
 //! `qipu update`: changes fields and texts of notes.
 
-use super::anchor;
 use super::claims::expect_no_claims;
 use super::links::check_kind;
 use super::user_fields::with_effect;
-use super::{ChangePlan, PlannedChange, changes_of, link_entry, plan_edits};
-use crate::commands::note_warning;
+use super::{PlannedChange, anchor, link_entry, plan_edits, rename};
 use crate::context::{NoteFilter, Session};
 use crate::error::{Error, ErrorKind};
-use crate::graph::Graph;
 use crate::note::Verification;
 use crate::note::edit::{BodyEdit, Edit};
-use crate::report::DiagnosticEntry;
 use crate::request::{Filters, NewFields};
-use crate::store::Store;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
+
+/// The most notes that a filter changes without `--yes`: a slip in one must not rewrite a store.
+const MAX_UNCONFIRMED: usize = 20;
 
 /// Plans the same changes for each note. `program`: the one that makes them, if it is no person.
 pub(super) fn plan(
     store: &Store,
     now: &str,
-    ids: &[String],
+    notes: &[NoteIdx],
     fields: &NewFields,
     body_edit: Option<&BodyEdit>,
     program: Option<&str>,
-) -> Result<ChangePlan, Error> {
+) -> Result<Vec<PlannedChange>, Error> {
     if *fields == NewFields::default() && body_edit.is_none() {
-        return Err(Error::usage("nothing to change").hint("`qipu update --help` lists the fields"));
+        let hint = "`qipu update --help` lists the fields; on a terminal, a call with one note opens your editor";
+        return Err(Error::usage("nothing to change").hint(hint));
     }
     if program.is_some() {
         expect_no_claims(fields, false)?;
@@ -36,37 +35,43 @@ pub(super) fn plan(
     let summary = is_summary_lost.then_some(Edit::RemoveField("summary"));
     let body_edit = body_edit.cloned().map(Edit::ChangeBody);
     let edits: Vec<Edit> = summary.into_iter().chain(edits(store, fields)?).chain(body_edit).collect();
-    let mut seen = std::collections::HashSet::new();
-    let positions: Vec<NoteIdx> =
-        store.positions_to_change(ids)?.into_iter().filter(|position| seen.insert(*position)).collect();
-    let changes = positions.iter().map(|position| {
-        let note = &store.notes()[*position];
+    let anchors = anchor::read(store, &fields.codes)?;
+    let edits_of = |note: &NoteHandle| {
         let edits = edits.iter().flat_map(|edit| match program {
             Some(program) if *edit == verified(true) => verified_by(note, program, now),
             _ if let Some(tag) = new_tag(note, edit) => vec![add_tag(tag)],
             _ => Vec::from_iter((!is_kept(note, edit)).then(|| edit.clone())),
         });
-        let anchors = if fields.verified == Some(true) { anchor::verified(store, note) } else { Vec::new() };
-        let edits: Vec<Edit> = edits.map(|edit| with_effect(note, edit)).chain(anchors).collect();
-        plan_edits(store, note, &edits, now)
-    });
-    let changes = changes.collect::<Result<Vec<_>, Error>>()?;
-    let findings = if fields.title.is_some() { broken_links(store, &changes) } else { Vec::new() };
-    Ok(ChangePlan { changes, findings })
+        let verified = if fields.verified == Some(true) { anchor::verified(store, note, &anchors) } else { Vec::new() };
+        let recorded = anchor::recorded(&note.code_refs(), &anchors);
+        edits.map(|edit| with_effect(note, edit)).chain(verified).chain(recorded).collect::<Vec<Edit>>()
+    };
+    match (&fields.title, notes) {
+        (None, notes) => {
+            let changes = notes.iter().map(|note| &store.notes()[*note]);
+            changes.map(|note| plan_edits(store, note, &edits_of(note), now)).collect()
+        }
+        (Some(title), [note]) => rename::plan(store, now, *note, title, &edits_of(&store.notes()[*note])),
+        (Some(_), _) => Err(Error::usage("a title is for one note")),
+    }
 }
 
-/// Returns the ids of the notes that pass all filters.
-pub(super) fn selected(store: &Store, filters: &[String]) -> Result<Vec<String>, Error> {
+/// Returns the notes that pass all filters, unless there are many and nobody said that these are meant.
+pub(super) fn selected(store: &Store, filters: &[String], is_confirmed: bool) -> Result<Vec<NoteIdx>, Error> {
     let session = Session::new(store);
     let filters = Filters { expressions: filters.to_vec(), ..Filters::default() };
     let filter = NoteFilter::new(&session, &filters)?;
-    let passing = NoteIdx::enumerate(store.notes()).filter(|(note, _)| filter.matches(*note));
-    let ids: Vec<String> = passing.map(|(_, note)| note.id.to_string()).collect();
-    if ids.is_empty() {
+    let passing = NoteIdx::enumerate(store.notes()).map(|(note, _)| note).filter(|note| filter.matches(*note));
+    let notes: Vec<NoteIdx> = passing.collect();
+    if notes.is_empty() {
         return Err(Error::new(ErrorKind::NoNote, "no note matches the filter")
             .hint("`qipu list FILTER` shows the notes that match one, `qipu status --tags` the tags"));
     }
-    Ok(ids)
+    if notes.len() > MAX_UNCONFIRMED && !is_confirmed {
+        let message = format!("{} notes match the filter, more than {MAX_UNCONFIRMED}", notes.len());
+        return Err(Error::usage(message).hint("`--dry-run` shows the changes, `--yes` makes them"));
+    }
+    Ok(notes)
 }
 
 /// Returns the tag that comes, if an edit renames one that the note does not have.
@@ -95,38 +100,16 @@ fn verified(is_verified: bool) -> Edit {
     Edit::SetPlain { key: "verified", text: is_verified.to_string() }
 }
 
-/// Reports the links that new titles break.
-fn broken_links(store: &Store, planned: &[PlannedChange]) -> Vec<DiagnosticEntry> {
-    let after = store.after(&changes_of(planned));
-    let (before, after) = (Graph::of_store(store), Graph::of_store(&after));
-    let lost = |(position, note): (NoteIdx, &std::sync::Arc<NoteHandle>)| {
-        let new = after.unresolved(position).filter(|target| {
-            !before.unresolved(position).any(|old| old == *target) && store.leads_nowhere(note, target)
-        });
-        let finding = |target: &str| {
-            let message = format!("its link to `{target}` is now broken; `qipu rename` updates links");
-            note_warning(store, note, "broken-link", message)
-        };
-        new.map(finding).collect::<Vec<_>>()
-    };
-    NoteIdx::enumerate(store.notes()).flat_map(lost).collect()
-}
-
-/// Returns the edits that set fields, in the order of fields in a new note.
+/// Returns the edits that set fields but the title and the references to code, in the order of fields in a new note.
 pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Error> {
-    for (name, text) in [("title", &fields.title), ("type", &fields.kind)] {
-        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
-            return Err(Error::usage(format!("the new {name} is empty")));
-        }
+    if fields.kind.as_ref().is_some_and(|text| text.trim().is_empty()) {
+        return Err(Error::usage("the new type is empty"));
     }
     if fields.custom.iter().any(|(key, value)| key == "status" && value.trim().is_empty()) {
         return Err(Error::usage("the new status is empty"));
     }
-    let one_line = |text: &String| text.split_whitespace().collect::<Vec<_>>().join(" ");
-    let fields = &NewFields { title: fields.title.as_ref().map(one_line), ..fields.clone() };
     let mut edits = Vec::new();
     let text = |key: &str, text: &Option<String>| text.clone().map(|text| Edit::SetText { key: key.to_owned(), text });
-    edits.extend(text("title", &fields.title));
     edits.extend(text("type", &fields.kind));
     edits.extend(tag_edits(fields));
     edits.extend(fields.value.map(|value| Edit::SetPlain { key: "value", text: value.to_string() }));

@@ -1,6 +1,6 @@
 //! The names of notes: ids, files, titles and aliases, and suggestions for names that do not exist.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -280,12 +280,15 @@ impl Store {
         self.positions_by(ids, Self::resolve)
     }
 
-    /// As [`Store::positions`], for notes that are changed: see [`Store::resolve_to_change`].
+    /// As [`Store::positions`], each note once, for notes that are changed: see [`Store::resolve_to_change`].
     ///
     /// # Errors
     /// As both.
     pub fn positions_to_change(&self, ids: &[String]) -> Result<Vec<NoteIdx>, Error> {
-        self.positions_by(ids, Self::resolve_to_change)
+        let mut notes = self.positions_by(ids, Self::resolve_to_change)?;
+        let mut seen = HashSet::new();
+        notes.retain(|note| seen.insert(*note));
+        Ok(notes)
     }
 
     fn positions_by(
