@@ -185,7 +185,10 @@ fn the_steps_of_the_model_are_those_of_the_program() {
     let world = World::new();
     write_base(&world);
     // The folder of the hash is made by the first change of several files.
-    assert_eq!(world.run("repo", "qipu", &["update", "--where", "tag = x", "--untag", "x", "--tag", "z"], "").code, 0);
+    assert_eq!(
+        world.run("repo", "qipu", &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "z"], "").code,
+        0
+    );
     world.save();
     let change = ("qipu", ["update", "a", "b", "--value", "7"]);
     let run = |fault| {

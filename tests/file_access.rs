@@ -69,7 +69,7 @@ const IN_STORE: [&[&str]; 50] = [
     &["link", "add", "n9", "compacts", "n10"],
     &["supersede", "n12", "n4"],
     &["update", "n4", "--code", "src/a.rs:1"],
-    &["update", "--where", "tag = x", "--untag", "x", "--tag", "z"],
+    &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "z"],
     &["delete", "n11", "--force"],
     &["dump", "-"],
     &["export", "passages"],

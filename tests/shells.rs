@@ -118,7 +118,7 @@ fn check_completions(shell: Shell) {
         ("qipu show qp-h2", "<show><qp-h2v6>"),
         ("qipu list --tag postg", "<list><--tag><postgresql>"),
         ("qipu list --type liter", "<list><--type><literature>"),
-        ("qipu link list qp-h2v6 --type has-pa", "<link><list><qp-h2v6><--type><has-part>"),
+        ("qipu link list qp-h2v6 --via has-pa", "<link><list><qp-h2v6><--via><has-part>"),
         ("qipu setup --print cla", "<setup><--print><claude>"),
         ("qipu stat", "<status>"),
     ];

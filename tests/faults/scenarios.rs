@@ -83,13 +83,13 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     notes("supersede", &["supersede", "a", "b"]),
     Scenario { prepare: with_git, ..notes("anchor", &["update", "a", "--code", "src/a.rs:2"]) },
     notes("delete", &["delete", "a", "d", "--force"]),
-    notes("update --where", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
+    notes("update --where", &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
     Scenario {
         prepare: with_documents,
         next: NEXT_DOCUMENT,
         ..notes(
             "update --where: documents",
-            &["update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs"],
+            &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs"],
         )
     },
     notes("tasks done", &["tasks", "done", "e:7"]),
@@ -229,7 +229,7 @@ fn with_pending(world: &World) {
     world.restore();
     let (_, calls) = world.run_with_fault(
         "repo",
-        ("qipu", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
+        ("qipu", &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
         "",
         None,
     );
@@ -239,7 +239,7 @@ fn with_pending(world: &World) {
     let fault = super::world::Fault { at: second, name: "KILL", goes_on: false };
     let (ended, _) = world.run_with_fault(
         "repo",
-        ("qipu", &["update", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
+        ("qipu", &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y"]),
         "",
         Some(fault),
     );
