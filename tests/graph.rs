@@ -143,12 +143,12 @@ fn a_page_preserves_titles() {
     assert_eq!(data_of(&page)["notes"][0]["title"], TITLE);
 }
 
-/// The lines of jq in specs/graph.md that draw with Graphviz.
+/// The lines of jq in specs/guide/people.md that draw with Graphviz.
 #[test]
 #[ignore = "needs jq"]
 fn documented_drawing_has_every_note_and_link() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = fs::read_to_string(root.join("specs/graph.md")).unwrap();
+    let page = fs::read_to_string(root.join("specs/guide/people.md")).unwrap();
     let script = page.split("```sh\n").nth(1).unwrap().split("```").next().unwrap();
     let dir = temp_dir();
     copy_folder(&root.join("fixtures/research"), dir.path());

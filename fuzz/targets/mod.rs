@@ -1,6 +1,6 @@
 //! The fuzz targets: one for each kind of input that qipu does not trust. Each checks the laws of its input, and panics where
 //! one is broken. `fuzz/main.rs` runs them under libFuzzer, `tests/fuzz_corpus.rs` replays their corpora in an ordinary
-//! build. specs/fuzzing.md has the table of targets and laws.
+//! build. CONTRIBUTING.md says how to run them.
 
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::string_slice, missing_docs)]
 

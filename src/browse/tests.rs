@@ -119,18 +119,18 @@ fn every_screen_equals_its_snapshot() {
     expect("languages", &mut fixture("languages", ""));
 }
 
-/// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` updates the screen in README.md.
+/// `QIPU_UPDATE_DOCS=1 cargo test --lib browse` updates the screen in the guide.
 #[test]
-fn readme_shows_the_current_screen() {
+fn guide_shows_the_current_screen() {
     let picture = screen(&mut fixture("research", "torn"), 100, 11);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = fs::read_to_string(&path).unwrap();
-    let (before, rest) = readme.split_once("```text\nfind ❯").unwrap();
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("specs/guide/people.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let (before, rest) = page.split_once("```text\nfind ❯").unwrap();
     let (_, after) = rest.split_once("```\n").unwrap();
-    let true_readme = format!("{before}```text\n{picture}```\n{after}");
+    let true_page = format!("{before}```text\n{picture}```\n{after}");
     match std::env::var_os("QIPU_UPDATE_DOCS") {
-        Some(_) => fs::write(path, true_readme).unwrap(),
-        None => assert!(readme == true_readme, "README.md is not true: it should show\n{picture}"),
+        Some(_) => fs::write(path, true_page).unwrap(),
+        None => assert!(page == true_page, "the guide is not true: it should show\n{picture}"),
     }
 }
 
