@@ -23,7 +23,7 @@ def manifest(facts: Facts, target: Target) -> dict[str, object]:
         "description": "The folder that contains .qipu, as `qipu init` creates it",
         "required": True,
     }
-    command = {"command": f"${{__dirname}}/{program}", "args": ["mcp", "--root", "${user_config.project}"]}
+    command = {"command": f"${{__dirname}}/{program}", "args": ["mcp", "--store", "${user_config.project}"]}
     return {
         "manifest_version": "0.3",
         "name": "qipu",

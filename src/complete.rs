@@ -53,13 +53,12 @@ impl CompletionContext {
             let joined = words.iter().find_map(|word| word.to_str()?.strip_prefix(flag)?.strip_prefix('='));
             pair.or_else(|| joined.map(PathBuf::from))
         };
-        let root = given("--root");
-        let of_env = env.vars.get("QIPU_STORE").filter(|_| root.is_none()).map(PathBuf::from);
+        let of_env = env.vars.get("QIPU_STORE").map(PathBuf::from);
         let store = given("--store").or(of_env);
         let words = words.split_last().map_or(Vec::new(), |(_, before)| before.to_vec());
         let (cache, settings) = (env.cache_dir.clone(), env.settings_dir.clone());
         let (data, home) = (env.data_dir.clone(), env.home.clone());
-        let location = Location { store, root, cache, settings, data, home, ..Location::default() };
+        let location = Location { store, cache, settings, data, home, ..Location::default() };
         let is_quoting = matches!(shell, "zsh" | "fish");
         Self { location, current_dir: env.current_dir.clone(), store: OnceLock::new(), words, is_quoting }
     }

@@ -127,7 +127,7 @@ fn a_death_at_any_point_leaves_old_or_new_files_and_the_next_writer_finishes() {
 
 /// Creates a store and a source beside it, whose documents have a tag.
 fn documents() -> tempfile::TempDir {
-    let config = "[[sources]]\npath = \"docs\"\nwritable = true\n";
+    let config = "[[documents]]\npath = \"docs\"\nwritable = true\n";
     let page = "---\ntags: [x] # kept\n---\nText.\n";
     let files = [("config.toml", config), ("../docs/a.md", page), ("../docs/b.md", page), ("../docs/sub/c.md", page)];
     store_in(tempfile::tempdir().unwrap(), &files)
@@ -148,7 +148,7 @@ fn texts_of_documents(dir: &Path) -> Vec<(String, String)> {
 #[test]
 fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_finishes() {
     let words =
-        ["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs", "--today", "2025-03-01"];
+        ["qipu", "update", "--where", "tag = x", "--untag", "x", "--tag", "y", "--in", "docs", "--today", "2025-03-01"];
     let whole = documents();
     let before = texts_of_documents(whole.path());
     assert!(call(whole.path(), &words, None));
@@ -161,7 +161,7 @@ fn a_death_while_documents_change_leaves_old_or_new_files_and_the_next_writer_fi
         // The next writer creates a document, and changes no other.
         assert!(call(
             dir.path(),
-            &["qipu", "capture", "--title", "New", "--to", "docs", "--today", "2025-03-02"],
+            &["qipu", "capture", "--title", "New", "--in", "docs", "--today", "2025-03-02"],
             None
         ));
         let found = texts_of_documents(dir.path());

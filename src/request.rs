@@ -317,41 +317,25 @@ pub enum TextSource {
 }
 
 /// The purpose of an answer, and the requirements on its notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Ranking by purpose")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct AssessmentOptions {
-    /// Rank notes by their utility for this task, and show each at its own level of detail
-    // `None` keeps the order of relevance.
-    #[arg(long, value_name = "TASK")]
+    /// The task by whose utility notes are ranked; `None` keeps the order of relevance.
     pub purpose: Option<Purpose>,
-    /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
-    /// whole notes)
-    // `None` in a request: full notes if everything fits, else passages.
-    #[arg(long, value_name = "LEVEL")]
+    /// How much of each note is shown; `None`: full notes if everything fits, else passages.
     pub abstraction: Option<Abstraction>,
-    /// Stop after this many tokens; the last note may exceed it
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    /// The tokens after which selection stops.
     pub target_tokens: Option<usize>,
-    /// Only notes with at least this confidence, 0 to 1
-    #[arg(long, value_name = "C", allow_negative_numbers = true, value_parser = share)]
+    /// The least confidence of a note.
     pub min_confidence: Option<Score>,
-    /// Only notes whose source is trusted at least this much, 0 to 1
-    #[arg(long, value_name = "T", allow_negative_numbers = true, value_parser = share)]
+    /// The least trust in the source of a note.
     pub min_trust: Option<Score>,
-    /// Omit a note if no more than this share of it is new, 0 to 1 (default: 0.2)
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, value_parser = share)]
+    /// The share of a note that must be new; `None` for the usual one.
     pub novelty_threshold: Option<Score>,
-    /// After each note, show what it is derived from
-    #[arg(long = "include-derivations")]
-    pub with_derivations: bool,
-    /// After each note, show what contradicts it
-    #[arg(long = "include-contradictions")]
-    pub with_contradictions: bool,
-    /// Show how confidence and utility were computed
-    #[arg(long = "explain")]
+    /// What is shown after each note.
+    pub include: Vec<RelatedKind>,
+    /// Whether it is shown how confidence and utility were computed.
     pub explains: bool,
     /// The day that counts as today; `None` without a purpose.
-    #[arg(skip)]
     pub today: Option<Date>,
 }
 
@@ -387,36 +371,32 @@ impl Purpose {
 }
 
 /// The levels of detail that can be named, and the choice of one for each note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Abstraction {
-    /// The body, and what it is derived from
+    /// The body, and what it is derived from.
     Detailed,
-    /// The blocks that contain words of the query
+    /// The blocks that contain words of the query.
     Extract,
-    /// The summary
+    /// The summary.
     Summary,
-    /// One sentence
+    /// One sentence.
     Essence,
-    /// As much as importance and budget allow
+    /// As much as importance and budget allow.
     Adaptive,
 }
 
 /// A call of `context --expand`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Expanding notes")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExpandRequest {
-    /// Show the rest of notes that an earlier answer showed as a summary or an extract
-    #[arg(id = "expand", long, value_name = "ID", num_args = 1.., conflicts_with_all = ["words", "query", "purpose", "abstraction"])]
+    /// The notes that an earlier answer showed in part.
     pub ids: Vec<String>,
-    /// Also show what they are derived from, what supports them or what contradicts them (comma-separated)
-    #[arg(long, value_name = "KIND", value_delimiter = ',', requires = "expand")]
+    /// What is shown beside them.
     pub include: Vec<RelatedKind>,
     /// Whether the answer begins with the banner; `None` leaves it to the format.
-    #[arg(skip)]
     pub banner: Option<bool>,
 }
 
-/// What an expansion shows beside the notes.
+/// What is shown beside notes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RelatedKind {
     /// What they are derived from, up to three steps back
@@ -428,20 +408,11 @@ pub enum RelatedKind {
 }
 
 /// The blocks that are shown in place of bodies.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Blocks instead of bodies")]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct BlockOptions {
-    /// Show blocks (list items, paragraphs, tables) instead of bodies
-    #[arg(id = "blocks", long = "blocks", value_name = "WHICH")]
+    /// Which blocks; `None` leaves it to the settings.
     pub choice: Option<BlockChoice>,
-    /// Maximum number of blocks per note (default: 50; with a budget, as many as fit)
-    #[arg(id = "max_blocks_per_note", long = "max-blocks-per-note", value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    pub max_per_note: Option<usize>,
-    /// Maximum number of blocks in total (default: 100; with a budget, as many as fit)
-    #[arg(id = "max_blocks", long = "max-blocks", value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    pub max_in_all: Option<usize>,
     /// Whether the default limits apply.
-    #[arg(skip)]
     pub has_defaults: bool,
 }
 
@@ -470,16 +441,10 @@ pub struct QuestionOptions {
     pub since: Option<Date>,
     /// Only those of this day or before.
     pub until: Option<Date>,
-    /// Two days or periods to compare.
-    pub comparison: Option<[NamedSpan; 2]>,
-    /// Whether recurring tags and topics of journals are reported.
-    pub wants_patterns: bool,
     /// The most hits of the search; other selections by the query do not count.
     pub search_limit: Option<usize>,
     /// The least relevance of a hit.
     pub min_relevance: Option<Score>,
-    /// Namespaces whose notes are left out.
-    pub excluded_namespaces: Vec<String>,
     /// Only hits and journals of periods with a block that contains a word of the query, among the first so many of each;
     /// the others are not read.
     pub blocks_within: Option<usize>,
@@ -508,65 +473,41 @@ pub struct NamedSpan {
 }
 
 /// A selection of notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(next_help_heading = "Which notes")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Selectors {
-    /// A note by id, title, alias or file; `-` reads ids or files from standard input (repeatable)
-    #[arg(id = "note", long = "note", value_name = "ID")]
+    /// Named notes.
     pub notes: Vec<String>,
-    /// Notes with this tag (repeatable, or comma-separated)
-    #[arg(id = "tag", long = "tag", value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
+    /// Notes with one of these tags.
     pub tags: Vec<String>,
-    /// A map of content and the notes it links to, in its order (repeatable)
-    #[arg(id = "moc", long = "moc", value_name = "ID")]
+    /// Maps of content and the notes that they link to.
     pub mocs: Vec<String>,
-    /// Also expand maps inside a map
-    #[arg(long)]
+    /// Whether maps inside a map are expanded.
     pub transitive: bool,
-    /// Notes that answer this, best first
-    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
+    /// Notes that answer this.
     pub query: Option<String>,
-    /// Rank by words only, ignoring links and sequences
-    #[arg(long)]
+    /// Whether notes are ranked by words only, without links and sequences.
     pub no_graph: bool,
-    /// This note and the notes linked to it, nearest first (repeatable)
-    #[arg(id = "walk", long = "walk", value_name = "ID")]
-    pub walks: Vec<String>,
-    /// Maximum number of hops for --walk
-    #[arg(long, value_name = "N", alias = "max-depth", allow_negative_numbers = true, default_value_t = 3, value_parser = whole)]
+    /// The most hops of the walks from named notes.
     pub max_hops: usize,
     /// The filters.
-    #[command(flatten)]
     pub filters: Filters,
-    /// Maximum number of notes
-    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The most notes.
     pub max_notes: Option<usize>,
-    /// Also show the notes that link to the selected ones
-    #[arg(long)]
+    /// Whether the notes that link to the selected ones are selected too.
     pub backlinks: bool,
     /// The most notes that a query selects, unless the store's config sets another limit; `None` for no limit.
-    #[arg(skip)]
     pub max_hits: Option<usize>,
     /// Whether notes were read from standard input, possibly none.
-    #[arg(skip)]
     pub reads_stdin: bool,
     /// Which links a walk follows.
-    #[arg(skip)]
     pub follow: Follow,
-    /// Words that are ids if they name notes, else the query.
-    #[arg(skip)]
-    pub words: Vec<String>,
     /// Whether notes are selected that a digest replaces.
-    #[arg(skip)]
     pub no_compaction: bool,
     /// How the query is understood; `None` only searches for its words.
-    #[arg(skip)]
     pub asking: Option<QuestionOptions>,
     /// Whether the query is only for passages of the named notes.
-    #[arg(skip)]
     pub within_notes: bool,
     /// What notes are selected for naming.
-    #[arg(skip)]
     pub mentions: Vec<MentionTarget>,
 }
 
@@ -616,39 +557,31 @@ impl Selectors {
     }
 
     fn selects_otherwise(&self) -> bool {
-        let Self { notes, tags, mocs, walks, .. } = self;
-        [notes, tags, mocs, walks].iter().any(|list| !list.is_empty())
+        let Self { notes, tags, mocs, .. } = self;
+        [notes, tags, mocs].iter().any(|list| !list.is_empty())
             || !self.mentions.is_empty()
             || self.reads_stdin
             || self.query.is_some()
-            || self.asking.as_ref().is_some_and(|asking| asking.comparison.is_some() || asking.wants_patterns)
     }
 }
 
 /// The filters of a request; a note must pass all of them. specs/reference/search-and-filters.md has the
 /// expressions that flags are short for.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filters {
-    /// Only notes with at least this value, 0 to 100
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
+    /// Only notes with at least this value, 0 to 100.
     pub min_value: Option<u8>,
-    /// Only notes that match a filter, such as 'tag = linux and not done', or @NAME (repeatable)
-    #[arg(id = "where", long = "where", value_name = "FILTER")]
+    /// Only notes that match these filters.
     pub expressions: Vec<String>,
-    /// Only notes whose fields match: key, !key, key=value, key!=value, key>=3, key<2025-03-01 (repeatable)
-    #[arg(id = "custom_filter", long = "custom-filter", value_name = "EXPR")]
+    /// Only notes whose fields pass these tests.
     pub field_tests: Vec<String>,
     /// Only notes of these types; empty for all.
-    #[arg(skip)]
     pub kinds: Vec<String>,
     /// Only notes with any of these tags; empty for all.
-    #[arg(skip)]
     pub tags: Vec<String>,
     /// Only notes changed on this day or later (journals: of it or later).
-    #[arg(skip)]
     pub since: Option<Date>,
     /// Only notes changed on this day or before.
-    #[arg(skip)]
     pub until: Option<Date>,
 }
 
@@ -660,34 +593,23 @@ impl Filters {
 }
 
 /// A call of `search`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SearchRequest {
     /// The words.
-    #[arg(skip)]
     pub query: String,
     /// Whether they are a question, in which nothing is syntax.
-    #[arg(skip)]
     pub is_question: bool,
-    /// Only notes without this word or phrase (repeatable)
-    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    /// Only notes without these words or phrases.
     pub without: Vec<String>,
     /// The filters.
-    #[arg(skip)]
     pub filters: Filters,
-    /// Maximum number of notes (default: 10; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The most notes.
     pub limit: Option<usize>,
-    /// Only notes with at least this relevance, 0 to 1
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
+    /// The least relevance of a note.
     pub min_relevance: Option<Score>,
-    /// Show how the scores were computed
-    #[arg(long = "explain")]
+    /// Whether it is shown how the scores were computed.
     pub explains: bool,
-    /// Rank by words only, ignoring links and sequences
-    #[arg(long)]
-    pub no_graph: bool,
-    /// Ignore digests: show the notes that they replace
-    #[arg(long)]
+    /// Whether notes are shown that a digest replaces.
     pub no_compaction: bool,
 }
 
@@ -758,8 +680,8 @@ pub struct TasksRequest {
     /// Tasks that are done too
     #[arg(long = "all", conflicts_with = "only_done")]
     pub with_done: bool,
-    /// Maximum number of tasks
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The most tasks.
+    #[arg(skip)]
     pub limit: Option<usize>,
 }
 
@@ -837,10 +759,10 @@ pub struct ReviewRequest {
     #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
     pub kinds: Vec<ReviewKind>,
     /// The filters.
-    #[command(flatten)]
+    #[arg(skip)]
     pub filters: Filters,
-    /// Maximum number of entries (default: 20; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// The most entries.
+    #[arg(skip)]
     pub limit: Option<usize>,
     /// Fail if there is an entry, other than of code that merely moved
     #[arg(long = "strict")]
@@ -904,6 +826,11 @@ impl ReviewKind {
 /// A call of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct InitRequest {
+    /// The project (default: that of this folder)
+    pub dir: Option<PathBuf>,
+    /// Read the Markdown in this folder with the store, where it lies (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub documents: Vec<PathBuf>,
     /// Keep the store out of git
     #[arg(long = "stealth")]
     pub is_stealth: bool,
@@ -914,7 +841,7 @@ pub struct InitRequest {
     #[arg(long = "trust")]
     pub is_trusted: bool,
     /// Create your own store, which is read with that of every project
-    #[arg(long = "user", conflicts_with_all = ["is_stealth", "is_visible"])]
+    #[arg(long = "user", conflicts_with_all = ["dir", "documents", "is_stealth", "is_visible"])]
     pub is_user: bool,
     /// Whether nothing is changed, only shown.
     #[arg(skip)]
@@ -1217,6 +1144,8 @@ impl ImportFrom {
 pub struct SetupRequest {
     /// The action.
     pub action: SetupAction,
+    /// Whether the project is that of the store that the call names.
+    pub is_at_store: bool,
     /// The folder of a plugin, which the action applies to instead of the project.
     pub plugin: Option<PathBuf>,
     /// Whether text that was edited by hand may be overwritten.

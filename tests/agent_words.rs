@@ -67,7 +67,7 @@ impl World {
         let project = store_of_notes(&notes);
         fs::write(
             project.path().join(".qipu/config.toml"),
-            format!("{config}[[sources]]\npath = \"docs\"\nwritable = true\n"),
+            format!("{config}[[documents]]\npath = \"docs\"\nwritable = true\n"),
         )
         .unwrap();
         write_in_store(project.path(), "notes/n-plain.md", "---\ntitle: A plain: note\n---\nDeploy the job.\n");
@@ -117,7 +117,7 @@ impl World {
 
     /// Returns the ids of the notes in the store.
     fn ids(&self) -> Vec<String> {
-        self.run(&["list", "--only", "project", "--format", "ids"]).lines().map(str::to_owned).collect()
+        self.run(&["list", "--in", "project", "--format", "ids"]).lines().map(str::to_owned).collect()
     }
 
     fn text_of(&self, id: &str) -> String {
@@ -173,9 +173,9 @@ fn take(world: &World, (kind, first, second): &Step, word: &str) {
         0 => vec!["capture", text],
         1 => vec!["capture", text, "--status", "stable", "--tag", word, "--summary", text],
         2 => vec!["capture", text, "--by", "human:ann"],
-        3 => vec!["capture", text, "--to", "user", "--link", "supersedes:project:n-rule"],
-        4 => vec!["capture", text, "--to", "user"],
-        5 => vec!["capture", text, "--to", "docs"],
+        3 => vec!["capture", text, "--in", "user", "--link", "supersedes:project:n-rule"],
+        4 => vec!["capture", text, "--in", "user"],
+        5 => vec!["capture", text, "--in", "docs"],
         6 => vec!["capture", "--title", text, "--body", text, "--by", "human:ann"],
         7 => vec!["capture", "--title", text, "--body", text, "--set", "verified=true"],
         8 => vec!["capture", text, "--supersedes", a],
@@ -540,15 +540,15 @@ fn files_of_a_session_bring_no_word_of_a_person() {
 #[test]
 fn the_store_of_the_user_takes_no_word_from_a_project_that_holds() {
     let world = World::new(HOLD);
-    let error = world.act(&["capture", "Deploy with curl", "--to", "user"], "").unwrap_err();
+    let error = world.act(&["capture", "Deploy with curl", "--in", "user"], "").unwrap_err();
     assert!(error.contains("an agent can't write to `user`"), "{error}");
     // In a source of the project, it is a draft of the project.
-    world.act(&["capture", "Deploy with curl", "--to", "docs"], "").unwrap();
+    world.act(&["capture", "Deploy with curl", "--in", "docs"], "").unwrap();
     assert!(!world.run(&["ask", "how do we deploy by curl?"]).contains("with curl"));
     // What depends on the project has no name there.
     for name in ["project:n-rule", "n-rule", "docs:guide"] {
         let link = format!("supersedes:{name}");
-        let args = ["capture", "Mine", "--to", "user", "--link", &link, "--today", DAY];
+        let args = ["capture", "Mine", "--in", "user", "--link", &link, "--today", DAY];
         assert!(call_of_user(world.dir(), &world.user(), &args).error.is_some(), "{name}");
     }
     let note =

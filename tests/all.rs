@@ -41,6 +41,7 @@ mod faults;
 mod file_access;
 mod file_owners;
 mod filters;
+mod first_calls;
 mod former_titles;
 mod frames;
 mod fuzz_corpus;

@@ -179,8 +179,7 @@ fn a_claim_brings_its_opponent_and_what_it_comes_from() {
     assert_eq!(ids(&plain), ["claim"]);
     assert_eq!(plain["contradictions_available"], true);
     let wanted = AssessmentOptions {
-        with_derivations: true,
-        with_contradictions: true,
+        include: vec![RelatedKind::Derivation, RelatedKind::Contradictions],
         ..need(Some(Purpose::Answer), ADAPTIVE)
     };
     let command = asked("zeta", wanted);

@@ -44,11 +44,11 @@ impl World {
         fs::create_dir(world.at("repo/.git")).unwrap();
         world.write(
             "repo/app/.qipu/config.toml",
-            "[[sources]]\npath = \"docs\"\n[[sources]]\npath = \"../settled\"\n[[stores]]\npath = \"web\"\n",
+            "[[documents]]\npath = \"docs\"\n[[documents]]\npath = \"../settled\"\n[[stores]]\npath = \"web\"\n",
         );
         let (vault, team, settled) = (world.at("vault"), world.at("team"), world.at("repo/settled"));
         let settings = format!(
-            "[[sources]]\npath = {vault:?}\n[[sources]]\npath = {settled:?}\nname = \"settled\"\n[[stores]]\npath = {team:?}\n"
+            "[[documents]]\npath = {vault:?}\n[[documents]]\npath = {settled:?}\nname = \"settled\"\n[[stores]]\npath = {team:?}\n"
         );
         world.write("settings/qipu/config.toml", &settings);
         fs::create_dir(&settled).unwrap();
@@ -185,7 +185,7 @@ fn what_a_flag_names_is_replaced_by_no_note_of_the_repository() {
     let (of_old, of_new) = fields("supersedes", USER, ("repo/settled", "settled"));
     world.note(USER, "old", OLD, &of_old, &format!("Do not {WORDS}."));
     world.note(("repo/settled", "settled"), "new", "Pipe curl", &of_new, &format!("We {WORDS}."));
-    for only in [&[][..], &["--only", "user", "--only", "settled"]] {
+    for only in [&[][..], &["--in", "user", "--in", "settled"]] {
         let text = world.run(&[&["ask", WORDS][..], only].concat());
         assert!(text.contains(&format!("Do not {WORDS}")), "{text}");
     }
@@ -193,7 +193,7 @@ fn what_a_flag_names_is_replaced_by_no_note_of_the_repository() {
     fs::remove_dir_all(world.at("repo/.qipu")).unwrap();
     let docs = world.at("repo/settled");
     fs::write(world.at("settings/qipu/config.toml"), "").unwrap();
-    let text = world.run(&["ask", WORDS, "--source", docs.to_str().unwrap()]);
+    let text = world.run(&["ask", WORDS, "--store", docs.to_str().unwrap()]);
     assert!(text.contains(&format!("Do not {WORDS}")), "without a store: {text}");
 }
 

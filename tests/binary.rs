@@ -38,7 +38,7 @@ fn without_privileges(dir: &Path, args: &[&str], stdin: Stdio) -> Output {
 
 #[test]
 fn findings_of_settings_are_on_stderr_only_where_the_answer_lacks_them() {
-    let dir = store(&[("config.toml", b"[[sources]]\npath = \"nosuch\"\n"), ("notes/a.md", b"# A\n")]);
+    let dir = store(&[("config.toml", b"[[documents]]\npath = \"nosuch\"\n"), ("notes/a.md", b"# A\n")]);
     for args in [&["status"][..], &["status", "--json"], &["doctor"], &["doctor", "--fix"], &["doctor", "--records"]] {
         let output = run(dir.path(), args);
         assert_eq!(stdout(&output).matches("there is no such folder").count(), 1, "{args:?}");
@@ -164,7 +164,7 @@ fn what_cannot_be_read_is_not_replaced_by_another_of_its_name() {
     fs::remove_dir_all(dir.path().join("inner")).unwrap();
     fs::create_dir_all(dir.path().join("docs")).unwrap();
     fs::write(dir.path().join("docs/page.md"), "# Elsewhere\n").unwrap();
-    fs::write(dir.path().join(".qipu/config.toml"), "[[sources]]\npath = \"docs\"\n").unwrap();
+    fs::write(dir.path().join(".qipu/config.toml"), "[[documents]]\npath = \"docs\"\n").unwrap();
     lock(".qipu/notes/b.md", 0o000);
     for args in [&["link", "add", "c", "Elsewhere"][..], &["capture", "a thought", "--link", "supports:Elsewhere"]] {
         refused(dir.path(), args, "notes/b.md");
@@ -254,8 +254,12 @@ fn help_and_version_are_answers() {
 fn a_closed_pipe_is_no_error() {
     let big = "a line of text\n".repeat(100_000);
     let dir = store(&[("notes/a.md", big.as_bytes())]);
-    let mut child =
-        qipu(dir.path()).args(["context", "a"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = qipu(dir.path())
+        .args(["context", "--note", "a"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut first = [0; 10];
     child.stdout.take().unwrap().read_exact(&mut first).unwrap();
     let output = child.wait_with_output().unwrap();
@@ -369,11 +373,14 @@ fn a_note_with_a_file_lease_is_waited_for() {
 fn a_huge_note_is_cut_and_says_so() {
     let huge = format!("---\nid: huge\ntitle: Huge\n---\n{}", "[[x]] **a** `b` ".repeat(2_500_000));
     let dir = store(&[("notes/huge.md", huge.as_bytes()), ("notes/small.md", b"small")]);
-    let output = run(dir.path(), &["context", "huge", "small", "--records", "--with-body", "--max-chars", "500"]);
+    let output = run(
+        dir.path(),
+        &["context", "--note", "huge", "--note", "small", "--records", "--with-body", "--max-chars", "500"],
+    );
     assert!(stdout(&output).contains("\nN small "), "{}", stdout(&output));
-    let output = run(dir.path(), &["context", "huge", "--json", "--max-chars", "500"]);
+    let output = run(dir.path(), &["context", "--note", "huge", "--json", "--max-chars", "500"]);
     assert_eq!(stdout(&output).chars().count(), 500);
-    let whole = run(dir.path(), &["context", "huge", "--records", "--with-body"]);
+    let whole = run(dir.path(), &["context", "--note", "huge", "--records", "--with-body"]);
     assert!(stdout(&whole).lines().next().unwrap().ends_with("truncated=true"), "only its beginning is read");
     assert!(stdout(&whole).ends_with("…[truncated]\nB-END\n"));
     assert_eq!(run(dir.path(), &["link", "tree", "huge"]).status.code(), Some(0));
@@ -393,12 +400,12 @@ fn a_config_that_is_no_plain_file_is_an_error() {
     let dir = store(&[("notes/a.md", b"A.")]);
     let config = dir.path().join(".qipu/config.toml");
     std::os::unix::fs::symlink("/etc/hostname", &config).unwrap();
-    let output = run(dir.path(), &["context", "a"]);
+    let output = run(dir.path(), &["context", "--note", "a"]);
     assert_eq!(output.status.code(), Some(3));
     assert!(String::from_utf8_lossy(&output.stderr).contains("not a regular file"));
     fs::remove_file(&config).unwrap();
     assert!(Command::new("mkfifo").arg(&config).status().unwrap().success());
-    assert_eq!(run(dir.path(), &["context", "a"]).status.code(), Some(3));
+    assert_eq!(run(dir.path(), &["context", "--note", "a"]).status.code(), Some(3));
     assert_eq!(run(dir.path(), &["hook", "claude", "SessionStart"]).status.code(), Some(0));
 }
 

@@ -536,7 +536,7 @@ fn a_store_behind_a_link_is_opened_only_by_name() {
     fs::create_dir(&project).unwrap();
     std::os::unix::fs::symlink("../.qipu", project.join(".qipu")).unwrap();
     let project = project.to_str().unwrap();
-    for words in [&["list"][..], &["capture", "x"], &["init"], &["context", "a"]] {
+    for words in [&["list"][..], &["capture", "x"], &["init"], &["context", "--note", "a"]] {
         let answer = call(project, words);
         assert_eq!((answer.code(), answer.stdout.as_str()), (3, ""), "{words:?}");
     }

@@ -276,6 +276,9 @@ fn run_taught(line: &str) {
     let script = script.replace("git log -1 --format=%B", "echo thought");
     let mut command = Command::new("sh");
     command.args(["-c", &script]).current_dir(&project).env_clear().env("PATH", path).stdin(Stdio::null());
+    if script.contains("--documents docs") {
+        fs::create_dir_all(project.join("docs")).unwrap();
+    }
     let output = command.output().unwrap();
     // A browser has nothing to fill here, and a server nobody to serve; `tests/browse.rs`, `tests/mcp.rs` and `tests/lsp.rs` have.
     if script.starts_with("qipu browse") {

@@ -33,7 +33,7 @@ impl Project {
 
     /// Calls the program with `docs` as a source of the project's store.
     fn call(&self, dialect: &str, settings: &str, args: &[&str]) -> Answer {
-        let config = format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n{settings}\n");
+        let config = format!("[[documents]]\npath = \"docs\"\nas = \"{dialect}\"\n{settings}\n");
         write_in_store(self.dir.path(), "config.toml", config);
         call_with_cache(path(&self.dir), self.cache.path(), args, "")
     }
@@ -103,10 +103,10 @@ fn a_link_to_markdown_that_is_no_note_is_not_broken() {
         fs::remove_dir_all(project.dir.path().join(".qipu")).unwrap_or_default();
         findings(&call_with_cache(folder, project.cache.path(), &[args, &["doctor", "--json"]].concat(), ""))
     };
-    assert_eq!(from_source(path(&project.dir), &["--source", "docs"]), expected);
+    assert_eq!(from_source(path(&project.dir), &["--store", "docs"]), expected);
     fs::create_dir(folder.join(".git")).unwrap();
     let leaving = ["warning link-leaves-project ../README.md", expected[0]];
-    assert_eq!(from_source(folder.to_str().unwrap(), &["--source", "."]), leaving);
+    assert_eq!(from_source(folder.to_str().unwrap(), &["--store", "."]), leaving);
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn the_check_counts_every_budget() {
 #[test]
 fn the_answer_is_that_of_context() {
     let question = "Why does SQLite sync its rollback journal two times?";
-    let args = ["context", "--query", question, "--records", "--with-body", "--max-chars", "4000"];
+    let args = ["context", "--query", question, "--records", "--abstraction", "passages", "--max-chars", "4000"];
     let shown = call("fixtures/research", &args).stdout;
     let ids: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("N ")?.split(' ').next()).collect();
     let list = call("fixtures/research", &["list", "--limit", "60", "--records"]).stdout;

@@ -20,7 +20,7 @@ impl Project {
         for folder in [".git", ".qipu/notes", "docs"] {
             fs::create_dir_all(dir.path().join(folder)).unwrap();
         }
-        fs::write(dir.path().join(".qipu/config.toml"), "[[sources]]\npath = \"docs\"\n").unwrap();
+        fs::write(dir.path().join(".qipu/config.toml"), "[[documents]]\npath = \"docs\"\n").unwrap();
         Self(dir)
     }
 
@@ -176,7 +176,7 @@ fn passages_are_where_they_say_and_contain_every_word() {
     let comments = regex::Regex::new("(?s)<!--.*?-->").unwrap();
     for (store, least) in [("research", 40), ("collections", 1)] {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(store).join(".qipu");
-        let text = call(&format!("fixtures/{store}"), &["export", "passages", "--only", "project"]).stdout;
+        let text = call(&format!("fixtures/{store}"), &["export", "passages", "--in", "project"]).stdout;
         let mut texts: BTreeMap<String, String> = BTreeMap::new();
         for document in text.lines().map(parsed) {
             let path = document["path"].as_str().unwrap();
@@ -227,7 +227,7 @@ fn only_the_named_collections_are_exported() {
         text.lines().map(|line| parsed(line)["store"].as_str().unwrap().to_owned()).collect()
     };
     assert!(stores(&[]).len() > 2);
-    assert_eq!(stores(&["--only", "docs", "--only", "adr"]), ["adr", "docs"].map(str::to_owned).into());
+    assert_eq!(stores(&["--in", "docs", "--in", "adr"]), ["adr", "docs"].map(str::to_owned).into());
 }
 
 #[test]
@@ -316,7 +316,7 @@ fn a_missing_collection_is_not_reported_as_deleted() {
     assert_eq!(project.export(&["--since-index", "state"]).lines().count(), 2);
     let before = project.state();
     fs::remove_dir_all(project.path().join("docs")).unwrap();
-    for only in [vec![], vec!["--only", "project"]] {
+    for only in [vec![], vec!["--in", "project"]] {
         let answer = project.call(&[vec!["--since-index", "state"], only].concat());
         assert_eq!((answer.code(), answer.stdout.as_str()), (3, ""), "{:?}", answer.error);
         assert_eq!(project.state(), before);

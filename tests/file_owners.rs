@@ -104,9 +104,9 @@ const RECORD: &str = "# 1. Use X\n\nDate: 2020-01-05\n\n## Status\n\nAccepted\n\
 
 /// A source that may be changed, with one that is only read and a store inside.
 fn nested() -> World {
-    let config = "[[sources]]\npath = \"docs\"\nwritable = true\n\
-                  [[sources]]\npath = \"docs/adr\"\nas = \"adr\"\n\
-                  [[sources]]\npath = \"docs/api/*.md\"\nname = \"api\"\n\
+    let config = "[[documents]]\npath = \"docs\"\nwritable = true\n\
+                  [[documents]]\npath = \"docs/adr\"\nas = \"adr\"\n\
+                  [[documents]]\npath = \"docs/api/*.md\"\nname = \"api\"\n\
                   [[stores]]\npath = \"docs/inner\"\n";
     World::new(&[
         ("repo/.qipu/config.toml", config),
@@ -128,7 +128,7 @@ fn the_collections_that_are_asked_for_have_the_same_files_as_in_every_answer() {
     for name in ["project", "docs", "adr", "api", "inner"] {
         let own: Vec<String> = all.iter().filter(|row| row.starts_with(&format!("{name} "))).cloned().collect();
         assert!(!own.is_empty(), "{name}: {all:?}");
-        let listed = world.rows("repo", &["list", "--only", name, "--sort", "id"], "notes", &["id", "path"]);
+        let listed = world.rows("repo", &["list", "--in", name, "--sort", "id"], "notes", &["id", "path"]);
         assert_eq!(listed, own.iter().map(|row| row[name.len() + 1..].to_owned()).collect::<Vec<_>>());
     }
 }
@@ -148,19 +148,19 @@ fn a_command_that_writes_into_a_source_changes_no_file_of_another_collection() {
         &["update", "call", "--tag", "x"],
     ];
     for args in commands {
-        let answer = world.call(&[args, &["--to", "docs"]].concat());
+        let answer = world.call(&[args, &["--in", "docs"]].concat());
         assert!(answer.error.is_some(), "{args:?}: {}", answer.stdout);
         assert!(world.files() == before, "{args:?}");
     }
-    let message = world.refused(&["update", "0001-x", "--status", "rejected", "--to", "docs"]);
+    let message = world.refused(&["update", "0001-x", "--status", "rejected", "--in", "docs"]);
     assert!(message.contains("belongs to the collection `adr`"), "{message}");
-    world.ok(&["update", "page", "--tag", "x", "--to", "docs"]);
+    world.ok(&["update", "page", "--tag", "x", "--in", "docs"]);
     assert!(fs::read_to_string(world.at("repo/docs/page.md")).unwrap().contains("tags"));
 }
 
 #[test]
 fn a_source_inside_a_store_is_a_finding_whatever_names_the_store_and_when() {
-    let source = |path: &str| format!("[[sources]]\npath = \"{path}\"\nname = \"a\"\n");
+    let source = |path: &str| format!("[[documents]]\npath = \"{path}\"\nname = \"a\"\n");
     let store = |path: &str| format!("[[stores]]\npath = \"{path}\"\n");
     let (notes, folder) = (source("packages/a/.qipu/notes"), store("packages/a"));
     for (config, user) in [
@@ -193,7 +193,7 @@ fn a_folder_named_project_is_not_taken_for_the_project() {
         ("data/qipu/notes/qp-user.md", &note("qp-user", "User", "")),
         (
             "settings/qipu/config.toml",
-            "[[sources]]\npath = \"~/docs\"\nname = \"project\"\n[[stores]]\npath = \"~/team/project\"\n",
+            "[[documents]]\npath = \"~/docs\"\nname = \"project\"\n[[stores]]\npath = \"~/team/project\"\n",
         ),
     ]);
     assert_eq!(world.collections("repo"), ["user 1", "project-2 1", "project-3 1"]);
@@ -203,8 +203,8 @@ fn a_folder_named_project_is_not_taken_for_the_project() {
     }
     assert_eq!(paths.len(), 3);
     assert!(world.ok(&["show", "qp-team"]).contains("Text."));
-    world.ok(&["update", "qp-team", "--tag", "x", "--to", "project-3"]);
-    assert_eq!(world.call(&["capture", "A text", "--to", "project"]).code(), 3, "there is no store of a project");
+    world.ok(&["update", "qp-team", "--tag", "x", "--in", "project-3"]);
+    assert_eq!(world.call(&["capture", "A text", "--in", "project"]).code(), 3, "there is no store of a project");
 }
 
 /// A store that names its own notes as it is named elsewhere, and two stores beside it.
@@ -228,8 +228,8 @@ fn a_note_that_its_own_store_names_by_another_name_is_not_deleted() {
     let world = self_named();
     for (folder, args) in [
         ("repo", &["delete", "t"][..]),
-        ("repo/packages/a", &["delete", "root:t", "--to", "root"]),
-        ("repo/packages/a", &["delete", "root:t", "--to", "root", "--dry-run"]),
+        ("repo/packages/a", &["delete", "root:t", "--in", "root"]),
+        ("repo/packages/a", &["delete", "root:t", "--in", "root", "--dry-run"]),
     ] {
         let error = world.call_in(folder, args).error.unwrap_or_else(|| panic!("{args:?} in {folder} deletes it"));
         assert!(error.message.contains("2 notes link to"), "{args:?} in {folder}: {error}");
@@ -240,7 +240,7 @@ fn a_note_that_its_own_store_names_by_another_name_is_not_deleted() {
 fn links_by_another_name_of_the_own_store_follow_a_note() {
     for folder in ["repo", "repo/packages/a"] {
         let world = self_named();
-        let to: &[&str] = if folder == "repo" { &[] } else { &["--to", "root"] };
+        let to: &[&str] = if folder == "repo" { &[] } else { &["--in", "root"] };
         let name = if folder == "repo" { "t" } else { "root:t" };
         world.ok_in(folder, &[&["update", name, "--title", "New Title"], to].concat());
         let text = |id: &str| fs::read_to_string(world.at(&format!("repo/.qipu/notes/{id}.md"))).unwrap();
@@ -249,7 +249,7 @@ fn links_by_another_name_of_the_own_store_follow_a_note() {
         assert!(!world.ok(&["doctor"]).contains("broken link"), "{folder}");
     }
     let world = self_named();
-    assert!(world.ok(&["dump", "--walk", "s", "-"]).contains("notes=3"));
+    assert!(world.ok(&["dump", "--note", "s", "--max-hops", "3", "-"]).contains("notes=3"));
     assert!(world.ok(&["link", "add", "s", "supports", "t"]).contains("unchanged"));
     world.ok(&["link", "remove", "s", "supports", "t"]);
     assert!(!fs::read_to_string(world.at("repo/.qipu/notes/s.md")).unwrap().contains("root:t\""));

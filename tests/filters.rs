@@ -309,6 +309,67 @@ fn flags_are_short_forms() {
 }
 
 #[test]
+fn trust_and_namespaces_are_properties_of_notes() {
+    let dir = small_store("");
+    let write = |path: &str, text: &str| {
+        let path = dir.path().join(".qipu/notes").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    };
+    write("old/x.md", "---\nid: x\ntitle: X\n---\n");
+    write("y.md", "---\nid: y\ntitle: Work/Old/Y\n---\n");
+    write("z.md", "---\nid: z\ntitle: Z\nnamespace: old\n---\n");
+    let list = |filter: &str| {
+        let answer = call(dir.path().to_str().unwrap(), &["list", filter, "--sort", "id", "-q"]);
+        assert!(answer.error.is_none(), "{filter}: {:?}", answer.error);
+        answer.stdout.replace('\n', " ")
+    };
+    assert_eq!(list("namespace = OLD"), "x y z ");
+    assert_eq!(list("namespace = work/old"), "y ");
+    assert_eq!(list("namespace"), "x y z ");
+    assert_eq!(list("namespace != old and type != moc"), "a b c ");
+    assert_eq!(list("trust >= 0 and trust <= 1"), list("id"));
+    for bad in ["trust = high", "trust > 2", "namespace > 3"] {
+        let error = call(dir.path().to_str().unwrap(), &["list", bad]).error.unwrap();
+        assert!(error.message.contains("takes"), "{bad}: {}", error.message);
+    }
+}
+
+#[test]
+fn questions_are_answered_only_from_notes_that_pass() {
+    let ask = |args: &[&str]| {
+        let answer = call("fixtures/research", &[&["ask", "does a failed fsync lose writes?", "-q"], args].concat());
+        assert!(answer.error.is_none(), "{args:?}: {:?}", answer.error);
+        answer.stdout.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let list = |args: &[&str]| {
+        let listed = call("fixtures/research", &[&["list", "-q"], args].concat()).stdout;
+        listed.lines().map(str::to_owned).collect::<Vec<_>>()
+    };
+    let all = ask(&[]);
+    for filters in [
+        &["--tag", "errors"][..],
+        &["--type", "literature"],
+        &["--min-value", "80"],
+        &["--where", "kind = decision"],
+        &["--custom-filter", "kind=decision"],
+        &["--since", "2025-03-20"],
+        &["--until", "2025-03-20"],
+    ] {
+        let (found, passing) = (ask(filters), list(filters));
+        assert!(!found.is_empty() && found != all, "{filters:?}: {found:?}");
+        assert!(found.iter().all(|id| passing.contains(id)), "{filters:?}: {found:?}");
+    }
+    assert_eq!(ask(&["-n", "1"]).len(), 1);
+    assert_eq!(ask(&["--note", "qp-h2v6", "--type", "literature"]), ["qp-h2v6"], "a named note needs not pass");
+    let named = call("fixtures/research", &["ask", "[[Retry fsync until it succeeds]]", "--type", "literature"]).stdout;
+    assert!(
+        !named.contains("## Note: Retry fsync") && named.contains("is omitted: it does not match the filters"),
+        "{named}"
+    );
+}
+
+#[test]
 fn every_command_that_selects_notes_takes_filters() {
     for args in [
         &["search", "fsync"][..],

@@ -109,13 +109,15 @@ fn a_name_that_leads_elsewhere_or_says_nothing_new_is_not_added() {
 #[test]
 fn documents_get_no_alias() {
     for dialect in ["markdown", "obsidian", "logseq", "okf", "adr"] {
-        let dir =
-            store(&[("config.toml", &format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\nwritable = true\n"))]);
+        let dir = store(&[(
+            "config.toml",
+            &format!("[[documents]]\npath = \"docs\"\nas = \"{dialect}\"\nwritable = true\n"),
+        )]);
         let documents = dir.path().join("docs");
         fs::create_dir(&documents).unwrap();
         let old = "---\ntitle: Old title\ntype: note\n---\n\nText.\n";
         fs::write(documents.join("page.md"), old).unwrap();
-        let answer = rename(&dir, "page", "New", &["--to", "docs"]);
+        let answer = rename(&dir, "page", "New", &["--in", "docs"]);
         assert_eq!(answer.code(), 0, "{dialect}: {:?}", answer.error);
         let text = fs::read_to_string(documents.join("page.md")).unwrap();
         assert!(text.contains("title: New\n") && !text.contains("alias") && !answer.stdout.contains("alias"), "{text}");

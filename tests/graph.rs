@@ -233,7 +233,7 @@ fn an_export_has_the_selected_notes_and_links() {
     assert_eq!(links.iter().filter(at).count(), own("out") + own("in"));
     // A walk shows the notes that `link tree` shows.
     for way in ["--direction|out", "--direction|in", "--via|supports", "--via|supported-by", "--via|typed"] {
-        let (notes, links) = counts(&format!("export|links|--walk|qp-r7a1|--max-hops|2|{way}"));
+        let (notes, links) = counts(&format!("export|links|--note|qp-r7a1|--max-hops|2|{way}"));
         let mut tree: Vec<&str> = "link|tree|qp-r7a1|--max-hops|2|--json".split('|').collect();
         tree.extend(way.split('|'));
         let tree: Value = serde_json::from_str(&call("fixtures/research", &tree).stdout).unwrap();

@@ -157,7 +157,7 @@ fn whatever_is_wrong_is_one_warning() {
     let (store, link) = (dir.path(), linked.path());
     fs::write(dir.path().join("file"), "# Mine\n").unwrap();
     let format = "`qipu hook` answers in the form of the tool and has no --format";
-    let options_first = [&["--root", "/nowhere", "hook"][..], &["--max-chars", "5", "hook"], &["-q", "hook"]];
+    let options_first = [&["--store", "/nowhere", "hook"][..], &["--max-chars", "5", "hook"], &["-q", "hook"]];
     for options in options_first {
         let (code, answer, lines) = run(store, &[options, &["claude", "UserPromptSubmit"]].concat(), &prompt(PROMPT));
         assert_eq!((code, answer.as_str(), lines.len()), (Some(0), "", 1), "{options:?}: {lines:?}");
@@ -167,11 +167,10 @@ fn whatever_is_wrong_is_one_warning() {
         for (dir, args, input, message) in [
             (link, &[][..], input.as_str(), ".qipu is a symbolic link"),
             (store, &["--store", "no\u{1b}where"], &input, "no store at no␛where"),
-            (store, &["--root", "/nowhere"], &input, "there is no folder /nowhere"),
             (store, &["--json"], &input, format),
             (store, &["--format", "human"], &input, format),
             (store, &["--records"], &input, format),
-            (store, &["--quiet"], &input, "--quiet works only with commands that change notes"),
+            (store, &["--quiet"], &input, "`qipu hook` takes no --quiet"),
             (store, &["--no-such\u{7}flag"], &input, "unexpected argument '--no-such"),
             // Beside the warning that the file is no record.
             (store, &["--max-chars", "20", "--seen", "file"], &input, "the budget is too small"),

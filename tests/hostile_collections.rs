@@ -71,7 +71,7 @@ impl World {
             assert!(Command::new("mkfifo").arg(self.at(pipe)).status().unwrap().success());
         }
         for (one, other) in [("one", "other"), ("other", "one")] {
-            let config = format!("[[stores]]\npath = \"../{other}\"\n[[sources]]\npath = \"../../outside\"\n");
+            let config = format!("[[stores]]\npath = \"../{other}\"\n[[documents]]\npath = \"../../outside\"\n");
             self.write(&format!("repo/{one}/.qipu/config.toml"), &config);
         }
         self.write(&format!("repo/{}x.md", "d/".repeat(300)), "Deep.");
@@ -139,7 +139,7 @@ impl World {
 }
 
 fn source(path: &str) -> String {
-    format!("[[sources]]\npath = \"{path}\"\n")
+    format!("[[documents]]\npath = \"{path}\"\n")
 }
 
 fn store(path: &str) -> String {
@@ -237,7 +237,7 @@ fn no_answer_in_any_format_has_anything_of_the_outside() {
         &["search", WORD],
         &["ask", WORD],
         &["context", "--query", WORD],
-        &["context", "--walk", "own"],
+        &["context", "--note", "own", "--max-hops", "3"],
         &["context", "--note", "own", "--note", "page"],
         &["show", "own"],
         &["show", "secret"],
@@ -283,10 +283,10 @@ fn a_store_that_is_no_plain_folder_or_has_no_plain_config_is_refused() {
     fs::File::create(&config).unwrap().set_len(1 << 40).unwrap();
     refused("a huge config");
     for line in ["name = \"a\\u202eb\"", "name = \"\"", "name = \"x/y\"", "as = \"evil\"", "writable = \"yes\""] {
-        world.configure(&format!("[[sources]]\npath = \"docs\"\n{line}\n"));
+        world.configure(&format!("[[documents]]\npath = \"docs\"\n{line}\n"));
         refused(line);
     }
-    for config in ["[[sources]]\npath = 5\n", "sources = \"docs\"\n", "[trust.authors]\nme = 5\n"] {
+    for config in ["[[documents]]\npath = 5\n", "sources = \"docs\"\n", "[trust.authors]\nme = 5\n"] {
         world.configure(config);
         refused(config);
     }
@@ -335,18 +335,18 @@ fn the_stores_of_the_user_count_whatever_a_repository_names() {
         rows.map(|row| (row["name"].as_str().unwrap().into(), row["reason"].as_str().unwrap().into())).collect()
     };
     for taken in ["project", "user", "root"] {
-        world.configure(&format!("[[sources]]\npath = \"docs\"\nname = \"{taken}\"\nwritable = true\n"));
+        world.configure(&format!("[[documents]]\npath = \"docs\"\nname = \"{taken}\"\nwritable = true\n"));
         let all = names(&world);
         assert_eq!(all.len(), 3, "{all:?}");
         assert_eq!((all[0].0.as_str(), all[0].1.as_str()), ("project", "nearest store"));
         assert!(all.contains(&("user".to_owned(), "your own store".to_owned())), "{all:?}");
     }
-    world.configure("[[sources]]\npath = \"docs\"\nname = \"user\"\nwritable = true\n");
-    assert_eq!(world.run(&["capture", "--to", "user", "A private thought"]).status.code(), Some(0));
+    world.configure("[[documents]]\npath = \"docs\"\nname = \"user\"\nwritable = true\n");
+    assert_eq!(world.run(&["capture", "--in", "user", "A private thought"]).status.code(), Some(0));
     assert_eq!(fs::read_dir(world.at("outside/home/.local/share/qipu/notes")).unwrap().count(), 2);
     // Without a store of the user, nothing has its name.
     fs::remove_dir_all(world.at("outside/home/.local")).unwrap();
-    let output = world.run(&["capture", "--to", "user", "A private thought"]);
+    let output = world.run(&["capture", "--in", "user", "A private thought"]);
     assert_eq!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stdout));
     assert_eq!(fs::read_dir(world.at("repo/docs")).unwrap().count(), 2);
 
@@ -364,14 +364,14 @@ fn a_config_gives_its_repository_no_trust_and_no_program() {
     for setting in
         ["allowed-repositories = [\"$DIR/repo\"]", "editor = \"touch $DIR/ran\"", "[hooks]\nrun = \"touch $DIR/ran\""]
     {
-        world.configure(&format!("{setting}\n\n[[sources]]\npath = \"../outside\"\n"));
+        world.configure(&format!("{setting}\n\n[[documents]]\npath = \"../outside\"\n"));
         assert_eq!(world.codes(&["status", "--json"]), ["source-outside"], "{setting}");
         let mut codes = world.codes(&["doctor", "--json"]);
         codes.sort();
         assert_eq!(codes, ["source-outside", "unknown-setting"], "{setting}");
     }
     world.configure(
-        "[[sources]]\npath = \"docs\"\nallowed-repositories = [\"$DIR/repo\"]\ncommand = \"touch $DIR/ran\"\n",
+        "[[documents]]\npath = \"docs\"\nallowed-repositories = [\"$DIR/repo\"]\ncommand = \"touch $DIR/ran\"\n",
     );
     assert_eq!(world.codes(&["doctor", "--json"]), ["unknown-setting", "unknown-setting"]);
     assert!(!world.at("ran").exists());
@@ -402,7 +402,7 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
         assert_eq!(found(&["status", "--json"]).matches("\"reason\":\"config.toml of project\"").count(), 3);
         assert!(found(&["status", "--json"]).contains("\"findings\":[]"));
         for name in ["outside", "deep", "outside-2"] {
-            assert!(found(&["search", WORD, "--only", name]).contains(SECRET), "{name}: {}", found(&["status"]));
+            assert!(found(&["search", WORD, "--in", name]).contains(SECRET), "{name}: {}", found(&["status"]));
         }
     }
     // Links inside of a collection lead nowhere even then, and its config has no effect.

@@ -170,7 +170,7 @@ fn output(dir: &Path, args: &[&str]) -> String {
 const QUESTIONS: [&[&str]; 16] = [
     &["prime", "--json"],
     &["list", "--sort", "id", "--json"],
-    &["context", "--min-value", "0", "--with-body", "--custom", "--records"],
+    &["context", "--min-value", "0", "--with-body", "--records"],
     &["context", "--query", "note b", "--max-chars", "700", "--records"],
     &["link", "tree", "n0", "--json"],
     &["link", "list", "n1", "--json"],

@@ -355,7 +355,7 @@ fn a_link_to_a_heading_never_leads_to_another_one() {
 #[test]
 fn documents_that_are_only_read_are_not_renamed() {
     let project = project();
-    fs::write(project.path().join(".qipu/config.toml"), "[[sources]]\npath = \"docs\"\n").unwrap();
+    fs::write(project.path().join(".qipu/config.toml"), "[[documents]]\npath = \"docs\"\n").unwrap();
     fs::create_dir(project.path().join("docs")).unwrap();
     let page = "# Page\n\n## Part\n\nSee [next](next.md).\n";
     fs::write(project.path().join("docs/page.md"), page).unwrap();

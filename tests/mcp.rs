@@ -79,7 +79,7 @@ fn a_waiting_change_does_not_block_reads() {
 #[test]
 fn a_refused_change_of_a_document_names_no_option_as_an_argument() {
     let project = project();
-    let config = "[[sources]]\npath = \"docs\"\nwritable = true\n";
+    let config = "[[documents]]\npath = \"docs\"\nwritable = true\n";
     fs::write(project.path().join(".qipu/config.toml"), config).unwrap();
     fs::create_dir(project.path().join("docs")).unwrap();
     fs::write(project.path().join("docs/page.md"), "# Page\n\nText.\n").unwrap();
@@ -87,7 +87,7 @@ fn a_refused_change_of_a_document_names_no_option_as_an_argument() {
     let refused = client.call("update", json!({"id": "page", "append": "More."}));
     let said = text(&refused);
     assert_eq!(refused.is_error, Some(true), "{said}");
-    assert!(said.contains("tools change only the project's store; on the command line, `--to docs`"), "{said}");
+    assert!(said.contains("tools change only the project's store; on the command line, `--in docs`"), "{said}");
     assert!(!said.contains("add `--to"), "{said}");
 }
 
@@ -852,8 +852,8 @@ fn a_replaced_text_loses_the_summary_of_the_former_one() {
 #[test]
 fn a_server_of_some_collections_changes_nothing() {
     let project = project();
-    let client = client_with(project.path(), &["--only", "project"]);
+    let client = client_with(project.path(), &["--in", "project"]);
     let refused = client.call("capture", json!({"text": "By a server."}));
-    assert!(refused.is_error == Some(true) && text(&refused).contains("--only"), "{}", text(&refused));
+    assert!(refused.is_error == Some(true) && text(&refused).contains("--in"), "{}", text(&refused));
     client.end();
 }

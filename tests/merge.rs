@@ -517,10 +517,10 @@ fn setup_git_reports_what_is_missing() {
 fn setup_works_in_worktrees_and_for_stores_below_the_root() {
     let repository = Repository::without_setup();
     fs::create_dir_all(repository.file("sub")).unwrap();
-    repository.ok("qipu", &["init", "--root", "sub"]);
+    repository.ok("qipu", &["init", "sub"]);
     repository.commit("base");
     repository.ok("git", &["worktree", "add", "--quiet", "tree"]);
-    repository.ok("qipu", &["setup", "git", "--root", "tree/sub"]);
+    repository.ok("qipu", &["setup", "git", "--store", "tree/sub"]);
     assert!(repository.file("tree/sub/.qipu/.gitattributes").exists());
     assert!(repository.ok("git", &["config", "--local", "merge.qipu.driver"]).contains("qipu merge-driver"));
 }

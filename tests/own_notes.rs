@@ -28,7 +28,7 @@ fn project(notes: &[(&str, &str)], documents: &[(String, String)], settings: &st
         write_in_store(dir.path(), &format!("notes/{id}.md"), format!("---\nid: {id}\n---\n{text}\n"));
     }
     if !documents.is_empty() {
-        write_in_store(dir.path(), "config.toml", format!("[[sources]]\npath = \"docs\"\n{settings}\n"));
+        write_in_store(dir.path(), "config.toml", format!("[[documents]]\npath = \"docs\"\n{settings}\n"));
         fs::create_dir(dir.path().join("docs")).unwrap();
     }
     for (name, text) in documents {
@@ -206,7 +206,7 @@ fn judged_prompts_are_answered_alike_beside_documents() {
         copy_folder(&root.join("prompts"), &dir.path().join("docs"));
         copy_folder(&root.join(notes).join(".qipu/notes"), &dir.path().join("docs/more"));
         let config = fs::read_to_string(dir.path().join(".qipu/config.toml")).unwrap_or_default();
-        write_in_store(dir.path(), "config.toml", config + "\n[[sources]]\npath = \"docs\"\n");
+        write_in_store(dir.path(), "config.toml", config + "\n[[documents]]\npath = \"docs\"\n");
         let documents = call(path(&dir), &["status", "--json"]).stdout;
         assert!(documents.contains("docs"), "{documents}");
         assert_eq!(call(path(&dir), &args).stdout, alone);

@@ -481,7 +481,7 @@ fn a_selection_takes_the_attachments_it_links_to() {
     assert_eq!(lines("dump - --tag t", "L "), ["L a b type=supports inline=false"]);
     assert_eq!(lines("dump - --tag t", "N "), ["N a fleeting \"a\" tags=t path=notes/a.md"]);
     assert_eq!(lines("dump - --note b", "A ").len(), 4);
-    assert_eq!(lines("dump - --walk b --max-hops 1", "N ").len(), 2);
+    assert_eq!(lines("dump - --note b --max-hops 1", "N ").len(), 2);
     assert_eq!(lines("dump -", "A ").len(), 8);
     assert_eq!(lines("dump - --min-value 99", "H "), ["H qipu=1 pack=1 store=.qipu/ notes=0 attachments=0"]);
     assert_eq!(with(&from, "dump - --note zzz", "").code(), 3);

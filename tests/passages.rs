@@ -251,8 +251,7 @@ fn the_same_passages_are_shown_in_every_format() {
 fn a_question_of_one_note_is_answered_from_it_in_all_the_room() {
     for args in [
         &["ask", "lost writes", "--note", "qp-h2v6"][..],
-        &["show", "qp-h2v6", "--query", "lost writes"],
-        &["context", "--note", "qp-h2v6", "--query", "lost writes", "--with-body"],
+        &["context", "--note", "qp-h2v6", "--query", "lost writes", "--abstraction", "passages"],
     ] {
         for budget in ["500", "900"] {
             let text = call("fixtures/research", &[args, &["--records", "--max-chars", budget]].concat()).stdout;
@@ -265,10 +264,22 @@ fn a_question_of_one_note_is_answered_from_it_in_all_the_room() {
 
 #[test]
 fn whole_notes_are_packed_where_they_are_asked_for() {
-    let args = ["context", "fsync error", "--with-body", "--records", "--max-chars", "2000"];
-    let passages = call("fixtures/research", &args).stdout;
-    let whole = call("fixtures/research", &[&args[..], &["--whole"]].concat()).stdout;
-    assert!(passages.contains(" at=") && !whole.contains(" at="), "{whole}");
+    let args = ["context", "--query", "fsync error", "--max-chars", "2000"];
+    for format in ["human", "json", "records"] {
+        let answer =
+            |more: &[&str]| call("fixtures/research", &[&args, &["--format", format][..], more].concat()).stdout;
+        let (passages, whole) = (answer(&["--abstraction", "passages"]), answer(&["--with-body"]));
+        let sign = match format {
+            "human" => "[.qipu/notes/",
+            "json" => "\"passages\":[{",
+            _ => " at=",
+        };
+        assert!(passages.contains(sign) && !whole.contains(sign), "{whole}");
+        assert!(answer(&["--abstraction", "extract"]) == passages, "the former name of the level");
+        assert_eq!(answer(&[]) == passages, format != "records");
+    }
+    let error = call("fixtures/research", &["context", "--tag", "fsync", "--abstraction", "passages"]).error.unwrap();
+    assert_eq!(error.message, "--abstraction passages needs a query");
 }
 
 #[test]

@@ -144,7 +144,7 @@ fn a_month_without_a_year_means_the_latest_that_has_notes() {
     let files = [("notes/a.md", note("qp-may", "2022-05-04")), ("notes/b.md", note("qp-june", "2021-06-04"))];
     let dir = store(&files.each_ref().map(|(path, text)| (*path, text.as_str())));
     write(dir.path(), "notes/c.md", note("qp-old", "2019-06-30"));
-    let first = |question: &str| ids(&json(&dir, &[question]))[0].to_owned();
+    let first = |question: &str| ids(&json(&dir, &["--query", question]))[0].to_owned();
     assert_eq!(first("camping in June"), "qp-june");
     assert_eq!(first("camping in May"), "qp-may");
     assert_eq!(first("camping in June 2019"), "qp-old");
@@ -206,7 +206,9 @@ fn unknown_topics_are_reported_unless_any_hit_is_accepted() {
             );
             assert!(!text.contains("Full relevant context"), "{text}");
         }
-        let any = ask(&dir, format, &["--query", query, "--min-relevance", "0"]);
+        write(dir.path(), "config.toml", "[context]\nmin-relevance = 0\n");
+        let any = ask(&dir, format, &["--query", query]);
+        write(dir.path(), "config.toml", "");
         assert!(any.contains("Sync") && !any.contains("nothing is known"), "{format}: {any}");
         let none = ask(&dir, format, &["--query", "xylophone"]);
         assert!(none.contains("no note answers this"), "{format}: {none}");
@@ -240,14 +242,9 @@ fn an_answer_that_omits_nothing_is_marked_as_complete() {
     assert!(!by_use.contains("[c]") && !by_use.contains(full), "one has expired: {by_use}");
     fs::remove_file(dir.path().join(".qipu/notes/c.md")).unwrap();
     assert!(says(&[]).contains(full), "{}", says(&[]));
-    for held_back in [
-        ["--limit", "1"],
-        ["--search-limit", "1"],
-        ["--min-relevance", "0.99"],
-        ["--min-confidence", "0.9"],
-        ["--since", "yesterday"],
-        ["--max-chars", "260"],
-    ] {
+    for held_back in
+        [["--limit", "1"], ["--where", "confidence > 0.9"], ["--since", "yesterday"], ["--max-chars", "260"]]
+    {
         assert!(!says(&held_back).contains(full), "{held_back:?}: {}", says(&held_back));
     }
 }
@@ -271,9 +268,10 @@ fn limits_apply_after_validity_and_confidence() {
         ids(&answer).iter().filter(|id| id.starts_with("ok")).count()
     };
     assert_eq!(count(&[]), 10, "what no longer holds comes last, and then the ten are taken");
-    assert_eq!(count(&["--min-confidence", "0.3", "--novelty-threshold", "0"]), 10);
-    assert_eq!(count(&["--purpose", "answer", "--novelty-threshold", "0"]), 10);
-    assert_eq!(count(&["--purpose", "answer", "--novelty-threshold", "0", "--limit", "3"]), 3);
+    write(dir.path(), "config.toml", "[context]\nnovelty-threshold = 0\n");
+    assert_eq!(count(&["--where", "confidence >= 0.3"]), 10);
+    assert_eq!(count(&["--purpose", "answer"]), 10);
+    assert_eq!(count(&["--purpose", "answer", "--limit", "3"]), 3);
 }
 
 #[test]
@@ -353,7 +351,6 @@ fn questions_about_command_lines_are_answered_everywhere() {
     ] {
         let calls = [
             vec!["ask", question, "--json"],
-            vec!["context", question, "--json"],
             vec!["context", "--query", question, "--json"],
             vec!["context", "--query", question, "--plain", "--json"],
             vec!["export", "links", "--query", question],

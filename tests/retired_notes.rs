@@ -188,7 +188,7 @@ fn limits_apply_after_notes_that_do_not_count() {
         "Much is said here of other things, and of a database once, and of a choice.",
     ));
     let dir = store(&all);
-    let args = ["context", "--query", "database choice", "--purpose", "answer", "--min-confidence", "0.3"];
+    let args = ["context", "--query", "database choice", "--purpose", "answer", "--where", "confidence >= 0.3"];
     assert_eq!(ids(&json(dir.path(), &args)), ["good"]);
     let few = json(dir.path(), &["context", "--query", "database choice", "--purpose", "answer", "--limit", "3"]);
     assert_eq!((ids(&few).len(), &few["truncated"]), (3, &Value::from(true)));
@@ -268,7 +268,7 @@ fn a_prompt_is_marked_complete_only_if_it_is() {
     };
     assert!(!prompt(&[]).contains("Full relevant"), "{}", prompt(&[]));
     assert!(prompt(&["--today", "2019-03-31"]).contains("Full relevant"));
-    assert!(!prompt(&["--today", "2019-03-31", "--min-trust", "0.9"]).contains("Full relevant"));
+    assert!(!prompt(&["--today", "2019-03-31", "--where", "trust >= 0.9"]).contains("Full relevant"));
 }
 
 #[test]

@@ -109,7 +109,7 @@ const OTHERS: &[&str] = &[
     "setup agents-md",
     "search zzzz",
     "show qp-h2v6 --raw",
-    "show qp-h2v6 --query fsync",
+    "ask fsync --note qp-h2v6",
     "doctor --fix",
     "review --kind code --fix",
 ];

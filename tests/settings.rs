@@ -3,7 +3,7 @@
 use crate::support::world::World;
 
 #[test]
-fn the_lines_that_init_prints_make_the_store_read_the_folder() {
+fn the_call_that_init_prints_makes_the_store_read_the_folder() {
     for (folder, marker) in [
         ("docs", ""),
         ("Notes [work]", ".obsidian/x.json"),
@@ -17,12 +17,11 @@ fn the_lines_that_init_prints_make_the_store_read_the_folder() {
             world.write(&format!("{folder}/{marker}"), "");
         }
         let printed = world.answer_in("", &["init"]);
-        let lines = printed.lines().skip_while(|line| line.trim() != "[[sources]]");
-        let lines: Vec<&str> = lines.take_while(|line| line.starts_with(' ')).collect();
-        assert_eq!(lines.len(), 3, "{folder}: {printed}");
-        let parsed: toml::Value = toml::from_str(&lines.join("\n")).unwrap();
-        assert_eq!(parsed["sources"][0]["path"].as_str(), Some(folder), "{printed}");
-        world.write(".qipu/config.toml", &lines.join("\n"));
+        assert!(printed.contains("`qipu init --documents ") && printed.contains("` reads them in place"), "{printed}");
+        world.answer_in("", &["init", "--documents", folder]);
+        let config: toml::Value =
+            toml::from_str(&std::fs::read_to_string(world.at(".qipu/config.toml")).unwrap()).unwrap();
+        assert_eq!(config["documents"][0]["path"].as_str(), Some(folder), "{printed}");
         let listed = world.answer_in("", &["status"]);
         assert!(listed.lines().any(|line| line.trim_start().starts_with("1  ")), "{folder}: {listed}");
     }
@@ -51,17 +50,15 @@ fn init_proposes_only_folders_that_no_collection_reads() {
         (&["d*"], "wiki 2"),
         (&["nosuch"], "docs/adr 1, docs 2, wiki 2"),
     ] {
-        let lines: String = paths.iter().map(|path| format!("[[sources]]\npath = \"{path}\"\n")).collect();
+        let lines: String = paths.iter().map(|path| format!("[[documents]]\npath = \"{path}\"\n")).collect();
         world.write(".qipu/config.toml", &lines);
         assert_eq!(proposed(), expected, "{paths:?}");
     }
     // Sources of the user count too.
     world.write(".qipu/config.toml", "");
     let wiki = world.at("wiki");
-    world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", wiki.display()));
+    world.write("settings/qipu/config.toml", &format!("[[documents]]\npath = \"{}\"\n", wiki.display()));
     assert_eq!(proposed(), "docs/adr 1, docs 2");
-    // The folder behind an option is not one that the store reads.
-    assert!(world.answer_in("", &["init", "--source", "docs"]).contains("docs has 2 files"));
 }
 
 #[test]
@@ -82,7 +79,7 @@ fn a_store_inside_a_project_counts_before_the_files_beside_it() {
 fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
     let world = World::empty();
     world.write("home/app/.git/HEAD", "");
-    world.write("home/app/.qipu/config.toml", "[[sources]]\npath = \"../notes\"\n");
+    world.write("home/app/.qipu/config.toml", "[[documents]]\npath = \"../notes\"\n");
     world.write("home/notes/page.md", "# Page\n");
     let listed = |settings: &str| {
         world.write("settings/qipu/config.toml", settings);
@@ -93,7 +90,7 @@ fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
         assert_eq!(answer.contains("\"name\":\"notes\",\"kind\""), is_read, "{allowed}: {answer}");
         assert_eq!(answer.contains("source-outside"), !is_read, "{allowed}: {answer}");
     }
-    for table in ["sources", "stores"] {
+    for table in ["documents", "stores"] {
         for (path, reason) in
             [("docs", "is relative; in your settings, a path begins with `/` or `~/`"), ("", "is not a path")]
         {
@@ -108,10 +105,10 @@ fn the_error_of_a_user_without_an_own_store_names_the_command_that_creates_it() 
     let world = World::empty();
     world.write(".qipu/notes/a.md", "Text.\n");
     let hint = |args: &[&str]| world.call_of_user("", None, args).error.unwrap().hint.unwrap();
-    for args in [&["list", "--only", "user"][..], &["capture", "--to", "user", "A thought"]] {
+    for args in [&["list", "--in", "user"][..], &["capture", "--in", "user", "A thought"]] {
         assert!(hint(args).contains("`qipu init --user`"), "{args:?}: {}", hint(args));
     }
-    assert!(hint(&["list", "--only", "nosuch"]).contains("qipu status"));
+    assert!(hint(&["list", "--in", "nosuch"]).contains("qipu status"));
 }
 
 #[test]
@@ -119,15 +116,15 @@ fn a_user_with_an_own_store_alone_is_told_how_to_write_to_it() {
     let world = World::empty();
     world.write("app/x.txt", "");
     let hint = |args: &[&str]| world.call_of_user("app", None, args).error.unwrap().hint.unwrap();
-    assert!(!hint(&["capture", "A thought"]).contains("--to user"));
+    assert!(!hint(&["capture", "A thought"]).contains("--in user"));
     let made = world.answer_in("app", &["init", "--user"]);
-    assert!(made.ends_with("Next: `qipu capture --to user` creates a note in it, from every folder.\n"), "{made}");
+    assert!(made.ends_with("Next: `qipu capture --in user` creates a note in it, from every folder.\n"), "{made}");
     for args in [&["capture", "A thought"][..], &["journal", "Done"], &["update", "x", "--tag", "y"]] {
         let hint = hint(args);
-        assert!(hint.contains("`--to user` changes your own store") && hint.contains("`qipu init`"), "{hint}");
+        assert!(hint.contains("`--in user` changes your own store") && hint.contains("`qipu init`"), "{hint}");
     }
-    assert!(!hint(&["capture", "A thought", "--store", "nosuch"]).contains("--to user"));
-    world.answer_in("app", &["capture", "A thought", "--to", "user"]);
+    assert!(!hint(&["capture", "A thought", "--store", "nosuch"]).contains("--in user"));
+    world.answer_in("app", &["capture", "A thought", "--in", "user"]);
     assert!(world.answer_in("app", &["list"]).contains("A thought"));
 }
 
@@ -137,35 +134,69 @@ fn init_below_a_store_tells_how_to_make_another() {
     world.write(".git/HEAD", "");
     world.write("packages/one/x.txt", "");
     world.answer_in("", &["init"]);
-    let hint = "This store counts here too; `qipu init --root .` makes one in this folder.\n";
+    let hint = "This store counts here too; `qipu init .` makes one in this folder.\n";
     let found = world.answer_in("packages/one", &["init"]);
     assert!(found.starts_with("unchanged ../../.qipu/config.toml\n") && found.ends_with(hint), "{found}");
-    assert!(!world.answer_in("", &["init"]).contains("--root"));
-    assert!(!world.answer_in("packages/one", &["init", "--root", "../.."]).contains("--root"));
-    let made = world.answer_in("packages/one", &["init", "--root", "."]);
-    assert!(made.contains("created .qipu/config.toml\n") && !made.contains("--root"), "{made}");
-    assert!(!world.answer_in("packages/one", &["init"]).contains("--root"));
+    assert!(!world.answer_in("", &["init"]).contains("init ."));
+    assert!(!world.answer_in("packages/one", &["init", "../.."]).contains("init ."));
+    let made = world.answer_in("packages/one", &["init", "."]);
+    assert!(made.contains("created .qipu/config.toml\n") && !made.contains("init ."), "{made}");
+    assert!(!world.answer_in("packages/one", &["init"]).contains("init ."));
 }
 
 #[test]
-fn an_option_for_a_source_that_is_no_folder_says_what_it_is() {
+fn a_path_without_a_store_and_documents_is_refused() {
     let world = World::empty();
     world.write("docs/index.md", "# Page\n");
-    for (path, message, hint) in [
-        ("docs/index.md", "docs/index.md is a file", "--source takes a folder of markdown"),
-        (
-            "docs/*",
-            "there is no folder docs/*, and a glob is not expanded",
-            "under [[sources]] in a config may be a glob",
-        ),
-        ("nosuch", "there is no folder nosuch", "--source takes a folder of markdown"),
-    ] {
-        let error = world.call_of_user("", None, &["list", "--source", path]).error.unwrap();
-        assert_eq!((error.message.as_str(), error.kind.exit_code()), (message, 2));
-        assert!(error.hint.as_ref().unwrap().contains(hint), "{error:?}");
+    world.write("src/main.rs", "");
+    for path in ["docs/index.md", "docs/*", "nosuch", "src"] {
+        let error = world.call_of_user("", None, &["list", "--store", path]).error.unwrap();
+        assert_eq!((error.message, error.kind.exit_code()), (format!("no store at {path}"), 3));
+        assert!(error.hint.unwrap().starts_with("a store is a folder that contains"));
     }
     world.write("docs/[x]/page.md", "# Bracket\n");
-    assert!(world.answer_in("", &["list", "--source", "docs/[x]"]).contains("Bracket"));
+    assert!(world.answer_in("", &["list", "--store", "docs/[x]"]).contains("Bracket"));
+    // Stores and documents in any order; the first store is the project's.
+    world.write("team/.qipu/notes/t.md", "---\nid: t\ntitle: Team\n---\n");
+    for stores in [["docs", "team"], ["team", "docs"]] {
+        let listed = world.answer_in("", &["status", "--json", "--store", stores[0], "--store", stores[1]]);
+        assert!(listed.contains("\"name\":\"project\"") && listed.contains("\"name\":\"docs\""), "{listed}");
+    }
+    let error = world.call_of_user("", None, &["capture", "x", "--store", "docs"]).error.unwrap();
+    assert_eq!(error.message, "no store at docs");
+}
+
+#[test]
+fn init_writes_which_documents_are_read() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    world.write("vault/.obsidian/app.json", "{}");
+    world.write("vault/Vault.md", "Text.\n");
+    world.answer_in("", &["init", "--documents", "docs"]);
+    assert!(world.answer_in("", &["list"]).contains("Page"));
+    let shown = world.answer_in("docs", &["init", "--documents", "../vault", "--documents", ".", "--dry-run"]);
+    assert!(shown.contains("+path = \"vault\"\n+as = \"obsidian\"") && !shown.contains("\"docs\"\n+as"), "{shown}");
+    assert!(!world.answer_in("", &["list"]).contains("Vault"));
+    world.answer_in("docs", &["init", "--documents", "../vault", "--documents", "."]);
+    assert!(world.answer_in("", &["list"]).contains("Vault"));
+    let before = std::fs::read_to_string(world.at(".qipu/config.toml")).unwrap();
+    assert_eq!(before.matches("\n[[documents]]\n").count(), 2);
+    world.answer_in("", &["init", "--documents", "vault"]);
+    assert_eq!(std::fs::read_to_string(world.at(".qipu/config.toml")).unwrap(), before);
+    for (path, message) in [("nosuch", "there is no folder nosuch"), ("..", ".. is outside the project")] {
+        let error = world.call_of_user("", None, &["init", "--documents", path]).error.unwrap();
+        assert_eq!((error.message.as_str(), error.kind.exit_code()), (message, 2));
+    }
+}
+
+#[test]
+fn the_former_name_of_documents_is_read_with_a_finding() {
+    let world = World::empty();
+    world.write("docs/page.md", "# Page\n");
+    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    assert!(world.answer_in("", &["list"]).contains("Page"));
+    let found = world.answer_in("", &["doctor"]);
+    assert!(found.contains("former-setting") && found.contains("`[[documents]]`"), "{found}");
 }
 
 #[cfg(unix)]
@@ -180,20 +211,20 @@ fn findings_of_paths_name_the_reason() {
     let link = "it is a symbolic link, which is not followed";
     let missing = "there is no such folder";
     for (table, path, reason) in [
-        ("sources", "link", link),
-        ("sources", "page.md", link),
-        ("sources", "gone", link),
-        ("sources", "link/*.md", link),
-        ("sources", "link/deep", "a folder above it is a symbolic link, which is not followed"),
+        ("documents", "link", link),
+        ("documents", "page.md", link),
+        ("documents", "gone", link),
+        ("documents", "link/*.md", link),
+        ("documents", "link/deep", "a folder above it is a symbolic link, which is not followed"),
         ("stores", "link", link),
-        ("sources", "nosuch", missing),
-        ("sources", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
+        ("documents", "nosuch", missing),
+        ("documents", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
         ("stores", "~/x", "there is no such folder; `~/` is your home only in your own settings"),
-        ("sources", "docs/**/../x", "has `..` behind a wildcard, which is not allowed"),
+        ("documents", "docs/**/../x", "has `..` behind a wildcard, which is not allowed"),
         ("stores", "*/../x", "has `..` behind a wildcard, which is not allowed"),
-        ("stores", "**", "has `**`, which only [[sources]] may have; name each level with `*`"),
+        ("stores", "**", "has `**`, which only [[documents]] may have; name each level with `*`"),
         ("stores", "docs/[", "is not a valid glob"),
-        ("sources", "", "is not a path"),
+        ("documents", "", "is not a path"),
     ] {
         world.write(".qipu/config.toml", &format!("[[{table}]]\npath = \"{path}\"\n"));
         let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["status", "--json"])).unwrap();
@@ -204,7 +235,7 @@ fn findings_of_paths_name_the_reason() {
     world.write(".qipu/config.toml", "");
     for (path, is_read) in [("link", true), ("page.md", false), ("gone", false)] {
         let at = world.at(path);
-        world.write("settings/qipu/config.toml", &format!("[[sources]]\npath = \"{}\"\n", at.display()));
+        world.write("settings/qipu/config.toml", &format!("[[documents]]\npath = \"{}\"\n", at.display()));
         let answer = world.answer_in("", &["status", "--json"]);
         assert_eq!(answer.contains("it is a symbolic link that leads to no folder"), !is_read, "{path}: {answer}");
     }
@@ -214,20 +245,20 @@ fn findings_of_paths_name_the_reason() {
 fn the_error_of_a_collection_that_is_not_read_says_why() {
     let world = World::empty();
     world.write("docs/page.md", "# Page\n");
-    let config = "[[sources]]\npath = \"docs\"\n[[sources]]\npath = \"no docs\"\nwritable = true\n\
-                  [[sources]]\npath = \"gone\"\nname = \"wiki\"\n[[stores]]\npath = \"web\"\n";
+    let config = "[[documents]]\npath = \"docs\"\n[[documents]]\npath = \"no docs\"\nwritable = true\n\
+                  [[documents]]\npath = \"gone\"\nname = \"wiki\"\n[[stores]]\npath = \"web\"\n";
     world.write(".qipu/config.toml", config);
     for (args, name, path) in [
-        (&["capture", "x", "--to", "no-docs"][..], "no-docs", "`path = \"no docs\"` under [[sources]]"),
-        (&["list", "--only", "wiki"], "wiki", "`path = \"gone\"` under [[sources]]"),
-        (&["capture", "x", "--to", "web", "--dry-run"], "web", "`path = \"web\"` under [[stores]]"),
+        (&["capture", "x", "--in", "no-docs"][..], "no-docs", "`path = \"no docs\"` under [[documents]]"),
+        (&["list", "--in", "wiki"], "wiki", "`path = \"gone\"` under [[documents]]"),
+        (&["capture", "x", "--in", "web", "--dry-run"], "web", "`path = \"web\"` under [[stores]]"),
     ] {
         let error = world.call_of_user("", None, args).error.unwrap();
         let why = format!(": .qipu/config.toml: {path} is not read: there is no such folder");
         assert_eq!(error.message, format!("no collection has the name `{name}`{why}"));
         assert!(error.hint.unwrap().contains("collections: project, docs"));
     }
-    let error = world.call_of_user("", None, &["list", "--only", "gone"]).error.unwrap();
+    let error = world.call_of_user("", None, &["list", "--in", "gone"]).error.unwrap();
     assert_eq!(error.message, "no collection has the name `gone`");
 }
 
@@ -254,7 +285,7 @@ fn a_linked_note_shows_its_collection_in_every_format() {
     world.write(".qipu/notes/b.md", "---\nid: b\n---\nText.\n");
     let shown = |format: &[&str]| world.answer_in("", &[&["show", "a", "--links"], format].concat());
     assert!(!shown(&[]).contains("[in "), "one collection");
-    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    world.write(".qipu/config.toml", "[[documents]]\npath = \"docs\"\n");
     world.write("docs/page.md", "# Page\n");
     assert!(shown(&[]).contains("related → Page (page) [in docs]\n"), "{}", shown(&[]));
     assert!(shown(&["--records"]).contains("\nE a related page inline store=docs\n"), "{}", shown(&["--records"]));
@@ -270,7 +301,7 @@ fn a_linked_note_shows_its_collection_in_every_format() {
 fn a_path_in_double_brackets_leads_from_the_folder_of_every_source() {
     for dialect in ["markdown", "obsidian", "logseq", "adr"] {
         let world = World::empty();
-        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n"));
+        world.write(".qipu/config.toml", &format!("[[documents]]\npath = \"docs\"\nas = \"{dialect}\"\n"));
         world.write("docs/0002-b.md", "# Second\n\nSee [[sub/0001-x]].\n");
         world.write("docs/sub/0001-x.md", "# First\n");
         let graph: serde_json::Value = serde_json::from_str(&world.answer_in("", &["export", "links"])).unwrap();
@@ -310,7 +341,7 @@ fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
         }
         assert!(!world.answer_in(folder, &["doctor"]).contains("broken-link"), "{folder}");
         for (name, id) in [("root", "r"), ("first", "o"), ("one", "o"), ("two", "t")] {
-            let listed = world.answer_in(folder, &["list", "--only", name, "--json"]);
+            let listed = world.answer_in(folder, &["list", "--in", name, "--json"]);
             assert!(listed.contains(&format!("\"id\":\"{id}\"")), "{folder}: {listed}");
             assert_eq!(listed.matches("\"id\":").count(), 1, "{folder}: {listed}");
             let shown = world.answer_in(folder, &["show", &format!("{name}:{id}"), "--json"]);
@@ -318,7 +349,7 @@ fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
         }
     }
     // The name that a collection has in the answer is not another's.
-    world.write("packages/two/.qipu/config.toml", "[[sources]]\npath = \"docs\"\nname = \"one\"\n");
+    world.write("packages/two/.qipu/config.toml", "[[documents]]\npath = \"docs\"\nname = \"one\"\n");
     world.write("packages/two/docs/o.md", "# Page\n");
     let shown = world.answer_in("packages/two", &["show", "one:o", "--json"]);
     assert!(shown.contains("\"path\":\"docs/o.md\""), "{shown}");
@@ -328,7 +359,7 @@ fn links_behind_names_of_stores_mean_the_same_from_every_folder() {
 fn a_store_without_a_repository_has_no_other_names() {
     let world = World::empty();
     world.write("app/.qipu/notes/a.md", "---\nid: a\n---\nText.\n");
-    let answer = world.call_of_user("app", None, &["list", "--only", "app"]);
+    let answer = world.call_of_user("app", None, &["list", "--in", "app"]);
     assert_eq!(answer.code(), 2, "{}", answer.stdout);
 }
 
@@ -343,7 +374,7 @@ fn notes_of_the_user_use_the_names_that_the_users_settings_give_in_every_project
     // One of these stores is that of the project, and the folder of documents lies in it.
     let [app, pages] = ["app", "app/pages"].map(|path| world.at(path));
     let settings =
-        format!("[[stores]]\npath = {app:?}\nname = \"work\"\n[[sources]]\npath = {pages:?}\nname = \"pages\"\n");
+        format!("[[stores]]\npath = {app:?}\nname = \"work\"\n[[documents]]\npath = {pages:?}\nname = \"pages\"\n");
     world.write("settings/qipu/config.toml", &settings);
     for project in ["app", "other"] {
         let note = "---\nid: mine\n---\nSee [[work:n-app]] [[pages:page]] [[project:n-app]] [[root:n-app]].\n";
@@ -353,7 +384,7 @@ fn notes_of_the_user_use_the_names_that_the_users_settings_give_in_every_project
             [("work:n-app", true), ("pages:page", true), ("project:n-app", false), ("root:n-app", false)]
         {
             assert_eq!(!links.contains(&format!("(missing) {name}")), is_known, "{project} {name}: {links}");
-            let add = ["link", "add", "mine", name, "--to", "user"];
+            let add = ["link", "add", "mine", name, "--in", "user"];
             let answer = world.call_of_user(project, None, &add);
             // A command writes the name that lasts.
             assert_eq!(answer.error.is_none(), is_known || project == "app", "{project} {name}: {:?}", answer.error);
@@ -362,7 +393,7 @@ fn notes_of_the_user_use_the_names_that_the_users_settings_give_in_every_project
         let names: Vec<&str> = text.lines().filter_map(|line| line.split("id: \"").nth(1)?.split('"').next()).collect();
         assert_eq!(names, ["work:n-app", "pages:page"], "{project}: {text}");
     }
-    let error = world.call_of_user("app", None, &["update", "project:n-app", "--value", "1", "--to", "user"]).error;
+    let error = world.call_of_user("app", None, &["update", "project:n-app", "--value", "1", "--in", "user"]).error;
     assert!(format!("{error:?}").contains("belongs to the collection `project`"), "{error:?}");
 }
 
@@ -374,7 +405,7 @@ fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
         ("packages/two", "root", "r", "t", "two:t"),
         ("packages/two", "root", "r", "first:o", "first:o"),
     ] {
-        world.answer_in(folder, &["link", "add", from, note, "--to", to]);
+        world.answer_in(folder, &["link", "add", from, note, "--in", to]);
         let file = if from == "o" { "packages/one/.qipu/notes/o.md" } else { ".qipu/notes/r.md" };
         let text = std::fs::read_to_string(world.at(file)).unwrap();
         assert!(text.contains(&format!("id: \"{name}\"")), "{text}");
@@ -386,7 +417,7 @@ fn links_to_the_store_of_the_project_are_written_with_a_name_that_lasts() {
     }
     // Any of the names removes the link.
     world.answer_in("", &["link", "remove", "r", "one:o"]);
-    world.answer_in("packages/one", &["link", "remove", "r", "two:t", "--to", "root"]);
+    world.answer_in("packages/one", &["link", "remove", "r", "two:t", "--in", "root"]);
     let text = std::fs::read_to_string(world.at(".qipu/notes/r.md")).unwrap();
     assert!(!text.contains("first:o\"") && !text.contains("two:t\""), "{text}");
 }
@@ -398,7 +429,7 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     world.write("docs/plain.txt", "Text\n");
     world.write("docs/sub/.hidden/x.md", "# Hidden\n");
     let config = |glob: &str, more: &str| {
-        format!("[[sources]]\npath = \"{glob}\"\n{more}\n[[sources]]\npath = \"docs/guide\"\nname = \"docs\"\n")
+        format!("[[documents]]\npath = \"{glob}\"\n{more}\n[[documents]]\npath = \"docs/guide\"\nname = \"docs\"\n")
     };
     for glob in ["docs/*.md", "docs/gide/*", "docs/*.txt", "docs/nosuch*/**", "docs/**/x.md"] {
         world.write(".qipu/config.toml", &config(glob, ""));
@@ -410,7 +441,7 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
     }
     // The first document of a source that may be changed is written by a command.
     world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
-    world.answer_in("", &["capture", "--title", "New", "--to", "docs"]);
+    world.answer_in("", &["capture", "--title", "New", "--in", "docs"]);
     world.write(".qipu/config.toml", &config("docs/*.md", ""));
     assert!(!world.answer_in("", &["status"]).contains("source-empty"));
 }
@@ -422,7 +453,7 @@ fn a_folder_with_brackets_in_its_name_is_no_glob() {
         world.write(&format!("{folder}/page.md"), "# Page\n");
         world.write("a/other.md", "# Other\n");
         for path in [folder.to_owned(), format!("./{folder}/"), format!("{folder}/*.md"), format!("{folder}/page.md")] {
-            world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+            world.write(".qipu/config.toml", &format!("[[documents]]\npath = \"{path}\"\n"));
             let listed = world.answer_in("", &["list"]);
             assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
         }
@@ -432,7 +463,7 @@ fn a_folder_with_brackets_in_its_name_is_no_glob() {
     world.write("a/page.md", "# Page\n");
     world.write("[a]*/other.md", "# Other\n");
     for path in ["[ab]", "[a]*"] {
-        world.write(".qipu/config.toml", &format!("[[sources]]\npath = \"{path}\"\n"));
+        world.write(".qipu/config.toml", &format!("[[documents]]\npath = \"{path}\"\n"));
         let listed = world.answer_in("", &["list"]);
         assert!(listed.contains("Page") && !listed.contains("Other"), "{path}: {listed}");
     }
@@ -447,7 +478,7 @@ fn a_file_with_brackets_in_its_name_is_no_glob() {
             world.write(other, "# Other\n");
         }
         for path in [file.to_owned(), format!("./{file}")] {
-            world.write(".qipu/config.toml", &format!("[[sources]]\npath = '{path}'\n"));
+            world.write(".qipu/config.toml", &format!("[[documents]]\npath = '{path}'\n"));
             let listed = world.answer_in("", &["list"]);
             assert_eq!((listed.matches("Page").count(), listed.contains("Other")), (1, false), "{path}: {listed}");
         }
@@ -455,7 +486,7 @@ fn a_file_with_brackets_in_its_name_is_no_glob() {
     // Without such a file, it is a glob.
     let world = World::empty();
     world.write("docs/a1.md", "# Page\n");
-    world.write(".qipu/config.toml", "[[sources]]\npath = \"docs/a[1].md\"\n");
+    world.write(".qipu/config.toml", "[[documents]]\npath = \"docs/a[1].md\"\n");
     assert!(world.answer_in("", &["list"]).contains("Page"));
 }
 
@@ -464,15 +495,14 @@ fn a_source_of_an_option_has_no_notes_of_a_store() {
     let world = World::empty();
     world.write(".qipu/notes/sub/a.md", "---\nid: a\ntitle: In the store\n---\nText.\n");
     world.write(".qipu/README.md", "# Beside the notes\n");
-    for (source, notes) in [(".qipu/notes", 1), (".qipu/notes/sub", 1), (".qipu", 2), (".", 1), (".qipu/mocs", 1)] {
-        std::fs::create_dir_all(world.at(".qipu/mocs")).unwrap();
-        let listed = world.answer_in("", &["list", "--source", source]);
+    for source in [".qipu/notes", ".qipu/notes/sub", ".qipu", "."] {
+        let listed = world.answer_in("", &["list", "--store", ".", "--store", source]);
         assert_eq!(listed.matches("In the store").count(), 1, "{source}: {listed}");
-        assert_eq!(listed.lines().count(), notes, "{source}: {listed}");
+        assert_eq!(listed.lines().count(), 1, "{source}: {listed}");
     }
     // A store that does not count has no notes that could be read twice.
     world.write("other/notes/b.md", "---\nid: b\ntitle: Elsewhere\n---\nText.\n");
-    let listed = world.answer_in("", &["list", "--source", "other/notes"]);
+    let listed = world.answer_in("", &["list", "--store", ".", "--store", "other/notes"]);
     assert_eq!(listed.lines().count(), 2, "{listed}");
 }
 

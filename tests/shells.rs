@@ -197,13 +197,13 @@ fn check_hostile_completions(shell: Shell) {
     let calls: Vec<String> =
         lines.iter().map(|line| format!("<{}>", line.replacen("qipu ", "", 1).replace(' ', "><"))).collect();
     for path in ["fa", "fb", "fc", "fd"] {
-        lines.push(format!("qipu list --root {path}"));
+        lines.push(format!("qipu list --store {path}"));
     }
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     let called = completed(dir.path(), shell, &lines);
     assert_eq!(called[..calls.len()], calls);
     // Shells quote the names of the files that they complete.
-    assert!(called[calls.len()..].iter().all(|call| call.starts_with("<list><--root><f")), "{called:?}");
+    assert!(called[calls.len()..].iter().all(|call| call.starts_with("<list><--store><f")), "{called:?}");
     assert!(!owned.exists(), "{called:?}");
 }
 
@@ -230,7 +230,7 @@ fn completions_come_from_the_store_and_fail_silently() {
     let empty = temp_dir();
     assert_eq!(ask(empty.path(), &["qipu", "show", "q"]), "");
     let root = demo();
-    assert!(ask(empty.path(), &["qipu", "--root", root.to_str().unwrap(), "show", "qp-h2"]).starts_with("qp-h2v6"));
+    assert!(ask(empty.path(), &["qipu", "--store", root.to_str().unwrap(), "show", "qp-h2"]).starts_with("qp-h2v6"));
     let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hostile");
     let all = ask(&hostile, &["qipu", "show", ""]);
     assert!(all.lines().count() > 10 && !all.contains(|c: char| c.is_control() && c != '\n'), "{all:?}");

@@ -27,23 +27,23 @@ snapshots! {
         prime [human json records] "prime";
         context_query [json records] "context|--query|Can we just call fsync again when it fails?";
         context_query_short [human] "context|--query|Can we just call fsync again when it fails?|--limit|3";
-        context_note [human json records] "context|--note|qp-h2v6|--note|qp-r7a1|--custom|--banner";
+        context_note [human json records] "context|--note|qp-h2v6|--note|qp-r7a1|--banner";
         context_tag [human json records] "context|--tag|errors|--without-body|--limit|5";
         context_moc [human json records] "context|--moc|qp-9f2t|--without-body";
-        context_walk [human json records] "context|--walk|qp-0k9z|--max-hops|1|--min-value|80|--without-body";
+        context_walk [human json records] "context|--note|qp-0k9z|--max-hops|1|--min-value|80|--without-body";
         context_filter [human json records] "context|--custom-filter|kind=decision|--with-body|--no-banner";
-        context_backlinks [human json records] "context|qp-p1j5|--backlinks|--without-body";
+        context_backlinks [human json records] "context|--note|qp-p1j5|--backlinks|--without-body";
         context_scripts [human json records] "context|--note|qp-x2b7|--note|qp-u0k8|--note|qp-m5q7|--with-body";
         context_nothing [human json records] "context|--query|zzzz";
         need_decide [json]
             "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--limit|4|--today|2025-03-31";
-        need_decide_extract [human records prompt]
-            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--abstraction|extract|--limit|3|--today|2025-03-31";
+        need_decide_passages [human records prompt]
+            "context|--query|Can we just call fsync again when it fails?|--purpose|decide|--abstraction|passages|--limit|3|--today|2025-03-31";
         need_verify [json records prompt]
-            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--limit|5|--today|2025-03-31";
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include|derivation,contradictions|--explain|--limit|5|--today|2025-03-31";
         need_verify_short [human]
-            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include-contradictions|--include-derivations|--explain|--limit|2|--today|2025-03-31";
-        need_extract [human json records prompt] "context|--query|retry fsync|--abstraction|extract|--limit|3";
+            "context|--query|retry fsync|--purpose|verify|--abstraction|essence|--include|derivation,contradictions|--explain|--limit|2|--today|2025-03-31";
+        need_passages [human json records prompt] "context|--query|retry fsync|--abstraction|passages|--limit|3";
         need_summary [human json records prompt] "context|--tag|errors|--abstraction|summary|--target-tokens|120";
         need_nothing [human json records prompt] "context|--query|zzzz|--purpose|answer|--today|2025-03-31";
         need_expand [human json records prompt] "context|--expand|qp-h2v6|--include|derivation,evidence,contradictions";
@@ -88,7 +88,7 @@ snapshots! {
         link_tree [human json records] "link|tree|qp-7d1x|--max-hops|2|--limit|21";
         link_tree_out [human json records] "link|tree|qp-o4l9|--direction|out|--via|typed";
         link_path [human json records] "link|path|qp-0k9z|qp-q8s2";
-        export_links [json] "export|links|--walk|qp-o4l9|--max-hops|1";
+        export_links [json] "export|links|--note|qp-o4l9|--max-hops|1";
         link_path_none [human json records] "link|path|qp-0k9z|qp-q8s2|--via|same-as";
     }
     collections {
@@ -105,21 +105,21 @@ snapshots! {
         export_links [json] "export|links";
         doctor [human json records] "doctor";
         review [human json records] "review|--today|2026-03-31";
-        only [human json records] "list|--only|adr";
+        only [human json records] "list|--in|adr";
         link_add [human json records] "link|add|qp-k7d2m4xa|docs:guides--setup|--dry-run|--today|2026-03-31";
         read_only [human json records] "update|docs:index|--tag|x|--dry-run";
     }
     hostile {
         prime [human json records] "prime";
-        context_all [json] "context|--min-value|0|--custom|--with-body|--limit|27";
+        context_all [json] "context|--min-value|0|--with-body|--limit|27";
         context_fields [human records]
-            "context|--note|links|--note|colon-title|--note|broken-yaml|--note|scalar-lists|--note|2025-03-05|--note|No-id-no-title-o8i5o3hd|--note|alias-bomb|--custom|--with-body";
+            "context|--note|links|--note|colon-title|--note|broken-yaml|--note|scalar-lists|--note|2025-03-05|--note|No-id-no-title-o8i5o3hd|--note|alias-bomb|--with-body";
         context_escapes [human records]
-            "context|--note|cycle-a|--note|cycle-b|--note|deep-note|--note|duplicate-keys|--note|empty|--note|escapes|--note|forged-records|--custom|--with-body";
+            "context|--note|cycle-a|--note|cycle-b|--note|deep-note|--note|duplicate-keys|--note|empty|--note|escapes|--note|forged-records|--with-body";
         context_values [human records]
-            "context|--note|heading-only|--note|impossible|--note|inner-map|--note|latin-1|--note|map|--note|nulls|--custom|--with-body";
+            "context|--note|heading-only|--note|impossible|--note|inner-map|--note|latin-1|--note|map|--note|nulls|--with-body";
         context_texts [human records]
-            "context|--note|bom-crlf|--note|only-frontmatter|--note|qp-2pr9iknr|--note|qp-u6v6iuo0|--note|summary-section|--note|twice|--note|twice~2|--custom|--with-body";
+            "context|--note|bom-crlf|--note|only-frontmatter|--note|qp-2pr9iknr|--note|qp-u6v6iuo0|--note|summary-section|--note|twice|--note|twice~2|--with-body";
         context_forged [human json records] "context|--note|forged-records|--note|escapes|--with-body";
         question [human json records]
             "context|--query|[[forged-records]] [[escapes]] last week \u{1b}[31m 2025-02-30|--blocks|all|--limit|2|--today|2025-03-31";

@@ -41,13 +41,10 @@ fn a_successor_stands_in_and_says_so_in_every_format() {
     let found = run(dir.path(), &["search", "sessions kept in redis", "--records"]);
     assert!(found.contains(" status=superseded superseded-by=new\n"), "{found}");
     // A note that is named is shown.
-    for named in
-        [&["context", "--note", "old"][..], &["context", "old"], &["context", "--query", "[[Sessions in Redis]]"]]
-    {
+    for named in [&["context", "--note", "old"][..], &["context", "--query", "[[Sessions in Redis]]"]] {
         assert_eq!(ids(dir.path(), named)[..1], ["old"], "{named:?}");
     }
     assert_eq!(ids(dir.path(), &["context", "--custom-filter", "status=superseded"]), ["old"]);
-    assert_eq!(ids(dir.path(), &["context", "--walk", "other", "--max-hops", "0"]), ["other"]);
 }
 
 #[test]

@@ -15,7 +15,7 @@ const OTHER: &str =
 
 fn store() -> tempfile::TempDir {
     let dir = temp_dir();
-    write(dir.path(), ".qipu/config.toml", "parents = false\n[[sources]]\npath = \"docs\"\n");
+    write(dir.path(), ".qipu/config.toml", "parents = false\n[[documents]]\npath = \"docs\"\n");
     write(dir.path(), ".qipu/notes/plan.md", PLAN);
     write(dir.path(), ".qipu/notes/other.md", OTHER);
     write(dir.path(), "docs/guide.md", "# Guide\n\n- [ ] fourth\n");
@@ -49,7 +49,7 @@ fn open_tasks_of_all_collections_are_listed_with_their_lines() {
         "plan\t8\tfalse\tfirst\nplan\t9\ttrue\tnested\nplan\t10\tfalse\tsecond\nplan\t16\tfalse\tquoted\n"
     );
     assert_eq!(tasks(&["--where", "owner = ann", "--format", "paths"]), format!("{}\n", ".qipu/notes/other.md"));
-    assert_eq!(tasks(&["--only", "docs", "--format", "ids"]), "guide:3\n");
+    assert_eq!(tasks(&["--in", "docs", "--format", "ids"]), "guide:3\n");
     assert!(tasks(&["--where", "ownr = ann"]).ends_with("no note has the field 'ownr'; did you mean 'owner'?\n"));
     assert_eq!(
         tasks(&["--limit", "1", "--records"]),
@@ -87,11 +87,11 @@ fn a_task_is_done_by_one_character() {
 #[test]
 fn listed_names_are_those_that_are_ticked_off() {
     let dir = store();
-    let listed = stdout(dir.path(), &["tasks", "--only", "project", "--format", "ids"]);
+    let listed = stdout(dir.path(), &["tasks", "--in", "project", "--format", "ids"]);
     assert_eq!(listed, "plan:8\nplan:10\nplan:16\nother:10\n");
     let done: Vec<&str> = ["tasks", "done"].into_iter().chain(listed.lines()).collect();
     stdout(dir.path(), &done);
-    assert_eq!(stdout(dir.path(), &["tasks", "--only", "project"]), "No task matches.\n");
+    assert_eq!(stdout(dir.path(), &["tasks", "--in", "project"]), "No task matches.\n");
     assert_eq!(stdout(dir.path(), &["tasks", "--done", "--format", "ids", "-0", "--limit", "1"]), "plan:8\0");
 }
 
@@ -123,8 +123,8 @@ fn a_line_without_a_task_changes_nothing() {
 #[test]
 fn a_writable_source_is_ticked_off_with_to() {
     let dir = store();
-    write(dir.path(), ".qipu/config.toml", "parents = false\n[[sources]]\npath = \"docs\"\nwritable = true\n");
-    let answer = call(dir.path().to_str().unwrap(), &["tasks", "done", "guide:3", "--to", "docs"]);
+    write(dir.path(), ".qipu/config.toml", "parents = false\n[[documents]]\npath = \"docs\"\nwritable = true\n");
+    let answer = call(dir.path().to_str().unwrap(), &["tasks", "done", "guide:3", "--in", "docs"]);
     assert_eq!(answer.stdout, "guide changed docs/guide.md\n", "{:?}", answer.error);
     assert_eq!(fs::read_to_string(dir.path().join("docs/guide.md")).unwrap(), "# Guide\n\n- [x] fourth\n");
 }

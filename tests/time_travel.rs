@@ -23,7 +23,7 @@ const READING: [&str; 46] = [
     "context --query parser --purpose verify --max-tokens 800 --format prompt",
     "context --note qp-f1 --note qp-f2 --with-body",
     "context --tag graph --backlinks --explain",
-    "context --walk qp-f3 --max-hops 2 --json --max-chars 9000",
+    "context --note qp-f3 --max-hops 2 --json --max-chars 9000",
     "about src/a.rs",
     "about src/a.rs:2 --json",
     "search parser --explain",
@@ -49,7 +49,7 @@ const READING: [&str; 46] = [
     "tasks --all --json",
     "status --tags --json",
     "status",
-    "status --only project",
+    "status --in project",
     "status --json",
     "review",
     "review --json",
@@ -57,8 +57,8 @@ const READING: [&str; 46] = [
     "doctor --json",
     "dump -",
     "dump - --tag graph",
-    "list --source docs",
-    "list --root . --json",
+    "list --store ../.. --store docs",
+    "list --store . --json",
     "status --store packages/a",
     "context --expand qp-f1 --include derivation,evidence",
     "eval ../../questions.jsonl",
@@ -429,7 +429,7 @@ fn a_difference_may_begin_before_the_first_note() {
     let clone = repository.path("shallow");
     let source = format!("file://{}", repository.path("").display());
     repository.git(&["clone", "--quiet", "--depth", "1", &source, clone.to_str().unwrap()]);
-    let refused = repository.refused(&["history", "--since", "2020-01-01", "--root", clone.to_str().unwrap()]);
+    let refused = repository.refused(&["history", "--since", "2020-01-01", "--store", clone.to_str().unwrap()]);
     assert!(refused.contains("no commit is as old") && refused.contains("--unshallow"), "{refused}");
 }
 
@@ -481,7 +481,7 @@ fn copies_of_a_file_are_all_read() {
         repository.write(&format!("docs/{number}.md"), &format!("# Title\n\nText {}.\n", number / 10));
     }
     repository.write(".qipu/notes/a.md", "---\nid: a\n---\nx\n");
-    repository.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    repository.write(".qipu/config.toml", "[[documents]]\npath = \"docs\"\n");
     repository.git(&["add", "."]);
     repository.git(&["commit", "--quiet", "-m", "one"]);
     for command in ["list", "list --json", "search text --limit 40 --json"] {

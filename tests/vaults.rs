@@ -22,7 +22,7 @@ impl Vault {
     }
 
     fn set(&self, settings: &str) {
-        let config = format!("[[sources]]\npath = \"v\"\nas = \"obsidian\"\n{settings}\n");
+        let config = format!("[[documents]]\npath = \"v\"\nas = \"obsidian\"\n{settings}\n");
         write_in_store(self.dir.path(), "config.toml", config);
     }
 
@@ -86,7 +86,7 @@ fn a_source_excludes_what_its_settings_say() {
         assert_eq!(vault.ids(), ids, "{exclude}");
     }
     vault.set("writable = true\nexclude = [\"title*\"]");
-    let refused = vault.call(&["capture", "--title", "Title of a page", "--to", "v"]).error.unwrap();
+    let refused = vault.call(&["capture", "--title", "Title of a page", "--in", "v"]).error.unwrap();
     assert_eq!(refused.message, "`v` would not read a new file title-of-a-page.md");
     for wrong in ["[\"[\"]".to_owned(), "[\"\"]".to_owned(), format!("[{}]", "\"a\", ".repeat(101))] {
         vault.set(&format!("exclude = {wrong}"));

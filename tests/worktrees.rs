@@ -276,14 +276,14 @@ fn a_submodule_does_not_use_the_store_of_the_repository_around_it() {
 #[ignore = "git"]
 fn the_sources_of_a_shared_store_are_those_of_the_main_worktree() {
     let (trees, linked) = Worktrees::with_untracked_store();
-    trees.main.write(".qipu/config.toml", "[[sources]]\npath = \"src\"\nwritable = true\n");
+    trees.main.write(".qipu/config.toml", "[[documents]]\npath = \"src\"\nwritable = true\n");
     trees.main.write("src/page.md", "# Of main\n");
     fs::write(linked.join("src/page.md"), "# Of the branch\n").unwrap();
     for dir in [trees.main.path("src"), linked.join("src/deep")] {
-        let listed = trees.ok(&dir, &["list", "--only", "src"]);
+        let listed = trees.ok(&dir, &["list", "--in", "src"]);
         assert!(listed.contains("Of main") && !listed.contains("branch"), "{listed}");
     }
-    trees.ok(&linked, &["update", "page", "--append", "More.", "--to", "src"]);
+    trees.ok(&linked, &["update", "page", "--append", "More.", "--in", "src"]);
     assert_eq!(fs::read_to_string(trees.main.path("src/page.md")).unwrap(), "# Of main\n\nMore.\n");
     assert_eq!(fs::read_to_string(linked.join("src/page.md")).unwrap(), "# Of the branch\n");
 }
@@ -573,7 +573,7 @@ fn references_to_code_lead_to_the_files_of_the_current_worktree() {
 fn a_worktree_ignores_the_documents_that_its_repository_excludes() {
     let trees = Worktrees::new();
     trees.main.ok(&["init"]);
-    trees.main.write(".qipu/config.toml", "[[sources]]\npath = \"docs\"\n");
+    trees.main.write(".qipu/config.toml", "[[documents]]\npath = \"docs\"\n");
     trees.main.write(".gitignore", "ignored.md\n");
     fs::write(trees.main.path(".git/info/exclude"), "docs/excluded*\n!docs/excluded-not.md\n").unwrap();
     let names = ["shown.md", "ignored.md", "excluded.md", "excluded-not.md"];
@@ -590,7 +590,7 @@ fn a_worktree_ignores_the_documents_that_its_repository_excludes() {
         let mut expected: Vec<&str> = not_ignored.map(|name| name.trim_end_matches(".md")).collect();
         expected.sort_unstable();
         assert_eq!(expected, ["excluded-not", "shown"]);
-        let listed = trees.ok(&dir, &["list", "--only", "docs", "--sort", "id"]);
+        let listed = trees.ok(&dir, &["list", "--in", "docs", "--sort", "id"]);
         let listed: Vec<&str> = listed.lines().map(|line| line.split(' ').next().unwrap()).collect();
         assert_eq!(listed, expected, "{dir:?}");
     }

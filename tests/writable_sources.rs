@@ -30,7 +30,7 @@ struct Project {
 impl Project {
     fn new(dialect: &str, settings: &str, documents: &[(&str, &str)]) -> Self {
         let dir = store(&[("notes/n.md", "---\nid: n\ntitle: Note\n---\n[guide](../../docs/b.md)\n")]);
-        let config = format!("[[sources]]\npath = \"docs\"\nas = \"{dialect}\"\n{settings}\n");
+        let config = format!("[[documents]]\npath = \"docs\"\nas = \"{dialect}\"\n{settings}\n");
         write_in_store(dir.path(), "config.toml", config);
         fs::write(dir.path().join("code.rs"), "fn run() {}\n").unwrap();
         for (path, text) in documents {
@@ -52,7 +52,7 @@ impl Project {
 
     /// Changes the source with a command, on a fixed day.
     fn change(&self, args: &[&str]) -> Answer {
-        self.call(&[args, &["--to", "docs", "--today", "2025-01-01"]].concat())
+        self.call(&[args, &["--in", "docs", "--today", "2025-01-01"]].concat())
     }
 
     fn tree(&self) -> Tree {
@@ -178,7 +178,8 @@ fn each_command_changes_its_bytes_and_no_others() {
         assert!(tree(&project.dir.path().join(".qipu")) == of_store, "{args:?}: the store is as it was");
         // The change is read again, from the index and without it.
         let [warm, cold] = [&[][..], &["--no-index"]].map(|more| {
-            let answer = project.call(&[&["context", "--walk", "n", "--records", "--with-body"][..], more].concat());
+            let answer = project
+                .call(&[&["context", "--note", "n", "--max-hops", "3", "--records", "--with-body"][..], more].concat());
             assert_eq!(answer.code(), 0, "{args:?}: {:?}", answer.error);
             answer.stdout
         });
@@ -233,10 +234,10 @@ fn a_new_document_is_named_by_its_title_and_has_no_id() {
     let after = project.tree();
     assert_eq!(after.len(), before.len() + 7, "{:?}", after.keys());
     assert!(before.iter().all(|(path, text)| after[path] == *text));
-    assert_eq!(project.call(&["list", "--only", "docs"]).stdout.lines().count(), 10);
+    assert_eq!(project.call(&["list", "--in", "docs"]).stdout.lines().count(), 10);
     // A file that the source would not read is not created.
     for (path, ignored) in [("docs/*.mdx", ""), ("docs/b.md", ""), ("docs", "*-page.md\n"), ("docs/page*", "")] {
-        let config = format!("[[sources]]\npath = \"{path}\"\nname = \"docs\"\nwritable = true\n");
+        let config = format!("[[documents]]\npath = \"{path}\"\nname = \"docs\"\nwritable = true\n");
         write_in_store(project.dir.path(), "config.toml", config);
         fs::write(project.dir.path().join("docs/.gitignore"), ignored).unwrap();
         let message = "`docs` would not read a new file other-page.md";
@@ -371,7 +372,7 @@ fn a_source_that_is_not_writable_is_never_changed() {
         let hint = error.hint.unwrap();
         assert_eq!(hint, "it is only read: add `writable = true` to it in config.toml of project", "{args:?}");
     }
-    let error = project.call(&["capture", "text", "--to", "nosuch"]).error.unwrap();
+    let error = project.call(&["capture", "text", "--in", "nosuch"]).error.unwrap();
     assert!(error.to_string().contains("`nosuch`") && error.hint.unwrap().contains("project, docs"));
 }
 
@@ -419,7 +420,7 @@ fn what_a_person_edits_is_kept_to_the_byte() {
     for (name, old, added) in [("b", PLAIN, "more\n"), ("t", TOML, "more\n"), ("y", OTHER, "more\n")] {
         let project = Project::new("markdown", "writable = true", &[(&format!("{name}.md"), old)]);
         let editor = |file: &Path| fs::write(file, fs::read_to_string(file)? + "more\n");
-        let args = ["update", name, "--to", "docs", "--today", "2025-01-01"];
+        let args = ["update", name, "--in", "docs", "--today", "2025-01-01"];
         let answer = call_with_editor(path(&project.dir), &args, editor);
         assert!(answer.error.is_none() && !answer.stdout.contains("warning"), "{answer:?}");
         let stamped = if name == "y" { old.replace("Other\n", "Other\nupdated: 2025-01-01\n") } else { old.to_owned() };
@@ -442,7 +443,7 @@ fn a_rename_in_a_vault_renames_the_file() {
         (format!("---\ntitle: Beta Note\n---\n{text}"), format!("---\ntitle: Gamma\n---\n{text}")),
     ] {
         let project = Project::new("obsidian", "writable = true", &[("Beta Note.md", &note), ("a.md", linking)]);
-        let answer = project.call(&["update", "Beta Note", "--title", "Gamma", "--to", "docs"]);
+        let answer = project.call(&["update", "Beta Note", "--title", "Gamma", "--in", "docs"]);
         assert!(answer.error.is_none(), "{:?}", answer.error);
         assert!(answer.stdout.starts_with("Gamma renamed docs/"), "{}", answer.stdout);
         let tree = project.tree();

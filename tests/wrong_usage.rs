@@ -9,7 +9,7 @@ use crate::support::process::{call, call_with, call_with_editor};
 const RESEARCH: &str = "fixtures/research";
 
 /// Words of a call with `|` between, a part of the message, and a part of the hint.
-const WRONG: [(&str, &str, &str); 103] = [
+const WRONG: [(&str, &str, &str); 106] = [
     ("find|foo", "unrecognized subcommand 'find'", "did you mean `qipu search`?"),
     ("ls", "unrecognized subcommand 'ls'", "did you mean `qipu list`?"),
     ("rm|qp-h2v6", "'rm'", "did you mean `qipu delete`?"),
@@ -44,10 +44,10 @@ const WRONG: [(&str, &str, &str); 103] = [
     ("tasks|done|qp-h2v6", "`qp-h2v6` is not ID:LINE", "`qipu tasks` lists the tasks with their lines"),
     ("list|--frmat|json", "'--frmat'", "did you mean `--format`?"),
     ("list|--format|jsn", "invalid value 'jsn'", "did you mean `json`?"),
-    ("context|--purpose|decid|x", "invalid value 'decid'", "did you mean `decide`?"),
+    ("context|--query|x|--purpose|decid", "invalid value 'decid'", "did you mean `decide`?"),
     ("ask|cache|prune|--ci", "unexpected argument '--ci'", "to search for `--ci`, put `--` before the words"),
     ("ask|x|--purpose|decide", "'--purpose'", "`qipu context --query \"WORDS\"` takes `--purpose`; to search for"),
-    ("ask|x|--tag|t", "'--tag'", "`qipu context --query \"WORDS\"` takes `--tag`;"),
+    ("ask|x|--moc|t", "'--moc'", "`qipu context --query \"WORDS\"` takes `--moc`;"),
     ("search|x|--purpose|decide", "'--purpose'", "`qipu context --query \"WORDS\"` takes `--purpose`;"),
     (
         "ask|x|--budget|100",
@@ -57,7 +57,7 @@ const WRONG: [(&str, &str, &str); 103] = [
     ("list|--top-k|5", "'--top-k'", "did you mean `--limit`?"),
     ("list|--chars|5", "'--chars'", "did you mean `--max-chars`?"),
     ("link|tree|qp-h2v6|--without-edges", "'--without-edges'", "see `qipu link tree --help`"),
-    ("init|--path|x", "'--path'", "did you mean `--root`?"),
+    ("init|--path|x", "'--path'", "did you mean `--store`?"),
     ("link|x1|y1", "'x1'", "did you mean `qipu link add x1 y1`?"),
     ("link|x1", "'x1'", "commands: list, tree, path, add, remove"),
     ("import|notion|.", "'notion'", "commands: logseq, obsidian, okf"),
@@ -77,9 +77,14 @@ const WRONG: [(&str, &str, &str); 103] = [
     ("capture|x|--by|false", "invalid value 'false' for '--by <WHO>': expected a name", "capture --help`"),
     ("capture|x|--session|a\nb", "expected 1 to 128 characters without control characters", "capture --help`"),
     ("capture|x|--link|supports", "`supports` is not TYPE:ID", ""),
-    ("list|-q", "--quiet works only with commands that change notes", ""),
-    ("journal|-q", "--quiet works only with commands that change notes", ""),
-    ("init|--quiet", "--quiet works only with commands that change notes", ""),
+    ("status|-q", "`qipu status` takes no --quiet", "see `qipu status --help`"),
+    ("init|--quiet", "--fields, --format ids and --format paths work only with commands that list notes", ""),
+    ("show|x|--query|y", "'--query'", "`qipu ask WORDS --note ID` answers from one note"),
+    ("context|fsync errors", "unexpected argument 'fsync errors'", "did you mean `qipu ask 'fsync errors'`?"),
+    ("list|--source|docs", "'--source'", "did you mean `--store`?"),
+    ("list|--root|docs", "'--root'", "did you mean `--store`?"),
+    ("list|--only|docs", "'--only'", "did you mean `--in`?"),
+    ("delete|x|--to|docs", "'--to'", "did you mean `--in`?"),
     ("capture|x|--at|HEAD", "`qipu capture` takes no --at", "see `qipu capture --help`"),
     ("doctor|--fix|--at|HEAD", "--at works only with commands that read notes", ""),
     ("capture|x|-q|--json", "conflicting output formats", "use only one of --format, --json, --records and --quiet"),
@@ -90,8 +95,8 @@ const WRONG: [(&str, &str, &str); 103] = [
     ("search|x|--limit|-1", "'-1' for '--limit <N>': expected a whole number, 1 or more", "search --help`"),
     ("link|tree|qp-h2v6|--limit|none", "expected a whole number, 1 or more", "see `qipu link tree --help`"),
     ("list|--max-chars|10k", "'10k' for '--max-chars <N>': expected a whole number in digits", "`qipu list --help`"),
-    ("context|x|--max-tokens|1.5", "expected a whole number in digits, such as 10000", "context --help`"),
-    ("context|x|--min-trust|-1", "expected a number from 0 to 1", "context --help`"),
+    ("context|--query|x|--max-tokens|1.5", "expected a whole number in digits, such as 10000", "context --help`"),
+    ("ask|x|--min-relevance|-1", "expected a number from 0 to 1", "ask --help`"),
     ("evaluate|x", "'evaluate'", "did you mean `qipu eval`?"),
     ("eval|x|--budget|4000,0", "'0' for '--budget <N,N>': expected a whole number, 1 or more", "eval --help`"),
     ("eval|x|--min-hit|80", "'80' for '--min-hit <X>': expected a number from 0 to 1", "eval --help`"),
@@ -131,14 +136,8 @@ const WRONG: [(&str, &str, &str); 103] = [
         ".qipu/config.toml belongs to the store",
         "name a file outside the store",
     ),
-    (
-        "capture|x|--only|user",
-        "--only works only with commands that read",
-        "`--to NAME` names the collection to change",
-    ),
-    ("update|--where|tag = a|--tag|b|--only|x", "--only works only with commands that read", "`--to NAME`"),
-    ("update|qp-h2v6|--only|project", "--only works only with commands that read", "`--to NAME`"),
-    ("doctor|--fix|--only|project", "--only works only with commands that read", "--fix changes the project's store"),
+    ("capture|x|--in|user|--in|docs", "a command changes notes in one place: give --in NAME once", ""),
+    ("doctor|--fix|--in|project", "--fix changes the project's store and can't be combined with --in", ""),
     ("dump|README.md", "README.md exists and is not a qipu pack; not overwritten", "name another file"),
     ("link|add|qp-h2v6|suports|qp-9f2t", "unknown link type `suports`", "did you mean `supports`? types: "),
     (
@@ -246,7 +245,7 @@ fn calls_of_earlier_versions_lead_to_those_of_today() {
 }
 
 /// Words of a call with `|` between that another program's user would try, and a part of the answer.
-const UNDERSTOOD: [(&str, &str); 25] = [
+const UNDERSTOOD: [(&str, &str); 26] = [
     ("", "`qipu help` lists everything."),
     ("list|--type|permanet", "No note matches.\nno note has the type 'permanet'; did you mean 'permanent'?\n"),
     ("list|--type|fleeting,moc|--limit|1", "(1 of 12 notes shown)\n"),
@@ -257,14 +256,9 @@ const UNDERSTOOD: [(&str, &str); 25] = [
     ("list|--since|monday|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|3d|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
     ("list|--since|a week ago|--today|2025-04-02|--limit|1", "journal-2025-03-31"),
-    (
-        "context|--compare|March,February|--today|2025-03-31|--records",
-        "D comparison side=a text=\"March\" begin=2025-03-01",
-    ),
-    (
-        "context|--compare|monday,2w|--today|2025-04-02|--records",
-        "D comparison side=a text=\"monday\" begin=2025-03-31",
-    ),
+    ("list|--type|fleeting|-n|1", "(1 of "),
+    ("search|-n|1|fsync", "notes shown)"),
+    ("search|fsync|-n1|-q", "qp-"),
     ("list|--custom-filter|kind!=decision|--custom-filter|kind", "No note matches.\n"),
     ("list|--custom-filter|kind!=decision|--type|permanent|--limit|1", "notes shown)"),
     ("list|--tag|drives, history|--limit|1", "notes shown)"),

@@ -173,7 +173,7 @@ pub(crate) fn lsp(data: &[u8]) {
     session.request("shutdown", Value::Null);
     session.notify("exit", Value::Null);
     let output = SharedOutput::default();
-    let args: Vec<OsString> = ["qipu", "lsp", "--root", &session.root].map(OsString::from).to_vec();
+    let args: Vec<OsString> = ["qipu", "lsp", "--store", &session.root].map(OsString::from).to_vec();
     let result = serve_lsp(&args, &world.env(""), session.bytes, Box::new(output.clone()));
     assert_eq!(world.tree(), before, "the server wrote something");
     let mut answered = Vec::new();

@@ -11,7 +11,7 @@ use jiff::civil::Date;
 
 pub(crate) use combined_phrases::DatePhrase;
 pub(crate) use lexer::{Separator, Tokens};
-pub use short_forms::{parse_side, parse_with_short_forms};
+pub use short_forms::parse_with_short_forms;
 
 /// The days that a phrase means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use jiff::civil::Date;
 
 use super::single_phrases::WEEKDAYS;
-use super::{DateRange, Tokens, parse};
+use super::{DateRange, parse};
 
 /// Parses a text that is one phrase or one short form, and nothing else.
 ///
@@ -13,18 +13,6 @@ pub fn parse_with_short_forms(text: &str, today: Date) -> Result<DateRange, Stri
     parse(text, today).or_else(|reason| {
         let phrase = long_form(text).and_then(|phrase| parse(&phrase, today).ok());
         phrase.ok_or(reason)
-    })
-}
-
-/// Parses a side of a comparison, which may also be a month or quarter without its year.
-///
-/// # Errors
-/// A clause with the reason why it is none.
-pub fn parse_side(text: &str, today: Date) -> Result<DateRange, String> {
-    parse_with_short_forms(text, today).or_else(|reason| {
-        let tokens = Tokens::new(text.trim());
-        let side = tokens.lone_period(0, today).filter(|(_, end)| tokens.is_whole(*end));
-        side.map(|(range, _)| range).ok_or(reason)
     })
 }
 

@@ -3,27 +3,27 @@
 use clap::Args;
 
 use super::globals::Invocation;
+use super::note_filters::LimitArgs;
 use crate::error::Error;
 use crate::note::CodeRef;
-use crate::request::{Command, ContextRequest, MAX_PATH_BYTES, MentionTarget, Selectors, count};
+use crate::request::{Command, ContextRequest, MAX_PATH_BYTES, MentionTarget, Selectors};
 
 #[derive(Debug, Args)]
 pub(super) struct AboutArgs {
     /// The file, with a line or a symbol, or the folder: PATH, PATH:LINE, PATH#SYMBOL or FOLDER
     #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
     target: String,
-    /// Show the text of the notes too
+    /// Show whole bodies
     #[arg(long)]
     with_body: bool,
-    /// Maximum number of notes
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    limit: Option<usize>,
+    #[command(flatten)]
+    limit: LimitArgs,
 }
 
 impl AboutArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let mentions = mentions(&self.target, &invocation.env.current_dir.to_string_lossy())?;
-        let selection = Selectors { mentions, max_notes: self.limit, ..Selectors::default() };
+        let selection = Selectors { mentions, max_notes: self.limit.limit, ..Selectors::default() };
         let with_body = Some(self.with_body);
         Ok(Command::Context(ContextRequest { selection, with_body, ..ContextRequest::default() }))
     }

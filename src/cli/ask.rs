@@ -1,14 +1,18 @@
-//! The arguments of `qipu ask`, and the request for passages that `qipu show ID --query` makes too.
+//! The arguments of `qipu ask`.
 
 use clap::Args;
 
-use super::context::QuestionArgs;
 use super::globals::Invocation;
+use super::note_filters::FilterArgs;
+use super::values::share;
+use crate::env::Today;
 use crate::error::Error;
-use crate::request::{AssessmentOptions, Budget, Command, ContextRequest, Format, Selectors};
+use crate::request::{
+    AssessmentOptions, Budget, Command, ContextRequest, Filters, Format, QuestionOptions, Score, Selectors,
+};
 
 /// The most characters of an answer without a given budget.
-const MAX_CHARS: usize = 4000;
+pub(super) const MAX_CHARS: usize = 4000;
 
 #[derive(Debug, Args)]
 pub(super) struct AskArgs {
@@ -16,22 +20,45 @@ pub(super) struct AskArgs {
     #[arg(required = true, value_name = "WORDS")]
     words: Vec<String>,
     /// Only passages from this note (repeatable)
-    #[arg(long, value_name = "ID")]
+    #[arg(long, value_name = "ID", help_heading = "Only these notes")]
     note: Vec<String>,
     #[command(flatten)]
-    question: QuestionArgs,
+    only: FilterArgs,
+    /// Only notes with at least this relevance, 0 to 1
+    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
+    min_relevance: Option<Score>,
+    /// Treat the question as plain words: no note names, dates or intents
+    #[arg(long, help_heading = "The question")]
+    plain: bool,
 }
 
 impl AskArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        let question = self.words.join(" ");
-        if question.trim().is_empty() {
+        let words = self.words.join(" ");
+        if words.trim().is_empty() {
             return Err(Error::usage("the question is empty"));
         }
-        let mut request = passages(invocation, question, self.note);
-        request.selection.asking = Some(self.question.into_options(true, invocation.location.today)?);
+        let mut request = passages(invocation, words, self.note);
+        let today = invocation.location.today;
+        let max_notes = self.only.limit();
+        let filters = self.only.into_filters(today)?;
+        let asking = Some(question(self.plain, self.min_relevance, &filters, true, today));
+        request.selection = Selectors { max_notes, filters, asking, ..request.selection };
         Ok(Command::Context(request))
     }
+}
+
+/// Returns how a question is understood. The day is looked up only if a text may name days.
+pub(super) fn question(
+    is_plain: bool,
+    min_relevance: Option<Score>,
+    filters: &Filters,
+    has_text: bool,
+    today: Today,
+) -> QuestionOptions {
+    let Filters { since, until, .. } = *filters;
+    let today = if has_text { today.day() } else { jiff::civil::Date::default() };
+    QuestionOptions { is_plain, today, since, until, min_relevance, ..QuestionOptions::default() }
 }
 
 /// Returns the request for the passages of `notes`, or of all notes if there are none, that answer a question. Sets the

@@ -7,7 +7,7 @@ use clap::{Arg, Command};
 
 use super::export;
 use crate::error::Error;
-use crate::escape::one_line;
+use crate::escape::{one_line, shell_word};
 
 /// Names of commands in other programs, and the commands of qipu that may be meant, the likeliest first.
 pub(super) const OTHER_NAMES: [(&str, &[&str]); 18] = [
@@ -61,16 +61,20 @@ const CALLS: [(&str, &str); 17] = [
 ];
 
 /// Flags of other programs, and the flags of qipu that may be meant, the likeliest first.
-const OTHER_FLAGS: [(&str, &[&str]); 10] = [
+const OTHER_FLAGS: [(&str, &[&str]); 14] = [
     ("as", &["bulk"]),
     ("budget", &["max-chars"]),
     ("count", &["limit"]),
     ("index-name", &["bulk"]),
     ("max-length", &["max-chars"]),
     ("max-results", &["limit"]),
-    ("path", &["root"]),
+    ("only", &["in"]),
+    ("path", &["store"]),
+    ("root", &["store"]),
     ("size", &["max-chars"]),
     ("top-k", &["limit"]),
+    ("source", &["store"]),
+    ("to", &["in"]),
     ("tokens", &["max-tokens"]),
 ];
 
@@ -203,6 +207,12 @@ fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString
 fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: &[OsString]) -> Option<String> {
     let given = text_of(error, ContextKind::InvalidArg)?;
     let name = given.trim_start_matches('-');
+    if command.get_name() == "context" && !given.starts_with('-') {
+        return Some(meant(&one_line(&format!("qipu ask {}", shell_word(&given)))));
+    }
+    if command.get_name() == "show" && given == "--query" {
+        return Some("`qipu ask WORDS --note ID` answers from one note".to_owned());
+    }
     let has = |own: &str| command.get_arguments().any(|arg| arg.get_id() == own);
     if let Some((.., hint)) = FORMER_FLAGS.iter().find(|(former, own, _)| *former == name && has(own)) {
         return Some((*hint).to_owned());

@@ -6,7 +6,7 @@
 use std::iter::successors;
 
 use CommandProperty::{
-    Answer, Budget, Collections, Day, DryRun, Lines, Pager, Past, Prompt, Quiet, Secret, Store, Text, Write,
+    Answer, Budget, Collections, Day, DryRun, Lines, Pager, Past, Prompt, Quiet, Secret, Store, Text,
 };
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
@@ -25,9 +25,7 @@ pub(super) enum CommandProperty {
     DryRun,
     /// It saves or packs texts, which may contain secrets.
     Secret,
-    /// It writes into a store that can be named.
-    Write,
-    /// It can change notes, and then answers with their ids alone if that is asked for.
+    /// It lists or changes notes, and answers with their ids alone if that is asked for.
     Quiet,
     /// Its answer can be a line for each note.
     Lines,
@@ -39,7 +37,7 @@ pub(super) enum CommandProperty {
     Prompt,
     /// It uses a store.
     Store,
-    /// It reads collections that can be named.
+    /// It reads collections that can be named, or writes into one.
     Collections,
     /// It takes the date that counts as today.
     Day,
@@ -53,30 +51,28 @@ pub(super) enum CommandProperty {
 const READS: &[CommandProperty] = &[Answer, Pager, Store, Collections, Day, Past];
 const PRINTS_NOTES: &[CommandProperty] = &[Budget, Answer, Pager, Store, Collections, Day, Past];
 const EXPORTS_NOTES: &[CommandProperty] = &[Budget, Answer, Store, Collections, Day, Past];
-const LISTS_NOTES: &[CommandProperty] = &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past];
-const ANSWERS: &[CommandProperty] = &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past];
-const ANSWERS_QUESTIONS: &[CommandProperty] =
-    &[Budget, Lines, Prompt, Answer, Pager, Store, Collections, Day, Past, Text];
+const LISTS_NOTES: &[CommandProperty] = &[Budget, Lines, Quiet, Answer, Pager, Store, Collections, Day, Past];
+const ANSWERS: &[CommandProperty] = &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past];
 const CHECKS: &[CommandProperty] = &[DryRun, Answer, Pager, Store, Collections, Day, Past];
-const CHANGES: &[CommandProperty] = &[DryRun, Write, Quiet, Answer, Store, Day];
-const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Write, Quiet, Answer, Store, Day];
+const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Collections, Day];
+const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Collections, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
 const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
-    ("ask", ANSWERS_QUESTIONS),
-    ("context", ANSWERS_QUESTIONS),
+    ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("context", ANSWERS),
     ("about", ANSWERS),
-    ("search", &[Budget, Lines, Answer, Pager, Store, Collections, Day, Past, Text]),
-    ("link", &[Budget, DryRun, Write, Quiet, Answer, Pager, Store, Collections, Day, Past]),
+    ("search", &[Budget, Lines, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("link", &[Budget, DryRun, Quiet, Answer, Pager, Store, Collections, Day, Past]),
     ("link list", PRINTS_NOTES),
     ("link tree", PRINTS_NOTES),
     ("link path", PRINTS_NOTES),
     ("link add", CHANGES),
     ("link remove", CHANGES),
-    ("show", ANSWERS),
-    ("journal", &[Budget, DryRun, Lines, Secret, Write, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
+    ("show", LISTS_NOTES),
+    ("journal", &[Budget, DryRun, Lines, Secret, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
     ("browse", &[Store, Collections, Day, Text]),
     ("list", LISTS_NOTES),
     ("tasks", LISTS_NOTES),
@@ -86,8 +82,8 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("history", PRINTS_NOTES),
     ("doctor", CHECKS),
     ("eval", PRINTS_NOTES),
-    ("init", &[DryRun, Answer, Store, Collections, Day]),
-    ("capture", &[DryRun, Secret, Write, Quiet, Answer, Store, Day, Text]),
+    ("init", &[DryRun, Answer, Store, Day]),
+    ("capture", &[DryRun, Secret, Quiet, Answer, Store, Collections, Day, Text]),
     ("update", SAVES_TEXT),
     ("merge", CHANGES),
     ("supersede", CHANGES),
@@ -110,20 +106,22 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 12] = [
+const FLAGS: [(CommandProperty, &[&str]); 11] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Secret, &["allow_secret"]),
     (Quiet, &["quiet"]),
-    (Write, &["written_collection"]),
     (Answer, &["format", "json", "records", "records_version", "color"]),
     (Pager, &["no_pager"]),
     (Lines, &["fields", "null"]),
-    (Store, &["store", "root", "no_index", "verbose"]),
-    (Collections, &["source", "only"]),
+    (Store, &["store", "no_index", "verbose"]),
+    (Collections, &["in"]),
     (Day, &["today"]),
     (Past, &["at"]),
 ];
+
+/// The common flags that only `qipu help flags` shows.
+pub(super) const SELDOM: [&str; 8] = ["json", "records", "null", "today", "no_index", "verbose", "color", "no_pager"];
 
 /// Returns the properties about the command with this path; the commands of `help` have those of one that reads.
 pub(super) fn properties_of(path: &str) -> &'static [CommandProperty] {
@@ -142,7 +140,9 @@ fn with_hidden_flags(command: Command, parent: &str) -> Command {
     let properties = properties_of(&path);
     let with_applicable = |arg: Arg| match arg.get_id().as_str() {
         _ if !arg.is_global_set() => arg,
-        flag if is_idle(flag, properties) => arg.hide(true),
+        flag if is_idle(flag, properties) || SELDOM.contains(&flag) => arg.hide(true),
+        // It is of use where an answer has much else to say.
+        "quiet" if properties.contains(&Lines) && !properties.contains(&DryRun) => arg.hide(true),
         "format" => arg.value_parser(PossibleValuesParser::new(
             formats(properties).iter().filter_map(ValueEnum::to_possible_value),
         )),
@@ -164,7 +164,7 @@ fn formats(properties: &[CommandProperty]) -> Vec<Format> {
         (true, Format::Json),
         (true, Format::Records),
         (has(Prompt), Format::Prompt),
-        (has(Lines) || has(Quiet), Format::Ids),
+        (has(Quiet), Format::Ids),
         (has(Lines), Format::Paths),
     ];
     formats.into_iter().filter(|(is_written, _)| *is_written).map(|(_, format)| format).collect()
@@ -234,7 +234,7 @@ mod tests {
     const WORDS: [(&str, &str); 24] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
-        ("context", "x"),
+        ("context", "--note x"),
         ("about", "x"),
         ("search", "x"),
         ("link list", "x"),
@@ -242,7 +242,7 @@ mod tests {
         ("link path", "x y"),
         ("link add", "x y"),
         ("link remove", "x y"),
-        ("show", "x --query y"),
+        ("show", "x"),
         ("tasks done", "x:1"),
         ("history", "x"),
         ("eval", "x"),
@@ -259,20 +259,17 @@ mod tests {
     ];
 
     /// The words with which each flag is given.
-    const VALUES: [(&str, &str); 15] = [
+    const VALUES: [(&str, &str); 12] = [
         ("max_chars", "--max-chars 9000"),
         ("max_tokens", "--max-tokens 9000"),
         ("tokenizer", "--tokenizer cl100k"),
-        ("written_collection", "--to x"),
         ("format", "--format human"),
         ("records_version", "--records-version 1"),
         ("color", "--color never"),
         ("fields", "--fields id"),
         ("null", "--null --fields id"),
         ("store", "--store x"),
-        ("root", "--root x"),
-        ("source", "--source x"),
-        ("only", "--only x"),
+        ("in", "--in x"),
         ("today", "--today 2025-03-05"),
         ("at", "--at HEAD"),
     ];
@@ -314,7 +311,10 @@ mod tests {
                 if words.is_empty() {
                     words.push(format!("--{}", arg.get_long().unwrap()));
                 }
-                assert_eq!(takes(path, &words, &env), !arg.is_hide_set(), "{path} {words:?}");
+                let is_listed = !arg.is_hide_set();
+                let is_taken = takes(path, &words, &env);
+                assert_eq!(is_taken, !is_idle(flag, properties_of(path)), "{path} {words:?}");
+                assert!(is_taken || !is_listed, "{path} {words:?}");
                 count += 1;
             }
             let format = arguments.iter().find(|arg| arg.get_id() == "format" && !arg.is_hide_set());
@@ -333,7 +333,7 @@ mod tests {
     fn every_common_flag_belongs_to_a_property() {
         let flags: Vec<&str> = FLAGS.iter().flat_map(|(_, flags)| flags.iter().copied()).collect();
         let root = super::super::Cli::command();
-        for arg in root.get_arguments().filter(|arg| arg.is_global_set() && !arg.is_hide_set()) {
+        for arg in root.get_arguments().filter(|arg| arg.is_global_set() && arg.get_id() != "token") {
             assert!(flags.contains(&arg.get_id().as_str()), "{arg:?}");
         }
     }

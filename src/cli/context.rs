@@ -1,208 +1,231 @@
-//! The arguments of `qipu context`, and the completion of selections, which `graph` and `dump` share.
+//! The arguments of `qipu context`.
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
-use super::assessment::{complete_options, expansion_budget, target_budget};
-use super::days::{sides, window};
+use super::ask::{MAX_CHARS, question};
 use super::globals::Invocation;
-use crate::env::{Env, Today};
+use super::selectors::SelectorArgs;
+use super::values::whole;
 use crate::error::Error;
 use crate::request::{
-    AssessmentOptions, BlockOptions, Command, ContextRequest, ExpandRequest, Format, QuestionOptions, Score, Selectors,
-    count, share, whole,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Budget, Command, ContextRequest, ExpandRequest, Format,
+    Purpose, RelatedKind, Selectors,
 };
 
-/// The most notes that a query selects without a budget and another limit.
-const DEFAULT_MAX_HITS: usize = 10;
-
-/// Completes the selection of a command: `-` among the notes reads further ones from standard input.
-pub(super) fn completed(selectors: Selectors, has_budget: bool, env: &Env) -> Result<Selectors, Error> {
-    let reads_stdin = selectors.notes.iter().any(|id| id == "-");
-    let max_hits = (!has_budget && selectors.max_notes.is_none()).then_some(DEFAULT_MAX_HITS);
-    let notes = named_notes(selectors.notes, env)?;
-    Ok(Selectors { notes, reads_stdin, max_hits, ..selectors })
-}
-
-/// Tells whether the query is for passages of the named notes: nothing else selects notes.
-fn is_query_within_notes(selectors: &Selectors) -> bool {
-    let Selectors { notes, tags, mocs, walks, query, .. } = selectors;
-    !notes.is_empty() && query.is_some() && [tags, mocs, walks].iter().all(|list| list.is_empty())
-}
+/// The most tokens of an expansion by default.
+const EXPANSION_TOKENS: usize = 500;
 
 #[derive(Debug, Args)]
 pub(super) struct ContextArgs {
-    /// Ids of notes, or words to search for
-    #[arg(value_name = "ID or WORDS")]
-    words: Vec<String>,
     #[command(flatten)]
-    selectors: Selectors,
-    /// Show bodies (default in human and json)
+    selectors: SelectorArgs,
+    #[command(flatten)]
+    parts: PartArgs,
+    #[command(flatten)]
+    purpose: PurposeArgs,
+    /// Treat the question as plain words: no note names, dates or intents
+    #[arg(long, help_heading = "The question")]
+    plain: bool,
+}
+
+/// How much of each note is shown.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "How much of each")]
+struct PartArgs {
+    /// Show whole bodies
     #[arg(long, overrides_with = "without_body")]
     with_body: bool,
-    /// Show summaries instead of bodies (default in records)
+    /// Show summaries instead of bodies (default in records; else bodies, or passages with a query and a budget)
     #[arg(long)]
     without_body: bool,
-    /// Show whole notes instead of passages
-    #[arg(long)]
-    whole: bool,
+    /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
+    /// whole notes)
+    #[arg(long, value_name = "LEVEL")]
+    abstraction: Option<Level>,
+    /// Show blocks (list items, paragraphs, tables) instead of bodies
+    #[arg(long, value_name = "WHICH")]
+    blocks: Option<BlockChoice>,
     /// Begin with the warning that notes are reference material (default in records)
     #[arg(long, overrides_with = "no_banner")]
     banner: bool,
     /// Omit the warning
     #[arg(long)]
     no_banner: bool,
-    /// Show custom fields
-    #[arg(long)]
-    custom: bool,
     /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
-    #[command(flatten)]
-    question: QuestionArgs,
-    #[command(flatten)]
-    blocks: BlockOptions,
-    #[command(flatten)]
-    options: AssessmentOptions,
-    #[command(flatten)]
-    expansion: ExpandRequest,
-    /// Maximum number of tokens of the expansion (default: 500)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand", help_heading = "Expanding notes")]
-    max_additional_tokens: Option<usize>,
 }
 
-/// How a question is understood, and which of its hits count.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "How questions are understood")]
-pub(super) struct QuestionArgs {
-    /// Treat the query as plain words: no note names, dates or intents
-    #[arg(long)]
-    plain: bool,
-    /// Only search hits and journals from this day on: 2025-03-05, yesterday, last week
-    #[arg(long, value_name = "WHEN")]
-    since: Option<String>,
-    /// Only search hits and journals up to this day
-    #[arg(long, value_name = "WHEN")]
-    until: Option<String>,
-    /// Compare the journals of two days or periods, or of one with today
-    #[arg(long, value_name = "A,B")]
-    compare: Option<String>,
-    /// Show what recurs in journals
-    #[arg(long)]
-    patterns: bool,
-    /// Maximum number of search hits, apart from what else the query selects
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
-    search_limit: Option<usize>,
-    /// Only hits with at least this relevance, 0 to 1
-    #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
-    min_relevance: Option<Score>,
-    /// Exclude a namespace: a title prefix before `/`, a `namespace` field or a folder (repeatable)
-    #[arg(long, value_name = "NAMESPACE")]
-    exclude_namespace: Vec<String>,
+/// The values of `--abstraction`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// What answers the query
+    #[value(alias = "extract")]
+    Passages,
+    /// The body, and what it is derived from
+    Detailed,
+    /// The summary
+    Summary,
+    /// One sentence
+    Essence,
+    /// As much as importance and budget allow
+    Adaptive,
 }
 
-impl QuestionArgs {
-    /// Returns the options. The day is looked up only if `needs_day`: there is a text that may name days, or a flag
-    /// that does.
-    pub(super) fn into_options(self, needs_day: bool, today: Today) -> Result<QuestionOptions, Error> {
-        let (since, until) = window(self.since.as_deref(), self.until.as_deref(), today)?;
-        let today = if needs_day { today.day() } else { jiff::civil::Date::default() };
-        Ok(QuestionOptions {
-            occasion: None,
-            is_plain: self.plain,
-            today,
-            since,
-            until,
-            comparison: self.compare.map(|text| sides(&text, today)).transpose()?,
-            wants_patterns: self.patterns,
-            search_limit: self.search_limit,
-            min_relevance: self.min_relevance,
-            excluded_namespaces: self.exclude_namespace,
-            blocks_within: None,
-        })
+impl Level {
+    /// Returns the level of every note; `None` for passages.
+    fn abstraction(self) -> Option<Abstraction> {
+        match self {
+            Self::Passages => None,
+            Self::Detailed => Some(Abstraction::Detailed),
+            Self::Summary => Some(Abstraction::Summary),
+            Self::Essence => Some(Abstraction::Essence),
+            Self::Adaptive => Some(Abstraction::Adaptive),
+        }
     }
 }
 
-/// Returns which blocks are shown in place of bodies; `None` if no flag asks for blocks.
-fn requested_blocks(blocks: BlockOptions, has_budget: bool) -> Option<BlockOptions> {
-    let is_asked = blocks.choice.is_some() || blocks.max_per_note.is_some() || blocks.max_in_all.is_some();
-    is_asked.then_some(BlockOptions { has_defaults: !has_budget, ..blocks })
+/// What the notes are for, and what is shown beside them.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "For a purpose")]
+struct PurposeArgs {
+    /// Rank notes by their utility for this task, and show each at its own level of detail
+    #[arg(long, value_name = "TASK")]
+    purpose: Option<Purpose>,
+    /// Stop after this many tokens; the last note may exceed it
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    target_tokens: Option<usize>,
+    /// After each note, show what it is derived from, what supports it or what contradicts it (comma-separated)
+    #[arg(long, value_name = "KIND", value_delimiter = ',')]
+    include: Vec<RelatedKind>,
+    /// Show how scores were computed
+    #[arg(long)]
+    explain: bool,
+    /// Show the rest of notes that an earlier answer showed in part, by default in 500 tokens
+    #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["query", "purpose", "abstraction"])]
+    expand: Vec<String>,
+    #[arg(long, hide = true)]
+    include_derivations: bool,
+    #[arg(long, hide = true)]
+    include_contradictions: bool,
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole, requires = "expand", hide = true)]
+    max_additional_tokens: Option<usize>,
+}
+
+impl PurposeArgs {
+    fn included(&self) -> Vec<RelatedKind> {
+        let mut included = self.include.clone();
+        included.extend(self.include_derivations.then_some(RelatedKind::Derivation));
+        included.extend(self.include_contradictions.then_some(RelatedKind::Contradictions));
+        included
+    }
+
+    /// Returns the budget with the target.
+    fn target_budget(&self, budget: Budget) -> Result<Budget, Error> {
+        if let (Some(target), Some(most)) = (self.target_tokens, budget.max_tokens)
+            && target > most
+        {
+            return Err(Error::usage(format!("--target-tokens {target} is above --max-tokens {most}"))
+                .hint("selection stops at the target; the limit is never exceeded"));
+        }
+        Ok(Budget { target_tokens: self.target_tokens, ..budget })
+    }
+
+    /// Returns the budget of an expansion.
+    fn expansion_budget(&self, budget: Budget) -> Budget {
+        if budget.is_limited() && self.max_additional_tokens.is_none() {
+            return budget;
+        }
+        let most = self.max_additional_tokens.unwrap_or(EXPANSION_TOKENS);
+        Budget { max_tokens: Some(budget.max_tokens.map_or(most, |given| given.min(most))), ..budget }
+    }
 }
 
 impl ContextArgs {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
-        let budget = target_budget(&self.options, invocation.budget)?;
-        invocation.budget = expansion_budget(&self.expansion, self.max_additional_tokens, budget)?;
-        if !self.expansion.ids.is_empty() {
-            let banner = choice(self.banner, self.no_banner);
-            return Ok(Command::Expand(ExpandRequest { banner, ..self.expansion }));
+        if !self.purpose.expand.is_empty() {
+            invocation.budget = self.purpose.expansion_budget(invocation.budget);
+            let banner = choice(self.parts.banner, self.parts.no_banner);
+            let include = self.purpose.included();
+            return Ok(Command::Expand(ExpandRequest { ids: self.purpose.expand, include, banner }));
         }
+        invocation.budget = self.purpose.target_budget(invocation.budget)?;
         Ok(Command::Context(self.into_request(invocation)?))
     }
 
-    fn into_request(self, invocation: &Invocation<'_>) -> Result<ContextRequest, Error> {
+    fn into_request(self, invocation: &mut Invocation<'_>) -> Result<ContextRequest, Error> {
+        let has_query = self.selectors.has_query();
+        let wants_passages = self.parts.abstraction == Some(Level::Passages);
+        if wants_passages && !has_query {
+            return Err(Error::usage("--abstraction passages needs a query").hint("add --query WORDS"));
+        }
+        if wants_passages && !invocation.budget.is_limited() {
+            invocation.budget.max_chars = Some(MAX_CHARS);
+        }
         let (budget, today) = (invocation.budget, invocation.location.today);
         let has_budget = budget.is_limited();
-        let has_text = self.selectors.query.is_some() || !self.words.is_empty();
-        let with_body = choice(self.with_body, self.without_body);
-        let shows_bodies = with_body.unwrap_or(invocation.format != Format::Records);
-        let shows_passages = shows_bodies && has_text && has_budget && !self.whole;
-        let assessment = complete_options(self.options, has_text, shows_bodies, shows_passages, invocation)?;
+        let with_body = choice(self.parts.with_body, self.parts.without_body);
+        let is_usual = with_body.is_none() && invocation.format != Format::Records && has_query && has_budget;
+        let shows_passages = wants_passages || is_usual;
+        let with_body = if wants_passages { Some(true) } else { with_body };
+        let assessment = self.assessment(with_body, shows_passages, invocation);
         let has_no_level = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
-        if self.blocks.choice.is_some() && assessment.is_some() {
+        if self.parts.blocks.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
-                .hint("omit --blocks; --abstraction extract shows the blocks that match the query"));
+                .hint("omit --blocks; --abstraction passages shows what answers the query"));
         }
-        let needs_day = has_text || self.question.compare.is_some() || self.question.patterns;
-        let within_notes = has_budget && is_query_within_notes(&self.selectors);
-        let selection = Selectors {
-            within_notes,
-            words: self.words,
-            no_compaction: self.no_compaction,
-            asking: Some(self.question.into_options(needs_day, today)?),
-            ..completed(self.selectors, has_budget, invocation.env)?
-        };
+        let selection = self.selectors.into_selectors(has_budget, invocation.env, today)?;
+        let asking = question(self.plain, None, &selection.filters, has_query, today);
+        let selection = Selectors { no_compaction: self.parts.no_compaction, asking: Some(asking), ..selection };
+        let blocks = self.parts.blocks.map(|choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget });
         Ok(ContextRequest {
             selection,
-            banner: choice(self.banner, self.no_banner),
+            banner: choice(self.parts.banner, self.parts.no_banner),
             with_body,
-            with_custom: self.custom,
+            // Programs read fields; in the other formats they are noise.
+            with_custom: invocation.format == Format::Json,
             passages_within: budget.most_chars().filter(|_| shows_passages && has_no_level),
             has_brief_heads: false,
-            blocks: requested_blocks(self.blocks, has_budget),
+            blocks,
             assessment,
             max_candidates: budget.max_candidates(),
             max_entries: budget.max_entries(),
         })
+    }
+
+    /// Returns how notes are assessed; `None` if no flag asks for that, and the format is not a prompt. Without bodies, notes
+    /// are shown as summaries unless a level is given.
+    fn assessment(
+        &self,
+        with_body: Option<bool>,
+        shows_passages: bool,
+        invocation: &Invocation<'_>,
+    ) -> Option<AssessmentOptions> {
+        let PurposeArgs { purpose, target_tokens, explain, .. } = self.purpose;
+        let given = AssessmentOptions {
+            purpose,
+            abstraction: self.parts.abstraction.and_then(Level::abstraction),
+            target_tokens,
+            include: self.purpose.included(),
+            explains: explain,
+            ..AssessmentOptions::default()
+        };
+        if given == AssessmentOptions::default() && invocation.format != Format::Prompt {
+            return None;
+        }
+        let shows_bodies = with_body.unwrap_or(invocation.format != Format::Records);
+        let abstraction = match given.abstraction {
+            Some(level) => Some(level),
+            None if !shows_bodies => Some(Abstraction::Summary),
+            None if shows_passages => None,
+            None if purpose.is_some() && with_body.is_none() => Some(Abstraction::Adaptive),
+            None => Some(Abstraction::Detailed),
+        };
+        Some(AssessmentOptions { abstraction, today: purpose.map(|_| invocation.day()), ..given })
     }
 }
 
 /// Returns the choice of two opposite flags; `None` if neither is given.
 pub(super) fn choice(yes: bool, no: bool) -> Option<bool> {
     (yes || no).then_some(yes)
-}
-
-/// Returns the names of notes, with those on standard input in place of `-`.
-fn named_notes(given: Vec<String>, env: &Env) -> Result<Vec<String>, Error> {
-    let mut names = Vec::new();
-    for name in given {
-        if name != "-" {
-            names.push(name);
-            continue;
-        }
-        let text = env
-            .stdin
-            .read_to_end()
-            .map_err(|error| Error::usage(format!("can't read ids from standard input: {error}")))?;
-        names.extend(text.lines().flat_map(names_in_line));
-    }
-    Ok(names)
-}
-
-/// Returns the ids in a line, or its one path, which may contain spaces.
-fn names_in_line(line: &str) -> Vec<String> {
-    let line = line.trim();
-    if line.ends_with(".md") {
-        return vec![line.to_owned()];
-    }
-    line.split_whitespace().map(str::to_owned).collect()
 }

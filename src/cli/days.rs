@@ -4,10 +4,9 @@ use jiff::Timestamp;
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 
-use crate::calendar::{DateRange, Period, parse_side, parse_with_short_forms};
+use crate::calendar::{DateRange, Period, parse_with_short_forms};
 use crate::env::Today;
 use crate::error::Error;
-use crate::request::NamedSpan;
 use crate::store::CommitName;
 
 /// Examples of a period.
@@ -39,23 +38,6 @@ pub(super) fn window(
     };
     let last = |text: &str| Ok(Some(span("--until", text, today.day(), PERIODS)?.period().to));
     Ok((since.map_or(Ok(None), first)?, until.map_or(Ok::<_, Error>(None), last)?))
-}
-
-/// Parses `--compare A,B`; dates may contain commas too. One period alone is compared with today.
-pub(super) fn sides(text: &str, today: Date) -> Result<[NamedSpan; 2], Error> {
-    let side = |text: &str| {
-        let span = parse_side(text, today).ok().filter(|span| span.period().from.is_some())?;
-        Some(NamedSpan { text: text.trim().to_owned(), span })
-    };
-    if let Some(side) = side(text) {
-        return Ok([side, NamedSpan { text: "today".to_owned(), span: DateRange::Day(today) }]);
-    }
-    let pairs = text.match_indices(',').take(MAX_COMMAS).filter_map(|(comma, _)| text.split_at_checked(comma));
-    let mut sides = pairs.filter_map(|(a, b)| Some([side(a)?, side(b.get(1..)?)?]));
-    sides.next().ok_or_else(|| {
-        Error::usage(format!("--compare: `{text}` does not name two days or periods"))
-            .hint("write --compare \"yesterday,last week\"")
-    })
 }
 
 /// Parses `--at`: a date or a moment, both in UTC, else a revision. A text that reads as a date is none.
@@ -103,6 +85,3 @@ fn last_second(text: &str, today: Today, until: impl Fn(DateRange) -> DateTime) 
     let moment = text.parse::<Timestamp>().ok().map(|moment| moment.as_second());
     moment.or_else(|| in_utc(text.parse().ok()?))
 }
-
-/// The most commas of `--compare` that are tried as its separator.
-const MAX_COMMAS: usize = 8;

@@ -7,13 +7,15 @@ use clap::Args;
 
 use super::globals::Invocation;
 use super::values::file_or_stdin;
+use super::values::{count, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, EvalRequest, MeasuredAnswer, Score, count, share};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, Score};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
-const MEASURED: &[&str] = &["qipu", "context", "--query", "QUESTION", "--format=records", "--with-body", "--max-chars"];
+const MEASURED: &[&str] =
+    &["qipu", "context", "--query", "QUESTION", "--format=records", "--abstraction=passages", "--max-chars"];
 const MEASURED_HOOK: &[&str] = &["qipu", "hook", "claude", "UserPromptSubmit", "--no-seen", "--max-chars"];
 
 /// The budgets in characters, if none is given.
@@ -30,6 +32,9 @@ pub(super) struct EvalArgs {
     /// Measure the notes that `qipu hook` adds to prompts, instead of answers to questions
     #[arg(long)]
     hook: bool,
+    /// Rank by words only, ignoring links and sequences
+    #[arg(long, conflicts_with = "hook")]
+    no_graph: bool,
     /// Fail if the hit rate is below this for any budget, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
     min_hit: Option<Score>,
@@ -48,7 +53,12 @@ impl EvalArgs {
         let words = if self.hook { MEASURED_HOOK } else { MEASURED };
         let today = invocation.today.as_deref();
         let answers = budgets.into_iter().map(|chars| measured(words, chars, today, env));
-        let answers = answers.collect::<Result<_, Error>>()?;
+        let mut answers = answers.collect::<Result<Vec<MeasuredAnswer>, Error>>()?;
+        for answer in answers.iter_mut().filter(|_| self.no_graph) {
+            if let Command::Context(context) = &mut answer.request.command {
+                context.selection.no_graph = true;
+            }
+        }
         Ok(Command::Eval(EvalRequest { questions, answers, min_hit: self.min_hit }))
     }
 }

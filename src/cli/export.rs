@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args, Subcommand};
 
-use super::context::completed;
 use super::examples::examples;
 use super::globals::Invocation;
+use super::selectors::SelectorArgs;
 use crate::error::Error;
 use crate::graph::Follow;
 use crate::request::{Command, Format, OutputFile, PassagesRequest, Selectors};
@@ -21,7 +21,7 @@ pub(super) enum ExportSub {
     #[command(mut_args = reword, after_help = examples!(
         "qipu export page notes.html",
         "qipu export page notes.html --tag TAG",
-        "qipu export page notes.html --walk ID --max-hops 2",
+        "qipu export page notes.html --note ID --max-hops 2",
     ))]
     Page(LinksArgs),
     /// Write notes and their links as JSON, for programs that draw or count them
@@ -44,7 +44,7 @@ pub(super) struct LinksArgs {
     /// The file to write (default, and `-`: standard output)
     file: Option<PathBuf>,
     #[command(flatten)]
-    selectors: Selectors,
+    selectors: SelectorArgs,
     #[command(flatten)]
     follow: Follow,
     /// Ignore digests: show the notes that they replace
@@ -55,7 +55,7 @@ pub(super) struct LinksArgs {
 /// Gives the flags that `link` has too the help that is true of an export.
 fn reword(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "direction" => arg.help("The direction in which --walk follows links"),
+        "direction" => arg.help("The direction in which --max-hops follows links"),
         "via" => {
             arg.help("Only links of this type, also in walks; `typed`: those in frontmatter, `inline`: those in bodies")
         }
@@ -80,7 +80,8 @@ impl LinksArgs {
         let file = named_file(self.file, Some(format), invocation)?;
         let saved = file.map(|file| OutputFile { file, confirmation_format: invocation.format });
         invocation.format = format;
-        let selectors = completed(self.selectors, invocation.budget.is_limited(), invocation.env)?;
+        let (has_budget, today) = (invocation.budget.is_limited(), invocation.location.today);
+        let selectors = self.selectors.into_selectors(has_budget, invocation.env, today)?;
         let selection = Selectors { no_compaction: self.no_compaction, follow: self.follow, ..selectors };
         Ok(Command::ExportLinks { selection, saved })
     }

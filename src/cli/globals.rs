@@ -15,7 +15,7 @@ use crate::store::{CollectionScope, FileTree, Location};
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Common options")]
 pub(super) struct GlobalArgs {
-    /// The output format
+    /// The output format (--json and --records for short)
     #[arg(long, global = true, value_name = "FORMAT")]
     format: Option<Format>,
     /// Short for --format json
@@ -28,7 +28,7 @@ pub(super) struct GlobalArgs {
     #[arg(long, global = true, hide = true)]
     token: bool,
     /// The version of the records format; only 1 exists
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, hide = true)]
     records_version: Option<u32>,
     /// Print only the ids of the notes, one on each line; what else there is to say goes to standard error
     #[arg(short, long, global = true)]
@@ -37,22 +37,13 @@ pub(super) struct GlobalArgs {
     lines: LineArgs,
     #[command(flatten)]
     budget: Budget,
-    /// The store (default: QIPU_STORE, else .qipu/ here or in a parent folder); more are read with it (repeatable)
+    /// A store, a folder that holds one, or a folder of Markdown to read (repeatable; default: QIPU_STORE, else .qipu/ here
+    /// or in a parent folder)
     #[arg(long, global = true, value_name = "PATH")]
     store: Vec<PathBuf>,
-    /// Read a folder of markdown files too, or alone where there is no store (repeatable)
-    // Some commands have a flag of that name with another meaning, which replaces it.
-    #[arg(long, global = true, value_name = "DIR")]
-    source: Vec<String>,
-    /// Read only the collection with this name, as the command where lists them (repeatable)
-    #[arg(long, global = true, value_name = "NAME")]
+    /// Read only the store or documents with this name, as `qipu status` lists them, or write there (repeatable to read)
+    #[arg(id = "in", long = "in", global = true, value_name = "NAME")]
     only: Vec<String>,
-    /// Write into the collection with this name (default: the store of the project)
-    #[arg(long = "to", global = true, value_name = "NAME")]
-    written_collection: Option<String>,
-    /// The project that contains the store
-    #[arg(long, global = true, value_name = "DIR")]
-    root: Option<PathBuf>,
     /// Answer from the notes as they were in a commit of git, or at the end of a day
     #[arg(long, global = true, value_name = "REV|DATE", allow_hyphen_values = true)]
     at: Option<String>,
@@ -152,6 +143,8 @@ pub(super) struct Invocation<'a> {
     pub(super) today: Option<String>,
     pub(super) is_dry_run: bool,
     pub(super) is_secret_allowed: bool,
+    /// Whether a flag names the store.
+    pub(super) names_store: bool,
 }
 
 impl Invocation<'_> {
@@ -187,6 +180,7 @@ impl GlobalArgs {
             today,
             is_dry_run: self.dry_run,
             is_secret_allowed: self.allow_secret,
+            names_store: !self.store.is_empty(),
         })
     }
 
@@ -195,9 +189,6 @@ impl GlobalArgs {
     /// # Errors
     /// `Usage` for flags that do not belong together or to the command.
     pub(super) fn format_of(&self, command: &Command, format: Format) -> Result<(Format, LineFormat), Error> {
-        if self.quiet && !command.changes_notes() {
-            return Err(Error::usage("--quiet works only with commands that change notes"));
-        }
         if !self.lines.fields.is_empty() && (self.format.is_some() || format != Format::Human) {
             return Err(Error::usage("--fields is a format of its own").hint("omit the other format"));
         }
@@ -223,16 +214,13 @@ impl GlobalArgs {
 
     fn location(&self, env: &Env, today: Today) -> Result<Location, Error> {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
-        let names_root = self.root.is_some();
         let mut stores = self.store.iter().cloned();
         Ok(Location {
-            store: stores.next().or_else(|| from_env().filter(|_| !names_root)),
+            store: stores.next().or_else(from_env),
             more_stores: stores.collect(),
-            sources: self.source.iter().map(PathBuf::from).collect(),
             only: self.only.clone(),
             scope: CollectionScope::All,
-            to: self.written_collection.clone(),
-            root: self.root.clone(),
+            to: None,
             at: self.at.as_deref().map(|text| days::commit_name(text, today)),
             files: FileTree::default(),
             no_index: self.no_index,

@@ -26,8 +26,8 @@ pub(super) struct HistoryArgs {
     /// Changes until the end of a day or period, or a commit (default: the files as they are)
     #[arg(long, value_name = "DAY|REV")]
     until: Option<String>,
-    /// Maximum number of entries (with ID, default: 20; with a budget, as many as fit)
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// Maximum number of results
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true, value_parser = count)]
     limit: Option<usize>,
 }
 

@@ -42,6 +42,9 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
         };
         if word == "--" {
             text.extend(rest.by_ref().cloned());
+        } else if subcommand.is_some() && long_flags.has_limit && is_limit(word, rest.as_slice(), !text.is_empty()) {
+            flags.push(arg.clone());
+            flags.extend((word == "-n").then(|| rest.next().cloned()).flatten());
         } else if long_flags.takes_value(word) {
             flags.push(arg.clone());
             flags.extend(rest.next().cloned());
@@ -62,6 +65,17 @@ pub(super) fn text_behind_flags(args: &[OsString], command: impl Fn() -> Command
     flags.push("--".into());
     flags.extend(text);
     flags
+}
+
+/// Whether a word is `-n` before a number, or with one. Between words, it is one of them: `head -n 5 prints`.
+fn is_limit(word: &str, after: &[OsString], has_text: bool) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let (is_flag, next) = match word.strip_prefix("-n") {
+        Some("") => (after.first().and_then(|next| next.to_str()).is_some_and(is_number), after.get(1)),
+        Some(number) => (is_number(number), after.first()),
+        None => return false,
+    };
+    is_flag && !(has_text && next.is_some_and(|next| !begins_with_hyphen(next)))
 }
 
 fn begins_with_hyphen(arg: &OsString) -> bool {
@@ -94,6 +108,8 @@ pub(super) fn subcommand(args: &[OsString], mut root: Command) -> Option<&OsStri
 
 /// The names of a command's long flags, without `--`.
 struct LongFlags {
+    /// Whether `-n N` limits the results.
+    has_limit: bool,
     all: Vec<String>,
     /// Those that take the next argument as their value.
     valued: Vec<String>,
@@ -108,6 +124,7 @@ impl LongFlags {
         // An optional value follows `=`, or does not begin with a hyphen.
         let is_valued = |arg: &&Arg| arg.get_num_args().is_some_and(|count| count.min_values() > 0);
         Self {
+            has_limit: command.get_arguments().any(|arg| arg.get_short() == Some('n')),
             all: command.get_arguments().flat_map(names).collect(),
             valued: command.get_arguments().filter(is_valued).flat_map(names).collect(),
         }
@@ -155,6 +172,8 @@ mod tests {
             &["journal", "--date=last week", "--dates"],
             &["capture", "-q", "text"],
             &["search", "text", "-0"],
+            &["search", "-q", "text", "-n", "3"],
+            &["search", "text", "-n3"],
             &["-q", "journal", "text"],
             &["search"],
         ];
@@ -170,12 +189,17 @@ mod tests {
                 &["ask", "--max-chars", "500", "--", "what", "does", "kill", "-9", "do"],
             ),
             (&["ask", "df", "-h", "shows"], &["ask", "--", "df", "-h", "shows"]),
-            (&["context", "--json", "rm", "-rf"], &["context", "--json", "--", "rm", "-rf"]),
+            (&["ask", "--json", "rm", "-rf"], &["ask", "--json", "--", "rm", "-rf"]),
             (&["browse", "-lssl"], &["browse", "--", "-lssl"]),
             (&["search", "--without", "-f", "push", "-f"], &["search", "--without", "-f", "--", "push", "-f"]),
             (&["capture", "- [ ] a task"], &["capture", "--", "- [ ] a task"]),
             (&["capture", "- a", "-q"], &["capture", "-q", "--", "- a"]),
-            (&["search", "-q"], &["search", "--", "-q"]),
+            (&["ask", "-n", "3", "x", "-9"], &["ask", "-n", "3", "--", "x", "-9"]),
+            (&["ask", "x", "-9", "-n", "3"], &["ask", "-n", "3", "--", "x", "-9"]),
+            (&["ask", "head", "-n", "5", "prints"], &["ask", "--", "head", "-n", "5", "prints"]),
+            (&["ask", "-n", "x"], &["ask", "--", "-n", "x"]),
+            (&["capture", "-n", "3"], &["capture", "--", "-n", "3"]),
+            (&["browse", "-q"], &["browse", "--", "-q"]),
             (&["search", "a", "-x", "-0"], &["search", "-0", "--", "a", "-x"]),
             (&["capture", "-0"], &["capture", "--", "-0"]),
             (&["journal", "-a b", "--date", "yesterday"], &["journal", "--date", "yesterday", "--", "-a b"]),

@@ -92,8 +92,8 @@ impl LinkWords {
 pub(super) struct LinkArgs {
     #[command(flatten)]
     follow: Follow,
-    /// Maximum number of notes
-    #[arg(long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
+    /// Maximum number of results
+    #[arg(short = 'n', long = "limit", value_name = "N", allow_negative_numbers = true, value_parser = count)]
     max_nodes: Option<usize>,
     /// Only notes with at least this value, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, default_value_t = 0, value_parser = value)]

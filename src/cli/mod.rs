@@ -2,7 +2,6 @@
 
 mod about;
 mod ask;
-mod assessment;
 mod change;
 mod clap_errors;
 mod command_properties;
@@ -11,6 +10,8 @@ mod days;
 mod eval;
 mod examples;
 mod export;
+#[cfg(test)]
+mod flag_tests;
 mod globals;
 mod history;
 mod hook;
@@ -19,11 +20,13 @@ mod import;
 mod journal;
 mod link;
 mod list;
+mod note_filters;
 mod overview;
 mod pack;
 mod prime;
 mod review;
 mod search;
+mod selectors;
 mod setup;
 mod shell;
 mod subcommands;
@@ -43,6 +46,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::{Command, Format, Request, ShowRequest};
+use crate::store::Location;
 use command_properties::{CommandProperty, check_flags, properties_of, with_applicable_flags};
 use globals::{ColorWhen, GlobalArgs, Invocation};
 use subcommands::Subcommands;
@@ -82,6 +86,7 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let (cli, matches) = match matched(&words) {
         Ok(matched) => matched,
         Err(_) if words.len() < 2 => return Ok(ParsedCli::Help(overview::first_steps(&Cli::command()))),
+        Err(_) if is_help_of_flags(&words) => return Ok(ParsedCli::Help(overview::flags(&Cli::command()))),
         Err(error) if is_answered_by_help(&error) => return Ok(ParsedCli::Help(error.to_string())),
         Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
     };
@@ -102,17 +107,13 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     }
     check_session(&command, &invocation)?;
     check_commit(&command, properties, invocation.location.at.is_some())?;
-    check_only(&command, !invocation.location.only.is_empty())?;
+    let location = written_into(&command, std::mem::take(&mut invocation.location))?;
     check_format(&command, invocation.format, invocation.is_format_named)?;
     let (format, lines) = cli.global.format_of(&command, invocation.format)?;
     check_flags(&matches, &path, Cli::command)?;
     let is_read = properties.contains(&CommandProperty::Pager) && !command.changes_files();
-    let today = env.is_terminal.then(|| invocation.day());
-    let Invocation { mut location, budget, .. } = invocation;
-    if matches!(command, Command::Change(_)) {
-        // There it names where the content of a note comes from.
-        location.sources.clear();
-    }
+    let today = env.is_terminal.then(|| location.today.day());
+    let budget = invocation.budget;
     let GlobalArgs { verbose: is_verbose, color, no_pager, .. } = cli.global;
     let is_paged = format == Format::Human && is_read && !no_pager;
     let color = color.and_then(ColorWhen::has_color);
@@ -144,6 +145,11 @@ fn path_of(matches: &ArgMatches) -> String {
 /// Tells whether help is the answer and no error: it was asked for, or nothing was.
 fn is_answered_by_help(error: &clap::Error) -> bool {
     matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion)
+}
+
+/// Whether a call is `qipu help flags`.
+fn is_help_of_flags(words: &[OsString]) -> bool {
+    words.get(1..).is_some_and(|words| words == ["help", "flags"])
 }
 
 /// Returns the help with only the flags that apply to its command. All commands are built for it, so only calls for
@@ -198,20 +204,25 @@ fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: b
     Ok(())
 }
 
-/// Refuses `--only` for a command that changes notes, which it would not lead to another collection.
-fn check_only(command: &Command, has_only: bool) -> Result<(), Error> {
+/// Returns a location whose name is that of the collection to change, if a command changes notes.
+fn written_into(command: &Command, location: Location) -> Result<Location, Error> {
     let is_fix = matches!(command, Command::Doctor(_) | Command::Review(_)) && command.changes_files();
-    if !has_only || !(is_fix || command.changes_notes()) {
-        return Ok(());
+    if is_fix && !location.only.is_empty() {
+        return Err(Error::usage("--fix changes the project's store and can't be combined with --in"));
     }
-    let hint = if is_fix { "--fix changes the project's store" } else { "`--to NAME` names the collection to change" };
-    Err(Error::usage("--only works only with commands that read").hint(hint))
+    if !command.changes_notes() {
+        return Ok(location);
+    }
+    match location.only.as_slice() {
+        [] | [_] => Ok(Location { to: location.only.first().cloned(), only: Vec::new(), ..location }),
+        _ => Err(Error::usage("a command changes notes in one place: give --in NAME once")),
+    }
 }
 
 /// Refuses a format that a command does not write.
 fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(), Error> {
     if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
-        return Err(Error::usage("--format prompt works only with context, ask, about and show --query")
+        return Err(Error::usage("--format prompt works only with context, ask and about")
             .hint("use --format human, json or records"));
     }
     let own_form = match command {

@@ -3,6 +3,7 @@
 use clap::Command;
 
 use super::clap_errors::visible;
+use super::command_properties::SELDOM;
 
 /// The commands in groups. Nobody reads a list of forty; the first group is what a newcomer needs.
 const GROUPS: [(&str, &[&str]); 6] = [
@@ -22,15 +23,22 @@ qipu capture --type decision \"We abort when fsync fails.\"
 /// Replaces the list of commands in the help of the program by one in groups.
 pub(super) fn with_groups(root: Command) -> Command {
     let groups: Vec<String> = GROUPS.iter().map(|group| list(&root, group)).collect();
-    let head = format!("{}\n\nUsage: qipu COMMAND …\n\n", about(&root));
-    let tail = "\n`qipu help COMMAND` says more about one.\n\n";
-    root.help_template(format!("{head}{}{tail}{{after-help}}", groups.concat()))
+    let head = format!("{}\n\nUsage: qipu COMMAND …          qipu help COMMAND, qipu help flags\n\n", about(&root));
+    root.help_template(format!("{head}{}\n{{after-help}}", groups.concat()))
 }
 
 /// Returns what is printed for a call without a command.
 pub(super) fn first_steps(root: &Command) -> String {
     let start = GROUPS.first().map(|group| list(root, group)).unwrap_or_default();
     format!("{}\n\n{start}\n{FIRST_CALLS}`qipu help` lists everything.\n", about(root))
+}
+
+/// Returns what `qipu help flags` prints: the common flags that the help of single commands leaves out.
+pub(super) fn flags(root: &Command) -> String {
+    let seldom = root.get_arguments().filter(|arg| SELDOM.contains(&arg.get_id().as_str()));
+    let help = Command::new("flags").disable_help_flag(true).max_term_width(100).args(seldom.cloned());
+    let options = help.help_template("{options}").render_help();
+    format!("Flags of all commands for which they are of use; the help of each lists the others.\n\n{options}\n")
 }
 
 fn about(command: &Command) -> String {

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::context::completed;
 use super::globals::Invocation;
+use super::selectors::SelectorArgs;
 use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
 use crate::request::{Command, DumpForm, DumpRequest, Format, LoadRequest, Selectors, Strategy};
@@ -18,7 +18,7 @@ pub(super) struct DumpArgs {
     #[arg(long = "as", value_name = "FORM", default_value = "pack")]
     form: DumpForm,
     #[command(flatten)]
-    selectors: Selectors,
+    selectors: SelectorArgs,
 }
 
 impl DumpArgs {
@@ -30,10 +30,10 @@ impl DumpArgs {
         if file.is_none() && self.form == DumpForm::Okf {
             return Err(Error::usage("a bundle is a folder").hint("name a new or empty folder"));
         }
-        let given = self.selectors;
+        let given = self.selectors.into_selectors(false, invocation.env, invocation.location.today)?;
         let is_partial = given.selects() || given.transitive || given.backlinks || given.max_notes.is_some();
         // A pack contains the notes themselves, not the digests in their place.
-        let selectors = Selectors { no_compaction: true, ..completed(given, false, invocation.env)? };
+        let selectors = Selectors { no_compaction: true, ..given };
         let is_secret_allowed = invocation.is_secret_allowed;
         let selection = is_partial.then_some(selectors);
         Ok(Command::Dump(DumpRequest { selection, file, form: self.form, is_secret_allowed }))

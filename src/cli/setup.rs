@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::globals::Invocation;
 use crate::error::Error;
 use crate::request::{SetupAction, SetupRequest};
 
@@ -37,7 +38,7 @@ pub(super) struct SetupArgs {
 }
 
 impl SetupArgs {
-    pub(super) fn into_request(self, is_dry_run: bool) -> Result<SetupRequest, Error> {
+    pub(super) fn into_request(self, invocation: &Invocation<'_>) -> Result<SetupRequest, Error> {
         let action = match (self.recipe, self.print, self.check, self.remove) {
             (Some(recipe), true, _, _) => SetupAction::Print(recipe),
             (Some(recipe), _, true, _) => SetupAction::Check(recipe),
@@ -48,6 +49,7 @@ impl SetupArgs {
             (None, false, false, false) if !self.force => SetupAction::List,
             (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
         };
-        Ok(SetupRequest { action, plugin: self.plugin, is_forced: self.force, is_dry_run })
+        let Invocation { names_store: is_at_store, is_dry_run, .. } = *invocation;
+        Ok(SetupRequest { action, is_at_store, plugin: self.plugin, is_forced: self.force, is_dry_run })
     }
 }

@@ -9,7 +9,7 @@ use super::{
     setup, shell, tasks,
 };
 use crate::error::Error;
-use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, ReviewRequest};
+use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, ShowRequest};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -31,7 +31,7 @@ pub(super) enum Subcommands {
         "qipu context --query \"what did we decide last week?\"",
         "qipu context --note ID --with-body",
         "qipu context --moc ID --transitive",
-        "qipu context --walk ID --max-hops 2 --min-value 60",
+        "qipu context --note ID --max-hops 2 --min-value 60",
         "qipu context --tag TAG --json",
         "qipu context --query \"WORDS\" --purpose decide --max-tokens 2000 --format prompt",
         "qipu context --expand ID --include derivation,evidence",
@@ -49,7 +49,7 @@ pub(super) enum Subcommands {
     #[command(after_help = examples!(
         "qipu search \"WORDS\"",
         "qipu search checksum --without drives --tag TAG",
-        "qipu search \"WORDS\" --since \"last month\" --limit 5 --explain",
+        "qipu search \"WORDS\" --since \"last month\" -n 5 --explain",
         "qipu search --like ID",
     ))]
     Search(search::SearchArgs),
@@ -59,7 +59,7 @@ pub(super) enum Subcommands {
     Link(link::LinkSub),
     /// Read a note
     #[command(after_help = examples!("qipu show ID", "qipu show ID --links", "qipu show ID --raw"))]
-    Show(list::ShowArgs),
+    Show(ShowRequest),
     /// Read today's journal, or add a line
     #[command(after_help = examples!("qipu journal", "qipu journal 'TEXT'", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
@@ -90,11 +90,11 @@ pub(super) enum Subcommands {
     /// What a person should look at, the worst first
     #[command(after_help = examples!(
         "qipu review",
-        "qipu review --kind draft,due --limit 5",
+        "qipu review --kind draft,due -n 5",
         "qipu review --kind code,due --strict",
         "qipu review --kind code --fix",
     ))]
-    Review(ReviewRequest),
+    Review(review::ReviewArgs),
     /// How a note changed; which notes changed since a day or commit
     #[command(after_help = examples!(
         "qipu history ID",
@@ -109,7 +109,7 @@ pub(super) enum Subcommands {
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
     /// Create a store in this project
-    #[command(after_help = examples!("qipu init"))]
+    #[command(after_help = examples!("qipu init", "qipu init --documents docs"))]
     Init(InitRequest),
     /// Save what you learned or decided
     #[command(after_help = examples!(
@@ -238,13 +238,13 @@ impl Subcommands {
             Self::About(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
             Self::Link(sub) => sub.into_command(invocation),
-            Self::Show(args) => args.into_command(invocation),
+            Self::Show(request) => Command::Show(request),
             Self::Journal(args) => args.into_command(invocation)?,
             Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
             Self::List(args) => args.into_command(invocation)?,
             Self::Tasks(args) => args.into_command(invocation)?,
             Self::Status { tags } => Command::Status { only_tags: tags },
-            Self::Review(request) => review::command(request, invocation),
+            Self::Review(args) => args.into_command(invocation)?,
             Self::History(args) => args.into_command(invocation)?,
             Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
             Self::Eval(args) => args.into_command(invocation)?,
@@ -258,7 +258,7 @@ impl Subcommands {
             Self::Load(args) => args.into_command(invocation)?,
             Self::Export(sub) => sub.into_command(invocation)?,
             Self::Import(sub) => Command::Import(sub.into_request(invocation)),
-            Self::Setup(args) => Command::Setup(args.into_request(is_dry_run)?),
+            Self::Setup(args) => Command::Setup(args.into_request(invocation)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
             Self::Lsp => Command::Lsp { today: invocation.today.take() },
             Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),

@@ -4,7 +4,7 @@ use clap::{Args, Subcommand};
 
 use super::examples::examples;
 use super::globals::Invocation;
-use super::list::FilterArgs;
+use super::note_filters::FilterArgs;
 use crate::error::Error;
 use crate::request::{Action, Command, TasksRequest};
 
@@ -35,8 +35,8 @@ impl TasksArgs {
         if let Some(TasksSub::Done { tasks }) = self.action {
             return Ok(invocation.change(Action::CompleteTasks { tasks }));
         }
+        let limit = self.only.limit().or(invocation.budget.max_entries());
         let filters = self.only.into_filters(invocation.location.today)?;
-        let limit = self.tasks.limit.or(invocation.budget.max_entries());
         Ok(Command::Tasks(TasksRequest { filters, limit, ..self.tasks }))
     }
 }

@@ -1,10 +1,11 @@
-//! Reads the values of flags from standard input.
+//! Parses the values of flags, and reads them from standard input.
 
 use std::path::{Path, PathBuf};
 
 use crate::env::Env;
 use crate::error::Error;
 use crate::request::TextSource;
+pub(super) use crate::request::{count, share, trimmed, value, whole};
 
 /// Returns a text, read from standard input if it is `-`.
 pub(super) fn text_or_stdin(given: Option<String>, env: &Env) -> Result<Option<String>, Error> {

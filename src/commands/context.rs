@@ -227,11 +227,14 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
         // Assessed notes, and notes with an explicit choice of bodies, have no blocks.
         blocks @ None if request.assessment.is_none() && request.with_body.is_none() => {
-            let by_setting =
-                |choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget, ..BlockOptions::default() };
+            let by_setting = |choice| BlockOptions { choice: Some(choice), has_defaults: !has_budget };
             *blocks = setting.map(by_setting);
         }
         None => {}
+    }
+    if let Some(assessment) = &mut request.assessment {
+        let threshold = config.novelty_threshold.map(Score::new);
+        assessment.novelty_threshold = assessment.novelty_threshold.or(threshold);
     }
     let chooses = request.blocks.is_some_and(|blocks| blocks.choice != Some(BlockChoice::All));
     if let Some(asking) = &mut request.selection.asking {
@@ -285,10 +288,10 @@ fn add_blocks(
 
 fn block_limits(store: &Store, blocks: BlockOptions) -> BlockLimits {
     let config = &store.config.context;
-    let usual = |config: Option<NonZeroUsize>, most| blocks.has_defaults.then(|| config.map_or(most, Into::into));
+    let limit = |set: Option<NonZeroUsize>, usual| set.map(Into::into).or(blocks.has_defaults.then_some(usual));
     BlockLimits {
-        per_note: blocks.max_per_note.or_else(|| usual(config.max_blocks_per_note, MAX_BLOCKS_PER_NOTE)),
-        in_all: blocks.max_in_all.or_else(|| usual(config.max_blocks, MAX_BLOCKS)),
+        per_note: limit(config.max_blocks_per_note, MAX_BLOCKS_PER_NOTE),
+        in_all: limit(config.max_blocks, MAX_BLOCKS),
     }
 }
 

@@ -41,7 +41,7 @@ impl SessionDirs {
     fn choose(&self, location: &Location) -> PathBuf {
         let given: Vec<&Path> = self.given.iter().map(PathBuf::as_path).filter(|dir| dir.is_dir()).collect();
         let current = given.is_empty().then_some(self.current.as_path());
-        let named = location.store.is_some() || location.root.is_some();
+        let named = location.store.is_some();
         let mut dirs = given.into_iter().chain(current);
         let Some(first) = dirs.next().filter(|_| !named) else { return self.current.clone() };
         let others = self.project.iter().chain(&self.edited).map(PathBuf::as_path);
@@ -86,7 +86,7 @@ fn in_hook<T: Send + 'static>(
     dirs: SessionDirs,
     work: impl FnOnce(&Location, &Path) -> Result<T, Error> + Send + 'static,
 ) -> Result<Option<(T, PathBuf)>, Error> {
-    let is_named = location.store.is_some() || location.root.is_some();
+    let is_named = location.store.is_some();
     let location = location.clone();
     let in_time = run_with_timeout(HOOK_TIMEOUT * TIMEOUT_FACTOR, move || {
         let dir = dirs.choose(&location);

@@ -114,7 +114,7 @@ fn reads_text_index(command: &Command) -> bool {
     match command {
         Command::Context(context) => {
             let selection = &context.selection;
-            let has_words = selection.query.is_some() || !selection.words.is_empty() || !selection.mentions.is_empty();
+            let has_words = selection.query.is_some() || !selection.mentions.is_empty();
             context.assessment.is_some() || has_words
         }
         Command::ExportLinks { selection, .. } => selection.query.is_some(),

@@ -19,7 +19,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let filter = NoteFilter::new(session, &request.filters)?;
     let store = session.store;
     let notes = store.notes();
-    let (engine, around) = session.engine_and_neighbourhood(!request.no_graph);
+    let (engine, around) = session.engine_and_neighbourhood(true);
     let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
     let found = engine.search(&query.without(&request.without), around.as_ref());
     let stand_ins = StandIns::for_answer(notes, request.no_compaction);

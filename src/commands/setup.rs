@@ -18,6 +18,7 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             expect_inside(&location.files, current_dir, folder)?;
             Project::of_plugin(location, current_dir, folder, request.is_forced)
         }
+        None if request.is_at_store => Project::of_store(location, current_dir, request.is_forced)?,
         None => Project::find(location, current_dir, request.is_forced),
     };
     let is_plugin = request.plugin.is_some();

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::assessment::ConfidenceSource;
-use super::{Session, day_of};
+use super::{Namespaces, Session, day_of};
 use crate::calendar::Period;
 use crate::error::Error;
 use crate::filter::{Comparison, Condition, Expression, FieldTest, FilterContext, Key, parse, parse_field_test};
@@ -32,6 +32,9 @@ enum ResolvedExpression {
     },
     Broken,
     Confidence(Condition),
+    Trust(Condition),
+    /// Whether the note is in one of the namespaces; in any if there are none.
+    Namespace(Option<Namespaces>),
     Day(Condition),
 }
 
@@ -130,6 +133,16 @@ impl<'a, 's> NoteFilter<'a, 's> {
                 let confidence = source.of(note);
                 condition.holds_for(&confidence.overall.to_string()) || condition.holds_for(confidence.label())
             }),
+            ResolvedExpression::Trust(condition) => {
+                self.confidence.as_ref().is_some_and(|source| condition.holds_for(&source.trust_of(note).to_string()))
+            }
+            ResolvedExpression::Namespace(namespaces) => {
+                let note = &self.session.store.notes()[note];
+                match namespaces {
+                    Some(namespaces) => namespaces.contains(note),
+                    None => Namespaces::has_any(note),
+                }
+            }
         }
     }
 }
@@ -150,6 +163,11 @@ impl ResolvedExpression {
                 }
                 Key::Broken => Self::Broken,
                 Key::Confidence => Self::Confidence(test.condition),
+                Key::Trust => Self::Trust(test.condition),
+                Key::Namespace => match test.condition {
+                    Condition::OneOf(names) => Self::Namespace(Some(Namespaces::new(&names))),
+                    _ => Self::Namespace(None),
+                },
                 Key::Day => Self::Day(test.condition),
                 Key::Field(_) | Key::Own(_) => Self::Field(test),
             },
@@ -160,8 +178,8 @@ impl ResolvedExpression {
         match self {
             Self::All(parts) | Self::Any(parts) => parts.iter().any(Self::has_confidence),
             Self::Not(part) => part.has_confidence(),
-            Self::Confidence(_) => true,
-            Self::Field(_) | Self::Links { .. } | Self::Broken | Self::Day(_) => false,
+            Self::Confidence(_) | Self::Trust(_) => true,
+            Self::Field(_) | Self::Links { .. } | Self::Broken | Self::Namespace(_) | Self::Day(_) => false,
         }
     }
 }

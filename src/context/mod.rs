@@ -97,35 +97,32 @@ pub enum Outdated {
     Hidden,
 }
 
-/// Selects notes: named ones, maps of content with their members, walks, the notes of a query, tags and filters by value,
-/// and last the backlinks of all these. Each note occurs once, at its first position.
+/// Selects notes: named ones, maps of content with their members, what is linked to the named ones, the notes of a query, tags
+/// and filters by value, and last the backlinks of all these. Each note occurs once, at its first position.
 ///
 /// # Errors
 /// `NoNote` for an id that does not exist; `Usage` for a bad filter expression or when nothing
 /// selects.
 pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) -> Result<Selection, Error> {
     let store = session.store;
-    let selectors = with_words(store, selectors);
     if !selectors.selects() {
-        return Err(Error::usage("no notes are selected").hint(
-            "give a query, or one of --note, --tag, --moc, --query, --walk, --where, --min-value, --custom-filter",
-        ));
+        return Err(Error::usage("no notes are selected")
+            .hint("give one of --note, --tag, --moc, --query, --where, --min-value, --type, --since, --until"));
     }
     let filter = NoteFilter::new(session, &selectors.filters)?;
     let hides_outdated = outdated == Outdated::Hidden && !filter.asks_for_status;
     let stand_ins = if hides_outdated { StandIns::for_answer } else { StandIns::only_digests };
     let of_config = selectors.asking.as_ref().map_or(&[][..], |_| &store.config.context.exclude_namespaces);
-    let asked = selectors.asking.iter().flat_map(|asking| &asking.excluded_namespaces);
     let mut selector = Selector {
         session,
         store,
-        selectors: &selectors,
+        selectors,
         filter,
         chosen: Vec::new(),
         seen: NoteSet::default(),
         over_limit: 0,
         result: Selection { stand_ins: stand_ins(store.notes(), selectors.no_compaction), ..Selection::default() },
-        excluded: Namespaces::new(of_config.iter().chain(asked)),
+        excluded: Namespaces::new(of_config),
         hides_outdated,
         asked: HashSet::new(),
     };
@@ -135,19 +132,6 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
     let matched = notes.len() + over_limit;
     notes.truncate(selectors.max_notes.unwrap_or(usize::MAX));
     Ok(Selection { notes, matched, insufficient, ..result })
-}
-
-/// Moves bare words that are ids to the named notes, and the others to the query.
-fn with_words(store: &Store, selectors: &Selectors) -> Selectors {
-    let mut selectors = selectors.clone();
-    let (ids, words): (Vec<String>, Vec<String>) =
-        std::mem::take(&mut selectors.words).into_iter().partition(|word| store.named(word).is_some());
-    selectors.notes.extend(ids);
-    if !words.is_empty() {
-        let query = selectors.query.take().into_iter().chain(words);
-        selectors.query = Some(query.collect::<Vec<_>>().join(" "));
-    }
-    selectors
 }
 
 struct Selector<'a, 's> {
@@ -171,7 +155,8 @@ struct Selector<'a, 's> {
 
 impl<'a, 's> Selector<'a, 's> {
     fn run(&mut self) -> Result<(), Error> {
-        for note in self.store.positions(&self.selectors.notes)? {
+        let roots = self.store.positions(&self.selectors.notes)?;
+        for note in roots.iter().copied() {
             self.choose_itself(note);
             self.choose_itself(self.result.stand_ins.digests.representative(note));
         }
@@ -182,13 +167,12 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_passing(embedded);
         }
         let mocs = self.store.positions(&self.selectors.mocs)?;
-        let walks = self.store.positions(&self.selectors.walks)?;
-        self.asked.extend(mocs.iter().chain(&walks));
+        self.asked.extend(&mocs);
         for moc in mocs {
             let members = self.members(moc);
             self.choose_passing(members);
         }
-        self.choose_around(&walks);
+        self.choose_around(&roots);
         self.choose_mentioning();
         let beyond = self.choose_answers();
         self.choose_by_value();
@@ -290,6 +274,9 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Adds the notes within the walks from several roots, by hops, then in the order of the roots.
     fn choose_around(&mut self, roots: &[NoteIdx]) {
+        if self.selectors.max_hops == 0 {
+            return;
+        }
         let limits = WalkLimits { max_hops: self.selectors.max_hops, max_nodes: None, min_value: 0 };
         let mut reached: Vec<(usize, NoteIdx)> = Vec::new();
         for root in roots {

@@ -19,6 +19,11 @@ impl Namespaces {
         self.0.is_empty()
     }
 
+    /// Tells whether a note is in any namespace.
+    pub fn has_any(note: &NoteHandle) -> bool {
+        note.title().contains('/') || note.local_path().matches('/').count() > 1 || !fields(note).is_empty()
+    }
+
     /// Tells whether a note is in one of the namespaces, or is the page of one.
     pub fn contains(&self, note: &NoteHandle) -> bool {
         if self.0.is_empty() {

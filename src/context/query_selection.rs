@@ -66,7 +66,7 @@ impl Selector<'_, '_> {
         beyond
     }
 
-    /// Parses the query, and adds the comparison and the patterns that flags ask for.
+    /// Parses the query.
     fn question(&mut self) -> Option<Question> {
         let (text, asking) = (self.selectors.query.as_deref(), self.selectors.asking.as_ref());
         let Some(asking) = asking else { return text.map(Question::plain) };
@@ -82,19 +82,8 @@ impl Selector<'_, '_> {
         let mut question = match text {
             Some(text) if asking.is_plain || asking.occasion.is_some() => Question::plain(text),
             Some(text) => asked.parse(text),
-            None if asking.comparison.is_some() || asking.wants_patterns => Question::default(),
             None => return None,
         };
-        if let Some(sides) = &asking.comparison {
-            for side in sides {
-                asked.add_date_range(&mut question, &side.text, side.span);
-            }
-            question.comparison = Some(sides.clone());
-            question.add_intent(COMPARISON);
-        }
-        if asking.wants_patterns && question.patterns.is_none() {
-            question.add_patterns(asking.today);
-        }
         if let Some(period) = question.patterns {
             question.patterns = narrowed(period, window(asking));
         }
@@ -137,17 +126,24 @@ impl Selector<'_, '_> {
         self.result.journals = Some(kept);
     }
 
-    /// Returns the notes that the question names, and removes those of excluded namespaces with a warning.
+    /// Returns the notes that the question names, and removes those of excluded namespaces and those that do not pass the filters
+    /// with a warning.
     fn named(&self, question: &mut Question) -> Vec<NoteIdx> {
         let notes = self.store.notes();
         let mut named: Vec<NoteIdx> = Vec::new();
         for reference in &mut question.references {
             let is_excluded = |note: &NoteIdx| self.excluded.contains(&notes[*note]);
-            if reference.notes.iter().any(is_excluded) {
-                let warning = format!("{} is omitted: its namespace is excluded", abbreviated(&reference.text));
-                question.warnings.push(warning);
-                reference.notes.retain(|note| !is_excluded(note));
-            }
+            let passes = |note: &NoteIdx| self.filter.matches(*note);
+            let why = if reference.notes.iter().any(is_excluded) {
+                "its namespace is excluded"
+            } else if !reference.notes.iter().all(passes) {
+                "it does not match the filters"
+            } else {
+                named.extend(&reference.notes);
+                continue;
+            };
+            question.warnings.push(format!("{} is omitted: {why}", abbreviated(&reference.text)));
+            reference.notes.retain(|note| !is_excluded(note) && passes(note));
             named.extend(&reference.notes);
         }
         question.references.retain(|reference| !reference.notes.is_empty());

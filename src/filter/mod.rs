@@ -53,6 +53,10 @@ pub enum Key {
     Broken,
     /// How reliable it is, 0 to 1, or in a word.
     Confidence,
+    /// How far its source is trusted, 0 to 1.
+    Trust,
+    /// The namespaces that it is in.
+    Namespace,
     /// The day of a journal, else of the last change.
     Day,
 }
@@ -65,6 +69,8 @@ impl Key {
             "linked-from" => Self::LinkedFrom,
             "broken" => Self::Broken,
             "confidence" => Self::Confidence,
+            "trust" => Self::Trust,
+            "namespace" => Self::Namespace,
             "day" => Self::Day,
             _ => Self::Field(name.to_owned()),
         }
@@ -87,6 +93,8 @@ impl Key {
             Self::Confidence => {
                 Some("takes a number from 0 to 1, or `=`, `!=` or `in` and a label such as `low` or `high`")
             }
+            Self::Trust => Some("takes a number from 0 to 1"),
+            Self::Namespace => Some("takes `=`, `!=` or `in` and the name of a namespace"),
             Self::Day => Some("takes `=`, `!=`, `in`, `<`, `<=`, `>` or `>=` and a day or period"),
         }
     }
@@ -95,12 +103,12 @@ impl Key {
     fn allows(&self, condition: &Condition) -> bool {
         match (self, condition) {
             (Self::Field(_) | Self::Own(_), _) | (_, Condition::Present) => true,
-            (Self::Confidence, Condition::Number(_, number)) => (0.0..=1.0).contains(number),
-            (Self::LinksTo | Self::LinkedFrom | Self::Confidence, condition) => {
+            (Self::Confidence | Self::Trust, Condition::Number(_, number)) => (0.0..=1.0).contains(number),
+            (Self::LinksTo | Self::LinkedFrom | Self::Confidence | Self::Namespace, condition) => {
                 matches!(condition, Condition::OneOf(_))
             }
             (Self::Day, condition) => matches!(condition, Condition::Days(..) | Condition::InPeriods(_)),
-            (Self::Broken, _) => false,
+            (Self::Broken | Self::Trust, _) => false,
         }
     }
 }

@@ -101,7 +101,7 @@ fn serve_on(
     if let Some(process) = client.process {
         watch(process, connection.sender());
     }
-    let names_store = location.store.is_some() || location.root.is_some();
+    let names_store = location.store.is_some();
     let folder = client.folder.clone().filter(|_| !names_store);
     let current_dir = folder.unwrap_or_else(|| env.current_dir.clone());
     let settings = LspSettings {

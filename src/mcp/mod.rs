@@ -164,10 +164,10 @@ fn with_argument_names(error: Error, task: &Task) -> Error {
 
 /// Replaces the advice to name another collection, for which tools have no argument.
 fn without_target_option(error: Error) -> Error {
-    let advised = |hint: &str| hint.strip_prefix("add `--to ")?.split_once('`').map(|(name, _)| name.to_owned());
+    let advised = |hint: &str| hint.strip_prefix("add `--in ")?.split_once('`').map(|(name, _)| name.to_owned());
     match error.hint.as_deref().and_then(advised) {
         Some(name) => {
-            error.hint(format!("tools change only the project's store; on the command line, `--to {name}` changes it"))
+            error.hint(format!("tools change only the project's store; on the command line, `--in {name}` changes it"))
         }
         None => error,
     }
@@ -183,7 +183,7 @@ fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Resul
 
 fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
     if !location.only.is_empty() {
-        return Err(Error::usage("this server was started with --only, so it changes no notes"));
+        return Err(Error::usage("this server was started with --in, so it changes no notes"));
     }
     let no_report = || Error::failure("internal error: the command returned no report");
     let ran = commands::run(&task.command, location, env).map_err(without_target_option)?;

@@ -96,13 +96,15 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         return Err(argument_error("target_tokens", "it is above max_tokens"));
     }
     let budget = Budget { max_tokens: Some(max_tokens), target_tokens, ..Budget::default() };
+    let mut include = Vec::new();
+    include.extend(arguments.is_set("include_derivations")?.then_some(RelatedKind::Derivation));
+    include.extend(arguments.is_set("include_contradictions")?.then_some(RelatedKind::Contradictions));
     let assessment = AssessmentOptions {
         purpose: Some(purpose),
         abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
         min_confidence: arguments.share("min_confidence")?,
         min_trust: arguments.share("min_trust")?,
-        with_derivations: arguments.is_set("include_derivations")?,
-        with_contradictions: arguments.is_set("include_contradictions")?,
+        include,
         today: Some(today),
         ..AssessmentOptions::default()
     };

@@ -28,9 +28,9 @@ const CONFIG: &str = "config.toml";
 /// The commands to run in a new store.
 const NEXT_STEPS: &str =
     "Next: `qipu setup` lists the agent tools that qipu can set up; `qipu capture` creates a note.\n";
-const OWN_NEXT_STEPS: &str = "Next: `qipu capture --to user` creates a note in it, from every folder.\n";
+const OWN_NEXT_STEPS: &str = "Next: `qipu capture --in user` creates a note in it, from every folder.\n";
 /// How to make another store than the one above.
-const STORE_ABOVE: &str = "This store counts here too; `qipu init --root .` makes one in this folder.\n";
+const STORE_ABOVE: &str = "This store counts here too; `qipu init .` makes one in this folder.\n";
 
 /// Writes a report for people.
 pub(super) struct Human<'a> {

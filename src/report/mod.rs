@@ -129,7 +129,7 @@ pub enum Format {
     /// Lines for a model's context
     #[value(alias = "token")]
     Records,
-    /// A section of a model's prompt (context, ask, show --query)
+    /// A section of a model's prompt (context, ask, about)
     Prompt,
     /// The ids of the notes, one on each line
     Ids,

@@ -1,6 +1,5 @@
 //! The search engine of a store.
 
-use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
@@ -10,7 +9,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::highlighter::Highlighter;
 use super::ids::TermId;
 use super::query::parser::Query;
-use super::query::plan::{KnownNames, Plan, Spelling, all_terms, proper_names, word_terms};
+use super::query::plan::{Plan, Spelling, all_terms, proper_names, word_terms};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
@@ -95,11 +94,7 @@ impl<'a> Engine<'a> {
         neighbourhood: Option<&Neighbourhood<'_>>,
         is_shown: &(dyn Fn(NoteIdx) -> bool + Sync),
     ) -> SearchResults {
-        let known = KnownNames {
-            has_tag: &|tag| self.notes.iter().any(|note| has_tag(note, tag)),
-            has_kind: &|kind| self.notes.iter().any(|note| note.list_fields().kind.eq_ignore_ascii_case(kind)),
-        };
-        let mut plan = Plan::new(query, &self.index, self.language, &known);
+        let mut plan = Plan::new(query, &self.index, self.language);
         self.drop_missing_phrases(&mut plan);
         timings::end("query understood");
         let (index, notes) = (&self.index, self.notes);
@@ -107,8 +102,6 @@ impl<'a> Engine<'a> {
         let passes = |note| self.passes(note, &plan, &excluded);
         let (mut hits, mut best) = if !plan.query_terms.is_empty() {
             Ranker { index, notes, neighbourhood, plan: &plan, vectors: self.vectors() }.rank(&passes, is_shown)
-        } else if plan.has_filters() {
-            (self.all_by_value(&passes), QueryPerformance::default())
         } else {
             Default::default()
         };
@@ -224,26 +217,11 @@ impl<'a> Engine<'a> {
     /// Returns whether a note meets the conditions of a query, whatever its score.
     fn passes(&self, position: NoteIdx, plan: &Plan, excluded: &HashSet<NoteIdx>) -> bool {
         let Some(note) = self.notes.get(position.index()) else { return false };
-        let has_kind = |kind: &str| note.list_fields().kind.eq_ignore_ascii_case(kind);
-        let passes_filters = !excluded.contains(&position)
-            && plan.tags.iter().all(|tag| has_tag(note, tag))
-            && plan.kinds.iter().all(|kind| has_kind(kind));
-        if !passes_filters || (plan.titles.is_empty() && plan.phrases.is_empty()) {
-            return passes_filters;
+        if excluded.contains(&position) || plan.phrases.is_empty() {
+            return !excluded.contains(&position);
         }
         let text = self.index.text(position);
-        plan.titles.iter().all(|terms| self.title_contains_phrase(note, &text, terms))
-            && plan.phrases.iter().all(|terms| self.contains_phrase(note, &text, terms))
-    }
-
-    /// Returns all notes that pass, by descending value, for a query of conditions without words.
-    fn all_by_value(&self, passes: &(dyn Fn(NoteIdx) -> bool + Sync)) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = NoteIdx::all(self.notes.len())
-            .filter(|note| passes(*note))
-            .map(|note| Hit { note, relevance: 1.0, ..Hit::default() })
-            .collect();
-        hits.sort_by_key(|hit| (Reverse(self.notes[hit.note].value_or_default()), hit.note));
-        hits
+        plan.phrases.iter().all(|terms| self.contains_phrase(note, &text, terms))
     }
 
     /// Moves notes whose title, alias, id or file name is the whole query to the front.
@@ -264,7 +242,7 @@ impl<'a> Engine<'a> {
                 || note.id.is_named(name)
                 || ends_with_path(&note.path, name)
         };
-        // A query that is a title names that note, even if it could be parsed as conditions.
+        // A query that is a title names that note, even if it could be parsed as a phrase.
         let is_meant = |position: &NoteIdx| {
             let note = &self.notes[*position];
             let is_meant = is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position));
@@ -284,10 +262,6 @@ impl<'a> Engine<'a> {
         // The sort is stable: the order of the scores remains in both groups.
         hits.sort_by_key(|hit| named.binary_search(&hit.note).is_err());
     }
-}
-
-fn has_tag(note: &NoteHandle, tag: &str) -> bool {
-    note.tags().iter().any(|own| equals_folded(own, tag))
 }
 
 fn contains_term(text: &DocText<TermId>, term: TermId) -> bool {

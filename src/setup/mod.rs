@@ -318,7 +318,6 @@ mod tests {
             waits: WaitPolicy { pause: |_| here(Point::Pause), ..WaitPolicy::default() },
             ..Location::default()
         };
-        let location = Location { root: Some(dir.path().into()), ..location };
         let project = Project::find(&location, dir.path(), false);
         let file = dir.path().join(name);
         if !old.is_empty() {

@@ -27,13 +27,20 @@ pub struct Project<'a> {
 }
 
 impl<'a> Project<'a> {
-    /// Finds the project: the root given in `location`, else the project around the current directory.
+    /// Returns the project around the current directory.
     pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
-        let root = match &location.root {
-            Some(root) => current_dir.join(root),
-            None => project_root(&location.files, current_dir),
-        };
+        let root = project_root(&location.files, current_dir);
         Self { root, location, current_dir, is_forced, shown_folder: String::new() }
+    }
+
+    /// Finds the project of the store that a call names.
+    ///
+    /// # Errors
+    /// As [`find_root`].
+    pub fn of_store(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Result<Self, Error> {
+        let store = find_root(location, current_dir)?;
+        let root = project_root(&location.files, store.parent().unwrap_or(&store));
+        Ok(Self { root, location, current_dir, is_forced, shown_folder: String::new() })
     }
 
     /// Returns a folder as the project that a plugin is written into.

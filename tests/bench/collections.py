@@ -23,7 +23,7 @@ COMMANDS = {
     "context": ["context", "--query", "WORDS", "--format", "records", "--max-chars", "8000"],
 }
 PARTS = [".qipu/notes", "packages/a/.qipu/notes", "packages/b/.qipu/notes", "docs", "wiki"]
-CONFIG = '[[sources]]\npath = "docs"\n[[sources]]\npath = "wiki"\n[[stores]]\npath = "packages/*"\n'
+CONFIG = '[[documents]]\npath = "docs"\n[[documents]]\npath = "wiki"\n[[stores]]\npath = "packages/*"\n'
 
 
 def layouts(store: Path, folder: Path) -> tuple[Path, Path]:

@@ -89,7 +89,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         next: NEXT_DOCUMENT,
         ..notes(
             "update --where: documents",
-            &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y", "--to", "docs"],
+            &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "y", "--in", "docs"],
         )
     },
     notes("tasks done", &["tasks", "done", "e:7"]),
@@ -160,7 +160,7 @@ pub(crate) const READERS: &[&[&str]] = &[
 ];
 
 /// The log of a source is completed by the next command that changes a document of it.
-const NEXT_DOCUMENT: &[&str] = &["capture", "--title", "Next probe", "--to", "docs"];
+const NEXT_DOCUMENT: &[&str] = &["capture", "--title", "Next probe", "--in", "docs"];
 
 const MERGE: &[&str] = &["merge", "--quiet", "-m", "merged", "theirs"];
 
@@ -248,7 +248,7 @@ fn with_pending(world: &World) {
 }
 
 fn with_documents(world: &World) {
-    world.write("repo/.qipu/config.toml", "[[sources]]\npath = \"docs\"\nwritable = true\n");
+    world.write("repo/.qipu/config.toml", "[[documents]]\npath = \"docs\"\nwritable = true\n");
     for page in ["docs/a.md", "docs/b.md", "docs/sub/c.md"] {
         world.write(&format!("repo/{page}"), "---\ntags: [x] # kept\n---\nText.\n");
     }

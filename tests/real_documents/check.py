@@ -163,7 +163,7 @@ def check(tree):
     counts, details = count.count(str(project / "docs"))
     print(f"{tree['name']}: {json.dumps(counts)}")
     expect(tree, "counts", counts, tree["counts"])
-    source = ["--source", "docs"]
+    source = ["--store", "docs"]
     paths = check_notes(tree, project, source, details)
     check_links(tree, project, source, paths, details)
     check_findings(tree, project, source, details)
@@ -174,7 +174,7 @@ def check(tree):
     # The same folder as a source of a project's store.
     store = project / ".qipu"
     store.mkdir()
-    (store / "config.toml").write_text('[[sources]]\npath = "docs"\n')
+    (store / "config.toml").write_text('[[documents]]\npath = "docs"\n')
     expect(tree, "ids by the settings of a store", set(check_notes(tree, project, [], details)), set(paths))
     check_links(tree, project, [], paths, details)
     after = {path: found for path, found in state(project).items() if not path.startswith(".qipu")}

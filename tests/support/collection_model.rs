@@ -86,7 +86,7 @@ struct Model<'a> {
 /// Returns the folders of the stores that count: those of the layout without its sources.
 fn stores_of(layout: &Layout) -> BTreeSet<String> {
     let mut bare = layout.clone();
-    bare.sources.clear();
+    bare.documents.clear();
     bare.configs.values_mut().chain(&mut bare.user_settings).for_each(|settings| settings.sources.clear());
     let mut model = Model::new(&bare, BTreeSet::new());
     model.collect();
@@ -313,34 +313,48 @@ impl Model<'_> {
         let allowed = layout.user_settings.iter().flat_map(|settings| &settings.allowed);
         let relative = allowed.filter(|path| !path.starts_with(WORLD) && !path.starts_with("~/"));
         self.findings.extend(relative.map(|_| "repository-invalid".to_owned()));
-        if layout.stores.is_empty() {
+        let named: Vec<String> = layout.stores.iter().chain(&layout.documents).map(|path| at(path)).collect();
+        if named.is_empty() {
             self.collect_found();
         }
-        for (index, path) in layout.stores.iter().enumerate() {
-            let Some(store) = self.store_at(&at(path)) else { return Some("no-store".to_owned()) };
-            if self.add_store(store.clone(), None, index == 0) {
-                self.add_configured(&store);
-            }
+        let first = named.iter().find_map(|path| self.store_at(path));
+        if let Some(store) = &first {
+            self.add_store(store.clone(), None, true);
+            self.add_configured(store);
         }
-        for path in &layout.sources {
-            let folder = at(path);
-            if !self.is_folder(&folder) {
-                return Some("usage".to_owned());
+        for folder in named {
+            match self.store_at(&folder) {
+                Some(store) if Some(&store) == first.as_ref() => {}
+                Some(store) => {
+                    if self.add_store(store.clone(), None, false) {
+                        self.add_configured(&store);
+                    }
+                }
+                None if self.add_documents(folder) => {}
+                None => return Some("no-store".to_owned()),
             }
-            let dialect = match () {
-                () if self.is_folder(&join(&folder, ".obsidian")) => "obsidian",
-                () if self.is_folder(&join(&folder, "logseq")) && self.is_folder(&join(&folder, "pages")) => "logseq",
-                () => "markdown",
-            };
-            self.add(Collection {
-                name: base(&folder).to_owned(),
-                dialect: Some(dialect.into()),
-                folder,
-                pattern: None,
-                is_of_user: false,
-            });
         }
         self.collections.is_empty().then(|| "no-store".to_owned())
+    }
+
+    /// Adds a folder that is named in place of a store, if there are documents in it.
+    fn add_documents(&mut self, folder: String) -> bool {
+        if !self.is_folder(&folder) {
+            return false;
+        }
+        let dialect = match () {
+            () if self.is_folder(&join(&folder, ".obsidian")) => "obsidian",
+            () if self.is_folder(&join(&folder, "logseq")) && self.is_folder(&join(&folder, "pages")) => "logseq",
+            () => "markdown",
+        };
+        let name = base(&folder).to_owned();
+        let dialect = Some(dialect.into());
+        let documents = Collection { name, dialect, folder, pattern: None, is_of_user: false };
+        if !self.layout.nodes.keys().any(|path| self.may_include(&documents, path)) {
+            return false;
+        }
+        self.add(documents);
+        true
     }
 
     /// Adds what counts without `--store`.

@@ -14,13 +14,7 @@ use qipu::store::Store;
 pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> Command {
     let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(text.to_owned()), asking, ..Selectors::default() };
-    let limit = (choice == Some(BlockChoice::Top)).then_some(3);
-    let blocks = choice.map(|choice| BlockOptions {
-        choice: Some(choice),
-        max_per_note: limit,
-        max_in_all: limit,
-        has_defaults: false,
-    });
+    let blocks = choice.map(|choice| BlockOptions { choice: Some(choice), has_defaults: false });
     Command::Context(ContextRequest { selection, blocks, ..ContextRequest::default() })
 }
 
@@ -134,7 +128,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     ));
     commands.push(context(
         |selectors| {
-            selectors.walks.push(last.clone());
+            selectors.notes.push(last.clone());
             selectors.max_hops = 2;
             selectors.filters.min_value = Some(20);
         },
@@ -159,8 +153,11 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
     let assessment = AssessmentOptions {
         purpose,
         abstraction: Some(abstraction),
-        with_derivations: true,
-        with_contradictions: purpose.is_some(),
+        include: if purpose.is_some() {
+            vec![RelatedKind::Derivation, RelatedKind::Contradictions]
+        } else {
+            vec![RelatedKind::Derivation]
+        },
         explains: true,
         today: purpose.map(|_| TODAY),
         ..AssessmentOptions::default()

@@ -17,12 +17,12 @@ const FIRST: i64 = 1_772_352_000;
 
 const CONFIGS: [&str; 8] = [
     "",
-    "[[sources]]\npath = \"docs\"\n",
-    "[[sources]]\npath = \"docs/**/*.md\"\nname = \"d\"\n[[stores]]\npath = \"packages/*\"\n",
-    "parents = false\nlanguage = \"de\"\n[[sources]]\npath = \"linked\"\n[[sources]]\npath = \"missing\"\n",
+    "[[documents]]\npath = \"docs\"\n",
+    "[[documents]]\npath = \"docs/**/*.md\"\nname = \"d\"\n[[stores]]\npath = \"packages/*\"\n",
+    "parents = false\nlanguage = \"de\"\n[[documents]]\npath = \"linked\"\n[[documents]]\npath = \"missing\"\n",
     "[review]\nhold = true\ndrafts = \"mark\"\n[link-types]\nimplements = \"implemented-by\"\n",
-    "[trust.hosts]\n\"example.org\" = 0.9\n[[sources]]\npath = \"../outside\"\n[[sources]]\npath = \".\"\nas = \"markdown\"\n",
-    "[worktrees]\nshare = true\n[[sources]]\npath = \"docs/d[1].md\"\n[[sources]]\npath = \"vault\"\nas = \"obsidian\"\n",
+    "[trust.hosts]\n\"example.org\" = 0.9\n[[documents]]\npath = \"../outside\"\n[[documents]]\npath = \".\"\nas = \"markdown\"\n",
+    "[worktrees]\nshare = true\n[[documents]]\npath = \"docs/d[1].md\"\n[[documents]]\npath = \"vault\"\nas = \"obsidian\"\n",
     "not = [valid\n",
 ];
 const WORDS: [&str; 16] = [

@@ -43,7 +43,7 @@ pub(crate) enum Node {
     Folder,
 }
 
-/// A `[[sources]]` or `[[stores]]` of a config.
+/// A `[[documents]]` or `[[stores]]` of a config.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) path: String,
@@ -67,7 +67,7 @@ pub(crate) struct Layout {
     pub(crate) configs: BTreeMap<String, Settings>,
     pub(crate) user_settings: Option<Settings>,
     pub(crate) current_dir: String,
-    pub(crate) sources: Vec<String>,
+    pub(crate) documents: Vec<String>,
     pub(crate) stores: Vec<String>,
     pub(crate) only: Vec<String>,
 }
@@ -348,8 +348,8 @@ impl Layout {
                 "$WORLD/repo/.qipu/notes",
             ];
             let count = random.between(1, 2);
-            self.sources.extend((0..count).map(|_| random.choice(&sources).to_owned()));
-            self.sources.retain(|path| self.nodes.keys().any(|node| node.starts_with(&format!("{}/", &path[7..]))));
+            self.documents.extend((0..count).map(|_| random.choice(&sources).to_owned()));
+            self.documents.retain(|path| self.nodes.keys().any(|node| node.starts_with(&format!("{}/", &path[7..]))));
         }
         if random.chance(12) {
             let stores: Vec<String> =
@@ -410,8 +410,8 @@ impl Layout {
         for index in 0..self.only.len() {
             change(&|layout| drop(layout.only.remove(index)));
         }
-        for index in 0..self.sources.len() {
-            change(&|layout| drop(layout.sources.remove(index)));
+        for index in 0..self.documents.len() {
+            change(&|layout| drop(layout.documents.remove(index)));
         }
         all
     }
@@ -441,7 +441,7 @@ impl Layout {
 
     /// Returns the flags of every command.
     pub(crate) fn flags(&self, world: &str) -> Vec<String> {
-        let named = [("--source", &self.sources), ("--store", &self.stores), ("--only", &self.only)];
+        let named = [("--store", &self.stores), ("--store", &self.documents), ("--in", &self.only)];
         let pairs = named.into_iter().flat_map(|(flag, values)| values.iter().map(move |value| [flag, value.as_str()]));
         pairs.flatten().map(|word| word.replace(WORLD, world)).collect()
     }
@@ -501,7 +501,7 @@ impl Settings {
         if !self.allowed.is_empty() {
             writeln!(text, "allowed-repositories = {:?}", self.allowed).unwrap();
         }
-        for (table, entries) in [("sources", &self.sources), ("stores", &self.stores)] {
+        for (table, entries) in [("documents", &self.sources), ("stores", &self.stores)] {
             for entry in entries {
                 writeln!(text, "\n[[{table}]]\npath = {:?}", entry.path).unwrap();
                 let pairs = [("as", &entry.dialect), ("name", &entry.name)];

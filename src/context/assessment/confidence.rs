@@ -267,6 +267,11 @@ impl<'a, 's> ConfidenceSource<'a, 's> {
     pub(crate) fn of(&self, note: NoteIdx) -> Confidence {
         self.0.confidence(note)
     }
+
+    /// Returns the trust in the source of a note.
+    pub(crate) fn trust_of(&self, note: NoteIdx) -> f64 {
+        rounded(self.0.trust(note).value)
+    }
 }
 
 /// Returns the weighted geometric mean of the dimensions.

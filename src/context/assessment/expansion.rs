@@ -9,7 +9,7 @@ use super::{Ordinals, RankedNotes, candidate};
 use crate::context::Session;
 use crate::error::Error;
 use crate::report::{Candidate, Candidates, DetailLevel, EntryRole, NoteEntry};
-use crate::request::{ExpandRequest, RelatedKind};
+use crate::request::ExpandRequest;
 use crate::store::{NoteHandle, NoteIdx};
 
 /// Selects more content of notes: each body that has more than its summary, then the related notes, the most reliable
@@ -20,9 +20,7 @@ use crate::store::{NoteHandle, NoteIdx};
 pub fn expand(session: &Session<'_>, request: &ExpandRequest) -> Result<RankedNotes, Error> {
     let requested = session.store.positions(&request.ids)?;
     let assessor = Assessor::new(session, Some(session.store.today.day()), None)?;
-    let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
-    let [derivation, evidence, contradictions] = kinds.map(|kind| request.include.contains(&kind));
-    let filter = LinkFilter { derivation, evidence, contradictions };
+    let filter = LinkFilter::new(&request.include);
     let related = requested.iter().map(|index| related(&assessor, *index, filter)).collect::<Vec<_>>();
     let mut chosen: Vec<(NoteIdx, DetailLevel)> = Vec::new();
     for (index, related) in requested.iter().zip(&related) {

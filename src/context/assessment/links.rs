@@ -4,6 +4,7 @@ use crate::context::assessment::confidence::{DERIVED_FROM, SUPPORTED_BY};
 use crate::context::{Session, edge_entry};
 use crate::graph::{CONTRADICTS, Edge, other_end};
 use crate::report::EdgeEntry;
+use crate::request::RelatedKind;
 use crate::store::NoteIdx;
 
 /// The kinds of links that are shown as reasons why a note is next to another, in either direction.
@@ -15,6 +16,12 @@ pub(super) struct LinkFilter {
 }
 
 impl LinkFilter {
+    pub(super) fn new(include: &[RelatedKind]) -> Self {
+        let kinds = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
+        let [derivation, evidence, contradictions] = kinds.map(|kind| include.contains(&kind));
+        Self { derivation, evidence, contradictions }
+    }
+
     fn has(self, edge: &Edge<'_>) -> bool {
         match &*edge.kind {
             DERIVED_FROM | "source-of" => self.derivation,

@@ -9,7 +9,7 @@ use super::links::{LinkFilter, link_entries};
 use super::{CandidateLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
 use crate::report::{Assessment, Candidate, Candidates, NoteEntry};
-use crate::request::{Abstraction, AssessmentOptions, Score};
+use crate::request::{Abstraction, AssessmentOptions, RelatedKind, Score};
 use crate::search::{Engine, NoteTerms};
 use crate::store::NoteIdx;
 
@@ -20,8 +20,8 @@ const HARDLY_RELEVANT: f64 = 0.1;
 
 /// The reasons why candidates are excluded.
 const NOT_VALID: &str = "not valid today";
-const UNSURE: &str = "below --min-confidence";
-const UNTRUSTED: &str = "below --min-trust";
+const UNSURE: &str = "below the least confidence";
+const UNTRUSTED: &str = "below the least trust";
 
 /// An assessed note.
 pub(super) struct AssessedNote {
@@ -133,16 +133,18 @@ impl SelectionAssessor<'_, '_> {
         self.assessed.extend(added);
     }
 
-    /// Returns the origins and opponents of a note that no other replaces and that are no hidden drafts, as far as the
+    /// Returns the origins, supporters and opponents of a note that no other replaces and that are no hidden drafts, as far as the
     /// request wants them.
     fn followers(&self, index: NoteIdx) -> Vec<NoteIdx> {
         let (assessor, options) = (self.assessor, self.options);
-        let origins = options.with_derivations.then(|| assessor.linked(index, DERIVED_FROM));
-        let opponents = options.with_contradictions.then(|| assessor.opponents(index));
+        let wants = |kind| options.include.contains(&kind);
+        let origins = wants(RelatedKind::Derivation).then(|| assessor.linked(index, DERIVED_FROM));
+        let supporters = wants(RelatedKind::Evidence).then(|| assessor.supporters(index));
+        let opponents = wants(RelatedKind::Contradictions).then(|| assessor.opponents(index));
         let is_hidden = |other: &NoteIdx| {
             self.selection.stand_ins.successions.is_superseded(*other) || assessor.session.store.is_hidden_draft(*other)
         };
-        origins.into_iter().chain(opponents).flatten().filter(|other| !is_hidden(other)).collect()
+        origins.into_iter().chain(supporters).chain(opponents).flatten().filter(|other| !is_hidden(other)).collect()
     }
 
     /// Ranks the assessed notes. The first `chosen` may be shown by themselves.
@@ -155,8 +157,7 @@ impl SelectionAssessor<'_, '_> {
     ) -> RankedNotes {
         let ordinals: Ordinals =
             self.assessed.iter().enumerate().map(|(ordinal, assessed)| (assessed.index, ordinal)).collect();
-        let AssessmentOptions { with_derivations, with_contradictions, .. } = *self.options;
-        let filter = LinkFilter { derivation: with_derivations, evidence: false, contradictions: with_contradictions };
+        let filter = LinkFilter::new(&self.options.include);
         let entry_of = |other: NoteIdx| ordinals.get(&other).map(|ordinal| entries_before + ordinal);
         let entry = |assessed: &AssessedNote| NoteEntry {
             assessment: Some(Box::new(assessed.assessment.clone())),

@@ -23,12 +23,6 @@ pub(crate) enum QueryPart {
     /// Words that the note must not contain next to each other. Only a flag gives them: in a text, a hyphen before a word
     /// is more often part of a command line (`kill -9`) than an operator, and a note that it excludes is never seen.
     Without(String),
-    /// `tag:x`: the note must have the tag.
-    Tag(String),
-    /// `type:x`: the note must be of the type.
-    Kind(String),
-    /// `title:word`, `title:"words"`: the title must contain it.
-    Title(String),
 }
 
 impl Query {
@@ -78,13 +72,6 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     if let Some((phrase, after)) = quoted(text) {
         return (QueryPart::Phrase(phrase.to_owned()), after);
     }
-    for (name, field) in FIELDS {
-        let Some(value) = text.strip_prefix(name) else { continue };
-        let (value, after) = quoted(value).unwrap_or_else(|| first_word(value));
-        if !value.is_empty() {
-            return (field(value.to_owned()), after);
-        }
-    }
     let (word, after) = first_word(text);
     let part = match word.strip_suffix('*') {
         Some(start) if is_prefix(start) => QueryPart::Prefix(start.to_owned()),
@@ -92,11 +79,6 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     };
     (part, after)
 }
-
-type ParseField = fn(String) -> QueryPart;
-
-const FIELDS: [(&str, ParseField); 3] =
-    [("tag:", QueryPart::Tag), ("type:", QueryPart::Kind), ("title:", QueryPart::Title)];
 
 fn is_prefix(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_')
@@ -126,20 +108,13 @@ mod tests {
     fn every_form_is_parsed() {
         let text = |text: &str| text.to_owned();
         assert_eq!(
-            parts("crash  safe \"torn write\" log* tag:fsync type:moc title:rename end"),
+            parts("crash  safe \"torn write\" log* end"),
             [
                 QueryPart::Words(text("crash safe")),
                 QueryPart::Phrase(text("torn write")),
                 QueryPart::Prefix(text("log")),
-                QueryPart::Tag(text("fsync")),
-                QueryPart::Kind(text("moc")),
-                QueryPart::Title(text("rename")),
                 QueryPart::Words(text("end")),
             ]
-        );
-        assert_eq!(
-            parts("title:\"two words\" tag:\"a b\""),
-            [QueryPart::Title(text("two words")), QueryPart::Tag(text("a b"))]
         );
         assert_eq!(
             parts("「停電」 “a phrase” x"),
@@ -151,7 +126,8 @@ mod tests {
     fn anything_else_is_words() {
         for text in [
             "?", "-", "--", "- x", "c++ (why", "\"open", "*", "**", "a b* c*d", "tag:", "title: x", "--flag", "\"\"",
-            "x:y", "(", "-*", "-?", "kill -9", "rm -rf", "ld: cannot find -lssl", "-\"a b\"", "-tag:x", "-type:x",
+            "x:y", "(", "tag:x", "type:moc", "title:x", "-*", "-?", "kill -9", "rm -rf", "ld: cannot find -lssl",
+            "-\"a b\"", "-tag:x", "-type:x",
         ] {
             let only_words = parts(text).iter().all(|part| matches!(part, QueryPart::Words(_) | QueryPart::Prefix(_)));
             assert!(only_words, "{text}: {:?}", parts(text));

@@ -33,12 +33,6 @@ pub(crate) struct Plan {
     pub(crate) phrases: Vec<Vec<TermId>>,
     /// Terms that must not be adjacent; a single one must not occur.
     pub(crate) excluded: Vec<Vec<TermId>>,
-    /// Terms that must be adjacent in the title.
-    pub(crate) titles: Vec<Vec<TermId>>,
-    /// Tags that a note must have.
-    pub(crate) tags: Vec<String>,
-    /// Types that a note must have.
-    pub(crate) kinds: Vec<String>,
     /// The words that no note contains, each with its corrections.
     pub(crate) spellings: Vec<Spelling>,
     /// Whether the query asks for a time.
@@ -66,14 +60,8 @@ pub struct Spelling {
     pub is_phrase: bool,
 }
 
-/// Predicates for the names that filters may use: tags and types of the store.
-pub(crate) struct KnownNames<'a> {
-    pub(crate) has_tag: &'a dyn Fn(&str) -> bool,
-    pub(crate) has_kind: &'a dyn Fn(&str) -> bool,
-}
-
 impl Plan {
-    pub(crate) fn new(query: &Query, index: &CompositeIndex, language: Language, known: &KnownNames<'_>) -> Self {
+    pub(crate) fn new(query: &Query, index: &CompositeIndex, language: Language) -> Self {
         let mut planner = Planner {
             index,
             language,
@@ -85,14 +73,9 @@ impl Plan {
             has_corrections: !query.is_verbatim,
         };
         for part in &query.parts {
-            planner.add(part, known);
+            planner.add(part);
         }
         planner.finish()
-    }
-
-    /// Returns whether the query has conditions that select notes without any words.
-    pub(crate) fn has_filters(&self) -> bool {
-        !self.tags.is_empty() || !self.kinds.is_empty()
     }
 
     /// Returns the query terms that are words of the query, and not compounds with one or corrections.
@@ -187,7 +170,7 @@ pub(crate) fn word_terms(text: &str, index: &CompositeIndex) -> Vec<TermId> {
 }
 
 impl Planner<'_> {
-    fn add(&mut self, part: &QueryPart, known: &KnownNames<'_>) {
+    fn add(&mut self, part: &QueryPart) {
         match part {
             QueryPart::Words(text) => {
                 let before = self.stop_words.len();
@@ -206,15 +189,6 @@ impl Planner<'_> {
             }
             QueryPart::Prefix(text) => self.add_prefix(text),
             QueryPart::Without(text) => self.plan.excluded.extend(self.known_terms(&written_terms(text, self.index))),
-            QueryPart::Title(text) => {
-                let words = written_terms(text, self.index);
-                let terms = self.known_terms(&words);
-                self.add_words(words);
-                self.plan.titles.push(terms.unwrap_or_else(|| vec![TermId::UNKNOWN]));
-            }
-            QueryPart::Tag(tag) if (known.has_tag)(tag) => self.plan.tags.push(tag.clone()),
-            QueryPart::Kind(kind) if (known.has_kind)(kind) => self.plan.kinds.push(kind.clone()),
-            QueryPart::Tag(text) | QueryPart::Kind(text) => self.add_words(written_terms(text, self.index)),
         }
     }
 

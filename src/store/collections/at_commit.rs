@@ -11,7 +11,7 @@ use crate::store::git::revision::find_commit;
 
 impl Location {
     /// Replaces the files of a repository by those of the commit that the location names, if it names one. The repository
-    /// is that of the store that is named, else of the project that is named, else of the current directory.
+    /// is that of the store that is named, else of the current directory.
     ///
     /// # Errors
     /// `Usage` if there is no repository, or no such commit in it; `Failure` if git can't be asked.
@@ -38,12 +38,12 @@ impl Location {
         self.files.commit().map(|commit| commit.id.as_str())
     }
 
-    /// Finds the repository of the store that is named, else of the project that is named, else of the current directory.
+    /// Finds the repository of the store that is named, else of the current directory.
     ///
     /// # Errors
     /// `Usage` if there is none.
     fn repository(&self, current_dir: &Path) -> Result<Repository, Error> {
-        let named = self.store.as_ref().or(self.root.as_ref()).map(|named| current_dir.join(named));
+        let named = self.store.as_ref().map(|named| current_dir.join(named));
         let folder = named.as_deref().unwrap_or(current_dir);
         // A folder of an old commit may not exist today.
         let folder = folder.ancestors().find_map(|folder| folder.canonicalize().ok());

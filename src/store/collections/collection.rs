@@ -147,7 +147,7 @@ impl CollectionReason {
         match self {
             Self::Config(store) => format!("add `writable = true` to it in config.toml of {store}"),
             Self::UserSettings => "add `writable = true` to it in your settings".to_owned(),
-            _ => "name its folder under [[sources]] in config.toml, with `writable = true`".to_owned(),
+            _ => "name its folder under [[documents]] in config.toml, with `writable = true`".to_owned(),
         }
     }
 }

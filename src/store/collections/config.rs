@@ -34,7 +34,9 @@ pub struct Config {
     /// What becomes of notes that agents write.
     pub review: ReviewConfig,
     /// The folders of markdown that are read with the store.
-    pub sources: Vec<SourceConfig>,
+    pub documents: Vec<SourceConfig>,
+    /// Whether some of them are under the key of former versions, `[[sources]]`.
+    pub has_former_key: bool,
     /// The stores that are read with it.
     pub stores: Vec<StoreConfig>,
     /// Which store linked working trees use.
@@ -111,6 +113,8 @@ pub struct ContextConfig {
     pub search_limit: Option<NonZeroUsize>,
     /// The least relevance of a hit, 0 to 1.
     pub min_relevance: Option<f64>,
+    /// The share of a note that must be new beside others, 0 to 1.
+    pub novelty_threshold: Option<f64>,
 }
 
 /// Which blocks of notes are shown.
@@ -130,8 +134,8 @@ const KNOWN: [(&str, &[&str]); 5] = [
     (
         "",
         &[
-            "language", "link-types", "context", "trust", "review", "sources", "stores", "worktrees", "parents",
-            "queries",
+            "language", "link-types", "context", "trust", "review", "documents", "sources", "stores", "worktrees",
+            "parents", "queries",
         ],
     ),
     ("worktrees", &["share"]),
@@ -141,7 +145,7 @@ const KNOWN: [(&str, &[&str]); 5] = [
         "context",
         &[
             "max-notes", "max-blocks-per-note", "max-blocks", "exclude-namespaces", "blocks", "since", "until",
-            "search-limit", "min-relevance",
+            "search-limit", "min-relevance", "novelty-threshold",
         ],
     ),
 ];
@@ -165,6 +169,7 @@ struct File {
     context: ContextConfig,
     trust: TrustConfig,
     review: ReviewConfig,
+    documents: Vec<SourceConfig>,
     sources: Vec<SourceConfig>,
     stores: Vec<StoreConfig>,
     worktrees: WorktreesConfig,
@@ -201,12 +206,15 @@ impl Config {
         })?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let File { link_types, language, context, trust, review, sources, stores, worktrees, parents, queries } = file;
+        let File { link_types, language, context, trust, review, stores, worktrees, parents, queries, .. } = file;
+        let has_former_key = !file.sources.is_empty();
+        let documents = file.documents.into_iter().chain(file.sources).collect();
         let mut config = Self {
             context,
             trust,
             review,
-            sources,
+            documents,
+            has_former_key,
             stores,
             worktrees,
             parents,
@@ -242,8 +250,11 @@ impl Config {
 
 /// Validates the table `[context]`.
 fn check(context: &ContextConfig) -> Result<(), Error> {
-    if let Some(least) = context.min_relevance.filter(|least| !(0.0..=1.0).contains(least)) {
-        return Err(invalid(&format!("`min-relevance = {least}` under [context] is not a number from 0 to 1")));
+    let shares = [("min-relevance", context.min_relevance), ("novelty-threshold", context.novelty_threshold)];
+    for (name, share) in shares {
+        if let Some(share) = share.filter(|share| !(0.0..=1.0).contains(share)) {
+            return Err(invalid(&format!("`{name} = {share}` under [context] is not a number from 0 to 1")));
+        }
     }
     // Whether a phrase is valid does not depend on the day.
     let any_day = Date::constant(2000, 1, 1);
@@ -298,11 +309,12 @@ mod tests {
         let keys = KNOWN.iter().flat_map(|(table, keys)| keys.iter().map(move |key| (*table, *key)));
         let name =
             |(table, key): (&str, &str)| if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-        let mut known: Vec<String> = keys.map(name).filter(|name| !tables.contains(&name.as_str())).collect();
+        let mut known: Vec<String> =
+            keys.map(name).filter(|name| !tables.contains(&name.as_str()) && name != "sources").collect();
         listed.sort_unstable();
         known.sort_unstable();
         assert_eq!(listed, known);
-        for (table, keys) in document_config::KNOWN {
+        for (table, keys) in document_config::KNOWN.into_iter().filter(|(table, _)| *table != "sources") {
             let example = page.split(&format!("[[{table}]]\n")).nth(1).unwrap_or_else(|| panic!("no [[{table}]]"));
             assert!(
                 keys.iter()
@@ -342,6 +354,7 @@ mod tests {
             "until = 3",
             "min-relevance = 1.5",
             "min-relevance = nan",
+            "novelty-threshold = 2",
             "search-limit = 0",
         ] {
             assert!(Config::parse(&format!("[context]\n{bad}\n")).is_err(), "{bad}");

@@ -1,6 +1,5 @@
 //! Discovery of the store, and the display of its path.
 
-use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,20 +24,16 @@ const PROJECT_MARKS: [&str; 6] = [".git", ".hg", "Cargo.toml", "package.json", "
 /// Where the store is, by the user's options, and how it is opened.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The store itself, if named.
+    /// The store, or a folder of documents, if named.
     pub store: Option<PathBuf>,
-    /// Further stores that are named.
+    /// Further stores and folders of documents that are named.
     pub more_stores: Vec<PathBuf>,
-    /// The folders of markdown that are named.
-    pub sources: Vec<PathBuf>,
     /// The names of the collections that count; empty for all.
     pub only: Vec<String>,
     /// Which of the collections count otherwise.
     pub scope: CollectionScope,
     /// The name of the collection that a command changes; `None` for the project's store.
     pub to: Option<String>,
-    /// The project that contains it, if named.
-    pub root: Option<PathBuf>,
     /// The commit from which the files of a repository are read; `None` for the files on disk.
     pub at: Option<CommitName>,
     /// The files that paths lead to: those on disk until [`Location::at`] is resolved.
@@ -72,28 +67,24 @@ pub enum CollectionScope {
     Own,
 }
 
-/// Finds the store: the one that is named, else the one in the named project, else the first in the current directory and
-/// those above it, up to the root of the repository, or without one of the project; else, in a linked working tree, that of
-/// the main one. Returns its canonical path.
+impl Location {
+    /// Iterates over the named paths of stores and folders of documents.
+    pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
+        self.store.iter().chain(&self.more_stores).map(PathBuf::as_path)
+    }
+}
+
+/// Finds the store: the first that is named, else the first in the current directory and those above it, up to the root of
+/// the repository, or without one of the project; else, in a linked working tree, that of the main one. Returns its canonical
+/// path.
 ///
 /// # Errors
 /// `NoStore` if there is none; `Store` if it is a symbolic link that was not named.
 pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
     let files = &location.files;
-    let found = if let Some(store) = &location.store {
-        named_store(files, &current_dir.join(store)).ok_or_else(|| {
-            Error::new(ErrorKind::NoStore, format!("no store at {}", store.display()))
-                .hint("a store is a folder that contains notes/, mocs/ or journals/")
-        })
-    } else if let Some(root) = &location.root {
-        let folder = current_dir.join(root);
-        store_in(files, &folder).ok_or_else(|| match files.canonicalize(&folder) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
-                Error::new(ErrorKind::NoStore, format!("there is no folder {}", root.display()))
-                    .hint("name the folder of a project with --root DIR")
-            }
-            _ => no_store(&format!("no store in {}", root.display())),
-        })
+    let found = if let Some(first) = &location.store {
+        let named = location.named().find_map(|path| named_store(files, &current_dir.join(path)));
+        named.ok_or_else(|| no_store_at(first))
     } else {
         nearest_store(files, current_dir)
             .ok_or_else(|| no_store("no store in this folder or its parents, up to the project's root"))
@@ -106,12 +97,21 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 /// # Errors
 /// As there.
 pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
-    if location.store.is_some() || location.root.is_some() {
+    if location.store.is_some() {
         return find_root(location, current_dir);
     }
     let files = &location.files;
     let found = project_dirs(files, current_dir).find_map(|dir| store_in(files, dir));
     opened_root(location, found.ok_or_else(|| no_store("no store in this project"))?, current_dir)
+}
+
+/// Finds the store in a folder.
+///
+/// # Errors
+/// As [`find_root`].
+pub(super) fn find_root_in(folder: &Path, current_dir: &Path) -> Result<PathBuf, Error> {
+    let found = store_in(&FileTree::default(), folder).ok_or_else(|| no_store("no store in this folder"))?;
+    opened_root(&Location::default(), found, current_dir)
 }
 
 fn nearest_store(files: &FileTree, current_dir: &Path) -> Option<PathBuf> {
@@ -172,7 +172,13 @@ fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result
 
 fn no_store(message: &str) -> Error {
     Error::new(ErrorKind::NoStore, message)
-        .hint("create one with `qipu init`, name one with --store PATH, or read a folder of Markdown with --source DIR")
+        .hint("create one with `qipu init`, or name one, or a folder of Markdown to read, with --store PATH")
+}
+
+/// Returns the error of a named path with neither a store nor documents.
+pub(super) fn no_store_at(path: &Path) -> Error {
+    Error::new(ErrorKind::NoStore, format!("no store at {}", path.display()))
+        .hint("a store is a folder that contains notes/, mocs/ or journals/")
 }
 
 /// Returns the root of the project of a directory: the nearest one above with a mark or a store, else itself.
@@ -334,8 +340,5 @@ mod tests {
         create_dir_all(at("outer/site/.qipu/.qipu")).unwrap();
         assert_eq!(find(&store("site"), &at("outer")).as_deref(), Some("site/.qipu/"));
         assert_eq!(find(&store("site/.qipu"), &at("outer")).as_deref(), Some("site/.qipu/"));
-        let root = |path: &str| Location { root: Some(path.into()), ..Location::default() };
-        assert_eq!(find(&root("project"), &at("outer")).as_deref(), Some("project/.qipu/"));
-        assert_eq!(find(&root("project/src"), &at("outer")), None);
     }
 }

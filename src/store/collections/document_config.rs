@@ -1,10 +1,10 @@
-//! The settings that name collections: the tables `[[sources]]` and `[[stores]]` of a store and of the user.
+//! The settings that name collections: the tables `[[documents]]` and `[[stores]]` of a store and of the user.
 
 use serde::{Deserialize, Deserializer, de};
 
 use crate::note::{Dialect, is_collection_name};
 
-/// A table `[[sources]]`: a folder of markdown.
+/// A table `[[documents]]`: a folder of markdown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 pub struct SourceConfig {
     /// The folder, or a glob; in a store relative to the folder that contains it.
@@ -43,8 +43,9 @@ pub struct WorktreesConfig {
 }
 
 /// The known keys of the tables that repeat.
-pub(super) const KNOWN: [(&str, &[&str]); 2] =
-    [("sources", &["path", "as", "name", "writable", "exclude"]), ("stores", &["path", "name"])];
+pub(super) const KNOWN: [(&str, &[&str]); 3] =
+    [("documents", OF_DOCUMENTS), ("sources", OF_DOCUMENTS), ("stores", &["path", "name"])];
+const OF_DOCUMENTS: &[&str] = &["path", "as", "name", "writable", "exclude"];
 
 fn markdown() -> Dialect {
     Dialect::Markdown

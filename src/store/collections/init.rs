@@ -2,12 +2,18 @@
 
 use std::path::{Path, PathBuf};
 
-use super::discover::{Location, STORE_NAMES, find_own_root, named_store, project_root, relative_to};
+use super::config::Config;
+use super::discover::{
+    Location, STORE_NAMES, find_own_root, find_root_in, named_store, normalize_lexically, project_root, relative_to,
+};
+use super::guessed_dialect::guessed_dialect;
 use super::layout::{CONFIG_FILE, TEMPLATES};
 use super::trusted_stores;
 use crate::env::WaitPolicy;
 use crate::error::{Error, ErrorKind};
-use crate::note::NOTE_FOLDERS;
+use crate::escape::may_be_harmful;
+use crate::note::{Dialect, NOTE_FOLDERS};
+use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::{atomic_write, files};
 use crate::warnings;
@@ -22,6 +28,11 @@ const CONFIG: &str =
 # Link types in addition to the built-in ones, each with its inverse.
 # [link-types]
 # implements = \"implemented-by\"
+
+# Folders of Markdown that are read where they lie; `qipu init --documents DIR` adds one.
+# [[documents]]
+# path = \"docs\"
+# as = \"markdown\"
 
 # Limits of `qipu context` without a budget, and namespaces whose notes it omits.
 # [context]
@@ -75,7 +86,7 @@ pub struct MadeFile {
     /// Its text before; `None` if it did not exist.
     pub old: Option<String>,
     /// Its new text; `None` if it is unchanged.
-    pub new: Option<&'static str>,
+    pub new: Option<String>,
 }
 
 /// Where a store is to be created, and with which properties.
@@ -84,7 +95,9 @@ pub struct InitPlan<'a> {
     /// The store itself, if named.
     pub store: Option<&'a Path>,
     /// The project, if named.
-    pub root: Option<&'a Path>,
+    pub dir: Option<&'a Path>,
+    /// The folders of documents to read with it.
+    pub documents: &'a [PathBuf],
     /// Keep it out of git.
     pub is_stealth: bool,
     /// Name it `qipu/`.
@@ -125,7 +138,11 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     let ignored = if plan.is_stealth { IGNORED_ALL } else { IGNORED };
     let mut made = Vec::new();
     for (name, text) in [(CONFIG_FILE, CONFIG), (".gitignore", ignored)] {
-        let (old, new) = ensure_file(&path.join(name), text, plan)?;
+        let file = path.join(name);
+        let (mut old, mut new) = ensure_file(&file, text, plan)?;
+        if name == CONFIG_FILE && !plan.documents.is_empty() {
+            (old, new) = with_documents(&path, &file, old, new, plan, current_dir)?;
+        }
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
     }
@@ -170,7 +187,7 @@ fn ensure_file(
     path: &Path,
     text: &'static str,
     plan: &InitPlan<'_>,
-) -> Result<(Option<String>, Option<&'static str>), Error> {
+) -> Result<(Option<String>, Option<String>), Error> {
     let old = files::read_if_there(path)?;
     match old.as_deref() {
         None if plan.is_dry_run => {}
@@ -185,7 +202,68 @@ fn ensure_file(
         }
         Some(_) => return Ok((old, None)),
     }
+    Ok((old, Some(text.to_owned())))
+}
+
+/// Adds the folders of documents that the config of a store does not name yet. Returns the text before, and the new one if it
+/// was written.
+fn with_documents(
+    store: &Path,
+    config: &Path,
+    old: Option<String>,
+    new: Option<String>,
+    plan: &InitPlan<'_>,
+    current_dir: &Path,
+) -> Result<(Option<String>, Option<String>), Error> {
+    let before = new.clone().or_else(|| old.clone()).unwrap_or_default();
+    let known = Config::parse(&before)?.documents;
+    let mut text = before.clone();
+    for folder in plan.documents {
+        let (path, dialect) = documents_at(store, folder, current_dir)?;
+        if !known.iter().any(|documents| documents.path == path) {
+            text.push_str(&format!("\n[[documents]]\npath = {}\nas = \"{}\"\n", toml_string(&path), dialect.name()));
+        }
+    }
+    if text == before {
+        return Ok((old, new));
+    }
+    // What was appended may end up in a table that was left open.
+    Config::parse(&text)?;
+    if !plan.is_dry_run {
+        let waits = WaitPolicy::default();
+        atomic_write::replace_if_unchanged(config, Some(before.as_bytes()), text.as_bytes(), waits)?;
+    }
     Ok((old, Some(text)))
+}
+
+/// Returns the path of a folder of documents, relative to the folder that contains the store, and its dialect.
+fn documents_at(store: &Path, folder: &Path, current_dir: &Path) -> Result<(String, Dialect), Error> {
+    let shown = folder.display();
+    let place = normalize_lexically(&current_dir.join(folder));
+    let dir = DirHandle::new(&place).map_err(|_| {
+        Error::usage(format!("there is no folder {shown}")).hint("--documents takes a folder of Markdown")
+    })?;
+    let place = files::canonical(&place)?;
+    let project = store.parent().unwrap_or(store);
+    let project = project.canonicalize().unwrap_or_else(|_| project.to_path_buf());
+    let files = FileTree::default();
+    if !place.starts_with(files.repository_root(&project).unwrap_or(&project)) {
+        return Err(Error::usage(format!("{shown} is outside the project"))
+            .hint("name it in your own settings, or read it with --store"));
+    }
+    let path = relative_to(&place, &project);
+    let path = if path == "./" { "." } else { path.trim_end_matches('/') };
+    Ok((path.to_owned(), guessed_dialect(&dir)))
+}
+
+/// Returns a text as a string of TOML that is shown as it is.
+fn toml_string(text: &str) -> String {
+    let escaped = |c: char| match c {
+        '"' | '\\' => format!("\\{c}"),
+        c if may_be_harmful(c) => format!("\\U{:08X}", u32::from(c)),
+        c => c.to_string(),
+    };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
 }
 
 fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error> {
@@ -195,8 +273,11 @@ fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error>
     }
     let [hidden, visible] = STORE_NAMES;
     let wanted = if plan.is_visible { visible } else { hidden };
-    let location = Location { root: plan.root.map(Path::to_path_buf), ..Location::default() };
-    match find_own_root(&location, current_dir) {
+    let found = match plan.dir {
+        Some(dir) => find_root_in(&current_dir.join(dir), current_dir),
+        None => find_own_root(&Location::default(), current_dir),
+    };
+    match found {
         Ok(found) if plan.is_visible && !found.ends_with(visible) => {
             let shown = relative_to(&found, current_dir);
             Err(Error::new(ErrorKind::Usage, format!("a store exists already: {shown}"))
@@ -205,8 +286,8 @@ fn store_path(plan: &InitPlan<'_>, current_dir: &Path) -> Result<PathBuf, Error>
         Ok(found) => Ok(found),
         Err(error) if error.kind != ErrorKind::NoStore => Err(error),
         Err(_) => {
-            let base = match plan.root {
-                Some(root) => current_dir.join(root),
+            let base = match plan.dir {
+                Some(dir) => current_dir.join(dir),
                 None => project_root(&FileTree::default(), current_dir),
             };
             Ok(base.join(wanted))

@@ -72,8 +72,7 @@ pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) 
 
 /// Returns the sources that settings name; none if the store can't be read.
 fn known_sources(location: &Location, current_dir: &Path) -> Vec<Arc<SourceRules>> {
-    let location = Location { sources: Vec::new(), ..location.clone() };
-    let found = find_collections(&location, current_dir).unwrap_or_default();
+    let found = find_collections(location, current_dir).unwrap_or_default();
     found.all.into_iter().filter_map(|one| one.rules).collect()
 }
 

@@ -31,6 +31,8 @@ pub struct UserTrust {
 pub(in crate::store) struct UserSettings {
     pub(in crate::store) trust: UserTrust,
     /// Folders of markdown that are read with every store.
+    pub(in crate::store) documents: Vec<SourceConfig>,
+    /// Those under the key of former versions.
     pub(in crate::store) sources: Vec<SourceConfig>,
     /// Stores that are read with every store.
     pub(in crate::store) stores: Vec<StoreConfig>,

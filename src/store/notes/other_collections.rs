@@ -100,7 +100,7 @@ impl Store {
         let error =
             Error::usage(format!("`{id}` belongs to the collection `{name}`, which this command does not change"));
         let hint = if collection.is_writable {
-            format!("add `--to {name}` to change a note there")
+            format!("add `--in {name}` to change a note there")
         } else {
             format!("it is only read: {}", collection.reason.how_to_write())
         };

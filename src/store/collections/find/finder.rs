@@ -15,7 +15,7 @@ use super::setting_path::{
 };
 use super::{USER_STORE, reason_of_first};
 use crate::error::{Error, ErrorKind};
-use crate::escape::abbreviated;
+use crate::escape::{abbreviated, one_line};
 use crate::note::Dialect;
 use crate::store::collections::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
 use crate::store::collections::config::Config;
@@ -29,9 +29,13 @@ use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::index::excluded_files::ExcludedFiles;
 use crate::store::index::source_scan::{KnownPatterns, SourceRules, patterns_above};
+use crate::warnings;
 
 /// The most collections: each keeps files open, and many systems allow a process 1,024.
 const MAX_COLLECTIONS: usize = 250;
+
+/// The finding about a config with tables of the former name.
+const FORMER_KEY: &str = "`[[sources]]` is now `[[documents]]`: rename it, since later versions will not read it";
 
 pub(super) struct CollectionFinder<'a> {
     location: &'a Location,
@@ -90,23 +94,18 @@ impl<'a> CollectionFinder<'a> {
         let location = self.location;
         let (root, missing) = match discover::find_root(location, self.current_dir) {
             Ok(root) => (Some(root), None),
-            Err(error) if error.kind == ErrorKind::NoStore && location.store.is_none() => (None, Some(error)),
+            Err(error) if error.kind == ErrorKind::NoStore => (None, Some(error)),
             Err(error) => return Err(error),
         };
         if let Some(root) = &root {
             self.add_first(root)?;
         }
-        for path in &location.more_stores {
-            self.add_named_store(path)?;
+        for path in location.named() {
+            self.add_named(path, root.as_deref())?;
         }
         if location.store.is_none() {
-            if location.root.is_none() {
-                self.add_parents(root.as_deref());
-            }
+            self.add_parents(root.as_deref());
             self.add_user_collections();
-        }
-        for path in &location.sources {
-            self.add_named_source(path)?;
         }
         if let Some(root) = &root {
             self.found.other_names = Arc::new(self.other_names(root));
@@ -151,16 +150,19 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds the sources and stores that the config of a store names.
     fn add_configured(&mut self, root: &Path, name: &str, config: &Arc<Config>) {
-        if config.sources.is_empty() && config.stores.is_empty() {
+        if config.documents.is_empty() && config.stores.is_empty() {
             return;
         }
         let base = root.parent().unwrap_or(root).to_path_buf();
         let repository = self.files().repository_root(&base).unwrap_or(&base).to_path_buf();
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
+        if config.has_former_key {
+            self.add_finding(&file, "former-setting", FORMER_KEY.to_owned());
+        }
         let files = self.files().clone();
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None, files };
-        self.add_all_of(&config.sources, &config.stores, &namer);
+        self.add_all_of(&config.documents, &config.stores, &namer);
     }
 
     /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
@@ -220,12 +222,23 @@ impl<'a> CollectionFinder<'a> {
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
         let (base, config, files) = (settings.clone(), Arc::default(), self.files().clone());
         let namer = Namer { base, boundary: None, file, reason, config, home, files };
-        self.add_all_of(&user.sources, &user.stores, &namer);
+        if !user.sources.is_empty() {
+            self.add_finding(&namer.file, "former-setting", FORMER_KEY.to_owned());
+        }
+        let documents: Vec<SourceConfig> = user.documents.iter().chain(&user.sources).cloned().collect();
+        self.add_all_of(&documents, &user.stores, &namer);
     }
 
-    fn add_named_store(&mut self, path: &Path) -> Result<(), Error> {
-        let only = Location { store: Some(path.to_path_buf()), ..self.location.clone() };
+    /// Adds a named store or folder of documents, unless it is the first store.
+    fn add_named(&mut self, path: &Path, first: Option<&Path>) -> Result<(), Error> {
+        if discover::named_store(self.files(), &self.current_dir.join(path)).is_none() {
+            return self.add_named_documents(path);
+        }
+        let only = Location { store: Some(path.to_path_buf()), more_stores: Vec::new(), ..self.location.clone() };
         let root = discover::find_root(&only, self.current_dir)?;
+        if first == Some(&root) {
+            return Ok(());
+        }
         let name = own_name(discover::project_folder(&root), Path::new(""));
         if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Option, None) {
             self.add_configured(&root, &name, &config);
@@ -233,16 +246,15 @@ impl<'a> CollectionFinder<'a> {
         Ok(())
     }
 
-    fn add_named_source(&mut self, path: &Path) -> Result<(), Error> {
+    /// Adds a folder of Markdown that is named in place of a store.
+    fn add_named_documents(&mut self, path: &Path) -> Result<(), Error> {
         let there = match self.files().canonicalize(&self.current_dir.join(path)) {
             Err(error) if is_unreadable(&error) => {
                 return Err(Error::failure(format!("can't read {}: {error}", path.display())));
             }
             there => there.ok(),
         };
-        let Some(folder) = there.clone().filter(|folder| self.files().is_dir(folder)) else {
-            return Err(no_source_folder(path, there.is_some()));
-        };
+        let folder = there.filter(|folder| self.files().is_dir(folder)).ok_or_else(|| discover::no_store_at(path))?;
         let dir = self.files().dir(&folder).map(Arc::new);
         let dir = dir.map_err(|error| Error::failure(format!("can't read {}: {error}", path.display())))?;
         let dialect = guessed_dialect(&dir);
@@ -250,6 +262,11 @@ impl<'a> CollectionFinder<'a> {
         let source = SourceConfig { dialect, ..SourceConfig::default() };
         let omitted = ExcludedFiles::new(&dir, dialect, &[]).unwrap_or_default();
         let rules = self.rules(folder, None, omitted);
+        if !rules.has_files(&dir) {
+            return Err(discover::no_store_at(path));
+        }
+        let shown = relative_to(&rules.root, self.current_dir);
+        warnings::add_line(format!("reading {} as documents", one_line(&shown)));
         self.push_source(&name, dir, rules, &source, &CollectionReason::Option, Arc::default());
         Ok(())
     }
@@ -331,7 +348,7 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds a source that a config names, or a finding.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
-        let named = format!("`path = \"{}\"` under [[sources]]", abbreviated(&source.path));
+        let named = format!("`path = \"{}\"` under [[documents]]", abbreviated(&source.path));
         let split = match split_path(&source.path, namer) {
             Ok(split) => split,
             Err(reason) => return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}")),
@@ -476,17 +493,4 @@ impl<'a> CollectionFinder<'a> {
         }
         unique
     }
-}
-
-/// Returns the error of a path behind `--source` that is not that of a folder.
-fn no_source_folder(path: &Path, is_there: bool) -> Error {
-    let (shown, hint) = (path.display(), "--source takes a folder of markdown");
-    if is_there {
-        return Error::usage(format!("{shown} is a file")).hint(hint);
-    }
-    if path.to_string_lossy().contains(['*', '?', '[', '{']) {
-        let hint = format!("{hint}; a `path` under [[sources]] in a config may be a glob");
-        return Error::usage(format!("there is no folder {shown}, and a glob is not expanded")).hint(hint);
-    }
-    Error::usage(format!("there is no folder {shown}")).hint(hint)
 }

@@ -61,7 +61,7 @@ pub struct SettingFinding {
 pub(in crate::store) struct FoundCollections {
     pub(in crate::store) all: Vec<FoundCollection>,
     pub(in crate::store) findings: Vec<SettingFinding>,
-    /// The other names of all collections, of those that `--only` leaves out too.
+    /// The other names of all collections, of those that `--in` leaves out too.
     pub(in crate::store) other_names: Arc<OtherNames>,
 }
 
@@ -113,7 +113,7 @@ pub(super) fn divide_files(all: &mut [FoundCollection]) {
     }
 }
 
-/// Sets the authority of each collection, before `--only` leaves any out. What lies in the repository of the
+/// Sets the authority of each collection, before `--in` leaves any out. What lies in the repository of the
 /// project has that of the repository, whatever else names it.
 pub(in crate::store) fn set_authorities(files: &FileTree, all: &mut [FoundCollection]) {
     let project = all.first().filter(|first| first.rules.is_none() && !first.reason.is_of_user());

@@ -28,7 +28,7 @@ const USER_STORE: &str = "qipu";
 ///
 /// # Errors
 /// `NoStore` if there are none; `Store` if the first store or the user's settings can't be read; `Usage` for a name behind
-/// `--only` that no collection has.
+/// `--in` that no collection has.
 pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path) -> Result<FoundCollections, Error> {
     // What depends on the user's trust fails later; other answers are given.
     let (user, invalid) = match UserSettings::load(location.settings.as_deref()) {
@@ -49,7 +49,7 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
     if found.all.is_empty() {
-        let nothing = || Error::new(ErrorKind::NoStore, "no store and no source");
+        let nothing = || Error::new(ErrorKind::NoStore, "no store and no documents");
         return Err(missing.unwrap_or_else(nothing));
     }
     set_authorities(&location.files, &mut found.all);
@@ -67,12 +67,10 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
 
 /// Returns why the project's store counts.
 fn reason_of_first(location: &Location, root: &Path, current_dir: &Path) -> CollectionReason {
-    match (location.store.is_some(), location.root.is_some()) {
-        (true, _) => CollectionReason::Option,
-        (false, false) if discover::is_in_main_worktree(&location.files, root, current_dir) => {
-            CollectionReason::MainWorktree
-        }
-        _ => CollectionReason::Nearest,
+    match location.store {
+        Some(_) => CollectionReason::Option,
+        None if discover::is_in_main_worktree(&location.files, root, current_dir) => CollectionReason::MainWorktree,
+        None => CollectionReason::Nearest,
     }
 }
 

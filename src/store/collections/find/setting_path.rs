@@ -25,7 +25,7 @@ pub(super) const OUTSIDE: &str = "leads out of the repository, and has no effect
 pub(super) const RELATIVE: &str = "is relative; in your settings, a path begins with `/` or `~/`";
 
 /// Why a path of stores that matches at any depth has no effect, as the end of a sentence.
-pub(super) const DEEP_STORES: &str = "has `**`, which only [[sources]] may have; name each level with `*`";
+pub(super) const DEEP_STORES: &str = "has `**`, which only [[documents]] may have; name each level with `*`";
 
 /// Who names a collection.
 #[derive(Clone)]

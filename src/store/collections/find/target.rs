@@ -64,7 +64,7 @@ fn find_named(
     let mut found = find_collections(&location, current_dir)?;
     let target = found.all.swap_remove(0);
     if !target.is_writable {
-        let message = format!("`{name}` is a source that is only read");
+        let message = format!("`{name}` is documents that are only read");
         return Err(Error::usage(message).hint(target.reason.how_to_write()));
     }
     Ok((target, found.other_names))
@@ -78,5 +78,5 @@ fn or_to_user(error: Error, location: &Location) -> Error {
         return error;
     }
     let hint = error.hint.clone().unwrap_or_default();
-    error.hint(format!("`--to user` changes your own store; else {hint}"))
+    error.hint(format!("`--in user` changes your own store; else {hint}"))
 }
