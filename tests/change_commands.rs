@@ -736,7 +736,7 @@ fn an_update_without_flags_on_a_terminal_opens_the_editor() {
         ("notes/c.md", "---\nid: c\n---\n"),
     ]);
     let at = path(&dir).to_owned();
-    let edit = |args: &[&str], editor: Box<dyn Fn(&Path) -> std::io::Result<()>>| {
+    let edit = |args: &[&str], editor: qipu::env::Editor| {
         call_with_editor(path(&dir), &[args, &["--today", "2025-03-31"]].concat(), editor)
     };
     let rewrite = move |file: &Path| {
