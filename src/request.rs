@@ -1053,7 +1053,7 @@ pub struct DumpRequest {
 /// What `dump` writes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum DumpForm {
-    /// A pack: one file for `qipu load`.
+    /// A pack: one file for `qipu import`.
     #[default]
     Pack,
     /// A bundle of Open Knowledge Format: a new or empty folder.

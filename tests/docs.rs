@@ -251,7 +251,7 @@ fn run_taught(line: &str) {
         fs::create_dir_all(project.join("src")).unwrap();
         fs::write(project.join("src/main.rs"), format!("fn main() {{\n{}}}\n", "    work();\n".repeat(20))).unwrap();
     }
-    if line.contains("load notes.pack") {
+    if line.contains("load notes.pack") || line.contains("import notes.pack") {
         assert_eq!(call(project.to_str().unwrap(), &["dump", "notes.pack"]).code(), 0);
     }
     if line.starts_with("qipu delete ID") && !line.contains("--force") {

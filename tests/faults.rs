@@ -54,8 +54,8 @@ fn no_fault_leaves_a_change_in_part() {
 #[ignore = "needs cc"]
 fn what_cannot_be_read_is_reported() {
     for (scenario, call, path) in [
-        ("dump", "newfstatat", "/repo/.qipu/notes"),
-        ("dump", "newfstatat", "/repo/.qipu/attachments"),
+        ("export pack", "newfstatat", "/repo/.qipu/notes"),
+        ("export pack", "newfstatat", "/repo/.qipu/attachments"),
         ("import obsidian", "getdents64", "/vault"),
         ("index: --rebuild", "getdents64", "/repo/.qipu/mocs"),
         ("index: --rebuild", "newfstatat", "/repo/.qipu/mocs/c.md"),

@@ -71,7 +71,7 @@ const IN_STORE: [&[&str]; 50] = [
     &["update", "n4", "--code", "src/a.rs:1"],
     &["update", "--yes", "--where", "tag = x", "--untag", "x", "--tag", "z"],
     &["delete", "n11", "--force"],
-    &["dump", "-"],
+    &["export", "pack"],
     &["export", "passages"],
     &["import", "obsidian", "../vault"],
     &["completions", "bash"],
@@ -196,10 +196,10 @@ impl World {
     fn run_all(&self) -> Vec<i32> {
         let before = self.outside();
         let codes = IN_STORE.iter().map(|args| self.run(args, &[])).collect();
-        self.run(&["dump", "../out/all.pack"], &["out"]);
+        self.run(&["export", "pack", "../out/all.pack"], &["out"]);
         let changes = ["../out/changes.ndjson", "--since-index", "../out/exported.state"];
         self.run(&[["export", "passages"].as_slice(), &changes].concat(), &["out"]);
-        self.run(&["load", "../out/all.pack"], &[]);
+        self.run(&["import", "../out/all.pack"], &[]);
         self.run(&["export", "page", "../out/page.html"], &["out"]);
         self.run(&["man", "--dir", "../out/man"], &["out"]);
         let merge = ["../out/base.md", "../out/ours.md", "../out/theirs.md"];
@@ -343,7 +343,7 @@ fn writes_stay_inside_a_store_without_links() {
     assert!(world.at("out/all.pack").is_file() && world.at("out/page.html").is_file());
     assert!(world.at("out/man").is_dir() && world.at("fresh/.qipu/config.toml").is_file());
     // Every command that help names is among those that ran.
-    let others = ["load", "setup", "init", "mcp", "lsp"];
+    let others = ["setup", "init", "mcp", "lsp"];
     let listed = commands_in(&call("fixtures/research", &["--help"]).stdout);
     assert!(!listed.is_empty());
     for name in listed {

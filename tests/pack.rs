@@ -517,7 +517,6 @@ fn a_dump_replaces_nothing_but_packs() {
         ("dump .qipu/.lock", 2),
         ("dump nowhere/p", 2),
         ("dump .qipu", 2),
-        ("dump", 2),
         ("dump - --json", 2),
         ("dump - --records", 2),
         ("dump p --dry-run", 2),

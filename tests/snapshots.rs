@@ -73,7 +73,7 @@ snapshots! {
         about [human json records prompt] "about|settings.toml";
         review_code [human json records] "review|--kind|code,due,orphan|--today|2026-03-31|--limit|5";
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
-        dump [human json records] "dump|-|--note|qp-1c7q";
+        export_pack [human json records] "export|pack|--note|qp-1c7q";
         import [human json records] "import|logseq|../graph|--dry-run";
         capture_link [human json records]
             "capture|A thought.|--link|supports:qp-h2v6|--link|related:h2v6|--dry-run|--today|2025-03-31";

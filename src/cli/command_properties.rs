@@ -58,7 +58,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Collections,
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Collections, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 44] = [
+const COMMANDS: [(&str, &[CommandProperty]); 45] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
@@ -91,6 +91,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("dump", &[Secret, Answer, Pager, Store, Collections, Day, Past]),
     ("load", SAVES_TEXT),
     ("export", EXPORTS_NOTES),
+    ("export pack", &[Secret, Answer, Pager, Store, Collections, Day, Past]),
     ("export page", EXPORTS_NOTES),
     ("export links", EXPORTS_NOTES),
     ("export passages", &[Answer, Store, Collections]),
@@ -214,9 +215,9 @@ mod tests {
     use super::*;
     use crate::env::{Env, Stdin};
 
-    /// Adds the paths of the visible commands below a command.
+    /// Adds the paths of the commands below a command, that of git aside.
     fn add_paths(command: &Command, parent: &str, paths: &mut Vec<String>) {
-        for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        for below in command.get_subcommands().filter(|below| below.get_name() != "merge-driver") {
             let path = format!("{parent} {}", below.get_name()).trim_start().to_owned();
             paths.push(path.clone());
             add_paths(below, &path, paths);
@@ -231,7 +232,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 24] = [
+    const WORDS: [(&str, &str); 25] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "--note x"),
@@ -252,6 +253,7 @@ mod tests {
         ("supersede", "x y"),
         ("delete", "x"),
         ("load", "x"),
+        ("import", "x"),
         ("import logseq", "x"),
         ("import obsidian", "x"),
         ("import okf", "x"),

@@ -6,17 +6,21 @@ use clap::{Arg, Args, Subcommand};
 
 use super::examples::examples;
 use super::globals::Invocation;
+use super::pack::DumpArgs;
 use super::selectors::SelectorArgs;
 use crate::error::Error;
 use crate::graph::Follow;
 use crate::request::{Command, Format, OutputFile, PassagesRequest, Selectors};
 
 /// The hint for a call without one of the words.
-pub(super) const WORDS: &str = "`qipu export page FILE.html` writes a web page of notes and links, `links FILE.json` the \
-                                same as JSON, `passages FILE` texts for a search engine; without FILE to standard output";
+pub(super) const WORDS: &str = "`qipu export pack FILE` writes all notes for `qipu import`, `page FILE.html` a web page of \
+                                notes and links, `links FILE.json` the same as JSON, `passages FILE` texts for a search engine; without FILE to standard output";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ExportSub {
+    /// Write notes and attachments as a pack, one file for `qipu import`
+    #[command(after_help = examples!("qipu export pack notes.pack", "qipu export pack --tag TAG"))]
+    Pack(DumpArgs),
     /// Write notes and their links as a web page, one file that needs no network
     #[command(mut_args = reword, after_help = examples!(
         "qipu export page notes.html",
@@ -66,6 +70,7 @@ fn reword(arg: Arg) -> Arg {
 impl ExportSub {
     pub(super) fn into_command(self, invocation: &mut Invocation<'_>) -> Result<Command, Error> {
         match self {
+            Self::Pack(args) => args.into_command(invocation),
             Self::Page(args) => args.into_command(Format::Page, invocation),
             Self::Links(args) => args.into_command(Format::Json, invocation),
             Self::Passages(request) => passages(request, invocation),

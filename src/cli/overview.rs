@@ -11,8 +11,8 @@ const GROUPS: [(&str, &[&str]); 6] = [
     ("Find", &["context", "list", "about", "link", "tasks", "history"]),
     ("Change", &["update", "supersede", "merge", "delete"]),
     ("Look after", &["review", "doctor", "status", "eval"]),
-    ("Move", &["dump", "load", "export", "import"]),
-    ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions", "man"]),
+    ("Move", &["export", "import"]),
+    ("Programs", &["prime", "mcp", "lsp", "hook", "browse", "completions"]),
 ];
 
 /// What most calls do: ask and save.

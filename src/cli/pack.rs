@@ -1,4 +1,4 @@
-//! The arguments of `qipu dump` and `qipu load`.
+//! The arguments of `qipu export pack` and `qipu import FILE`, which are also `qipu dump` and `qipu load`.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ use crate::request::{Command, DumpForm, DumpRequest, Format, LoadRequest, Select
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
-    /// The pack's file, `-` for standard output; with `--as okf` a new or empty folder
-    file: PathBuf,
+    /// The pack's file (default, and `-`: standard output); with `--as okf` a new or empty folder
+    file: Option<PathBuf>,
     /// What to write
     #[arg(long = "as", value_name = "FORM", default_value = "pack")]
     form: DumpForm,
@@ -23,7 +23,7 @@ pub(super) struct DumpArgs {
 
 impl DumpArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let file = (self.file != Path::new("-")).then_some(self.file);
+        let file = self.file.filter(|file| file != Path::new("-"));
         if file.is_none() && invocation.format != Format::Human {
             return Err(Error::usage("a pack has its own format").hint("name a file, or omit the format"));
         }

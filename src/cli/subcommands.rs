@@ -63,7 +63,7 @@ pub(super) enum Subcommands {
     /// Read today's journal, or add a line
     #[command(after_help = examples!("qipu journal", "qipu journal 'TEXT'", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
-    /// Find and read full-screen (? shows the keys)
+    /// Find and read full-screen
     #[command(after_help = examples!("qipu browse", "qipu browse WORDS"))]
     Browse {
         /// Words to find when it opens
@@ -80,7 +80,7 @@ pub(super) enum Subcommands {
     /// List open tasks, or tick them off
     #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
     Tasks(tasks::TasksArgs),
-    /// What there is: stores and sources, types, tags
+    /// What there is: stores, documents, types, tags, index
     #[command(after_help = examples!("qipu status", "qipu status --tags"))]
     Status {
         /// List all tags with the number of notes, and nothing else
@@ -160,27 +160,29 @@ pub(super) enum Subcommands {
         #[arg(long)]
         force: bool,
     },
-    /// Write notes and attachments to one file, a pack
-    #[command(after_help = examples!("qipu dump notes.pack", "qipu dump - --note ID", "qipu dump --as okf bundle"))]
+    /// Write a pack: `qipu export pack`
+    #[command(hide = true, after_help = examples!("qipu dump notes.pack", "qipu dump --as okf bundle"))]
     Dump(pack::DumpArgs),
-    /// Load the notes and attachments of a pack: all or none
-    #[command(after_help = examples!("qipu load notes.pack", "qipu load notes.pack --strategy merge --dry-run"))]
+    /// Read a pack: `qipu import FILE`
+    #[command(hide = true, after_help = examples!("qipu load notes.pack"))]
     Load(pack::LoadArgs),
-    /// A web page, the links, or passages for a search engine
+    /// A pack, a web page, the links, or passages for a search engine
     #[command(after_help = examples!(
+        "qipu export pack notes.pack",
         "qipu export page notes.html",
         "qipu export links links.json",
         "qipu export passages passages.ndjson",
     ))]
     #[command(subcommand)]
     Export(export::ExportSub),
-    /// Import notes from Obsidian, Logseq or Open Knowledge Format
+    /// A pack, or a folder of Markdown
     #[command(after_help = examples!(
+        "qipu import notes.pack",
+        "qipu import notes.pack --strategy merge --dry-run",
         "qipu import logseq ../graph --dry-run",
         "qipu import obsidian ../vault --name notes",
     ))]
-    #[command(subcommand)]
-    Import(import::ImportSub),
+    Import(import::ImportArgs),
     /// Tell agent tools and git about it
     #[command(after_help = examples!(
         "qipu setup",
@@ -205,7 +207,7 @@ pub(super) enum Subcommands {
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
     /// Print a manual page, or write all of them to a folder
-    #[command(after_help = examples!(
+    #[command(hide = true, after_help = examples!(
         "qipu man",
         "qipu man link tree",
         "qipu man --dir man1",
@@ -257,7 +259,7 @@ impl Subcommands {
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
             Self::Export(sub) => sub.into_command(invocation)?,
-            Self::Import(sub) => Command::Import(sub.into_request(invocation)),
+            Self::Import(args) => args.into_command(invocation)?,
             Self::Setup(args) => Command::Setup(args.into_request(invocation)?),
             Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
             Self::Lsp => Command::Lsp { today: invocation.today.take() },

@@ -98,8 +98,8 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_defects, ..notes("doctor: --fix", &["doctor", "--fix"]) },
     Scenario { prepare: with_pending, ..notes("doctor: --fix after a crash", &["doctor", "--fix"]) },
     Scenario { prepare: with_moved_code, ..notes("review: --fix", &["review", "--kind", "code", "--fix"]) },
-    Scenario { prepare: with_pack, ..notes("load", &["load", "../out/all.pack"]) },
-    Scenario { prepare: with_pack, ..notes("load: merge", &["load", "../out/all.pack", "--strategy", "merge"]) },
+    Scenario { prepare: with_pack, ..notes("import", &["import", "../out/all.pack"]) },
+    Scenario { prepare: with_pack, ..notes("import: merge", &["import", "../out/all.pack", "--strategy", "merge"]) },
     Scenario { prepare: with_vault, ..notes("import obsidian", &["import", "obsidian", "../vault"]) },
     Scenario { prepare: with_logseq, ..notes("import logseq", &["import", "logseq", "../graph"]) },
     Scenario { prepare: with_bundle, ..notes("import okf", &["import", "okf", "../out/bundle"]) },
@@ -108,7 +108,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     files("setup: claude", &["setup", "claude"]),
     Scenario { prepare: with_setup, ..files("setup: --remove", &["setup", "claude", "--remove"]) },
     Scenario { prepare: with_git, ..files("setup: git", &["setup", "git"]) },
-    files("dump", &["dump", "../out/new.pack"]),
+    files("export pack", &["export", "pack", "../out/new.pack"]),
     notes("dump: --as okf", &["dump", "--as", "okf", "../out/new"]),
     files("export passages", &["export", "passages", "../out/new.ndjson"]),
     files("export passages: --since-index", &["export", "passages", "--since-index", "../out/new.state"]),
@@ -150,7 +150,7 @@ pub(crate) const READERS: &[&[&str]] = &[
     &["history", "--since", "HEAD"],
     &["doctor"],
     &["eval", "questions.jsonl"],
-    &["dump", "-"],
+    &["export", "pack"],
     &["export", "passages"],
     &["setup"],
     &["lsp"],
@@ -272,7 +272,7 @@ fn with_moved_code(world: &World) {
 }
 
 fn with_pack(world: &World) {
-    ok(world, "qipu", &["dump", "../out/all.pack"]);
+    ok(world, "qipu", &["export", "pack", "../out/all.pack"]);
     world.write("repo/.qipu/notes/b.md", "---\nid: b\ntitle: B\n---\nAnother text.\n");
     for gone in ["notes/a-old.md", "notes/d.md", "attachments/a.txt"] {
         std::fs::remove_file(world.at("repo/.qipu").join(gone)).unwrap();

@@ -1,4 +1,4 @@
-//! `qipu dump`: packs notes and their attachments into one text, or writes them as a bundle.
+//! `qipu export pack`: packs notes and their attachments into one text, or writes them as a bundle.
 
 mod frontmatter;
 mod links;
@@ -144,7 +144,7 @@ fn pack_file(store: &Store, path: String) -> Result<PackedFile, Error> {
     Ok(PackedFile { path, bytes })
 }
 
-/// Refuses a path that `qipu load` would refuse.
+/// Refuses a path that `qipu import` would refuse.
 fn expect_loadable_path(store: &Store, path: &str, is_note: bool) -> Result<(), Error> {
     match pack::path_fault(path, is_note) {
         None => Ok(()),

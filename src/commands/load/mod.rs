@@ -1,4 +1,4 @@
-//! `qipu load`: writes the notes and attachments of a pack into the store, all or none.
+//! `qipu import FILE`: writes the notes and attachments of a pack into the store, all or none.
 //!
 //! The whole pack is parsed and checked before the store is opened, and all changes are planned before the first file
 //! is written.
@@ -48,7 +48,7 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     };
     read.map_err(|broken| {
         let message = format!("this pack can't be loaded: line {}: {}", broken.line, broken.reason);
-        Error::new(ErrorKind::Store, message).hint("nothing was written; create the pack again with `qipu dump`")
+        Error::new(ErrorKind::Store, message).hint("nothing was written; create the pack again with `qipu export pack`")
     })
 }
 
