@@ -1146,8 +1146,6 @@ pub struct SetupRequest {
     pub action: SetupAction,
     /// Whether the project is that of the store that the call names.
     pub is_at_store: bool,
-    /// The folder of a plugin, which the action applies to instead of the project.
-    pub plugin: Option<PathBuf>,
     /// Whether text that was edited by hand may be overwritten.
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.

@@ -154,7 +154,7 @@ fn a_clone_without_the_merge_driver_is_told_of_it() {
     repository.note("a", "links: [b]\n", "Text.");
     repository.note("b", "", "Text.");
     repository.ok(&["setup", "git"]);
-    let (list, doctor) = (repository.ok(&["setup", "--list"]), repository.ok(&["doctor"]));
+    let (list, doctor) = (repository.ok(&["setup"]), repository.ok(&["doctor"]));
     assert!(
         list.contains("git: current") && !list.contains("has not registered") && !doctor.contains("driver"),
         "{list}{doctor}"
@@ -165,12 +165,12 @@ fn a_clone_without_the_merge_driver_is_told_of_it() {
     let clone = repository.path("clone");
     let told = |args: &[&str]| String::from_utf8(repository.qipu_in(&clone, args).stdout).unwrap();
     let remark = "his clone has not registered the merge driver that .gitattributes of the store names, so git merges notes by lines: `qipu setup git` registers it.";
-    let list = told(&["setup", "--list"]);
+    let list = told(&["setup"]);
     assert!(list.contains("git: missing (.git/config)") && list.contains(remark), "{list}");
     let doctor = told(&["doctor"]);
     assert!(doctor.contains(&format!("warning: .qipu/.gitattributes: T{remark} (no-merge-driver)")), "{doctor}");
     assert!(repository.qipu_in(&clone, &["setup", "git"]).status.success());
-    assert!(!told(&["doctor"]).contains("driver") && !told(&["setup", "--list"]).contains("has not registered"));
+    assert!(!told(&["doctor"]).contains("driver") && !told(&["setup"]).contains("has not registered"));
     // Without attributes there is nothing to register.
     fs::remove_file(clone.join(".qipu/.gitattributes")).unwrap();
     repository.git(&["-C", "clone", "config", "--unset", "merge.qipu.driver"]);

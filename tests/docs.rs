@@ -313,10 +313,7 @@ fn every_command_that_prime_and_recipes_teach_runs() {
     let prime = call("fixtures/research", &["prime"]).stdout;
     let recipe = call("fixtures/research", &["setup", "agents-md", "--print"]).stdout;
     let skill = call("fixtures/research", &["setup", "claude", "--print"]).stdout;
-    let plugin = call("fixtures/research", &["setup", "claude", "--plugin", "plugin", "--print"]).stdout;
-    for (name, text, least) in
-        [("prime", prime, 6), ("agents-md", recipe, 4), ("claude", skill, 9), ("plugin", plugin, 15)]
-    {
+    for (name, text, least) in [("prime", prime, 6), ("agents-md", recipe, 4), ("claude", skill, 9)] {
         let lines = taught(&text);
         assert!(lines.len() >= least, "{name} teaches {lines:?}");
         lines.iter().for_each(|line| run_taught(line));

@@ -10,10 +10,7 @@ use crate::support::files::temp_dir;
 use crate::support::process::{Answer, call};
 use tempfile::TempDir;
 
-const RECIPES: [&str; 13] = [
-    "agents-md", "claude", "codex", "gemini", "cursor", "copilot", "windsurf", "opencode", "aider", "zed", "junie",
-    "cline", "mcp",
-];
+const RECIPES: [&str; 7] = ["agents-md", "claude", "codex", "gemini", "cursor", "copilot", "mcp"];
 
 fn project(files: &[(&str, &str)]) -> TempDir {
     let dir = temp_dir();
@@ -49,10 +46,6 @@ fn own_files() -> Vec<(&'static str, &'static str)> {
         (".cursor/rules/mine.mdc", "---\nx: y\n---\n"),
         (".cursor/rules/qipu.mdc", "---\nalwaysApply: false\n---\nmy own words"),
         (".github/copilot-instructions.md", "Be brief."),
-        (".windsurf/rules/other.md", "x"),
-        (".aider.conf.yml", "# mine\nmodel: x   # y"),
-        (".junie/guidelines.md", "\n"),
-        (".clinerules/a.md", "x"),
         (".mcp.json", "// mine\n{ // c\n\t\"mcpServers\": {\n\t\t\"o\": { \"command\": \"x\" }, // d\n\t},\n}"),
         (".cursor/mcp.json", "{}"),
         (".vscode/mcp.json", "{\r\n    \"inputs\": [],\r\n    \"servers\": {\r\n    }\r\n}\r\n"),
@@ -189,14 +182,6 @@ fn the_recipes_that_fit_are_found_and_installed() {
 #[test]
 fn invalid_setups_are_refused_without_writing() {
     for (recipe, path, text, said) in [
-        ("aider", ".aider.conf.yml", "read: ~\n", "can't extend and restore"),
-        ("aider", ".aider.conf.yml", "read: a\nread: b\n", "`read` occurs twice"),
-        ("aider", ".aider.conf.yml", "{model: x}\n", "no key can be added at its end"),
-        ("aider", ".aider.conf.yml", "read: [a\n", "not YAML"),
-        ("aider", ".aider.conf.yml", "just a text\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
-        ("aider", ".aider.conf.yml", "- a\n# qipu:begin version=1\n# qipu:end\n", "not YAML"),
-        ("aider", ".aider.conf.yml", "# qipu:begin version=1\n# qipu:end\nread: b\n", "`read` occurs twice"),
-        ("aider", ".aider.conf.yml", "x: |\n  a\n# qipu:begin version=1\nread: [A.md]\n# qipu:end\n{}\n", "not YAML"),
         ("claude", ".claude/settings.json", "{\"hooks\": 3}", "`hooks` is not an object"),
         ("claude", ".claude/settings.json", "not json", "not JSON"),
         ("mcp", ".mcp.json", "[1]", "not a JSON object"),
@@ -216,7 +201,6 @@ fn invalid_setups_are_refused_without_writing() {
         ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1, \"qipu\": 2}}", "`qipu` occurs 2 times"),
         ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1 /* c */}}", "by hand"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
-        ("cline", ".clinerules", "an older rules file", ".clinerules"),
     ] {
         let dir = project(&[(path, text)]);
         let before = tree(dir.path());
@@ -230,39 +214,6 @@ fn invalid_setups_are_refused_without_writing() {
     symlink(outside.path(), dir.path().join(".cursor")).unwrap();
     assert_eq!(answer(&dir, "setup cursor").code(), 1);
     assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 0);
-}
-
-#[test]
-fn the_list_of_aider_is_extended_in_place() {
-    let file = ".aider.conf.yml";
-    for (own, with_ours) in [
-        ("# mine\nread: MINE.md # c", "# mine\nread: [AGENTS.md, MINE.md] # qipu:list # c"),
-        ("read: [MINE.md,  'b c.md']\nmodel: x\n", "read: [AGENTS.md, MINE.md,  'b c.md'] # qipu:item\nmodel: x\n"),
-        ("read:   # c\r\n- MINE.md\r\nmodel: x", "read:   # c\r\n- AGENTS.md # qipu:item\r\n- MINE.md\r\nmodel: x"),
-        ("read: [AGENTS.md]", "read: [AGENTS.md]"),
-    ] {
-        let dir = project(&[(file, own)]);
-        let before = tree(dir.path());
-        assert_eq!(answer(&dir, "setup aider --check").code(), 1, "{own}");
-        for state in ["installed", "current"] {
-            assert!(run(&dir, "setup aider").starts_with(&format!("aider: {state}")), "{own}");
-            assert_eq!(fs::read_to_string(dir.path().join(file)).unwrap(), with_ours);
-            run(&dir, "setup aider --check");
-        }
-        run(&dir, "setup aider --remove");
-        assert_eq!(tree(dir.path()), before, "{own}");
-        // A list from which a user removed the entry is recognised.
-        run(&dir, "setup aider");
-        fs::write(dir.path().join(file), own).unwrap();
-        let is_there = own.contains("AGENTS.md");
-        assert_eq!(answer(&dir, "setup aider --check").code(), u8::from(!is_there), "{own}");
-    }
-    // A list of the user's own beside ours hides it.
-    let dir = project(&[]);
-    run(&dir, "setup aider");
-    let ours = fs::read_to_string(dir.path().join(file)).unwrap();
-    fs::write(dir.path().join(file), ours + "read: MINE.md\n").unwrap();
-    assert!(answer(&dir, "setup aider --check").error.unwrap().message.contains("twice"));
 }
 
 /// Returns the one server of qipu that a file names, under a tool's key.
@@ -431,10 +382,6 @@ fn links_to_files_that_are_no_instructions_are_refused() {
             ("copilot", ".github"),
             ("copilot", ".github/hooks/qipu.json"),
             ("cursor", ".cursor/hooks.json"),
-            ("windsurf", ".windsurf/rules/qipu.md"),
-            ("aider", ".aider.conf.yml"),
-            ("junie", ".junie"),
-            ("cline", ".clinerules"),
             ("mcp", ".mcp.json"),
             ("mcp", ".vscode/mcp.json"),
         ] {
@@ -529,7 +476,7 @@ fn forged_settings_are_not_current() {
 
 #[test]
 fn recipes_set_up_concurrently_are_all_installed() {
-    let recipes = ["agents-md", "codex", "opencode", "zed", "aider"];
+    let recipes = ["agents-md", "codex"];
     let dir = project(&[("AGENTS.md", "# Mine\n\ntext\n")]);
     let before = tree(dir.path());
     for words in ["", " --remove"] {
@@ -693,7 +640,7 @@ fn an_agents_md_beside_a_claude_md_of_ours_is_reported() {
                 let agents = dir.path().join("AGENTS.md");
                 run(&dir, "setup claude");
                 let claude = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap();
-                for recipe in ["codex", "zed"] {
+                for recipe in ["codex", "agents-md"] {
                     let told = run(&dir, &format!("setup {recipe}"));
                     assert!(!told.contains("Claude Code does not read"), "{told}");
                     assert!(run(&dir, "setup claude --check").contains("current"));
@@ -707,7 +654,10 @@ fn an_agents_md_beside_a_claude_md_of_ours_is_reported() {
                     assert!(run(&dir, "setup claude").contains("deleted CLAUDE.md"));
                     assert!(!run(&dir, "setup codex").contains("CLAUDE.md"));
                 }
-                order.iter().chain(&["zed"]).for_each(|recipe| drop(run(&dir, &format!("setup {recipe} --remove"))));
+                order
+                    .iter()
+                    .chain(&["agents-md"])
+                    .for_each(|recipe| drop(run(&dir, &format!("setup {recipe} --remove"))));
                 if is_moved {
                     assert_eq!(fs::read_to_string(&agents).unwrap().trim_end(), "# Mine");
                     fs::remove_file(&agents).unwrap();
@@ -776,54 +726,23 @@ fn sections_name_the_store_of_the_project() {
     run(&dir, "setup agents-md --check");
 }
 
-const PLUGINS: [&str; 5] = ["claude", "codex", "gemini", "cursor", "copilot"];
-
 fn json(dir: &TempDir, path: &str) -> serde_json::Value {
     let text = fs::read_to_string(dir.path().join(path)).unwrap();
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path}: {error}"))
 }
 
 #[test]
-fn a_plugin_is_written_into_a_folder_of_its_own_and_removed() {
-    for tool in PLUGINS {
-        let dir = project(&[]);
-        let before = tree(dir.path());
-        let plugin = format!("setup {tool} --plugin deep/plugin");
-        assert_eq!(answer(&dir, &format!("{plugin} --check")).code(), 1, "{tool}");
-        assert!(run(&dir, &format!("{plugin} --dry-run")).starts_with("created deep/plugin/"), "{tool}");
-        assert!(run(&dir, &format!("{plugin} --print")).contains("name: qipu\n"), "{tool}");
-        assert_eq!(tree(dir.path()), before, "{tool}: nothing is written");
-        let told = run(&dir, &plugin);
-        assert!(told.starts_with(&format!("{tool}: installed (deep/plugin/): ")), "{told}");
-        let mut listed: Vec<&str> = told.lines().filter_map(|line| line.strip_prefix("created ")).collect();
-        assert_eq!(listed.len() + 1, told.lines().count(), "{told}");
-        listed.sort_unstable();
-        let written = tree(dir.path());
-        let files: Vec<&str> =
-            written.iter().filter(|(_, text)| text.is_some()).map(|(path, _)| path.as_str()).collect();
-        assert_eq!(listed, files, "{tool}: the list is exact");
-        assert!(run(&dir, &format!("{plugin} --check")).starts_with(&format!("{tool}: current")));
-        assert!(run(&dir, &plugin).starts_with(&format!("{tool}: current")));
-        assert_eq!(tree(dir.path()), written, "{tool}: twice is once");
-        assert!(run(&dir, &format!("{plugin} --remove")).contains(": removed ("));
-        assert_eq!(fs::read_dir(dir.path().join("deep/plugin")).unwrap().count(), 0, "{tool}");
-        assert!(run(&dir, &format!("{plugin} --remove")).contains(": missing ("));
-    }
+fn tools_without_a_recipe_get_an_answer() {
     let dir = project(&[]);
-    let refused = answer(&dir, "setup zed --plugin x").error.unwrap();
-    assert_eq!(refused.message, "`zed` has no plugin");
-    let plugins = "plugins: claude, codex, gemini, cursor, copilot";
-    assert_eq!(refused.hint.unwrap(), plugins);
-    for words in ["setup claud --plugin x", "setup claud --check --plugin x"] {
-        let refused = answer(&dir, words).error.unwrap();
-        assert_eq!((refused.message.as_str(), refused.hint.as_deref()), ("unknown recipe `claud`", Some(plugins)));
+    for tool in ["aider", "cline", "junie", "opencode", "windsurf", "zed"] {
+        let refused = answer(&dir, &format!("setup {tool}")).error.unwrap();
+        assert_eq!(
+            refused.to_text(false),
+            format!("qipu: {tool} reads AGENTS.md\nhint: `qipu setup agents-md` writes it\n")
+        );
     }
+    run(&dir, "setup agents-md");
     assert!(answer(&dir, "setup claud").error.unwrap().hint.unwrap().starts_with("recipes: agents-md, claude, "));
-    for words in
-        ["setup --plugin x", "setup --remove --plugin x", "setup --all-detected --plugin x", "setup --list --plugin x"]
-    {
-        assert_eq!(answer(&dir, words).code(), 2, "{words}");
-    }
 }
 
 /// A repository may bring the link.
@@ -833,8 +752,6 @@ fn no_answer_is_written_through_a_link_out_of_the_project() {
     fs::create_dir(outside.path().join("own")).unwrap();
     symlink(outside.path(), dir.path().join("out")).unwrap();
     for words in [
-        "setup claude --plugin out",
-        "setup claude --plugin out/new",
         "man --dir out",
         "man --dir out/man1",
         "export page out/page.html",
@@ -853,150 +770,8 @@ fn no_answer_is_written_through_a_link_out_of_the_project() {
     symlink("docs", dir.path().join("in")).unwrap();
     run(&dir, "man --dir in/man1");
     assert!(dir.path().join("docs/man1/qipu.1").exists());
-    run(&dir, &format!("setup claude --plugin {}/own", outside.path().display()));
-    assert!(outside.path().join("own/.mcp.json").exists());
-}
-
-#[test]
-fn a_folder_of_others_and_edits_by_hand_are_kept() {
-    for (path, shown) in [("README.md", "README.md"), ("skills/other/SKILL.md", "skills/other"), (".git/HEAD", ".git")]
-    {
-        let dir = project(&[(&format!("p/{path}"), "mine")]);
-        let before = tree(dir.path());
-        for words in ["setup claude --plugin p", "setup claude --plugin p --dry-run"] {
-            let refused = answer(&dir, words).error.unwrap();
-            assert_eq!(refused.message, format!("p/{shown} is in the way: it is no part of the plugin"));
-            assert!(refused.hint.unwrap().contains("--force"));
-        }
-        assert_eq!(tree(dir.path()), before);
-        run(&dir, "setup claude --plugin p --force");
-        assert!(run(&dir, "setup claude --plugin p --check").contains("current"));
-        assert!(run(&dir, "setup claude --plugin p").contains("current"), "nothing is to be written");
-        run(&dir, "setup claude --plugin p --remove");
-        assert_eq!(tree(dir.path()), before);
-    }
-    let dir = project(&[]);
-    run(&dir, "setup claude --plugin p");
-    let written = tree(dir.path());
-    let file = dir.path().join("p/commands/ask.md");
-    fs::write(&file, "mine").unwrap();
-    let check = answer(&dir, "setup claude --plugin p --check");
-    assert!(check.stdout.starts_with("claude: edited (p/)"), "{}", check.stdout);
-    assert_eq!(check.error.unwrap().hint.unwrap(), "`qipu setup claude --plugin p/ --force` writes it");
-    for words in ["", " --remove", " --dry-run"] {
-        let refused = answer(&dir, &format!("setup claude --plugin p{words}")).error.unwrap();
-        assert!(refused.message.contains("p/commands/ask.md is not what"), "{}", refused.message);
-    }
-    assert_eq!(fs::read_to_string(&file).unwrap(), "mine");
-    // In a plugin of another version, it is a file of that version.
-    let manifest = dir.path().join("p/.claude-plugin/plugin.json");
-    let text = fs::read_to_string(&manifest).unwrap();
-    fs::write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.1")).unwrap();
-    let check = answer(&dir, "setup claude --plugin p --check").error.unwrap();
-    assert!(check.message.ends_with("is stale: another version of qipu wrote what is there"), "{}", check.message);
-    assert!(run(&dir, "setup claude --plugin p").starts_with("claude: updated"));
-    assert_eq!(tree(dir.path()), written);
-    fs::write(&file, "mine").unwrap();
-    run(&dir, "setup claude --plugin p --force");
-    assert_eq!(tree(dir.path()), written);
-    // Other files may be added beside it: those of its owner, who publishes it.
-    fs::create_dir(dir.path().join("p/.git")).unwrap();
-    fs::write(dir.path().join("p/README.md"), "mine").unwrap();
-    let written = tree(dir.path());
-    fs::write(&manifest, text.replace(env!("CARGO_PKG_VERSION"), "0.0.1")).unwrap();
-    fs::write(&file, "former").unwrap();
-    assert!(run(&dir, "setup claude --plugin p --dry-run").contains("changed p/commands/ask.md"));
-    assert!(run(&dir, "setup claude --plugin p").starts_with("claude: updated"));
-    assert_eq!(tree(dir.path()), written);
-    fs::remove_file(&file).unwrap();
-    assert!(run(&dir, "setup claude --plugin p").contains("\ncreated p/commands/ask.md\n"));
-    fs::write(&file, "mine").unwrap();
-    let refused = answer(&dir, "setup claude --plugin p").error.unwrap();
-    assert!(refused.message.contains("p/commands/ask.md is not what"), "{}", refused.message);
-    // The plugin of another tool, or of another author, is in the way.
-    assert!(answer(&dir, "setup copilot --plugin p").error.unwrap().message.contains("in the way"));
-    fs::write(&manifest, text.replace("\"qipu\"", "\"other\"")).unwrap();
-    assert!(answer(&dir, "setup claude --plugin p").error.unwrap().message.contains("in the way"));
-    fs::write(&manifest, &text).unwrap();
-    run(&dir, "setup claude --plugin p --force");
-    assert_eq!(tree(dir.path()), written);
-    // Git may have written other line ends.
-    let crlf = fs::read_to_string(&file).unwrap().replace('\n', "\r\n");
-    fs::write(&file, &crlf).unwrap();
-    assert!(run(&dir, "setup claude --plugin p").contains("current"));
-    assert_eq!(fs::read_to_string(&file).unwrap(), crlf);
-    // A link that came with the folder is not followed out of it.
-    fs::remove_file(&file).unwrap();
-    symlink(dir.path().join("outside.md"), &file).unwrap();
-    fs::write(dir.path().join("outside.md"), "mine").unwrap();
-    assert_eq!(answer(&dir, "setup claude --plugin p --force").code(), 1);
-    assert_eq!(fs::read_to_string(dir.path().join("outside.md")).unwrap(), "mine");
-}
-
-/// The command in a hint can be copied into a shell.
-#[test]
-fn the_folder_of_a_plugin_is_quoted_in_hints() {
-    for (folder, word) in [("a b", "'a b/'"), ("it's", "'it'\\''s/'"), ("deep/p-1", "deep/p-1/"), ("$x", "'$x/'")] {
-        let dir = project(&[]);
-        let check = call(dir.path().to_str().unwrap(), &["setup", "claude", "--check", "--plugin", folder]);
-        let hint = check.error.unwrap().hint.unwrap();
-        assert_eq!(hint, format!("`qipu setup claude --plugin {word}` writes it"));
-    }
-}
-
-/// The rules of each tool's documentation for the manifest, and where it finds the other parts.
-#[test]
-fn plugins_have_the_form_that_each_tool_documents() {
-    for (tool, manifest, hooks, servers, commands) in [
-        ("claude", ".claude-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", "commands"),
-        ("codex", ".codex-plugin/plugin.json", "hooks/hooks.json", ".mcp.json", ""),
-        ("gemini", "gemini-extension.json", "hooks/hooks.json", "gemini-extension.json", "commands/qipu"),
-        ("cursor", ".cursor-plugin/plugin.json", "hooks/hooks.json", "mcp.json", "commands"),
-        ("copilot", "plugin.json", "hooks.json", ".mcp.json", "commands"),
-    ] {
-        let dir = project(&[]);
-        run(&dir, &format!("setup {tool} --plugin plugin"));
-        let plugin = |path: &str| json(&dir, &format!("plugin/{path}"));
-        let settings = plugin(manifest);
-        let name = settings["name"].as_str().unwrap();
-        // Kebab case, without a prefix that Claude Code reserves.
-        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
-        assert!(!["claude-", "anthropic-", "anthropics-", "cc-plugin-"].iter().any(|prefix| name.starts_with(prefix)));
-        assert_eq!(settings["version"], env!("CARGO_PKG_VERSION"));
-        assert!(settings["description"].as_str().is_some_and(|text| !text.is_empty()));
-        for (_, path) in settings.as_object().unwrap().iter().filter(|(key, _)| *key == "skills" || *key == "commands")
-        {
-            assert!(dir.path().join("plugin").join(path.as_str().unwrap()).is_dir(), "{tool}: {path}");
-        }
-        let servers = plugin(servers);
-        let servers = if tool == "codex" { &servers } else { &servers["mcpServers"] };
-        assert_eq!(servers["qipu"], serde_json::json!({"command": "qipu", "args": ["mcp"]}), "{tool}");
-        // The hooks are those of the recipe.
-        run(&dir, &format!("setup {tool}"));
-        let of_recipe = match tool {
-            "claude" | "gemini" => format!(".{tool}/settings.json"),
-            "copilot" => ".github/hooks/qipu.json".to_owned(),
-            _ => format!(".{tool}/hooks.json"),
-        };
-        assert_eq!(plugin(hooks), json(&dir, &of_recipe), "{tool}");
-        let skill = fs::read_to_string(dir.path().join("plugin/skills/qipu/SKILL.md")).unwrap();
-        expect_skill(&skill, "qipu");
-        if commands.is_empty() {
-            continue;
-        }
-        let files: Vec<_> =
-            fs::read_dir(dir.path().join("plugin").join(commands)).unwrap().map(|file| file.unwrap().path()).collect();
-        assert_eq!(files.len(), 3, "{tool}");
-        for file in files {
-            let text = fs::read_to_string(&file).unwrap();
-            if tool == "gemini" {
-                let command: toml::Table = text.parse().unwrap();
-                assert!(command["prompt"].as_str().unwrap().contains("qipu ask") && command["description"].is_str());
-            } else {
-                assert!(text.starts_with("---\ndescription: ") && text.contains("\n---\n"), "{}", file.display());
-            }
-        }
-    }
+    run(&dir, &format!("man --dir {}/own", outside.path().display()));
+    assert!(outside.path().join("own/qipu.1").exists());
 }
 
 /// Checks a skill by the rules of <https://agentskills.io/specification>.

@@ -1,7 +1,5 @@
 //! The arguments of `qipu setup`.
 
-use std::path::PathBuf;
-
 use clap::Args;
 
 use super::globals::Invocation;
@@ -13,9 +11,6 @@ pub(super) struct SetupArgs {
     /// What to set up; without it, the recipes are listed
     #[arg(value_name = "RECIPE")]
     recipe: Option<String>,
-    /// List the recipes and their state in this project
-    #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove", "plugin"])]
-    list: bool,
     /// Print the text without writing it
     #[arg(long, conflicts_with_all = ["check", "remove"])]
     print: bool,
@@ -26,14 +21,10 @@ pub(super) struct SetupArgs {
     #[arg(long)]
     remove: bool,
     /// Set up every recipe that fits this project
-    #[arg(long, conflicts_with_all = ["recipe", "list", "print", "check", "remove", "plugin"])]
+    #[arg(long, conflicts_with_all = ["recipe", "print", "check", "remove"])]
     all_detected: bool,
-    /// Write a plugin for the tool into this folder, instead of files of the project; with the other flags, print, check or
-    /// remove that plugin
-    #[arg(long, value_name = "DIR", value_hint = clap::ValueHint::DirPath, requires = "recipe")]
-    plugin: Option<PathBuf>,
     /// Overwrite or remove what was edited by hand
-    #[arg(long, conflicts_with_all = ["list", "print", "check"])]
+    #[arg(long, conflicts_with_all = ["print", "check"])]
     force: bool,
 }
 
@@ -47,9 +38,9 @@ impl SetupArgs {
             (None, false, false, false) if self.all_detected => SetupAction::Install(None),
             (None, false, false, true) => SetupAction::Remove(None),
             (None, false, false, false) if !self.force => SetupAction::List,
-            (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup --list` lists the recipes")),
+            (None, ..) => return Err(Error::usage("no recipe given").hint("`qipu setup` lists the recipes")),
         };
         let Invocation { names_store: is_at_store, is_dry_run, .. } = *invocation;
-        Ok(SetupRequest { action, is_at_store, plugin: self.plugin, is_forced: self.force, is_dry_run })
+        Ok(SetupRequest { action, is_at_store, is_forced: self.force, is_dry_run })
     }
 }

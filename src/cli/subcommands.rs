@@ -189,7 +189,6 @@ pub(super) enum Subcommands {
         "qipu setup --all-detected",
         "qipu setup claude",
         "qipu setup mcp",
-        "qipu setup claude --plugin claude-plugin",
         "qipu setup agents-md --print",
     ))]
     Setup(setup::SetupArgs),

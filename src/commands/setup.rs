@@ -3,26 +3,21 @@
 use std::path::Path;
 
 use crate::error::{Error, ErrorKind};
-use crate::escape::shell_word;
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
 use crate::setup::{
-    self, FileChange, PLUGINS, Project, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER, attributes_without_driver,
+    self, FileChange, Project, READERS_OF_AGENTS_MD, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER,
+    attributes_without_driver,
 };
-use crate::store::{Location, expect_inside};
+use crate::store::Location;
 
 /// Lists, prints, installs, checks or removes recipes in the project.
 pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let project = match &request.plugin {
-        Some(folder) => {
-            expect_inside(&location.files, current_dir, folder)?;
-            Project::of_plugin(location, current_dir, folder, request.is_forced)
-        }
-        None if request.is_at_store => Project::of_store(location, current_dir, request.is_forced)?,
-        None => Project::find(location, current_dir, request.is_forced),
+    let project = if request.is_at_store {
+        Project::of_store(location, current_dir, request.is_forced)?
+    } else {
+        Project::find(location, current_dir, request.is_forced)
     };
-    let is_plugin = request.plugin.is_some();
-    let find_recipe = |name: &str| find_recipe(name, is_plugin);
     // Recipes may share a file, so only one command at a time writes.
     let is_writing = request.action.changes_files();
     let is_locked = is_writing && !request.is_dry_run;
@@ -37,9 +32,6 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
                 None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
             };
             recipes.sort_by_key(|recipe| recipe.depends_on_others());
-            if is_plugin && !request.is_forced {
-                expect_own_folder(&recipes, &project)?;
-            }
             if request.is_dry_run {
                 return preview(&recipes, &project, false);
             }
@@ -47,11 +39,9 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT.into()));
             }
-            if !is_plugin {
-                let ignored = ignored_remark(&report, &project).map(|remark| Entry::About(remark.into()));
-                report.entries.extend(ignored);
-                report.entries.extend(remarks(&recipes, &project)?);
-            }
+            let ignored = ignored_remark(&report, &project).map(|remark| Entry::About(remark.into()));
+            report.entries.extend(ignored);
+            report.entries.extend(remarks(&recipes, &project)?);
             Ok(report)
         }
         SetupAction::Remove(Some(name)) if !request.is_dry_run => remove(&[find_recipe(name)?], &project),
@@ -75,7 +65,7 @@ const NO_STORE: &str = "There is no store yet: `qipu init` creates one.";
 /// Returns the remarks on a project in which recipes were installed.
 fn remarks(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Vec<Entry>, Error> {
     let mut remarks = Vec::new();
-    if find_recipe("claude", false)?.is_misplaced(project)? {
+    if find_recipe("claude")?.is_misplaced(project)? {
         remarks.push(MISPLACED);
     }
     for recipe in recipes {
@@ -99,33 +89,23 @@ fn ignored_remark(report: &Report, project: &Project<'_>) -> Option<String> {
     (!ignored.is_empty()).then(remark)
 }
 
-/// Finds a recipe, or the plugin for it, by name; the hint of the error lists all names.
-fn find_recipe(name: &str, is_plugin: bool) -> Result<&'static Recipe, Error> {
-    let (known, kind) = if is_plugin { (&PLUGINS[..], "plugins") } else { (&RECIPES[..], "recipes") };
-    known.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
-        let names: Vec<_> = known.iter().map(|recipe| recipe.name).collect();
-        let is_recipe = RECIPES.iter().any(|recipe| recipe.name == name);
-        let message = if is_recipe { format!("`{name}` has no plugin") } else { format!("unknown recipe `{name}`") };
-        Error::usage(message).hint(format!("{kind}: {}", names.join(", ")))
-    })
-}
-
-/// Fails if plugins that are not current would be written beside files that are no part of them.
-fn expect_own_folder(plugins: &[&'static Recipe], project: &Project<'_>) -> Result<(), Error> {
-    for plugin in plugins {
-        if plugin.state(project)? != RecipeState::Current {
-            plugin.expect_own_folder(project)?;
+/// Finds a recipe by name; the hint of the error says what to do for a tool without one, else lists all names.
+fn find_recipe(name: &str) -> Result<&'static Recipe, Error> {
+    RECIPES.iter().find(|recipe| recipe.name == name).ok_or_else(|| {
+        if READERS_OF_AGENTS_MD.contains(&name) {
+            return Error::usage(format!("{name} reads AGENTS.md")).hint("`qipu setup agents-md` writes it");
         }
-    }
-    Ok(())
+        let names: Vec<_> = RECIPES.iter().map(|recipe| recipe.name).collect();
+        Error::usage(format!("unknown recipe `{name}`")).hint(format!("recipes: {}", names.join(", ")))
+    })
 }
 
 /// Reports each recipe, its state, and whether it fits the project.
 fn list(project: &Project<'_>) -> Result<Report, Error> {
     let entry = |recipe: &'static Recipe| {
         let entry = recipe_entry(recipe, project, recipe.state(project)?.name());
-        let path = if project.shown("").is_empty() { recipe.flawed_path(project)? } else { entry.path };
-        Ok(Entry::Recipe(RecipeEntry { fits: Some(recipe.is_applicable(project)), path, ..entry }))
+        let (fits, path) = (Some(recipe.is_applicable(project)), recipe.flawed_path(project)?);
+        Ok(Entry::Recipe(RecipeEntry { fits, path, ..entry }))
     };
     let mut report = report(RECIPES.iter().map(entry).collect::<Result<_, Error>>()?);
     report.entries.extend(attributes_without_driver(project).map(|_| Entry::About(UNREGISTERED_DRIVER.into())));
@@ -161,9 +141,7 @@ fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error
     }
     if let Some(message) = recipe.flaw(project)? {
         let force = if state == RecipeState::Edited { " --force" } else { "" };
-        let folder = project.shown("");
-        let plugin = if folder.is_empty() { folder } else { format!(" --plugin {}", shell_word(&folder)) };
-        let hint = format!("`qipu setup {}{plugin}{force}` writes it", recipe.name);
+        let hint = format!("`qipu setup {}{force}` writes it", recipe.name);
         report.verdict = Some(Error::new(ErrorKind::Check, message).hint(hint));
     }
     Ok(report)
@@ -213,9 +191,7 @@ fn change_entry(change: FileChange) -> Entry {
 }
 
 fn recipe_entry(recipe: &'static Recipe, project: &Project<'_>, state: &'static str) -> RecipeEntry {
-    let folder = project.shown("");
-    let path = if folder.is_empty() { recipe.path(project) } else { folder };
-    RecipeEntry { name: recipe.name, about: recipe.about, path, state, fits: None }
+    RecipeEntry { name: recipe.name, about: recipe.about, path: recipe.path(project), state, fits: None }
 }
 
 fn report(entries: Vec<Entry>) -> Report {

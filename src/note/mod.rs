@@ -82,7 +82,7 @@ pub use tasks::TaskItem;
 pub use timestamp::Timestamp;
 pub(crate) use title::MARKDOWN_ENDINGS;
 pub use value::Value;
-pub(crate) use yaml::{Yaml, YamlNode as YamlKind, parse as parse_yaml, parse_long as parse_long_yaml};
+pub(crate) use yaml::{YamlNode as YamlKind, parse_long as parse_long_yaml};
 pub(crate) use yaml_emitter::{quoted as yaml_quoted, scalar as yaml_scalar};
 
 use crate::escape::{is_invisible, kept_chars};

@@ -4,28 +4,24 @@
 //! removing a recipe restores every byte.
 
 mod claude_md;
-mod file_step;
 mod git_config;
 mod hook_step;
 mod json_item;
 mod managed_section;
-mod plugins;
 mod project;
 mod recipes;
 mod section_step;
 mod server_entry;
 mod server_step;
 mod step;
-mod yaml_item;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::store::files;
-pub use plugins::PLUGINS;
 pub use project::Project;
-pub use recipes::RECIPES;
+pub use recipes::{READERS_OF_AGENTS_MD, RECIPES};
 use step::{RecipeStep, StepPlan};
 
 /// A recipe: steps that are installed and removed together.
@@ -88,9 +84,9 @@ pub fn target_folders(project: &Project<'_>) -> BTreeSet<PathBuf> {
     folders.chain([root.clone()]).filter(|folder| folder.starts_with(&root)).collect()
 }
 
-/// Returns the paths of the files that a recipe or plugin writes, or those of all, without git's settings.
+/// Returns the paths of the files that a recipe writes, or those of all, without git's settings.
 pub fn target_paths(project: &Project<'_>, name: Option<&str>) -> Vec<String> {
-    let recipes = RECIPES.iter().chain(&PLUGINS).filter(|recipe| name.is_none_or(|name| recipe.name == name));
+    let recipes = RECIPES.iter().filter(|recipe| name.is_none_or(|name| recipe.name == name));
     let steps = recipes.flat_map(|recipe| recipe.steps);
     steps.filter(|step| !matches!(step, RecipeStep::GitConfig(_))).map(|step| step.path(project)).collect()
 }
@@ -245,30 +241,6 @@ impl Recipe {
         Ok(changes)
     }
 
-    /// Fails if the folder of a new plugin contains anything that is no part of it. Beside a plugin of qipu, of any version,
-    /// other files may have been added.
-    ///
-    /// # Errors
-    /// In that case, or if a folder can't be read.
-    pub fn expect_own_folder(&self, project: &Project<'_>) -> Result<(), Error> {
-        if self.is_in_own_plugin(project)? {
-            return Ok(());
-        }
-        let paths: Vec<String> = self.steps.iter().map(|step| step.path(project)).collect();
-        let Some(other) = files::find_other(&project.root, &paths)? else { return Ok(()) };
-        let message = format!("{} is in the way: it is no part of the plugin", project.shown(&other));
-        Err(Error::failure(message).hint("name an empty folder, or use --force to write the plugin beside it"))
-    }
-
-    /// Tells whether the manifest in the folder of a plugin is that of a plugin of qipu.
-    fn is_in_own_plugin(&self, project: &Project<'_>) -> Result<bool, Error> {
-        let file = self.steps.iter().find_map(|step| match step {
-            RecipeStep::File(file) => Some(file),
-            _ => None,
-        });
-        Ok(file.map_or(Ok(None), |file| file.plugin_version(project))?.is_some())
-    }
-
     /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.
     pub fn depends_on_others(&self) -> bool {
         let depends = |step: &RecipeStep| matches!(step, RecipeStep::Section(section) if section.alternative.is_some());
@@ -350,7 +322,6 @@ mod tests {
             ("agents-md", ("AGENTS.md", "# Mine\n", "# saved\n")),
             ("agents-md", ("AGENTS.md", "", "# saved\n")),
             ("claude", (".claude/settings.json", "{}\n", "{\"saved\": 1}\n")),
-            ("aider", (".aider.conf.yml", "read: A.md\n", "saved: B.md\n")),
             ("mcp", (".mcp.json", "", "{\"saved\": 1}\n")),
         ] {
             let recipe = RECIPES.iter().find(|recipe| recipe.name == name).unwrap();

@@ -22,15 +22,13 @@ pub struct Project<'a> {
     current_dir: &'a Path,
     /// Whether edits by hand may be overwritten.
     pub(super) is_forced: bool,
-    /// The path before those of files in answers: that of a plugin's folder.
-    shown_folder: String,
 }
 
 impl<'a> Project<'a> {
     /// Returns the project around the current directory.
     pub fn find(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Self {
         let root = project_root(&location.files, current_dir);
-        Self { root, location, current_dir, is_forced, shown_folder: String::new() }
+        Self { root, location, current_dir, is_forced }
     }
 
     /// Finds the project of the store that a call names.
@@ -40,18 +38,7 @@ impl<'a> Project<'a> {
     pub fn of_store(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Result<Self, Error> {
         let store = find_root(location, current_dir)?;
         let root = project_root(&location.files, store.parent().unwrap_or(&store));
-        Ok(Self { root, location, current_dir, is_forced, shown_folder: String::new() })
-    }
-
-    /// Returns a folder as the project that a plugin is written into.
-    pub fn of_plugin(location: &'a Location, current_dir: &'a Path, folder: &Path, is_forced: bool) -> Self {
-        let shown = folder.join("").to_string_lossy().into_owned();
-        Self { root: current_dir.join(folder), location, current_dir, is_forced, shown_folder: shown }
-    }
-
-    /// Returns a path of a file, or that of the folder for an empty one, as answers show it.
-    pub fn shown(&self, path: &str) -> String {
-        format!("{}{path}", self.shown_folder)
+        Ok(Self { root, location, current_dir, is_forced })
     }
 
     /// Tells whether there is a store.

@@ -9,43 +9,42 @@ use super::section_step::{Alternative, BaseFolder, SECTION, SectionStep};
 use super::server_entry::server_item;
 use super::server_step::{SERVER, ServerStep};
 use super::step::RecipeStep;
-use super::yaml_item::ListItem;
 
 /// The instructions for agents.
 const TEXT: &str = include_str!("agents-md.md");
 
 /// A skill; its head tells agents when to use it.
-pub(super) const SKILL_HEAD: &str = include_str!("skill-head.md");
-pub(super) const SKILL: &str = include_str!("skill.md");
+const SKILL_HEAD: &str = include_str!("skill-head.md");
+const SKILL: &str = include_str!("skill.md");
 
 /// The hooks of each tool, each with a time limit: qipu answers before, or not at all. Events at which the tool ignores context have none, except for the ones before a compaction,
 /// after which qipu repeats what it added before.
-pub(super) const CLAUDE_HOOKS: HookStep = HookStep {
+const CLAUDE_HOOKS: HookStep = HookStep {
     path: ".claude/settings.json",
     template: include_str!("hooks/claude.json"),
     marker_paths: &[CLAUDE_MD, AGENTS_MD],
     user: "claude",
 };
 /// Codex asks its user to trust each hook again when its definition changes: keep these as they are.
-pub(super) const CODEX_HOOKS: HookStep = HookStep {
+const CODEX_HOOKS: HookStep = HookStep {
     path: ".codex/hooks.json",
     template: include_str!("hooks/codex.json"),
     marker_paths: &[".agents/skills/qipu/SKILL.md"],
     user: "codex",
 };
-pub(super) const GEMINI_HOOKS: HookStep = HookStep {
+const GEMINI_HOOKS: HookStep = HookStep {
     path: ".gemini/settings.json",
     template: include_str!("hooks/gemini.json"),
     marker_paths: &["GEMINI.md"],
     user: "gemini",
 };
-pub(super) const CURSOR_HOOKS: HookStep = HookStep {
+const CURSOR_HOOKS: HookStep = HookStep {
     path: ".cursor/hooks.json",
     template: include_str!("hooks/cursor.json"),
     marker_paths: &[".cursor/rules/qipu.mdc"],
     user: "cursor",
 };
-pub(super) const COPILOT_HOOKS: HookStep = HookStep {
+const COPILOT_HOOKS: HookStep = HookStep {
     path: ".github/hooks/qipu.json",
     template: include_str!("hooks/copilot.json"),
     marker_paths: &[".github/copilot-instructions.md"],
@@ -60,8 +59,11 @@ const DRIVER: &str = "command -v qipu >/dev/null 2>&1 && { qipu merge-driver --m
                       test $code -gt 1 || exit $code; }; \
                       git merge-file --marker-size=%L -L ours -L base -L theirs %A %O %B";
 
+/// Agent tools that read AGENTS.md and need no recipe of their own.
+pub const READERS_OF_AGENTS_MD: [&str; 6] = ["aider", "cline", "junie", "opencode", "windsurf", "zed"];
+
 /// Every recipe, in the order in which they are listed.
-pub static RECIPES: [Recipe; 14] = [
+pub static RECIPES: [Recipe; 8] = [
     Recipe {
         name: "agents-md",
         about: "tells every agent that reads AGENTS.md how to use qipu",
@@ -136,51 +138,6 @@ pub static RECIPES: [Recipe; 14] = [
         signs: &[".github/copilot-instructions.md", ".github/instructions"],
     },
     Recipe {
-        name: "windsurf",
-        about: "gives Windsurf a rule on how to use qipu",
-        steps: &[rule("windsurf", ".windsurf/rules/qipu.md", "---\ntrigger: always_on\n---\n")],
-        signs: &[".windsurf", ".windsurfrules"],
-    },
-    Recipe {
-        name: "opencode",
-        about: "tells opencode how to use qipu",
-        steps: &[shared_section("opencode")],
-        signs: &["opencode.json", "opencode.jsonc", ".opencode"],
-    },
-    Recipe {
-        name: "aider",
-        about: "lets aider read AGENTS.md, which explains how to use qipu",
-        steps: &[
-            shared_section("aider"),
-            RecipeStep::Section(SectionStep {
-                path: ".aider.conf.yml",
-                style: &HASH,
-                text: "read: [AGENTS.md]\n",
-                item: Some(ListItem { key: "read", value: "AGENTS.md" }),
-                ..SECTION
-            }),
-        ],
-        signs: &[".aider.conf.yml"],
-    },
-    Recipe {
-        name: "zed",
-        about: "tells Zed's agent how to use qipu",
-        steps: &[shared_section("zed")],
-        signs: &[".zed"],
-    },
-    Recipe {
-        name: "junie",
-        about: "tells Junie how to use qipu",
-        steps: &[rule("junie", ".junie/guidelines.md", "")],
-        signs: &[".junie"],
-    },
-    Recipe {
-        name: "cline",
-        about: "gives Cline a rule on how to use qipu",
-        steps: &[rule("cline", ".clinerules/qipu.md", "")],
-        signs: &[".clinerules"],
-    },
-    Recipe {
         name: "mcp",
         about: "lets agent tools call qipu as an MCP server",
         steps: &[
@@ -251,10 +208,6 @@ const fn claude_section(path: &'static str, other: &'static str) -> RecipeStep {
 /// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.
 const fn shared_section(user: &'static str) -> RecipeStep {
     RecipeStep::Section(SectionStep { path: "AGENTS.md", text: TEXT, user, ..SECTION })
-}
-
-const fn rule(user: &'static str, path: &'static str, head: &'static str) -> RecipeStep {
-    RecipeStep::Section(SectionStep { path, text: TEXT, head, user, ..SECTION })
 }
 
 const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookStep>) -> RecipeStep {

@@ -1,13 +1,12 @@
-//! A managed section in a file of the user's, or an item in a YAML list that the user sets in that file.
+//! A managed section in a file of the user's.
 
 use std::path::PathBuf;
 
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 
 use super::hook_step::HookStep;
 use super::managed_section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
 use super::project::{Project, TextChange, edited, resolve_inside};
-use super::yaml_item::ListItem;
 use super::{RecipeState, folders_to_make};
 use crate::error::{Error, ErrorKind};
 use crate::store::files;
@@ -27,8 +26,6 @@ pub(super) struct SectionStep {
     pub(super) head: &'static str,
     /// The recipe's name, if several recipes can share the section: the file may be a link to that of another tool.
     pub(super) user: &'static str,
-    /// The content of the section as a list item, which is inserted into a list that the user sets already.
-    pub(super) item: Option<ListItem>,
     /// The hooks of the same recipe, whose prior state is stored in the marker.
     pub(super) hook: Option<&'static HookStep>,
     /// Where the section is instead, if the tool reads one of two files.
@@ -67,7 +64,6 @@ pub(super) const SECTION: SectionStep = SectionStep {
     text: "",
     head: "",
     user: "",
-    item: None,
     hook: None,
     alternative: None,
 };
@@ -104,10 +100,7 @@ impl SectionStep {
     fn state_here(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
         let Some(text) = self.read(project)? else { return Ok(RecipeState::Missing) };
         let section = self.find(&text)?;
-        // Checked even if there is a section: the file must be one in which its lines have an effect.
-        let has_item = self.has_item(&text)?;
         Ok(match section {
-            None if has_item == Some(true) => RecipeState::Current,
             None => RecipeState::Missing,
             Some(section) if !self.is_used(&section.marker) => RecipeState::Missing,
             Some(section) if section.has_text(&self.text(project)) => RecipeState::Current,
@@ -144,7 +137,7 @@ impl SectionStep {
     /// Tells whether the alternative contains a section that this recipe uses.
     fn is_in_alternative(&self, project: &Project<'_>) -> Result<bool, Error> {
         let Some(Alternative { path, .. }) = self.alternative else { return Ok(false) };
-        let other = Self { path, alternative: None, item: None, hook: None, ..*self };
+        let other = Self { path, alternative: None, hook: None, ..*self };
         Ok(other.state_here(project)? != RecipeState::Missing)
     }
 
@@ -178,25 +171,16 @@ impl SectionStep {
         let old = if is_removal { self.read(project)? } else { files::read_if_there(&self.file(project)?)? };
         let section = old.as_deref().map(|old| self.find(old)).transpose()?.flatten();
         let new = match (section, is_removal) {
-            (Some(section), false) => {
-                let new = self.updated(&section, project)?;
-                if self.item.is_some() && self.has_item(&new)? != Some(true) {
-                    return Err(self.not_edited(&anyhow!("the key can't be set where the qipu section is")));
-                }
-                Some(new)
-            }
+            (Some(section), false) => Some(self.updated(&section, project)?),
             (None, false) => Some(self.inserted(old.as_deref(), project)?),
             (Some(section), true) => self.removed(&section, old.as_deref(), project)?,
-            (None, true) => self.without_item(old.as_deref())?,
+            (None, true) => old.clone(),
         };
         Ok((old, new))
     }
 
-    /// Returns the text with a new section at its end, or with the item in the list that the user sets.
+    /// Returns the text with a new section at its end.
     fn inserted(&self, old: Option<&str>, project: &Project<'_>) -> Result<String, Error> {
-        if let Some(new) = old.map(|text| self.with_item(text)).transpose()?.flatten() {
-            return Ok(new);
-        }
         let users = Some(self.user).filter(|user| !user.is_empty()).map(str::to_owned).into_iter().collect();
         let folders = folders_to_make(project, &self.file(project)?, self.path)?;
         let marker = self.noted(OpeningMarker { users, folders, ..OpeningMarker::default() }, project)?;
@@ -253,38 +237,6 @@ impl SectionStep {
             return Err(edited(format!("the section in {}", self.path)));
         }
         Ok(section.removed(self.head))
-    }
-
-    /// Tells whether the item is in the list of its key; `None` if the file does not set the key.
-    fn has_item(&self, text: &str) -> Result<Option<bool>, Error> {
-        let is_in = self.item.map(|item| item.is_in(text)).transpose();
-        Ok(is_in.map_err(|error| self.not_edited(&error))?.flatten())
-    }
-
-    /// Returns the text with the item in the list that the user sets; `None` if a section can set the key.
-    fn with_item(&self, text: &str) -> Result<Option<String>, Error> {
-        let Some(item) = self.item else { return Ok(None) };
-        let new = match self.has_item(text)? {
-            // Tried out: nothing can be appended to a flow mapping, or behind a document end marker.
-            None if item.is_in(&format!("{text}\n{}", self.text)).is_ok_and(|is_in| is_in == Some(true)) => {
-                return Ok(None);
-            }
-            None => Err(anyhow!("no key can be added at its end")),
-            Some(true) => Ok(text.to_owned()),
-            Some(false) => item.with(text),
-        };
-        Ok(Some(new.map_err(|error| self.not_edited(&error))?))
-    }
-
-    /// Returns the text without the item if it is marked as ours.
-    fn without_item(&self, text: Option<&str>) -> Result<Option<String>, Error> {
-        let (Some(item), Some(text)) = (self.item, text) else { return Ok(text.map(str::to_owned)) };
-        Ok(Some(item.without(text).map_err(|error| self.not_edited(&error))?))
-    }
-
-    fn not_edited(&self, error: &anyhow::Error) -> Error {
-        Error::failure(format!("{} can't be used: {error:#}", self.path))
-            .hint(format!("it needs `{}`", self.text.trim()))
     }
 
     fn find<'t>(&self, text: &'t str) -> Result<Option<ManagedSection<'t>>> {

@@ -1,6 +1,5 @@
 //! The steps that recipes consist of: each can be inspected, installed, removed and previewed.
 
-use super::file_step::FileStep;
 use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
 use super::project::{Project, TextChange, action};
@@ -20,8 +19,6 @@ pub(super) enum RecipeStep {
     Server(ServerStep),
     /// Settings of the repository that contains the store.
     GitConfig(GitConfigStep),
-    /// A file of a plugin.
-    File(FileStep),
 }
 
 /// What a step changes, planned before any step of its recipe is written.
@@ -57,7 +54,7 @@ impl StepPlan {
             return is_changed.then(|| self.step.file_change("changed", Some(commands), project));
         }
         let (old, new) = (self.change.0.as_deref(), self.change.1.as_deref());
-        let diff = || diff(&project.shown(&self.step.path(project)), old, new);
+        let diff = || diff(&self.step.path(project), old, new);
         action(&self.change).map(|action| self.step.file_change(action, Some(diff()), project))
     }
 }
@@ -89,7 +86,6 @@ impl RecipeStep {
             Self::Hook(hook) => hook.state(project),
             Self::Server(server) => server.state(project),
             Self::GitConfig(config) => Ok(config.state(project)),
-            Self::File(file) => Ok(file.state(project)?),
         }
     }
 
@@ -100,7 +96,6 @@ impl RecipeStep {
             Self::Hook(hook) => hook.change(project, is_removal),
             Self::Server(server) => server.change(project, is_removal),
             Self::GitConfig(_) => Ok((None, None)),
-            Self::File(file) => file.change(project, is_removal),
         }
     }
 
@@ -114,7 +109,7 @@ impl RecipeStep {
     }
 
     fn file_change(&self, action: &'static str, diff: Option<String>, project: &Project<'_>) -> FileChange {
-        FileChange { path: project.shown(&self.path(project)), action, diff }
+        FileChange { path: self.path(project), action, diff }
     }
 
     /// Returns a clause on what the step writes, which its state completes.
@@ -124,7 +119,6 @@ impl RecipeStep {
             Self::Hook(hook) => format!("the hooks in {} are", hook.path),
             Self::Server(server) => format!("the server in {} is", server.path(project)),
             Self::GitConfig(_) => "the setting in the repository's git configuration is".to_owned(),
-            Self::File(file) => format!("{} is", project.shown(file.path)),
         }
     }
 
@@ -132,7 +126,7 @@ impl RecipeStep {
     pub(super) fn reason(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
         match self {
             Self::Section(section) => section.reason(project),
-            Self::Hook(_) | Self::File(_) => Ok(Some("another version of qipu wrote what is there")),
+            Self::Hook(_) => Ok(Some("another version of qipu wrote what is there")),
             _ => Ok(None),
         }
     }
@@ -147,7 +141,6 @@ impl RecipeStep {
             Self::Section(SectionStep { path, .. }) | Self::Hook(HookStep { path, .. }) => (*path).to_owned(),
             Self::Server(server) => server.path(project).to_owned(),
             Self::GitConfig(_) => ".git/config".to_owned(),
-            Self::File(file) => file.path.to_owned(),
         }
     }
 
@@ -158,7 +151,6 @@ impl RecipeStep {
             Self::Hook(hook) => hook.folders_made(project),
             Self::Server(server) => server.folders_made(project),
             Self::GitConfig(_) => Ok(0),
-            Self::File(file) => Ok(file.path.matches('/').count()),
         }
     }
 
@@ -169,7 +161,6 @@ impl RecipeStep {
             Self::Hook(hook) => hook.template.to_owned(),
             Self::Server(server) => server.text(),
             Self::GitConfig(config) => config.text(),
-            Self::File(file) => format!("// {}\n{}", file.path, file.text()),
         }
     }
 }

@@ -102,31 +102,6 @@ pub(in crate::store) fn make_folder(folder: &Path) -> Result<()> {
     missing.into_iter().try_for_each(|made| sync_folder(folder_of(made)))
 }
 
-/// Finds a file or folder below `folder` that is not one of the paths or on the way to one. Returns its path, relative to
-/// `folder`; the first by name if there are several.
-pub(crate) fn find_other(folder: &Path, paths: &[String]) -> Result<Option<String>> {
-    let failed = || format!("can't read {}", folder.display());
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        entries => entries.with_context(failed)?,
-    };
-    let mut names: Vec<_> = entries.map(|entry| entry.map(|entry| entry.file_name())).collect::<Result<_, _>>()?;
-    names.sort_unstable();
-    for name in names {
-        let (path, name) = (folder.join(&name), name.to_string_lossy().into_owned());
-        let below: Vec<String> =
-            paths.iter().filter_map(|path| Some(path.strip_prefix(&name)?.strip_prefix('/')?.to_owned())).collect();
-        if !below.is_empty() && path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir()) {
-            if let Some(other) = find_other(&path, &below)? {
-                return Ok(Some(format!("{name}/{other}")));
-            }
-        } else if !paths.contains(&name) {
-            return Ok(Some(name));
-        }
-    }
-    Ok(None)
-}
-
 /// Removes so many folders above a file that is gone, as long as they are empty.
 pub(crate) fn remove_empty_folders(path: &Path, count: usize) {
     for folder in path.ancestors().skip(1).take(count) {
