@@ -143,7 +143,7 @@ pub enum Command {
         /// The new value of `updated`, if the note was changed.
         now: String,
     },
-    /// Write notes and attachments into a pack or a bundle.
+    /// Write notes and attachments into a pack.
     Dump(DumpRequest),
     /// Load a pack into the store.
     Load(LoadRequest),
@@ -1042,22 +1042,10 @@ pub struct LoadRequest {
 pub struct DumpRequest {
     /// Which notes; `None` for the whole store.
     pub selection: Option<Selectors>,
-    /// The pack's file or the bundle's folder; `None` for standard output.
+    /// The pack's file; `None` for standard output.
     pub file: Option<PathBuf>,
-    /// What is written.
-    pub form: DumpForm,
     /// Whether it may contain secrets.
     pub is_secret_allowed: bool,
-}
-
-/// What `dump` writes.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum DumpForm {
-    /// A pack: one file for `qipu import`.
-    #[default]
-    Pack,
-    /// A bundle of Open Knowledge Format: a new or empty folder.
-    Okf,
 }
 
 /// A call of `export passages`. The doc comments of the fields are the help of the flags.
@@ -1101,7 +1089,7 @@ pub struct ImportRequest {
     /// The app.
     #[arg(skip = ImportFrom::Logseq)]
     pub from: ImportFrom,
-    /// The folder of the graph, vault or bundle
+    /// The folder of the graph or vault
     pub dir: PathBuf,
     /// The name of the folder in the imported notes (default: its own name)
     #[arg(long)]
@@ -1124,8 +1112,6 @@ pub enum ImportFrom {
     Logseq,
     /// Obsidian: a vault of notes.
     Obsidian,
-    /// Open Knowledge Format: a bundle of concepts.
-    Okf,
 }
 
 impl ImportFrom {
@@ -1134,7 +1120,6 @@ impl ImportFrom {
         match self {
             Self::Logseq => "logseq",
             Self::Obsidian => "obsidian",
-            Self::Okf => "okf",
         }
     }
 }

@@ -50,7 +50,7 @@ macro_rules! replays {
 }
 
 replays! {
-    arguments changes config dates disk edits eval filters frontmatter hooks ids import index lsp markdown mcp merge okf pack
+    arguments changes config dates disk edits eval filters frontmatter hooks ids import index lsp markdown mcp merge pack
     query records redo_log secrets setup stale store
 }
 

@@ -349,8 +349,7 @@ fn tools_wait_longer_than_a_hook_runs() {
         // The hooks are a document between others; the lines inside of it are indented.
         let printed = format!("\n{printed}");
         let starts = printed.match_indices("\n{\n").map(|(start, _)| &printed[start..]);
-        let documents =
-            starts.filter_map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next());
+        let documents = starts.filter_map(|text| serde_json::Deserializer::from_str(text).into_iter::<Value>().next());
         for document in documents.filter_map(Result::ok).filter(|document| document["hooks"].is_object()) {
             let mut timeouts = Vec::new();
             add_timeouts(&document, &mut timeouts);

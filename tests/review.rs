@@ -297,19 +297,6 @@ fn an_agent_can_not_lift_a_draft_with_files() {
         run(dir.path(), args);
         assert!(text_of(dir.path(), "draft").contains("status: stable"), "a person may");
     }
-    // A second import takes the status that a bundle has in the meantime.
-    let (dir, bundle) = (store(HOLD, &[]), temp_dir());
-    let concept = |status: &str| {
-        let text = format!("---\ntype: Concept\ntitle: Retries\nstatus: {status}\n---\n\nText of the concept.\n");
-        fs::write(bundle.path().join("retries.md"), text).unwrap();
-    };
-    let import = ["import", "okf", bundle.path().to_str().unwrap()];
-    concept("draft");
-    run_as(dir.path(), &import, &AGENT);
-    concept("stable");
-    let message = refusal(dir.path(), &import, &AGENT);
-    assert!(message.contains("is a draft, and an agent can't decide"), "{message}");
-    run(dir.path(), &import);
 }
 
 #[test]

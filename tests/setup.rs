@@ -758,7 +758,6 @@ fn no_answer_is_written_through_a_link_out_of_the_project() {
         "export links out/links.json",
         "export passages out/passages.ndjson",
         "dump out/all.pack",
-        "dump out/bundle --as okf",
         "export passages --since-index out/state",
     ] {
         let error = answer(&dir, words).error.unwrap();

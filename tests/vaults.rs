@@ -146,3 +146,36 @@ fn embedded_pages_follow_the_named_one() {
     assert_eq!(notes(&["context", "--note", "Rules", "--note", "Page"]), ["Rules", "Page", "Deep"]);
     assert!(vault.call(&["context", "--note", "Page"]).stdout.contains("ninety days"));
 }
+
+/// What a vault needs so that one can work in it: templates and canvases are no notes, links by names, aliases, headings and
+/// blocks lead somewhere, a refusal says how to allow changes, and a new title renames the file with the links to it.
+#[test]
+fn a_vault_can_be_worked_in_where_it_lies() {
+    let home = "See [[Project Plan]], [[Later|ideas]], ![[Project Plan#Goals]], [[Work/Project Plan#^ship]], \
+                ![[pic.png]], [[Board.canvas]] and [map](Work/Project%20Plan.md).\n";
+    let vault = Vault::new(
+        "",
+        &[
+            ("Home.md", home),
+            ("Work/Project Plan.md", "---\naliases: [PP]\n---\n## Goals\n\nShip it. ^ship\n"),
+            ("Ideas/Later.md", "Builds on [[PP]].\n"),
+            ("Templates/Daily.md", TEMPLATE),
+            ("Work/Board.canvas", "{\"nodes\": []}"),
+            ("assets/pic.png", ""),
+        ],
+    );
+    assert_eq!(vault.ids().len(), 3, "{:?}", vault.ids());
+    assert!(!vault.call(&["doctor"]).stdout.contains("broken-link"));
+    let linking = |name: &str| vault.call(&["list", &format!("links-to = \"{name}\""), "--format", "ids"]).stdout;
+    assert_eq!(linking("Project Plan").lines().count(), 2, "{}", linking("Project Plan"));
+    let refused = vault.call(&["update", "Later", "--append", "More."]).error.unwrap();
+    assert!(refused.hint.unwrap().contains("`writable = true`"));
+    vault.set("writable = true");
+    let renamed = vault.call(&["update", "Project Plan", "--title", "Road Map", "--in", "v"]);
+    assert!(renamed.error.is_none(), "{:?}", renamed.error);
+    let read = |path: &str| fs::read_to_string(vault.dir.path().join("v").join(path)).unwrap();
+    assert!(read("Work/Road Map.md").contains("aliases: [PP"), "{}", read("Work/Road Map.md"));
+    let now = home.replace("Project Plan", "Road Map").replace("Project%20Plan", "Road%20Map");
+    assert_eq!((read("Home.md"), read("Ideas/Later.md").as_str()), (now, "Builds on [[PP]].\n"));
+    assert!(!vault.call(&["doctor"]).stdout.contains("broken-link"));
+}

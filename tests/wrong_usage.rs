@@ -106,11 +106,7 @@ const WRONG: [(&str, &str, &str); 104] = [
     ("list|--since|someday", "--since: can't parse `someday` as a date or period", "3 days ago or 3d"),
     ("list|--since|3dd", "can't parse `3dd`", "3 days ago"),
     ("list|--custom-filter|a!>3", "`a!>3` is not a filter expression", "key!=value"),
-    (
-        "graph|-o|x.html",
-        "'graph'",
-        "`page FILE.html` a web page of notes and links, `links FILE.json`",
-    ),
+    ("graph|-o|x.html", "'graph'", "`page FILE.html` a web page of notes and links, `links FILE.json`"),
     (
         "export",
         "`qipu export` needs a command",

@@ -25,7 +25,7 @@ mod world;
 pub(crate) type Target = fn(&[u8]);
 
 /// All targets, by name.
-pub(crate) const TARGETS: [(&str, Target); 26] = [
+pub(crate) const TARGETS: [(&str, Target); 25] = [
     ("arguments", values::arguments),
     ("changes", changes::changes),
     ("config", answers::config),
@@ -43,7 +43,6 @@ pub(crate) const TARGETS: [(&str, Target); 26] = [
     ("markdown", texts::markdown),
     ("mcp", servers::mcp),
     ("merge", texts::merge),
-    ("okf", projects::okf),
     ("pack", projects::pack),
     ("query", answers::query),
     ("records", answers::records),

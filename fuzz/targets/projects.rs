@@ -107,19 +107,6 @@ pub(crate) fn import(data: &[u8]) {
     import_of(app, &input);
 }
 
-/// Any bundle of Open Knowledge Format is imported likewise. What it holds can be exported as a bundle again.
-pub(crate) fn okf(data: &[u8]) {
-    let input = Input::new(data);
-    import_of("okf", &input);
-    let world = World::with_store(&[]);
-    for (index, part) in input.parts(4).into_iter().enumerate() {
-        world.write(&format!(".qipu/notes/n{index}.md"), part);
-    }
-    if is_done(&world, &["dump", "--as", "okf", "bundle"]).0 {
-        assert!(world.project().join("bundle").is_dir());
-    }
-}
-
 /// A pack is what it is written as; loading one writes to the store alone, and a second time nothing.
 pub(crate) fn pack(data: &[u8]) {
     let mut input = Input::new(data);

@@ -58,7 +58,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Collections,
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Collections, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 45] = [
+const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
@@ -98,7 +98,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 45] = [
     ("import", SAVES_TEXT),
     ("import logseq", SAVES_TEXT),
     ("import obsidian", SAVES_TEXT),
-    ("import okf", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
     ("mcp", &[Store, Collections, Day]),
     ("lsp", &[Store, Collections, Day]),
@@ -232,7 +231,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 25] = [
+    const WORDS: [(&str, &str); 24] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "--note x"),
@@ -256,7 +255,6 @@ mod tests {
         ("import", "x"),
         ("import logseq", "x"),
         ("import obsidian", "x"),
-        ("import okf", "x"),
         ("completions", "bash"),
     ];
 

@@ -38,9 +38,6 @@ enum ImportSub {
         "qipu import obsidian ../vault --name notes --dry-run",
     ))]
     Obsidian(ImportRequest),
-    /// Import a bundle of Open Knowledge Format (OKF)
-    #[command(after_help = examples!("qipu import okf ../bundle", "qipu import okf ../bundle --dry-run"))]
-    Okf(ImportRequest),
 }
 
 impl ImportSub {
@@ -48,7 +45,6 @@ impl ImportSub {
         let (from, given) = match self {
             Self::Logseq(given) => (ImportFrom::Logseq, given),
             Self::Obsidian(given) => (ImportFrom::Obsidian, given),
-            Self::Okf(given) => (ImportFrom::Okf, given),
         };
         let name = given.name.filter(|name| !name.is_empty());
         let Invocation { is_dry_run, is_secret_allowed, .. } = *invocation;

@@ -8,15 +8,12 @@ use super::globals::Invocation;
 use super::selectors::SelectorArgs;
 use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Command, DumpForm, DumpRequest, Format, LoadRequest, Selectors, Strategy};
+use crate::request::{Command, DumpRequest, Format, LoadRequest, Selectors, Strategy};
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
-    /// The pack's file (default, and `-`: standard output); with `--as okf` a new or empty folder
+    /// The pack's file (default, and `-`: standard output)
     file: Option<PathBuf>,
-    /// What to write
-    #[arg(long = "as", value_name = "FORM", default_value = "pack")]
-    form: DumpForm,
     #[command(flatten)]
     selectors: SelectorArgs,
 }
@@ -27,16 +24,13 @@ impl DumpArgs {
         if file.is_none() && invocation.format != Format::Human {
             return Err(Error::usage("a pack has its own format").hint("name a file, or omit the format"));
         }
-        if file.is_none() && self.form == DumpForm::Okf {
-            return Err(Error::usage("a bundle is a folder").hint("name a new or empty folder"));
-        }
         let given = self.selectors.into_selectors(false, invocation.env, invocation.location.today)?;
         let is_partial = given.selects() || given.transitive || given.backlinks || given.max_notes.is_some();
         // A pack contains the notes themselves, not the digests in their place.
         let selectors = Selectors { no_compaction: true, ..given };
         let is_secret_allowed = invocation.is_secret_allowed;
         let selection = is_partial.then_some(selectors);
-        Ok(Command::Dump(DumpRequest { selection, file, form: self.form, is_secret_allowed }))
+        Ok(Command::Dump(DumpRequest { selection, file, is_secret_allowed }))
     }
 }
 

@@ -161,7 +161,7 @@ pub(super) enum Subcommands {
         force: bool,
     },
     /// Write a pack: `qipu export pack`
-    #[command(hide = true, after_help = examples!("qipu dump notes.pack", "qipu dump --as okf bundle"))]
+    #[command(hide = true, after_help = examples!("qipu dump notes.pack"))]
     Dump(pack::DumpArgs),
     /// Read a pack: `qipu import FILE`
     #[command(hide = true, after_help = examples!("qipu load notes.pack"))]

@@ -6,7 +6,6 @@ mod compose;
 mod logseq;
 mod names;
 mod obsidian;
-pub(crate) mod okf;
 mod paths;
 
 use jiff::civil::Date;
@@ -15,7 +14,7 @@ use sha2::{Digest, Sha256};
 pub(crate) use body::{ReferenceTarget, TextReference};
 pub(crate) use compose::{AddedFields, ComposedNote, Provenance, compose, is_as_written, with_new_checksum};
 pub(crate) use names::{ResolvedName, Vault};
-pub(crate) use paths::{attachment_path, markdown_path, note_path, sanitized};
+pub(crate) use paths::{attachment_path, markdown_path, note_path};
 
 use crate::codec::hex::hex;
 use crate::note::properties;
@@ -44,7 +43,6 @@ pub(crate) enum FileRole {
 pub(crate) enum AppSettings {
     Logseq(LogseqSettings),
     Obsidian(ObsidianSettings),
-    Okf,
 }
 
 impl AppSettings {
@@ -53,7 +51,6 @@ impl AppSettings {
         match from {
             ImportFrom::Logseq => Some("logseq/config.edn"),
             ImportFrom::Obsidian => Some(".obsidian/daily-notes.json"),
-            ImportFrom::Okf => None,
         }
     }
 
@@ -62,7 +59,6 @@ impl AppSettings {
         match from {
             ImportFrom::Logseq => Self::Logseq(LogseqSettings::parse(text)),
             ImportFrom::Obsidian => Self::Obsidian(ObsidianSettings::parse(text)),
-            ImportFrom::Okf => Self::Okf,
         }
     }
 
@@ -70,38 +66,30 @@ impl AppSettings {
         match self {
             Self::Logseq(settings) => settings.role(path),
             Self::Obsidian(_) => obsidian::role(path),
-            Self::Okf => okf::role(path),
         }
     }
 
-    /// Tells whether a file is imported even if no page links to it: media and documents; in Logseq all assets, and all
-    /// files of a bundle.
+    /// Tells whether a file is imported even if no page links to it: media and documents; in Logseq all assets.
     pub(crate) fn is_media(&self, path: &str) -> bool {
         let is_asset = matches!(self, Self::Logseq(_)) && path.starts_with("assets/");
-        is_asset || matches!(self, Self::Okf) || MEDIA.contains(&extension(path).as_str())
+        is_asset || MEDIA.contains(&extension(path).as_str())
     }
 
-    /// Returns the pages of a file: one, except in a bundle, where a log has a page for each day.
-    pub(crate) fn pages(&self, path: &str, text: &str) -> Vec<ImportedPage> {
+    /// Returns the page of a file.
+    pub(crate) fn page(&self, path: &str, text: &str) -> ImportedPage {
         let file_text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let pages = match self {
-            Self::Logseq(settings) => vec![settings.page(path, file_text)],
-            Self::Obsidian(settings) => vec![settings.page(path, file_text)],
-            Self::Okf => okf::pages(path, file_text),
+        let page = match self {
+            Self::Logseq(settings) => settings.page(path, file_text),
+            Self::Obsidian(settings) => settings.page(path, file_text),
         };
-        pages.into_iter().map(|page| page.with_body_scanned(matches!(self, Self::Okf))).collect()
-    }
-
-    /// Tells whether a file has text that none of its pages has.
-    pub(crate) fn has_preamble(&self, path: &str, text: &str) -> bool {
-        matches!(self, Self::Okf) && okf::has_preamble(path, text)
+        page.with_body_scanned()
     }
 
     /// Returns the path of a file without the folder in which the app puts all files of its kind.
     fn plain_path<'a>(&self, path: &'a str) -> &'a str {
         match self {
             Self::Logseq(settings) => settings.plain_path(path),
-            Self::Obsidian(_) | Self::Okf => path,
+            Self::Obsidian(_) => path,
         }
     }
 }
@@ -165,22 +153,13 @@ impl ImportedPage {
         self.text.get(self.body_offset..).unwrap_or_default()
     }
 
-    /// Scans the body for references and tags; if `is_plain_markdown`, only for references to paths.
-    fn with_body_scanned(mut self, is_plain_markdown: bool) -> Self {
+    /// Scans the body for references and tags.
+    fn with_body_scanned(mut self) -> Self {
         if self.has_frontmatter {
             let note = Note::parse("notes/x.md", self.text.clone().into_bytes());
             self.body_offset = self.text.len().saturating_sub(note.body().len());
         }
         self.scan = body::scan(self.body());
-        if is_plain_markdown {
-            let references = std::mem::take(&mut self.scan.references);
-            let paths = references.into_iter().filter(|one| matches!(one.target, ReferenceTarget::Path(_)));
-            self.scan = ScannedText {
-                references: paths.collect(),
-                definitions: std::mem::take(&mut self.scan.definitions),
-                ..ScannedText::default()
-            };
-        }
         add_new(&mut self.tags, self.scan.tags.iter().cloned());
         self
     }

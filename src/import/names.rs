@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use unicode_normalization::UnicodeNormalization;
 
 use super::body::ReferenceTarget;
-use super::{ImportedPage, okf, stem, without_extension};
+use super::{ImportedPage, stem, without_extension};
 use crate::note::join_path;
 use crate::request::ImportFrom;
 
@@ -37,26 +37,17 @@ fn folded(name: &str) -> String {
     name.trim().nfc().collect::<String>().to_lowercase()
 }
 
-/// Returns the form in which paths are compared. Those in a bundle differ in case.
-fn path_key(from: ImportFrom, path: &str) -> String {
-    if from == ImportFrom::Okf { path.nfc().collect() } else { folded(path) }
-}
-
 impl Vault {
     /// Creates a vault. In Obsidian, of pages with the same title all but the first get their paths as titles.
     pub(crate) fn new(from: ImportFrom, mut pages: Vec<ImportedPage>, files: &[String]) -> Self {
         let (mut by_name, mut by_path, mut blocks) = (HashMap::new(), HashMap::new(), HashMap::new());
         let mut files_by_name: HashMap<String, Vec<String>> = HashMap::new();
         for path in files {
-            by_path.insert(path_key(from, path), ResolvedName::File(path.clone()));
+            by_path.insert(folded(path), ResolvedName::File(path.clone()));
             files_by_name.entry(folded(path.rsplit('/').next().unwrap_or(path))).or_default().push(path.clone());
         }
         for (index, page) in pages.iter().enumerate() {
-            by_path.insert(path_key(from, &page.source), ResolvedName::Page(index));
-            // A log is known by its latest day, which comes last.
-            if let Some(log) = okf::log_of_day(&page.source).filter(|_| from == ImportFrom::Okf) {
-                by_path.insert(path_key(from, log), ResolvedName::Page(index));
-            }
+            by_path.insert(folded(&page.source), ResolvedName::Page(index));
             for block_id in page.scan.blocks.iter().chain(&page.block_id) {
                 blocks.entry(block_id.clone()).or_insert(index);
             }
@@ -74,7 +65,6 @@ impl Vault {
                     page.aliases.iter().for_each(|alias| add(alias, index));
                 }
             }
-            ImportFrom::Okf => {}
             ImportFrom::Obsidian => {
                 let mut order: Vec<usize> = (0..pages.len()).collect();
                 let depth = |index: &usize| (pages[*index].source.matches('/').count(), &pages[*index].source);
@@ -118,7 +108,7 @@ impl Vault {
 
     /// Tells whether there is no file at a path, so that a reference can only mean a file of that name.
     pub(crate) fn is_by_name(&self, from: &str, path: &str) -> bool {
-        self.from != ImportFrom::Okf && self.find_path(from, path).is_none()
+        self.find_path(from, path).is_none()
     }
 
     pub(crate) fn has_block(&self, index: usize, id: &str) -> bool {
@@ -126,19 +116,14 @@ impl Vault {
     }
 
     fn find_path(&self, from: &str, path: &str) -> Option<ResolvedName> {
-        let find = |from: &str| self.by_path.get(&path_key(self.from, &join_path(from, path)?)).cloned();
+        let find = |from: &str| self.by_path.get(&folded(&join_path(from, path)?)).cloned();
         let (in_folder_of_page, from_root) = (|| find(from), || find(""));
-        if self.from == ImportFrom::Okf {
-            let index = || self.find_path(from, &format!("{path}{}", okf::INDEX));
-            let found = if path.starts_with('/') { from_root() } else { in_folder_of_page() };
-            return found.or_else(|| path.ends_with('/').then(index).flatten());
-        }
         if path.starts_with('/') { from_root() } else { in_folder_of_page().or_else(from_root) }
     }
 
     fn find_by_name(&self, from: &str, name: &str) -> Option<ResolvedName> {
         let name = name.trim();
-        if name.is_empty() || self.from == ImportFrom::Okf {
+        if name.is_empty() {
             return None;
         }
         if self.from == ImportFrom::Logseq {

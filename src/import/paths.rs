@@ -1,6 +1,6 @@
 //! The paths in the store of pages and files, and relative paths between them.
 
-use super::{AppSettings, ImportedPage, okf, without_extension};
+use super::{AppSettings, ImportedPage, without_extension};
 use crate::escape::may_be_harmful;
 use crate::note::{JOURNAL, MOC, percent_encoded};
 
@@ -15,9 +15,8 @@ pub(crate) fn note_path(settings: &AppSettings, page: &ImportedPage) -> Option<S
         kind if page.day.is_some() || kind == Some(JOURNAL) => "journals",
         _ => "notes",
     };
-    let day_path = okf::day_path(&page.source).filter(|_| matches!(settings, AppSettings::Okf));
-    let plain = day_path.unwrap_or_else(|| without_extension(settings.plain_path(&page.source)).to_owned());
-    if_short_enough(format!("{folder}/{}.md", sanitized(&plain)))
+    let plain = without_extension(settings.plain_path(&page.source));
+    if_short_enough(format!("{folder}/{}.md", sanitized(plain)))
 }
 
 /// Returns the path in the store for an attachment; `None` if it would be too long.

@@ -102,14 +102,12 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_pack, ..notes("import: merge", &["import", "../out/all.pack", "--strategy", "merge"]) },
     Scenario { prepare: with_vault, ..notes("import obsidian", &["import", "obsidian", "../vault"]) },
     Scenario { prepare: with_logseq, ..notes("import logseq", &["import", "logseq", "../graph"]) },
-    Scenario { prepare: with_bundle, ..notes("import okf", &["import", "okf", "../out/bundle"]) },
     Scenario { folder: "fresh", ..files("init", &["init"]) },
     files("setup: agents-md", &["setup", "agents-md"]),
     files("setup: claude", &["setup", "claude"]),
     Scenario { prepare: with_setup, ..files("setup: --remove", &["setup", "claude", "--remove"]) },
     Scenario { prepare: with_git, ..files("setup: git", &["setup", "git"]) },
     files("export pack", &["export", "pack", "../out/new.pack"]),
-    notes("dump: --as okf", &["dump", "--as", "okf", "../out/new"]),
     files("export passages", &["export", "passages", "../out/new.ndjson"]),
     files("export passages: --since-index", &["export", "passages", "--since-index", "../out/new.state"]),
     files("export page", &["export", "page", "../out/page.html"]),
@@ -291,14 +289,6 @@ fn with_logseq(world: &World) {
     world.write("graph/pages/One.md", "tags:: x\n\n- A block with [[Two]].\n");
     world.write("graph/pages/Two.md", "- TODO open\n");
     world.write("graph/journals/2025_01_02.md", "- a day\n");
-}
-
-fn with_bundle(world: &World) {
-    ok(world, "qipu", &["dump", "--as", "okf", "../out/bundle"]);
-    for folder in ["notes", "mocs"] {
-        std::fs::remove_dir_all(world.at("repo/.qipu").join(folder)).unwrap();
-        std::fs::create_dir(world.at("repo/.qipu").join(folder)).unwrap();
-    }
 }
 
 fn with_setup(world: &World) {

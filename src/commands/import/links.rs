@@ -10,7 +10,7 @@ use crate::graph::{NameIndex, PathTarget};
 use crate::import::{AddedFields, ReferenceTarget, ResolvedName, TextReference, markdown_path};
 use crate::note::{EncodedTarget as NoteTarget, InlineLink, NoteId, join_path, relative_path};
 use crate::progress;
-use crate::request::{ImportFrom, ImportRequest};
+use crate::request::ImportRequest;
 use crate::store::{Change, NoteIdx, Store};
 
 /// The type of a link without a type.
@@ -36,7 +36,7 @@ pub(super) fn import_links(
         add_fields(source, request, drafts, index, |extra| extra.aliases = names);
     }
     let store = after(store, drafts);
-    let mut linker = Linker::new(&store, source, drafts, request.from);
+    let mut linker = Linker::new(&store, source, drafts);
     let links: Vec<LinkSet> = drafts.iter().map(|draft| linker.missing_links(draft)).collect();
     let remarks = linker.remarks();
     for (index, links) in links.into_iter().enumerate().filter(|(_, links)| !links.is_empty()) {
@@ -179,7 +179,6 @@ struct Linker<'a> {
     names: NameIndex<'a>,
     source: &'a SourceFolder,
     drafts: &'a [Draft<'a>],
-    from: ImportFrom,
     /// Unresolved names by code: the first page that has the name, and the number of references.
     unresolved: BTreeMap<(&'static str, String), (String, usize)>,
     remarks: ImportRemarks,
@@ -189,9 +188,9 @@ struct Linker<'a> {
 type LinkSet = Vec<(String, NoteId, Option<String>)>;
 
 impl<'a> Linker<'a> {
-    fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>], from: ImportFrom) -> Self {
+    fn new(after: &'a Store, source: &'a SourceFolder, drafts: &'a [Draft<'a>]) -> Self {
         let names = NameIndex::new(after.notes());
-        Self { after, names, source, drafts, from, unresolved: BTreeMap::new(), remarks: Vec::new() }
+        Self { after, names, source, drafts, unresolved: BTreeMap::new(), remarks: Vec::new() }
     }
 
     /// Returns the links of a page that its note lacks: those in properties, to blocks, or by a name that belongs to
@@ -203,8 +202,7 @@ impl<'a> Linker<'a> {
         for reference in &draft.page.scan.references {
             let found = self.source.vault.resolve(&draft.page.source, &reference.target);
             self.check(draft, reference, found.as_ref());
-            // A bundle has no links but those of its texts.
-            let Some(ResolvedName::Page(to)) = found.filter(|_| self.from != ImportFrom::Okf) else { continue };
+            let Some(ResolvedName::Page(to)) = found else { continue };
             let Some(to) = self.drafts.get(to).filter(|to| known.insert(to.id.clone())) else { continue };
             let block = match &reference.target {
                 ReferenceTarget::Block(block) => Some(block.clone()),

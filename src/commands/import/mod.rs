@@ -80,12 +80,7 @@ impl SourceFolder {
                 FileRole::Unsupported(reason) => skip(&file.path, reason.to_owned()),
                 FileRole::Attachment => files.push(file.path.clone()),
                 FileRole::Page => match text(file.read(MAX_BYTES as u64)) {
-                    Ok(text) => {
-                        pages.extend(settings.pages(&file.path, &text));
-                        if settings.has_preamble(&file.path, &text) {
-                            skip(&file.path, "its text before the first day was not imported".to_owned());
-                        }
-                    }
+                    Ok(text) => pages.push(settings.page(&file.path, &text)),
                     Err(reason) => skip(&file.path, reason),
                 },
             }
@@ -127,36 +122,24 @@ fn linked_files(vault: &Vault) -> HashSet<String> {
     files
 }
 
-/// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no vault
-/// and no bundle.
+/// Rejects the folder of a project that contains the store, unless forced: its README and other documents are no
+/// vault.
 fn expect_vault(request: &ImportRequest, folder: &ExternalDir, store: &Store) -> Result<(), Error> {
-    let (what, files, is_project) = match request.from {
-        ImportFrom::Logseq => return Ok(()),
-        ImportFrom::Obsidian => (" and has no .obsidian folder", "vault", !folder.has_folder(".obsidian")),
-        ImportFrom::Okf => ("", "bundle", true),
-    };
+    let is_project = request.from == ImportFrom::Obsidian && !folder.has_folder(".obsidian");
     if !is_project || !folder.contains(store) || request.is_forced {
         return Ok(());
     }
-    let message = format!("{} contains this store{what}", request.dir.display());
-    let hint = format!("name the {files}'s folder, or add --force to import every markdown file in it");
-    Err(Error::usage(message).hint(hint))
+    let message = format!("{} contains this store and has no .obsidian folder", request.dir.display());
+    Err(Error::usage(message).hint("name the vault's folder, or add --force to import every markdown file in it"))
 }
 
-/// Rejects a folder without pages.
+/// Rejects a folder that is no graph.
 fn expect_content(request: &ImportRequest, folder: &ExternalDir) -> Result<(), Error> {
-    let is_concept = || folder.files.iter().any(|file| file.path.to_lowercase().ends_with(".md"));
-    let (what, hint) = match request.from {
-        ImportFrom::Logseq if !is_graph(folder) => (
-            "is not a Logseq graph: it contains no page or journal",
-            "name the folder that contains pages/ and journals/",
-        ),
-        ImportFrom::Okf if !is_concept() => {
-            ("is not a bundle: it contains no markdown file", "name the folder that contains the bundle's index.md")
-        }
-        _ => return Ok(()),
-    };
-    Err(Error::usage(format!("{} {what}", request.dir.display())).hint(hint))
+    if request.from != ImportFrom::Logseq || is_graph(folder) {
+        return Ok(());
+    }
+    let message = format!("{} is not a Logseq graph: it contains no page or journal", request.dir.display());
+    Err(Error::usage(message).hint("name the folder that contains pages/ and journals/"))
 }
 
 /// Tells whether a folder has the structure of a Logseq graph.

@@ -1,6 +1,5 @@
-//! Export of an answer to a file or folder, files of state, and reading of a file that the user names.
+//! Export of an answer to a file, files of state, and reading of a file that the user names.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, ErrorKind, Read, Write};
 use std::path::{Component, Path, PathBuf};
@@ -12,7 +11,6 @@ use crate::error::{self, Error};
 use crate::note::{MARKDOWN_ENDINGS, NOTE_FOLDERS};
 use crate::store::collections::discover::{Location, expect_inside, find_root};
 use crate::store::collections::layout::{ATTACHMENTS, CONFIG_FILE, TEMPLATES};
-use crate::store::fs::dir_handle::{TEMPORARY, TEMPORARY_CHARS};
 use crate::store::fs::{atomic_write, files};
 use crate::store::git::plain_file::{open_plain, read_whole};
 use crate::store::index::location::FOLDER as CACHE;
@@ -130,61 +128,6 @@ fn expect_folder_of(named: &Path, path: &Path) -> Result<(), Error> {
     }
     Err(Error::usage(format!("can't write {}: there is no folder {folder}", named.display()))
         .hint("create it, or name another folder"))
-}
-
-/// Writes the files of a folder that does not exist yet or is empty, all of them or none. Paths are in the folder, with
-/// `/` between names.
-///
-/// # Errors
-/// `Usage` for a folder in the store, one with files, or one in a folder that does not exist; `Failure` if it can't be written; `NoStore`.
-pub fn export_folder(
-    location: &Location,
-    current_dir: &Path,
-    folder: &Path,
-    files: &BTreeMap<String, Vec<u8>>,
-) -> Result<(), Error> {
-    let root = &find_root(location, current_dir)?;
-    let path = current_dir.join(folder);
-    let shown = folder.display();
-    if is_in(root, &path) {
-        return Err(Error::usage(format!("{shown} belongs to the store")).hint("name a folder outside the store"));
-    }
-    expect_inside(&location.files, current_dir, folder)?;
-    expect_folder_of(folder, &path)?;
-    let is_there = match fs::symlink_metadata(&path) {
-        Err(error) if error.kind() == ErrorKind::NotFound => false,
-        Ok(metadata) if metadata.is_dir() => true,
-        Ok(_) => return Err(Error::usage(format!("{shown} is not a folder")).hint("name a new or empty folder")),
-        Err(error) => return Err(anyhow!(error).context(format!("can't read {shown}")).into()),
-    };
-    if is_there && fs::read_dir(&path).is_ok_and(|mut entries| entries.next().is_some()) {
-        return Err(Error::usage(format!("{shown} is not empty; not overwritten")).hint("name a new or empty folder"));
-    }
-    write_folder(&path, is_there, files).with_context(|| format!("can't write {shown}")).map_err(Error::from)
-}
-
-/// Writes the files into a temporary folder beside the new one, which gets its name at the end.
-fn write_folder(path: &Path, is_there: bool, files: &BTreeMap<String, Vec<u8>>) -> anyhow::Result<()> {
-    let parent = files::folder_of(path);
-    let temporary = tempfile::Builder::new().prefix(TEMPORARY).rand_bytes(TEMPORARY_CHARS).tempdir_in(parent)?;
-    // The temporary folder is the user's alone; the new one has the usual rights.
-    let staged = temporary.path().join("bundle");
-    fs::create_dir(&staged)?;
-    for (name, bytes) in files {
-        let is_plain = |part: Component<'_>| matches!(part, Component::Normal(_));
-        if name.is_empty() || !Path::new(name).components().all(is_plain) {
-            bail!("`{name}` is no path in a folder");
-        }
-        let file = staged.join(name);
-        files::make_folders(&file)?;
-        atomic_write::create(&file, bytes)?;
-    }
-    if is_there {
-        // Fails if the folder is not empty any more.
-        fs::remove_dir(path)?;
-    }
-    fs::rename(&staged, path)?;
-    files::sync_folder(parent)
 }
 
 /// Whether a path, or the nearest folder above it that exists, is in the folder of the store.

@@ -1,9 +1,4 @@
-//! `qipu export pack`: packs notes and their attachments into one text, or writes them as a bundle.
-
-mod frontmatter;
-mod links;
-mod okf;
-mod places;
+//! `qipu export pack`: packs notes and their attachments into one text.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -16,19 +11,11 @@ use crate::note::{Note, join_path};
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::{DumpForm, DumpRequest, Selectors};
+use crate::request::{DumpRequest, Selectors};
 use crate::store::{self, IgnoredEntry, Location, NoteIdx, Store};
 
-/// Writes the selected notes, or the whole store, as a pack or as a bundle.
+/// Packs the selected notes, or the whole store, into a file or into the answer.
 pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    match (request.form, &request.file) {
-        (DumpForm::Okf, Some(folder)) => okf::run(request, folder, location, current_dir),
-        _ => run_pack(request, location, current_dir),
-    }
-}
-
-/// Packs the notes into a file or into the answer.
-fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
     let selection = request.selection.as_ref();
     let store = Store::open_target(location, current_dir, None)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
@@ -46,7 +33,7 @@ fn run_pack(request: &DumpRequest, location: &Location, current_dir: &Path) -> R
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry::of_file(action, path))];
     let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
-    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, "pack", why)));
+    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
     Ok(Report::new(head, entries))
 }
 
@@ -60,9 +47,9 @@ fn expect_no_secrets(store: &Store, pack: &Pack) -> Result<(), Error> {
     search.expect_none("the pack")
 }
 
-/// Reports that a file is not in the pack or bundle, and why.
-fn not_dumped(store: &Store, path: &str, target: &str, why: &str) -> Entry {
-    let message = format!("not in the {target}: {why}");
+/// Reports that a file is not in the pack, and why.
+fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
+    let message = format!("not in the pack: {why}");
     Entry::Finding(DiagnosticEntry::warning("not-dumped", store.shown(path), message))
 }
 
