@@ -168,18 +168,80 @@ fn same_but_cut(said: &str, happened: &str) -> Result<(), String> {
     happened.next().filter(|_| !skips).map_or(Ok(()), |line| Err(format!("not said: {line}")))
 }
 
+/// Returns the Markdown files of a folder and of the folders in it, sorted by path.
+fn pages(folder: &Path) -> Vec<PathBuf> {
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let found = paths.into_iter().flat_map(|path| match path.is_dir() {
+        true => pages(&path),
+        false => vec![path],
+    });
+    found.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
 /// Each page of the specification has examples of its own: they begin in a fresh copy of the demo store.
 #[test]
 fn specifications_show_what_happens() {
-    let folders = ["specs", "specs/internals", "specs/reference"]
-        .map(|folder| fs::read_dir(Path::new(ROOT).join(folder)).unwrap());
-    let paths = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
-    let paths = paths.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    let pages: Vec<_> = paths.map(|path| check_page(&path, "fixtures/research")).collect();
+    let paths = pages(&Path::new(ROOT).join("specs"));
+    let pages: Vec<_> = paths.iter().map(|path| check_page(path, "fixtures/research")).collect();
     let wrong: Vec<_> = pages.iter().filter_map(|page| page.clone().err()).collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let count: usize = pages.into_iter().flatten().sum();
-    assert!(count >= 20, "only {count} examples found");
+    assert!(count >= 60, "only {count} examples found");
+}
+
+/// The most words of a document; together, documents have at most `MAX_WORDS`.
+const LENGTHS: [(&str, usize); 15] = [
+    ("README.md", 1_300),
+    ("AGENTS.md", 500),
+    ("CONTRIBUTING.md", 1_100),
+    ("SECURITY.md", 900),
+    ("CHANGELOG.md", 500),
+    ("specs/README.md", 300),
+    ("specs/glossary.md", 500),
+    ("specs/guide/start.md", 900),
+    ("specs/guide/notes.md", 1_300),
+    ("specs/guide/finding.md", 1_200),
+    ("specs/guide/agents.md", 1_200),
+    ("specs/guide/documents.md", 1_000),
+    ("specs/guide/staying-true.md", 1_300),
+    ("specs/guide/people.md", 800),
+    ("specs/guide/help.md", 800),
+];
+const MAX_WORDS: usize = 45_000;
+
+/// Nobody reads more than this, and a maintainer has to keep all of it true.
+#[test]
+fn documents_are_short() {
+    let root = Path::new(ROOT);
+    let words = |path: &Path| fs::read_to_string(path).unwrap().split_whitespace().count();
+    for (page, most) in LENGTHS {
+        let count = words(&root.join(page));
+        assert!(count <= most, "{page} has {count} words, at most {most} are wanted");
+    }
+    assert!(fs::read_to_string(root.join("README.md")).unwrap().lines().count() <= 160, "README.md has over 160 lines");
+    let top = LENGTHS.iter().map(|(page, _)| root.join(page)).filter(|page| !page.starts_with(root.join("specs")));
+    let count: usize = top.chain(pages(&root.join("specs"))).map(|page| words(&page)).sum();
+    assert!(count <= MAX_WORDS, "the documents have {count} words");
+}
+
+/// Words for which specs/glossary.md has another one, that a user meets nowhere else, or that belong to the code.
+const BANNED: &str = "adjacency|anchors?|assessments?|authority|banners?|bundles?|candidates?|collections?|compaction|\
+    concepts?|diagnostics?|dialects?|edges?|excerpts?|expired|extracts?|fragments?|freshness|hidden|managed section|\
+    map of content|named query|obsolete|outdated|prior state|primers?|provenance|representative|snapshots?|stale|\
+    successors?|transpose|turned down|verdicts?|withheld|worklists?";
+
+/// The guide speaks the language of the glossary. Code, which has names such as `status: obsolete`, is not prose.
+#[test]
+fn guide_uses_the_terms_of_the_glossary() {
+    let banned = regex::Regex::new(&format!(r"(?i)\b({BANNED})\b")).unwrap();
+    let code = regex::Regex::new(r"(?s)```.*?\n```|`[^`\n]+`|\]\([^)]*\)").unwrap();
+    for page in pages(&Path::new(ROOT).join("specs/guide")) {
+        let text = fs::read_to_string(&page).unwrap();
+        let prose = code.replace_all(&text, "");
+        let found: Vec<&str> = banned.find_iter(&prose).map(|found| found.as_str()).collect();
+        assert!(found.is_empty(), "{}: {found:?}", page.display());
+    }
 }
 
 /// Commands that README.md, AGENTS.md and CONTRIBUTING.md give to developers are those that CI runs.
