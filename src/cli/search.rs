@@ -20,7 +20,7 @@ pub(super) struct SearchArgs {
     #[arg(
         long,
         value_name = "ID",
-        conflicts_with_all = ["words", "without", "min_relevance", "explain", "no_graph", "no_compaction"]
+        conflicts_with_all = ["words", "without", "min_relevance", "explain", "no_compaction"]
     )]
     like: Option<String>,
     #[command(flatten)]
