@@ -45,6 +45,7 @@ mod first_calls;
 mod former_titles;
 mod frames;
 mod fuzz_corpus;
+mod generated_docs;
 mod graph;
 mod hooks;
 #[cfg(target_os = "linux")]
