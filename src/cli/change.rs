@@ -81,7 +81,7 @@ pub(super) struct CaptureArgs {
     /// The title (default: the first line)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     title: Option<String>,
-    /// The text too; `-` reads it from standard input
+    /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "text")]
     body: Option<String>,
     #[command(flatten)]

@@ -60,9 +60,6 @@ pub(super) struct LinksArgs {
 fn reword(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "direction" => arg.help("The direction in which --max-hops follows links"),
-        "via" => {
-            arg.help("Only links of this type, also in walks; `typed`: those in frontmatter, `inline`: those in bodies")
-        }
         _ => arg,
     }
 }

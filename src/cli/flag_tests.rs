@@ -70,7 +70,6 @@ fn a_flag_has_one_meaning_in_commands_that_read_and_one_in_those_that_write() {
             meanings.entry((is_writing, long)).or_default().insert(help);
         }
     }
-    for ((_, flag), texts) in meanings.iter().filter(|((_, flag), _)| !EXCEPTIONS.contains(flag)) {
-        assert_eq!(texts.len(), 1, "--{flag}: {texts:#?}");
-    }
+    meanings.retain(|(_, flag), texts| texts.len() > 1 && !EXCEPTIONS.contains(flag));
+    assert_eq!(meanings, BTreeMap::new());
 }
