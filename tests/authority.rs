@@ -193,7 +193,8 @@ fn what_a_flag_names_is_replaced_by_no_note_of_the_repository() {
     fs::remove_dir_all(world.at("repo/.qipu")).unwrap();
     let docs = world.at("repo/settled");
     fs::write(world.at("settings/qipu/config.toml"), "").unwrap();
-    let text = world.run(&["ask", WORDS, "--store", docs.to_str().unwrap()]);
+    let own = world.at("data/qipu");
+    let text = world.run(&["ask", WORDS, "--store", own.to_str().unwrap(), "--store", docs.to_str().unwrap()]);
     assert!(text.contains(&format!("Do not {WORDS}")), "without a store: {text}");
 }
 

@@ -74,6 +74,7 @@ fn lines_that_are_left_out_are_counted_on_standard_error() {
         (&["list", "--format", "paths", "-0", "--limit", "2"], 2, "(2 of 56 notes shown)\n"),
         (&["list", "--format", "ids", "--limit", "4", "--max-chars", "40"], 2, "(2 of 56 notes shown)\n"),
         (&["list", "--format", "ids", "--limit", "56"], 56, ""),
+        (&["list", "-q", "-n", "2"], 2, "(2 of 56 notes shown)\n"),
         (&["list", "--format", "ids", "tag = nothing"], 0, "no note has the tag 'nothing'\n"),
         (&["review", "--format", "ids", "--today", "2025-03-31"], 1, ""),
         (&["search", "fsync", "--format", "ids", "--limit", "3"], 3, "(3 of 38 notes shown)\n"),
@@ -190,7 +191,6 @@ fn lines_are_refused_where_they_mean_nothing() {
         &["journal", "text", "--fields", "id"],
         &["list", "--fields", "id,,title"],
         &["show", "qp-h2v6", "--raw", "--fields", "id"],
-        &["list", "--quiet"],
     ] {
         refused(args);
     }

@@ -78,7 +78,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("tasks", LISTS_NOTES),
     ("tasks done", CHANGES),
     ("status", READS),
-    ("review", &[Budget, DryRun, Lines, Answer, Pager, Store, Collections, Day, Past]),
+    ("review", &[Budget, DryRun, Lines, Quiet, Answer, Pager, Store, Collections, Day, Past]),
     ("history", PRINTS_NOTES),
     ("doctor", CHECKS),
     ("eval", PRINTS_NOTES),
@@ -142,7 +142,7 @@ fn with_hidden_flags(command: Command, parent: &str) -> Command {
         _ if !arg.is_global_set() => arg,
         flag if is_idle(flag, properties) || SELDOM.contains(&flag) => arg.hide(true),
         // It is of use where an answer has much else to say.
-        "quiet" if properties.contains(&Lines) && !properties.contains(&DryRun) => arg.hide(true),
+        "quiet" if properties.contains(&Lines) && !properties.contains(&Secret) => arg.hide(true),
         "format" => arg.value_parser(PossibleValuesParser::new(
             formats(properties).iter().filter_map(ValueEnum::to_possible_value),
         )),

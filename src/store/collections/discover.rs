@@ -222,9 +222,11 @@ fn is_project_root(files: &FileTree, dir: &Path) -> bool {
 }
 
 /// Returns the store that a folder contains, else the folder if it is one: projects have files such as `config.toml` too.
+/// A vault is none, although it may have a folder `journals`.
 pub(super) fn named_store(files: &FileTree, path: &Path) -> Option<PathBuf> {
     let is_hidden_store = path.file_name().is_some_and(|name| name == STORE_NAMES[0]) && files.is_dir(path);
-    let has_folder = || NOTE_FOLDERS.iter().any(|folder| files.is_dir(&path.join(folder)));
+    let is_vault = || [".obsidian", "logseq"].iter().any(|mark| files.is_dir(&path.join(mark)));
+    let has_folder = || NOTE_FOLDERS.iter().any(|folder| files.is_dir(&path.join(folder))) && !is_vault();
     let is_store = || files.is_file(&path.join(CONFIG_FILE)) || has_folder();
     let inside = store_in(files, path).filter(|_| !is_hidden_store);
     inside.or_else(|| (is_hidden_store || is_store()).then(|| path.to_path_buf()))
