@@ -131,7 +131,7 @@ fn links_from_the_root_lead_to_notes() {
     write(dir.path(), ".qipu/notes/n.md", &format!("---\nid: n\ntitle: N\n---\n{text}"));
     assert_eq!(links(&store(dir.path()), "n"), (vec!["a".to_owned(), "m".to_owned()], Vec::new()));
     assert!(!run(dir.path(), "doctor").contains("broken-link"));
-    run(dir.path(), "rename a B");
+    run(dir.path(), "update a --title B");
     let changed = fs::read_to_string(dir.path().join(".qipu/notes/n.md")).unwrap();
     assert!(
         changed.ends_with(

@@ -112,7 +112,7 @@ const WRONG: [(&str, &str, &str); 104] = [
         "`qipu export` needs a command",
         "`links FILE.json` the same as JSON, `passages FILE` texts for a search",
     ),
-    ("export|x.html", "'x.html'", "`qipu export page FILE.html` writes"),
+    ("export|x.html", "'x.html'", "`page FILE.html` a web page"),
     ("export|--as|bulk|--index-name|x", "'--as'", "did you mean `qipu export passages --bulk`?"),
     ("export|--since-index|x", "'--since-index'", "did you mean `qipu export passages --since-index`?"),
     ("export|passages|--index-name|x", "'--index-name'", "did you mean `--bulk`?"),
