@@ -312,7 +312,7 @@ fn globs_and_numbers_of_sources_stay_within_limits() {
     world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "source-invalid");
     world.expect_finding(&store(&"*/".repeat(1_500)), "store-missing");
     world.expect_finding(&source("docs").repeat(200), "");
-    world.expect_finding(&source("docs").repeat(10_000), "too-many-collections");
+    world.expect_finding(&source("docs").repeat(9_000), "too-many-collections");
     world.configure(&source("docs/**/no*such").repeat(4_000));
     let codes = world.codes(&["status", "--json"]);
     assert_eq!(codes.iter().filter(|code| *code == "source-empty").count(), 249, "a search for each");
@@ -351,7 +351,7 @@ fn the_stores_of_the_user_count_whatever_a_repository_names() {
     assert_eq!(fs::read_dir(world.at("repo/docs")).unwrap().count(), 2);
 
     world.write("outside/home/.local/share/qipu/notes/mine.md", "Text.\n");
-    world.configure(&source("docs").repeat(10_000));
+    world.configure(&source("docs").repeat(9_000));
     assert!(names(&world).contains(&("user".to_owned(), "your own store".to_owned())));
 }
 

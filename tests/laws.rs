@@ -29,7 +29,7 @@ fn results_of_tools_are_within_the_budget_as_a_whole() {
     let cases = AtomicUsize::new(0);
     let formats = [(false, false), (false, true), (true, false), (true, true)];
     let formats = formats.map(|(is_prompt, is_structured)| Format::ToolResult { is_prompt, is_structured });
-    runner(24)
+    runner(40)
         .run(&(stores(), prop::collection::vec(0_usize..6000, 3), 0..formats.len()), |(store, budgets, turn)| {
             for (index, command) in commands(&store).into_iter().enumerate() {
                 let Ok(mut report) = run_on(&command, &store) else { continue };

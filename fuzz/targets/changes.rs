@@ -20,7 +20,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
     let one = |words: &[&'a str]| (words.to_vec(), Scope::One);
     let many = |words: &[&'a str]| (words.to_vec(), Scope::Many);
     match choice {
-        0 => one(&["update", "n0", "--title", text]),
+        0 => one(&["update", "n0", "--type", text]),
         1 => one(&["update", "n0", "--tag", text]),
         2 => one(&["update", "n0", "--append", text]),
         3 => one(&["update", "n0", "--replace", text, more]),
@@ -31,7 +31,7 @@ fn words<'a>(choice: usize, text: &'a str, more: &'a str) -> (Vec<&'a str>, Scop
         8 => many(&["merge", "n0", "n1"]),
         9 => many(&["supersede", "n0", "n1"]),
         10 => many(&["delete", "n0", "--force"]),
-        11 => one(&["link", "add", "n0", text, more]),
+        11 => many(&["link", "add", "n0", text, more]),
         12 => many(&["tasks", "done", text]),
         13 => one(&["capture", text, "--tag", more]),
         14 => many(&["doctor", "--fix"]),
