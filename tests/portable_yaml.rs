@@ -178,7 +178,9 @@ fn a_tag_of_yaml_goes_with_its_value() {
     ] {
         let dir = store(&[("notes/n.md", &format!("---\nid: n\n{fields}\n---\nText.\n"))]);
         let answer = call(path(&dir), &[&["update", "n"], args].concat());
-        let text = fs::read_to_string(dir.path().join(".qipu/notes/n.md")).unwrap();
+        // A title renames the file.
+        let file = fs::read_dir(dir.path().join(".qipu/notes")).unwrap().next().unwrap().unwrap();
+        let text = fs::read_to_string(file.path()).unwrap();
         assert!(
             text.contains(&format!("{new}\n")) || text.contains(&format!("{new} #")),
             "{fields}: {:?}: {text}",

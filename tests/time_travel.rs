@@ -57,7 +57,7 @@ const READING: [&str; 46] = [
     "doctor --json",
     "dump -",
     "dump - --tag graph",
-    "list --store ../.. --store docs",
+    "list --store docs",
     "list --store . --json",
     "status --store packages/a",
     "context --expand qp-f1 --include derivation,evidence",
@@ -497,7 +497,7 @@ fn commands_that_do_more_than_read_refuse_it() {
     let before = snapshot(&repository.path(""));
     let commands = [
         "capture text",
-        "create title",
+        "capture --title title",
         "update qp-a --tag x",
         "delete qp-a",
         "rename qp-a title",

@@ -344,7 +344,7 @@ fn the_status_in_the_text_of_a_decision_is_not_contradicted() {
 #[test]
 fn a_source_that_is_not_writable_is_never_changed() {
     let project = Project::new("markdown", "", &[("a.md", PAGE), ("b.md", PLAIN), ("sub/c.mdx", NESTED)]);
-    let message = "`docs` is a source that is only read";
+    let message = "the documents `docs` are only read";
     let mut commands: Vec<Vec<&str>> = changes().into_iter().map(|(args, _)| args).collect();
     let pack = project.dir.path().join("pack");
     assert_eq!(project.call(&["dump", pack.to_str().unwrap()]).code(), 0);

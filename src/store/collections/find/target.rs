@@ -64,7 +64,7 @@ fn find_named(
     let mut found = find_collections(&location, current_dir)?;
     let target = found.all.swap_remove(0);
     if !target.is_writable {
-        let message = format!("`{name}` is documents that are only read");
+        let message = format!("the documents `{name}` are only read");
         return Err(Error::usage(message).hint(target.reason.how_to_write()));
     }
     Ok((target, found.other_names))
