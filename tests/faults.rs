@@ -57,8 +57,8 @@ fn what_cannot_be_read_is_reported() {
         ("export pack", "newfstatat", "/repo/.qipu/notes"),
         ("export pack", "newfstatat", "/repo/.qipu/attachments"),
         ("import obsidian", "getdents64", "/vault"),
-        ("export pack", "getdents64", "/repo/.qipu/mocs"),
-        ("export pack", "newfstatat", "/repo/.qipu/mocs/c.md"),
+        ("search: writes an index", "getdents64", "/repo/.qipu/mocs"),
+        ("search: writes an index", "newfstatat", "/repo/.qipu/mocs/c.md"),
         ("review: --fix", "openat2", "/repo/src/a.rs"),
         ("export passages: --since-index", "readlink", "/home/.local"),
     ] {
