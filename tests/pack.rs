@@ -534,3 +534,18 @@ fn a_dump_replaces_nothing_but_packs() {
     run(&dir, "dump .qipu/p.pack");
     assert_eq!(call(dir.path().join(".qipu").to_str().unwrap(), &["dump", "notes/p"]).code(), 2);
 }
+
+#[test]
+fn a_folder_in_place_of_a_pack_gets_a_hint_that_runs() {
+    let dir = store(&[("notes/a.md", b"---\nid: a\n---\nText.\n")]);
+    fs::create_dir(dir.path().join("docs")).unwrap();
+    fs::write(dir.path().join("docs/page.md"), "# Page\n\nText.\n").unwrap();
+    let error = call(path(&dir), &["import", "docs"]).error.unwrap();
+    assert!(error.to_string().contains("it is a folder"), "{error}");
+    let hint = error.hint.unwrap();
+    for command in ["init --documents", "import obsidian", "import logseq"] {
+        assert!(hint.contains(&format!("`qipu {command} DIR`")), "{hint}");
+    }
+    assert_eq!(call(path(&dir), &["import", "obsidian", "docs"]).code(), 0);
+    assert_eq!(call(path(&dir), &["init", "--documents", "docs"]).code(), 0);
+}

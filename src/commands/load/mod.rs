@@ -43,13 +43,24 @@ pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Resu
 
 fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     let read = match source {
-        TextSource::File(file) => pack::parse(&store::read_user_file(file, current_dir)?),
+        TextSource::File(file) => pack::parse(&store::read_user_file(file, current_dir).map_err(with_hint)?),
         TextSource::Text(text) => pack::parse(text.as_bytes()),
     };
     read.map_err(|broken| {
         let message = format!("this pack can't be loaded: line {}: {}", broken.line, broken.reason);
         Error::new(ErrorKind::Store, message).hint("nothing was written; create the pack again with `qipu export pack`")
     })
+}
+
+/// Adds to an error of reading what to do with a folder, which people who leave another tool have.
+fn with_hint(error: Error) -> Error {
+    match error.hint {
+        Some(_) => error,
+        None => error.hint(
+            "a pack is a file; `qipu init --documents DIR` reads a folder where it lies, `qipu import obsidian DIR` and \
+             `qipu import logseq DIR` copy it",
+        ),
+    }
 }
 
 /// The planned changes, and the entries of the report.
