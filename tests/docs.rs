@@ -258,17 +258,10 @@ fn developers_commands_are_run_by_ci() {
                 "```" => in_block = false,
                 command if in_block => {
                     count += 1;
-                    // CI installs into a folder that it removes, lets a command run beside others, and prints times.
+                    // CI installs into a folder that it removes, and lets a command run beside others.
                     let runs = |line: &str| {
                         line.strip_prefix(command).is_some_and(|rest| {
-                            rest.is_empty()
-                                || [
-                                    " --root \"$installed\"",
-                                    " -- -Z unstable-options --report-time",
-                                    " -Z unstable-options --report-time",
-                                ]
-                                .contains(&rest)
-                                || rest.starts_with(" > \"$logs/")
+                            rest.is_empty() || rest == " --root \"$installed\"" || rest.starts_with(" > \"$logs/")
                         })
                     };
                     assert!(ci.lines().map(str::trim).any(runs), "{name}: `{command}` is not in .ci/run");
