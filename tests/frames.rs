@@ -12,7 +12,7 @@ use qipu::request::{Command, Format, ShowRequest};
 use qipu::store::Store;
 use regex::Regex;
 
-use crate::support::answer_laws::{chars, write};
+use crate::support::answer_laws::{chars, said, write};
 use crate::support::files::{path, store};
 use crate::support::generators::{commands, runner, store_of};
 use crate::support::process::call;
@@ -132,16 +132,6 @@ fn stores() -> impl Strategy<Value = Store> {
 const RESULT: Format = Format::ToolResult { is_prompt: false, is_structured: false };
 const PROMPT_RESULT: Format = Format::ToolResult { is_prompt: true, is_structured: false };
 const HOOK: Format = Format::Hook(HookEnvelope::SESSION_START);
-
-/// Returns what a reader sees of an answer.
-fn said(answer: &str, format: Format) -> String {
-    let json = || serde_json::from_str::<serde_json::Value>(answer).unwrap();
-    match format {
-        Format::Hook(_) => json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned(),
-        Format::ToolResult { .. } => json()["content"][0]["text"].as_str().unwrap().to_owned(),
-        _ => answer.to_owned(),
-    }
-}
 
 fn markdown(text: &str) -> Vec<(Event<'_>, std::ops::Range<usize>)> {
     Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter().collect()

@@ -41,6 +41,16 @@ pub(crate) fn hidden(text: &str) -> Vec<char> {
     all.flat_map(|found| found.as_str().chars()).collect()
 }
 
+/// Returns what a reader sees of an answer.
+pub(crate) fn said(answer: &str, format: Format) -> String {
+    let json = || serde_json::from_str::<serde_json::Value>(answer).unwrap();
+    match format {
+        Format::Hook(_) => json()["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned(),
+        Format::ToolResult { .. } => json()["content"][0]["text"].as_str().unwrap().to_owned(),
+        _ => answer.to_owned(),
+    }
+}
+
 pub(crate) fn check_tool_result(text: &str, format: Format) {
     let result: serde_json::Value = serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"));
     let said = result["content"][0]["text"].as_str().unwrap();

@@ -16,19 +16,20 @@ pub(crate) fn plan(store: &Store) -> Vec<PlannedChange> {
 
 /// Plans the repair of one note; `None` if it needs none or can't be repaired.
 pub(crate) fn plan_note(store: &Store, note: &NoteHandle) -> Option<PlannedChange> {
-    let has = |code: DiagnosticCode| note.findings().any(|finding| finding.code == code);
-    if !has(DiagnosticCode::FrontmatterBroken) && !has(DiagnosticCode::NoId) {
+    if !note.has_finding(DiagnosticCode::FrontmatterBroken) && !note.has_finding(DiagnosticCode::NoId) {
         return None;
     }
     let old = store.text_of(note).ok().filter(|text| conflict_line(text).is_none())?;
-    let quoted = if has(DiagnosticCode::FrontmatterBroken) {
+    let quoted = if note.has_finding(DiagnosticCode::FrontmatterBroken) {
         with_quoted_texts(note.parsed().ok()?, &old)?
     } else {
         old.clone()
     };
     let has_frontmatter = quoted.trim_start_matches('\u{feff}').starts_with("---");
     // An id that can't be one may be a slip in one that links name, which only its author knows.
-    let lacks_id = has(DiagnosticCode::NoId) && !has(DiagnosticCode::ImpossibleId) && !has(DiagnosticCode::DuplicateId);
+    let lacks_id = note.has_finding(DiagnosticCode::NoId)
+        && !note.has_finding(DiagnosticCode::ImpossibleId)
+        && !note.has_finding(DiagnosticCode::DuplicateId);
     let new = if lacks_id && has_frontmatter {
         apply(&quoted, &[Edit::SetText { key: "id".into(), text: note.id.to_string() }]).ok()?
     } else {

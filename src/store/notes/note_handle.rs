@@ -328,9 +328,14 @@ impl NoteHandle {
         self.cold_fields().findings.iter().chain(self.duplicate_id.as_deref())
     }
 
+    /// Whether something of a kind was tolerated.
+    pub fn has_finding(&self, code: DiagnosticCode) -> bool {
+        self.findings().any(|finding| finding.code == code)
+    }
+
     /// Whether a merge left a conflict in the text.
     pub fn has_conflict(&self) -> bool {
-        self.flags.has_lifecycle && self.findings().any(|finding| finding.code == DiagnosticCode::Conflict)
+        self.flags.has_lifecycle && self.has_finding(DiagnosticCode::Conflict)
     }
 
     /// Whether only the beginning of an over-long file was read.
@@ -340,7 +345,7 @@ impl NoteHandle {
 
     /// Whether the frontmatter gives the note's id, so that its path does not.
     pub(super) fn names_its_id(&self) -> bool {
-        self.findings().all(|finding| finding.code != DiagnosticCode::NoId)
+        !self.has_finding(DiagnosticCode::NoId)
     }
 
     /// Returns the value of a field that is not qipu's own: see [`UserFields::field`].
