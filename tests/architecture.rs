@@ -34,6 +34,9 @@ const RESTRICTED: [(&str, &[&str]); 2] = [
 /// The most lines of a function.
 const MAX_FUNCTION_LINES: usize = 60;
 
+/// The most lines of a file, with its unit tests.
+const MAX_FILE_LINES: usize = 600;
+
 /// The most times that a renderer names a kind of report: `report/layout.rs` declares what each kind shows.
 const MAX_KINDS: usize = 5;
 
@@ -299,6 +302,14 @@ fn the_language_of_the_source_is_that_of_the_field() {
             _ => 0,
         };
         assert!(count <= most, "{name}: {count}, at most {most}");
+    }
+}
+
+#[test]
+fn files_are_short() {
+    for source in sources() {
+        let lines = source.whole.lines().count();
+        assert!(lines <= MAX_FILE_LINES, "{:?} has {lines} lines, at most {MAX_FILE_LINES}", source.path);
     }
 }
 

@@ -30,11 +30,13 @@ mod relative_path;
 mod retired;
 mod source_links;
 mod splice;
+mod store_head;
 mod summary;
 mod tasks;
 mod timestamp;
 mod title;
 mod value;
+mod verification;
 mod verified_edit;
 mod yaml;
 mod yaml_document;
@@ -47,7 +49,6 @@ use std::sync::OnceLock;
 
 use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization;
 
 pub(crate) use append_section::Section;
 pub(crate) use blocks::{Block, BlockKind};
@@ -82,11 +83,12 @@ pub use tasks::TaskItem;
 pub use timestamp::Timestamp;
 pub(crate) use title::MARKDOWN_ENDINGS;
 pub use value::Value;
+pub use verification::Verification;
+pub(crate) use verification::is_human;
 pub(crate) use yaml::{YamlNode as YamlKind, parse_long as parse_long_yaml};
 pub(crate) use yaml_emitter::{quoted as yaml_quoted, scalar as yaml_scalar};
 
-use crate::escape::{is_invisible, kept_chars};
-use dialect::NoteHead;
+use crate::escape::kept_chars;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -158,35 +160,6 @@ pub struct Note {
     body_chars: OnceLock<usize>,
 }
 
-/// A check of a note, as [Open Knowledge Format](https://github.com/GoogleCloudPlatform/knowledge-catalog) records it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Verification {
-    /// Who checked it, as written: `human:<id>`, `process:<id>` or `<program>/<version>`.
-    pub by: String,
-    /// When, as written.
-    pub at: Option<String>,
-}
-
-impl Verification {
-    /// Whether a person checked the note.
-    pub fn is_human(&self) -> bool {
-        is_human(&self.by)
-    }
-
-    /// Returns when the note was checked; `None` if that is not a date.
-    pub fn time(&self) -> Option<Timestamp> {
-        Timestamp::parse(self.at.as_deref()?)
-    }
-}
-
-/// Whether an actor, as Open Knowledge Format names them, is a person. What counts is the name as it is shown: without
-/// invisible characters, in letters of any width and case.
-pub(crate) fn is_human(actor: &str) -> bool {
-    let visible = actor.chars().filter(|c| !is_invisible(*c)).nfkc().filter(|c| !is_invisible(*c));
-    let name: String = visible.flat_map(char::to_lowercase).collect();
-    name.split_once(':').is_some_and(|(kind, id)| kind.trim() == "human" && !id.trim().is_empty())
-}
-
 /// Where a note's content comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ContentSource {
@@ -238,7 +211,7 @@ impl Note {
         });
         find_odd_form(dialect, &text, &mut findings);
         let head = match dialect {
-            Dialect::Qipu => own_head(path, &text, &mut findings),
+            Dialect::Qipu => store_head::read(path, &text, &mut findings),
             dialect => dialect::read(dialect, path, &text, &mut findings),
         };
         let fields = head.fields;
@@ -454,46 +427,6 @@ fn map_value(entries: &[(&str, Option<&String>)]) -> Value {
     Value::Map(entries.collect())
 }
 
-/// Reads the fields of a note of a store.
-fn own_head(path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead {
-    let parts = frontmatter::split(text);
-    find_long_body(&parts.body, findings);
-    if parts.yaml.is_some() {
-        find_second_frontmatter(text, &parts.body, findings);
-    }
-    let mut fields = frontmatter::read(text, &parts, findings);
-    let body = if fields.is_text { frontmatter::range_without_bom(text) } else { parts.body };
-    let id = fields.id.take().unwrap_or_else(|| {
-        findings.push(Diagnostic::new(DiagnosticCode::NoId, "no valid id; one is derived from the file's path"));
-        NoteId::from_path(path)
-    });
-    let title = fields.title.take().unwrap_or_else(|| {
-        let message = "no title; the first level-1 heading or the file name is used";
-        findings.push(Diagnostic::new(DiagnosticCode::NoTitle, message));
-        text.get(body.clone()).and_then(|body| title::of_body(body, path)).unwrap_or_else(|| title::of_path(path))
-    });
-    let kind = fields.kind.take().unwrap_or_else(|| kind_by_folder(path).to_owned());
-    NoteHead { id, title, kind, fields, body }
-}
-
-/// Finds a block below the frontmatter that another tool reads as one: its fields are text here.
-fn find_second_frontmatter(text: &str, body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
-    let below = text.get(body.clone()).unwrap_or_default();
-    let rest = below.trim_start();
-    if !rest.starts_with("---") {
-        return;
-    }
-    let yaml = frontmatter::split(rest).yaml.and_then(|range| rest.get(range)).map(yaml::parse);
-    let is_map =
-        matches!(yaml, Some(Ok(tree)) if matches!(&tree.kind, yaml::YamlNode::Map(entries) if !entries.is_empty()));
-    if is_map {
-        let before = text.get(..body.end - rest.len()).unwrap_or_default();
-        let line = Some(before.bytes().filter(|byte| *byte == b'\n').count() + 1);
-        let message = "a second frontmatter block begins here; its fields are text and have no effect".to_owned();
-        findings.push(Diagnostic { code: DiagnosticCode::SecondFrontmatter, line, message });
-    }
-}
-
 fn find_long_body(body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
     if body.len() > markdown::MAX_PARSED {
         let message = "only the beginning of the body is searched for links and the summary";
@@ -524,14 +457,6 @@ const SPAN: usize = 240;
 pub(crate) fn stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".md").unwrap_or(name)
-}
-
-fn kind_by_folder(path: &str) -> &'static str {
-    match path.split('/').next() {
-        Some("mocs") => MOC,
-        Some("journals") => JOURNAL,
-        _ => DEFAULT_KIND,
-    }
 }
 
 fn find_odd_form(dialect: Dialect, text: &str, findings: &mut Vec<Diagnostic>) {

@@ -1,0 +1,53 @@
+//! The limits of an answer's length, and what follows from them for selection.
+
+use clap::Args;
+
+use super::values::whole;
+use crate::tokens::{CHARS_PER_TOKEN, Tokenizer};
+
+/// The tokens of a budget for each note that is assessed: no note is shown in fewer.
+const TOKENS_PER_CANDIDATE: usize = 10;
+/// The least number of notes that are assessed.
+pub const MIN_CANDIDATES: usize = 100;
+
+/// The limits of an answer's length; if both are given, both apply.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+pub struct Budget {
+    /// Maximum number of characters to print
+    // Unicode scalar values, final newline included.
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub max_chars: Option<usize>,
+    /// Maximum number of tokens to print, as counted by --tokenizer
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, value_parser = whole)]
+    pub max_tokens: Option<usize>,
+    /// The tokens at which selection by purpose stops; the last note may exceed it.
+    #[arg(skip)]
+    pub target_tokens: Option<usize>,
+    /// How tokens are counted (default: estimate)
+    #[arg(long, global = true, value_name = "ENCODING", default_value = "estimate", hide_default_value = true)]
+    pub tokenizer: Tokenizer,
+}
+
+impl Budget {
+    /// Returns the most hits that are assessed, several times as many as could be shown; `None` for no limit.
+    pub fn max_candidates(&self) -> Option<usize> {
+        let tokens = [self.max_tokens, self.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
+        tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
+    }
+
+    /// Returns the most notes from which an answer is filled, one for each character; `None` for no limit.
+    pub fn max_entries(&self) -> Option<usize> {
+        self.most_chars().map(|chars| chars.max(MIN_CANDIDATES))
+    }
+
+    /// Returns the approximate limit in characters, tokens counted as [`CHARS_PER_TOKEN`]; `None` without a limit.
+    pub fn most_chars(&self) -> Option<usize> {
+        let by_tokens = self.max_tokens.map(|tokens| tokens.saturating_mul(CHARS_PER_TOKEN));
+        [self.max_chars, by_tokens].into_iter().flatten().min()
+    }
+
+    /// Tells whether there is a limit in characters or tokens.
+    pub fn is_limited(&self) -> bool {
+        self.max_chars.is_some() || self.max_tokens.is_some()
+    }
+}

@@ -1,0 +1,116 @@
+//! Requests that check a store: what is broken, what to look at, and how many questions are answered.
+
+use clap::{Args, ValueEnum};
+
+use super::Request;
+use super::moving::TextSource;
+use super::selectors::Filters;
+use crate::report::Score;
+
+/// A call of `eval`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EvalRequest {
+    /// The question file.
+    pub questions: TextSource,
+    /// The measured answers, in ascending order of budget.
+    pub answers: Vec<MeasuredAnswer>,
+    /// The least share of hits in every budget; `None` for no check.
+    pub min_hit: Option<Score>,
+}
+
+/// A request whose answer is measured for every question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MeasuredAnswer {
+    /// The budget in characters.
+    pub chars: usize,
+    /// The call of `context`; each question replaces its query.
+    pub request: Request,
+}
+
+/// A call of `doctor`.
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub struct DoctorRequest {
+    /// Fail on warnings too
+    #[arg(long = "strict")]
+    pub is_strict: bool,
+    /// Repair what has only one possible repair: missing YAML quotes, missing ids, leftover files, interrupted changes
+    #[arg(long = "fix")]
+    pub is_fix: bool,
+    /// Whether the repairs are only shown.
+    #[arg(skip)]
+    pub is_dry_run: bool,
+}
+
+/// A call of `review`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub struct ReviewRequest {
+    /// Only these notes
+    #[arg(value_name = "ID")]
+    pub ids: Vec<String>,
+    /// Only entries with this reason (repeatable, or comma-separated)
+    #[arg(long = "kind", value_name = "KIND", value_delimiter = ',')]
+    pub kinds: Vec<ReviewKind>,
+    /// The filters.
+    #[arg(skip)]
+    pub filters: Filters,
+    /// The most entries.
+    #[arg(skip)]
+    pub limit: Option<usize>,
+    /// Fail if there is an entry, other than of code that merely moved
+    #[arg(long = "strict")]
+    pub is_strict: bool,
+    /// Update the code references whose code merely moved
+    #[arg(long = "fix")]
+    pub is_fix: bool,
+    /// Whether the updates are only shown.
+    #[arg(skip)]
+    pub is_dry_run: bool,
+}
+
+/// The reasons for which a person should look at a note, the worst first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub enum ReviewKind {
+    /// Another note may say the opposite
+    Contradiction,
+    /// Code that it refers to no longer exists
+    CodeGone,
+    /// Code that it refers to has changed
+    CodeChanged,
+    /// Code that it refers to is elsewhere (only if asked for)
+    CodeMoved,
+    /// The three kinds of code
+    Code,
+    /// It has expired, or is to be looked at again
+    Due,
+    /// Nobody has accepted it yet
+    Draft,
+    /// Another note has almost the same text
+    NearDuplicate,
+    /// No hook has ever shown it
+    NeverShown,
+    /// No link leads to it or from it (only if asked for)
+    Orphan,
+}
+
+impl ReviewKind {
+    /// Whether the reason is code that a note refers to.
+    pub fn is_code(self) -> bool {
+        matches!(self, Self::CodeGone | Self::CodeChanged | Self::CodeMoved)
+    }
+
+    /// Returns the name in flags and answers.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Contradiction => "contradiction",
+            Self::CodeGone => "code-gone",
+            Self::CodeChanged => "code-changed",
+            Self::CodeMoved => "code-moved",
+            Self::Code => "code",
+            Self::Due => "due",
+            Self::Draft => "draft",
+            Self::NearDuplicate => "near-duplicate",
+            Self::NeverShown => "never-shown",
+            Self::Orphan => "orphan",
+        }
+    }
+}
