@@ -67,16 +67,14 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
     if !invocation.budget.is_limited() {
         invocation.budget = Budget { max_chars: Some(MAX_CHARS), ..invocation.budget };
     }
-    let budget = invocation.budget;
     let within_notes = !notes.is_empty();
     ContextRequest {
         selection: Selectors { query: Some(question), notes, within_notes, ..Selectors::default() },
         with_body: Some(true),
-        passages_within: budget.most_chars(),
+        room: invocation.budget.room(),
+        shows_passages: true,
         has_brief_heads: true,
         assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::default),
-        max_candidates: budget.max_candidates(),
-        max_entries: budget.max_entries(),
         ..ContextRequest::default()
     }
 }

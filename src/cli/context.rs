@@ -184,12 +184,11 @@ impl ContextArgs {
             with_body,
             // Programs read fields; in the other formats they are noise.
             with_custom: invocation.format == Format::Json,
-            passages_within: budget.most_chars().filter(|_| shows_passages && has_no_level),
+            room: budget.room(),
+            shows_passages: shows_passages && has_no_level,
             has_brief_heads: false,
             blocks,
             assessment,
-            max_candidates: budget.max_candidates(),
-            max_entries: budget.max_entries(),
         })
     }
 

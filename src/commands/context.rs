@@ -56,8 +56,11 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
     let content = add_content(&mut notes, &selection, limits);
-    let shows_passages = request.with_body != Some(false) && request.blocks.is_none() && selection.scorer.is_some();
-    let passage_chars = request.passages_within.filter(|_| shows_passages);
+    let shows_passages = request.shows_passages
+        && request.with_body != Some(false)
+        && request.blocks.is_none()
+        && selection.scorer.is_some();
+    let passage_chars = request.room.chars.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(store, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room);
@@ -112,7 +115,7 @@ fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimi
 /// Returns the notes from which an answer without an assessment is filled. A query may select a million; those without a
 /// matching block take no room.
 fn notes_with_room(request: &ContextRequest, selection: &Selection) -> impl Iterator<Item = NoteIdx> {
-    let most = request.max_entries.filter(|_| request.blocks.is_none()).unwrap_or(usize::MAX);
+    let most = request.room.entries.filter(|_| request.blocks.is_none()).unwrap_or(usize::MAX);
     selection.notes.iter().take(most).copied()
 }
 
@@ -173,7 +176,7 @@ impl CandidateLimits {
         let (answers, notes) = (request.selection.max_hits.take(), request.selection.max_notes.take());
         let shown = answers.or(notes);
         let assessed = || shown.map_or(usize::MAX, |most| most.saturating_mul(CANDIDATES_PER_HIT).max(MIN_CANDIDATES));
-        Self { candidates: request.max_candidates.unwrap_or_else(assessed), answers, notes }
+        Self { candidates: request.room.candidates.unwrap_or_else(assessed), answers, notes }
     }
 }
 
@@ -222,7 +225,7 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         BlocksSetting::Matched => BlockChoice::Matched,
         BlocksSetting::Top => BlockChoice::Top,
     });
-    let has_budget = request.max_candidates.is_some();
+    let has_budget = request.room.chars.is_some();
     match &mut request.blocks {
         Some(blocks) => blocks.choice = blocks.choice.or(setting).or(Some(BlockChoice::All)),
         // Assessed notes, and notes with an explicit choice of bodies, have no blocks.
@@ -244,7 +247,7 @@ fn with_settings(request: &ContextRequest, config: &ContextConfig) -> ContextReq
         asking.until = asking.until.or_else(|| Some(until?.to));
         asking.search_limit = asking.search_limit.or_else(|| config.search_limit.map(Into::into));
         asking.min_relevance = asking.min_relevance.or_else(|| config.min_relevance.map(Score::new));
-        asking.blocks_within = chooses.then(|| request.max_candidates.unwrap_or(MAX_BLOCK_NOTES));
+        asking.blocks_within = chooses.then(|| request.room.candidates.unwrap_or(MAX_BLOCK_NOTES));
     }
     request
 }

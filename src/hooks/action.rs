@@ -5,7 +5,7 @@ use std::path::Path;
 use super::command_line::simple_commands;
 use super::input::HookInput;
 use super::prompt::MAX_NOTES;
-use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, Occasion, QuestionOptions, Selectors};
+use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, Occasion, QuestionOptions, Room, Selectors};
 
 /// The most files, and the most identifiers of an edit, that are looked for.
 const MAX_FILES: usize = 8;
@@ -50,7 +50,8 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
             ..Selectors::default()
         },
         with_body: Some(true),
-        passages_within: Some(room),
+        room: Room::of_chars(room),
+        shows_passages: true,
         ..ContextRequest::default()
     })
 }

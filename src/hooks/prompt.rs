@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use crate::request::{ContextRequest, Occasion, QuestionOptions, Selectors};
+use crate::request::{ContextRequest, Occasion, QuestionOptions, Room, Selectors};
 
 /// The most bytes of a prompt that are searched for.
 const MAX_BYTES: usize = 4_000;
@@ -58,7 +58,8 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
             ..Selectors::default()
         },
         with_body: Some(true),
-        passages_within: Some(room / ROOM_SHARE),
+        room: Room::of_chars(room / ROOM_SHARE),
+        shows_passages: true,
         ..ContextRequest::default()
     })
 }

@@ -111,9 +111,9 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
     let asking = Some(QuestionOptions { today, ..QuestionOptions::default() });
     let context = ContextRequest {
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
-        passages_within: budget.most_chars().filter(|_| assessment.abstraction.is_none()),
+        room: budget.room(),
+        shows_passages: assessment.abstraction.is_none(),
         assessment: Some(assessment),
-        max_candidates: budget.max_candidates(),
         ..ContextRequest::default()
     };
     Ok(Task { command: Command::Context(context), budget, is_prompt: true })
@@ -144,7 +144,8 @@ fn read(arguments: &mut Arguments) -> Result<Task, Error> {
     let max_tokens = arguments.count("max_tokens")?.unwrap_or(DEFAULT_READ_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
     let context = ContextRequest {
-        passages_within: budget.most_chars().filter(|_| query.is_some()),
+        room: budget.room(),
+        shows_passages: query.is_some(),
         selection: Selectors { notes, within_notes: query.is_some(), query, ..Selectors::default() },
         with_body: Some(true),
         with_custom: true,

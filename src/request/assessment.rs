@@ -3,6 +3,7 @@
 use clap::ValueEnum;
 use jiff::civil::Date;
 
+use super::budget::Room;
 use super::question::BlockOptions;
 use super::selectors::Selectors;
 use crate::report::Score;
@@ -18,18 +19,16 @@ pub struct ContextRequest {
     pub with_body: Option<bool>,
     /// Whether custom fields are shown.
     pub with_custom: bool,
-    /// The limit in characters, if notes that do not fit in full are shown as passages.
-    pub passages_within: Option<usize>,
+    /// The room of the answer.
+    pub room: Room,
+    /// Whether notes that do not fit in full are shown as passages, if the room is limited.
+    pub shows_passages: bool,
     /// Whether notes in part have their names alone as their heads, so that the room is for passages.
     pub has_brief_heads: bool,
     /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
     /// The purpose of the answer; `None` shows notes in full, in the order of their selection.
     pub assessment: Option<AssessmentOptions>,
-    /// The most hits that are assessed for selection by purpose; `None` for no limit.
-    pub max_candidates: Option<usize>,
-    /// The most notes from which the answer is filled; `None` for no limit.
-    pub max_entries: Option<usize>,
 }
 
 /// The purpose of an answer, and the requirements on its notes.

@@ -29,10 +29,12 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// Returns the most hits that are assessed, several times as many as could be shown; `None` for no limit.
-    pub fn max_candidates(&self) -> Option<usize> {
+    /// Returns the room of an answer, for the selection of its notes.
+    pub fn room(&self) -> Room {
         let tokens = [self.max_tokens, self.max_chars.map(|chars| chars / CHARS_PER_TOKEN)];
-        tokens.into_iter().flatten().min().map(|tokens| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES))
+        let candidates = |tokens: usize| (tokens / TOKENS_PER_CANDIDATE).max(MIN_CANDIDATES);
+        let entries = self.max_entries();
+        Room { chars: self.most_chars(), candidates: tokens.into_iter().flatten().min().map(candidates), entries }
     }
 
     /// Returns the most notes from which an answer is filled, one for each character; `None` for no limit.
@@ -49,5 +51,24 @@ impl Budget {
     /// Tells whether there is a limit in characters or tokens.
     pub fn is_limited(&self) -> bool {
         self.max_chars.is_some() || self.max_tokens.is_some()
+    }
+}
+
+/// The room of an answer: what its selection needs to know of the budget, so that it does no work for what can't be shown.
+/// `None` is no limit.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Room {
+    /// The approximate limit in characters.
+    pub chars: Option<usize>,
+    /// The most hits that are assessed, several times as many as could be shown.
+    pub candidates: Option<usize>,
+    /// The most notes from which the answer is filled.
+    pub entries: Option<usize>,
+}
+
+impl Room {
+    /// Returns the room of so many characters.
+    pub fn of_chars(chars: usize) -> Self {
+        Budget { max_chars: Some(chars), ..Budget::default() }.room()
     }
 }

@@ -17,7 +17,7 @@ use jiff::civil::Date;
 pub use crate::report::{Format, LineFormat, Score};
 use crate::store::Location;
 pub use assessment::{Abstraction, AssessmentOptions, ContextRequest, ExpandRequest, Purpose, RelatedKind};
-pub use budget::{Budget, MIN_CANDIDATES};
+pub use budget::{Budget, MIN_CANDIDATES, Room};
 pub use changing::{Action, ChangeRequest, GENERATED_BY, MCP, NewFields, SESSION, UNKNOWN_TOOL, generated_by};
 pub use checking::{DoctorRequest, EvalRequest, MeasuredAnswer, ReviewKind, ReviewRequest};
 pub use moving::{DumpRequest, ImportFrom, ImportRequest, LoadRequest, PassagesRequest, Strategy, TextSource};

@@ -6,7 +6,7 @@ use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, Filters,
     LinkRequest, LinkView, ListRequest, MentionTarget, Occasion, PrimeRequest, Purpose, QuestionOptions, RelatedKind,
-    RelatedRequest, ReviewRequest, SearchRequest, Selectors, ShowRequest, Sort, TasksRequest,
+    RelatedRequest, ReviewRequest, Room, SearchRequest, Selectors, ShowRequest, Sort, TasksRequest,
 };
 use qipu::store::Store;
 
@@ -47,8 +47,8 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> Command {
     let asking = Some(QuestionOptions { is_plain: true, today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    let (with_body, passages_within) = (Some(true), Some(2_000));
-    Command::Context(ContextRequest { selection, with_body, passages_within, assessment, ..ContextRequest::default() })
+    let request = ContextRequest { selection, with_body: Some(true), assessment, ..ContextRequest::default() };
+    Command::Context(ContextRequest { room: Room::of_chars(2_000), shows_passages: true, ..request })
 }
 
 /// Returns the request of a hook for a prompt, or for what an edit mentions.
@@ -57,8 +57,8 @@ pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> Command {
     let asking = Some(QuestionOptions { occasion, ..QuestionOptions::default() });
     let (query, within_notes) = (Some("fsync word item 日本語".to_owned()), !mentions.is_empty());
     let selection = Selectors { query, asking, within_notes, mentions, max_notes: Some(3), ..Selectors::default() };
-    let passages_within = Some(750);
-    Command::Context(ContextRequest { selection, with_body: Some(true), passages_within, ..ContextRequest::default() })
+    let request = ContextRequest { selection, with_body: Some(true), ..ContextRequest::default() };
+    Command::Context(ContextRequest { room: Room::of_chars(750), shows_passages: true, ..request })
 }
 
 /// Returns every command that reads a store, in its variants.
