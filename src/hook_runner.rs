@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
 use crate::report::{Entry, Report, ReportHead, layout};
-use crate::request::{Command, HookRequest, ShownInSession};
+use crate::request::{HookRequest, ReadCommand, ShownInSession};
 use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part};
 use crate::warnings;
 
@@ -41,13 +41,13 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             }
         }
         HookAnswer::Primer(request) => {
-            if let Some((report, _)) = commands::run_in_hook(Command::Prime(request.clone()), location, dirs)? {
+            if let Some((report, _)) = commands::run_in_hook(ReadCommand::Prime(request.clone()), location, dirs)? {
                 write(&whole_text(&report, &call)?)?;
             }
         }
         HookAnswer::Notes(notes) => {
             let location = &Location { scope: hooks::scope_of(notes), ..location.clone() };
-            let command = Command::Context((**notes).clone());
+            let command = ReadCommand::Context((**notes).clone());
             let Some((report, dir)) = commands::run_in_hook(command, location, dirs)? else { return Ok(()) };
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))

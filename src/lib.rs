@@ -64,7 +64,7 @@ use cli::ParsedCli;
 use env::Env;
 use error::{Error, ErrorKind};
 use report::Report;
-use request::{Command, OutputFile, Request};
+use request::{Command, OutputFile, Program, ReadCommand, Request};
 
 /// Runs one call of the program and writes its answer to `out`.
 ///
@@ -117,40 +117,62 @@ fn run_parsed(args: &[OsString], env: &Env, out: &mut dyn Write) -> Result<(), E
         ParsedCli::Help(text) => return Ok(out.write_all(text.as_bytes())?),
     };
     // A session of `browse` has no timings: it lasts as long as the user keeps it open.
-    if request.is_verbose && !matches!(request.command, Command::Browse { .. }) {
+    if request.is_verbose && !matches!(request.command, Command::Run(Program::Browse { .. })) {
         timings::begin();
     }
     request.location = request.location.at_commit(&env.current_dir)?;
     match &request.command {
-        #[cfg(feature = "sessions")]
-        Command::Browse { query, today } => browse::run(query, today.as_deref(), &request.location, env),
-        #[cfg(feature = "sessions")]
-        Command::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, &request.location, env),
-        #[cfg(feature = "sessions")]
-        Command::Lsp { today } => lsp::serve(today.as_deref(), &request.location, env),
-        #[cfg(not(feature = "sessions"))]
-        Command::Browse { .. } | Command::Mcp { .. } | Command::Lsp { .. } => {
-            Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
-                .hint("build it with the feature `sessions`"))
+        Command::Run(program) => run_program(program, &request, env, out),
+        Command::Write(command) => {
+            answer_once(|| commands::run_write(command, &request.location, env), &request, env, out)
         }
-        Command::ExportPassages(passages) => {
-            let progress = progress_line::begin(env);
-            let report = export::run(passages, &request.location, env, out)?;
-            drop(progress);
-            report.map_or(Ok(()), |report| write_report(report, &request, env, out))
+        Command::Read(command) => {
+            let result = answer_once(|| commands::run_read(command, &request.location, env), &request, env, out);
+            if request.command.is_hook() {
+                warn_once(result);
+                return Ok(());
+            }
+            result
         }
-        Command::Hook(hook) => hook_runner::run(hook, &request.location, env, out),
-        command if command.is_hook() => {
-            warn_once(answer_once(&request, env, out));
-            Ok(())
-        }
-        _ => answer_once(&request, env, out),
     }
 }
 
-/// Answers a request, fits the answer into its budget, and writes it.
-fn answer_once(request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
-    let Some(report) = answer(request, env)? else { return Ok(()) };
+fn run_program(program: &Program, request: &Request, env: &Env, out: &mut dyn Write) -> Result<(), Error> {
+    let location = &request.location;
+    match program {
+        #[cfg(feature = "sessions")]
+        Program::Browse { query, today } => browse::run(query, today.as_deref(), location, env),
+        #[cfg(feature = "sessions")]
+        Program::Mcp { today, is_structured } => mcp::serve(today.as_deref(), *is_structured, location, env),
+        #[cfg(feature = "sessions")]
+        Program::Lsp { today } => lsp::serve(today.as_deref(), location, env),
+        #[cfg(not(feature = "sessions"))]
+        Program::Browse { .. } | Program::Mcp { .. } | Program::Lsp { .. } => {
+            Err(Error::usage("this build has no `browse`, `lsp` and `mcp`")
+                .hint("build it with the feature `sessions`"))
+        }
+        Program::ExportPassages(passages) => {
+            let progress = progress_line::begin(env);
+            let report = export::run(passages, location, env, out)?;
+            drop(progress);
+            report.map_or(Ok(()), |report| write_report(report, request, env, out))
+        }
+        Program::Hook(hook) => hook_runner::run(hook, location, env, out),
+        Program::Eval(eval) => answer_once(|| eval::run(eval, location, env).map(Some), request, env, out),
+    }
+}
+
+/// Answers a request with progress on standard error, fits the answer, if there is one, into its budget, and writes it.
+fn answer_once(
+    answer: impl FnOnce() -> Result<Option<Report>, Error>,
+    request: &Request,
+    env: &Env,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
+    let progress = progress_line::begin(env);
+    let report = answer()?;
+    drop(progress);
+    let Some(report) = report else { return Ok(()) };
     let is_change = report.head.is_change_made();
     write_report(report, request, env, out).map_err(|error| match error.kind {
         ErrorKind::Failure if is_change => error.hint("the command was completed; only its answer is lost"),
@@ -174,22 +196,13 @@ fn write_report(mut report: Report, request: &Request, env: &Env, out: &mut dyn 
     timings::end("fit");
     render::left_out_line(&report, request.format, Some(&text)).into_iter().for_each(warnings::add_line);
     let text = match &request.command {
-        Command::ExportLinks { saved: Some(file), .. } => save(&text, file, &report, request, env)?,
+        Command::Read(ReadCommand::ExportLinks { saved: Some(file), .. }) => save(&text, file, &report, request, env)?,
         _ => text,
     };
     let is_paged = request.is_paged && pager::show(&text, env);
     let written = if is_paged { Ok(()) } else { out.write_all(text.as_bytes()).and_then(|()| out.flush()) };
     // A failed check fails the call, even if the reader closed the pipe early.
     report.verdict.map_or_else(|| Ok(written?), Err)
-}
-
-/// Returns the answer to a command, with the progress on standard error; `None` if it has no answer.
-fn answer(request: &Request, env: &Env) -> Result<Option<Report>, Error> {
-    let _progress = progress_line::begin(env);
-    match &request.command {
-        Command::Eval(eval) => eval::run(eval, &request.location, env).map(Some),
-        command => commands::run(command, &request.location, env),
-    }
 }
 
 /// Saves an export and returns the confirmation, fitted into the budget too. Saves nothing if that does not fit.
@@ -232,7 +245,7 @@ pub mod in_process {
     use crate::eval;
     use crate::lsp;
     use crate::mcp;
-    use crate::request::Command;
+    use crate::request::{Command, Program};
 
     /// Runs `qipu lsp` on the messages of a client and writes the answers to `output`.
     ///
@@ -240,7 +253,9 @@ pub mod in_process {
     /// Those of the server, and wrong arguments.
     pub fn serve_lsp(args: &[OsString], env: &Env, input: Vec<u8>, output: Box<dyn Write>) -> Result<(), Error> {
         let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
-        let Command::Lsp { today } = &request.command else { return Err(Error::usage("not a language server")) };
+        let Command::Run(Program::Lsp { today }) = &request.command else {
+            return Err(Error::usage("not a language server"));
+        };
         lsp::serve_bytes(input, output, today.as_deref(), &request.location, env)
     }
 
@@ -255,7 +270,7 @@ pub mod in_process {
         output: impl Fn() -> W + Send + 'static,
     ) -> Result<(), Error> {
         let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
-        let Command::Mcp { today, is_structured } = &request.command else {
+        let Command::Run(Program::Mcp { today, is_structured }) = &request.command else {
             return Err(Error::usage("not an MCP server"));
         };
         mcp::serve_on(|| input, output, today.as_deref(), *is_structured, &request.location, env)

@@ -10,8 +10,8 @@ use qipu::fit::fit;
 use qipu::note::Note;
 use qipu::report::Report;
 use qipu::request::{
-    Abstraction, AssessmentOptions, Budget, Command, ContextRequest, ExpandRequest, Format, Purpose, QuestionOptions,
-    RelatedKind, Score, Selectors,
+    Abstraction, AssessmentOptions, Budget, ContextRequest, ExpandRequest, Format, Purpose, QuestionOptions,
+    ReadCommand, RelatedKind, Score, Selectors,
 };
 use qipu::store::{Config, Store};
 use qipu::tokens::Tokenizer;
@@ -31,10 +31,10 @@ fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> AssessmentOptions
     AssessmentOptions { purpose, abstraction: Some(abstraction), today, ..AssessmentOptions::default() }
 }
 
-fn asked(query: &str, need: AssessmentOptions) -> Command {
+fn asked(query: &str, need: AssessmentOptions) -> ReadCommand {
     let asking = Some(QuestionOptions { is_plain: true, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(ContextRequest { selection, assessment: Some(need), ..ContextRequest::default() })
+    ReadCommand::Context(ContextRequest { selection, assessment: Some(need), ..ContextRequest::default() })
 }
 
 fn written(report: &Report, budget: Budget, format: Format) -> String {
@@ -45,7 +45,7 @@ fn tokens(max_tokens: usize) -> Budget {
     Budget { max_tokens: Some(max_tokens), ..Budget::default() }
 }
 
-fn json(store: &Store, command: &Command, budget: Budget) -> Value {
+fn json(store: &Store, command: &ReadCommand, budget: Budget) -> Value {
     serde_json::from_str(&written(&run_on(command, store).unwrap(), budget, Format::Json)).unwrap()
 }
 
@@ -240,7 +240,7 @@ fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for(
     ];
     let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (*id, text.as_str())).collect();
     let expand = ExpandRequest { ids: vec!["a".to_owned()], include: vec![RelatedKind::Derivation], banner: None };
-    let answer = json(&store(&notes), &Command::Expand(expand), tokens(500));
+    let answer = json(&store(&notes), &ReadCommand::Expand(expand), tokens(500));
     assert_eq!((ids(&answer)[0], &note(&answer, "a")["level"]), ("a", &Value::from("extract")), "{answer}");
     assert!(note(&answer, "a")["content"].as_str().unwrap().starts_with("Paragraph 0 tells"), "{answer}");
     assert!(answer["expandable_ids"].as_array().unwrap().contains(&Value::from("a")));
@@ -276,7 +276,7 @@ fn an_expansion_shows_only_what_is_new() {
         let all = [RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions];
         let include = all.into_iter().zip(kinds).filter(|(_, is_shown)| *is_shown).map(|(kind, _)| kind).collect();
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        json(&store, &Command::Expand(ExpandRequest { ids, include, banner: None }), tokens(500))
+        json(&store, &ReadCommand::Expand(ExpandRequest { ids, include, banner: None }), tokens(500))
     };
     let shown = |answer: &Value| ids(answer).join(" ");
     assert_eq!(shown(&expand(&["a"], [false; 3])), "a");
@@ -457,7 +457,7 @@ fn no_tokenizer_is_exceeded_in_any_format() {
         .run(&(generators::stores(), 60_usize..900), |(store, max_tokens)| {
             let adaptive = need(Some(Purpose::Explore), ADAPTIVE);
             let detailed = need(None, Abstraction::Detailed);
-            let plain = Command::Context(ContextRequest {
+            let plain = ReadCommand::Context(ContextRequest {
                 selection: selected("fsync word 日本語"),
                 ..ContextRequest::default()
             });

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use pulldown_cmark::{Event, Options, Parser, Tag};
 use qipu::commands::run_on;
 use qipu::report::{HookEnvelope, Report};
-use qipu::request::{Command, Format, ShowRequest};
+use qipu::request::{Format, ReadCommand, ShowRequest};
 use qipu::store::Store;
 use regex::Regex;
 
@@ -283,7 +283,7 @@ fn a_larger_budget_shows_no_less_of_a_note_that_is_cut() {
     runner(80)
         .run(&(stores(), 150_usize..900, 1_usize..40), |(store, least, step)| {
             let request = ShowRequest { ids: vec![store.notes()[0].id.to_string()], with_links: false, is_raw: false };
-            let report: Report = run_on(&Command::Show(request), &store).unwrap();
+            let report: Report = run_on(&ReadCommand::Show(request), &store).unwrap();
             for format in [Format::Human, HOOK, RESULT] {
                 let whole = said(&write(&report, None, format).unwrap(), format);
                 let mut before = 0;

@@ -15,7 +15,7 @@ use qipu::commands::run_on;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::report::{Format, Report};
-use qipu::request::{Budget, Command, Selectors};
+use qipu::request::{Budget, ReadCommand, Selectors};
 use serde_json::Value;
 
 fn draw(report: &Report, max_chars: Option<usize>) -> Result<String, qipu::error::Error> {
@@ -83,7 +83,7 @@ fn a_page_of_hostile_notes_is_sound_and_complete() {
     let strategy = (stores(), prop::collection::vec(0_usize..3000, 3));
     runner(60)
         .run(&strategy, |(store, budgets)| {
-            let command = Command::ExportLinks { selection: Selectors::default(), saved: None };
+            let command = ReadCommand::ExportLinks { selection: Selectors::default(), saved: None };
             let report = run_on(&command, &store).unwrap();
             let notes = report.count_notes();
             let links: usize = report.entries.iter().map(|entry| entry.note().unwrap().edges.len()).sum();

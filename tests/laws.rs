@@ -9,7 +9,7 @@ use qipu::commands::run_on;
 use qipu::fit::{ShownText, fit, fit_unseen, write_list};
 use qipu::note::{Note, NoteId};
 use qipu::report::HookEnvelope;
-use qipu::request::{Budget, Command, Format, ListRequest, MentionTarget, PrimeRequest};
+use qipu::request::{Budget, Format, ListRequest, MentionTarget, PrimeRequest, ReadCommand};
 use qipu::store::{Config, NoteIdx, Store};
 
 use crate::support::answer_laws::{BANNER, chars, check, check_form, check_tool_result, hidden, said, write};
@@ -65,7 +65,7 @@ fn a_hooks_answer_is_sound() {
     runner(60)
         .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
             let prime = PrimeRequest { banner: Some(true), is_hook: true, is_brief: false };
-            let report = run_on(&Command::Prime(prime), &store).unwrap();
+            let report = run_on(&ReadCommand::Prime(prime), &store).unwrap();
             let said = |text: &str| {
                 let json: serde_json::Value = serde_json::from_str(text).unwrap();
                 json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
@@ -178,7 +178,7 @@ fn no_answer_contains_invisible_characters() {
 /// A list without a budget is written in parts. Its text is the one that is written as a whole.
 #[test]
 fn a_list_that_is_written_in_parts_is_the_same_text() {
-    let command = Command::List(ListRequest::default());
+    let command = ReadCommand::List(ListRequest::default());
     for count in [40, 17_000] {
         let files = (0..count).map(|number| (format!("notes/{number}.md"), hostile_note(number)));
         let store = store_of(files.collect());

@@ -11,7 +11,7 @@ use qipu::commands::run_on;
 use qipu::context::Session;
 use qipu::note::Note;
 use qipu::report::{Entry, Report};
-use qipu::request::{Command, RelatedRequest, Score, SearchRequest};
+use qipu::request::{ReadCommand, RelatedRequest, Score, SearchRequest};
 use qipu::search::{Engine, Query, SearchResults};
 use qipu::store::{Config, Store};
 
@@ -288,7 +288,7 @@ fn related_notes_are_near_and_not_linked() {
         ("e", "title: Cats", "A cat sleeps."),
     ]);
     let request = RelatedRequest { id: "a".to_owned(), ..RelatedRequest::default() };
-    let report = run_on(&Command::Related(request), &store).unwrap();
+    let report = run_on(&ReadCommand::Related(request), &store).unwrap();
     assert_eq!(notes_of(&report), ["c", "d"]);
     let found = report.entries[0].note().unwrap().match_info.as_ref().unwrap();
     assert!(found.shared.contains(&"torn".to_owned()), "{:?}", found.shared);
@@ -310,7 +310,7 @@ fn filters_and_limits_choose_among_hits() {
     let search = |change: &dyn Fn(&mut SearchRequest)| {
         let mut request = SearchRequest { query: "fsync".to_owned(), ..SearchRequest::default() };
         change(&mut request);
-        let report = run_on(&Command::Search(request), &store).unwrap();
+        let report = run_on(&ReadCommand::Search(request), &store).unwrap();
         (notes_of(&report), report.head.matched, report.head.is_limited)
     };
     assert_eq!(search(&|_| ()).0.len(), 3);

@@ -6,7 +6,7 @@ use qipu::fit::fit;
 use qipu::in_process::ids_of_records;
 use qipu::note::Note;
 use qipu::report::{HookEnvelope, Report};
-use qipu::request::{Budget, Command, Filters, Format, ListRequest, SearchRequest, TasksRequest};
+use qipu::request::{Budget, Filters, Format, ListRequest, ReadCommand, SearchRequest, TasksRequest};
 use qipu::store::{Config, Store};
 
 use super::answer_laws::{chars, check, check_form, check_tool_result, hidden, write};
@@ -57,7 +57,7 @@ fn fixed_store(config: Config) -> Store {
 }
 
 /// Checks the answer to a command in one format: without a budget, with the given one, and with those around its length.
-fn check_answer(command: &Command, store: &Store, format: Format, budget: usize) {
+fn check_answer(command: &ReadCommand, store: &Store, format: Format, budget: usize) {
     let Ok(mut report) = run_on(command, store) else { return };
     let is_result = matches!(format, Format::ToolResult { .. });
     if is_result {
@@ -77,7 +77,7 @@ fn check_answer(command: &Command, store: &Store, format: Format, budget: usize)
     check_on_terminal(&report, command);
 }
 
-fn check_on_terminal(report: &Report, command: &Command) {
+fn check_on_terminal(report: &Report, command: &ReadCommand) {
     let screen = Screen { is_terminal: true, has_color: false, columns: Some(60), today: None };
     let text = fit(report, Budget::default(), Format::Human, screen).unwrap();
     assert_eq!(hidden(&text), Vec::<char>::new(), "{command:?} on a terminal:\n{text}");
@@ -144,8 +144,8 @@ pub(crate) fn query(data: &[u8]) {
     let command = match choice {
         0 => question(&text, None),
         1 => passages(&text, None),
-        2 => Command::Search(SearchRequest { query: text, explains: true, ..SearchRequest::default() }),
-        _ => Command::Search(SearchRequest { query: text, limit: Some(2), ..SearchRequest::default() }),
+        2 => ReadCommand::Search(SearchRequest { query: text, explains: true, ..SearchRequest::default() }),
+        _ => ReadCommand::Search(SearchRequest { query: text, limit: Some(2), ..SearchRequest::default() }),
     };
     check_answer(&command, &store, format, budget);
     if choice == 0 {
@@ -160,8 +160,9 @@ pub(crate) fn filters(data: &[u8]) {
     let (format, budget) = (format(&mut input), input.budget());
     let text = input.text().into_owned();
     let store = fixed_store(Config::default());
-    let list = |filter: String| Command::List(ListRequest { filters: Filters::of(filter), ..ListRequest::default() });
-    let count = |command: &Command| run_on(command, &store).map(|report| report.count_notes());
+    let list =
+        |filter: String| ReadCommand::List(ListRequest { filters: Filters::of(filter), ..ListRequest::default() });
+    let count = |command: &ReadCommand| run_on(command, &store).map(|report| report.count_notes());
     let command = list(text.clone());
     check_answer(&command, &store, format, budget);
     let Ok(selected) = count(&command) else { return };
@@ -170,7 +171,7 @@ pub(crate) fn filters(data: &[u8]) {
         assert!(selected + others <= store.notes().len(), "{text:?}: {selected} and {others}");
     }
     check_answer(
-        &Command::Tasks(TasksRequest { filters: Filters::of(text), ..TasksRequest::default() }),
+        &ReadCommand::Tasks(TasksRequest { filters: Filters::of(text), ..TasksRequest::default() }),
         &store,
         format,
         budget,

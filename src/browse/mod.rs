@@ -34,7 +34,6 @@ use crate::env::{self, Env, WaitPolicy, parse_name};
 use crate::error::Error;
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::Command;
 use crate::store::{Location, Store, git};
 use browser::Browser;
 use store_client::StoreClient;
@@ -164,9 +163,8 @@ impl App<'_> {
     /// Opens a note in the user's editor, as `qipu update ID` does, and reopens the store.
     fn edit(&mut self, id: &NoteId) -> Result<(), Error> {
         let now = self.today.map_or_else(env::now, str::to_owned);
-        let edit = Command::Edit { id: id.to_string(), now };
         ratatui::try_restore()?;
-        let report = commands::run(&edit, self.location, self.env);
+        let report = commands::run_edit(id.as_str(), &now, self.location, self.env);
         self.reopen_terminal()?;
         self.show_result(report);
         Ok(())
@@ -176,18 +174,21 @@ impl App<'_> {
     fn decide(&mut self, decision: &Decision) {
         let now = self.today.map_or_else(env::now, str::to_owned);
         let report = person(self.env).and_then(|person| {
-            let change = Command::Change(decision.request(&person, now));
             // Without its screen, the user would take a long wait for a crash, and a warning would damage the screen.
             let waits = WaitPolicy { patience: MAX_WAIT, warn: |_| (), ..self.location.waits };
-            commands::run(&change, &Location { waits, ..self.location.clone() }, self.env)
+            commands::run_change(
+                &decision.request(&person, now),
+                &Location { waits, ..self.location.clone() },
+                self.env,
+            )
         });
         self.show_result(report);
     }
 
     /// Reopens the store after a change, and shows the result in the status line.
-    fn show_result(&mut self, report: Result<Option<Report>, Error>) {
+    fn show_result(&mut self, report: Result<Report, Error>) {
         let message = match report {
-            Ok(report) => report.as_ref().map(summary_line).unwrap_or_default(),
+            Ok(report) => summary_line(&report),
             Err(error) => [Some(error.message), error.hint].into_iter().flatten().collect::<Vec<_>>().join("; "),
         };
         let status = self.browser.reload().map_or_else(|error| error.message, |()| message);

@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
 use crate::report::{Entry, Report};
-use crate::request::{Command, Filters, LinkRequest, LinkView, ListRequest, ReviewRequest, SearchRequest};
+use crate::request::{Filters, LinkRequest, LinkView, ListRequest, ReadCommand, ReviewRequest, SearchRequest};
 use crate::store::{Location, NoteHandle, Store};
 
 /// An open store and the request that reopens it.
@@ -51,7 +51,7 @@ impl StoreClient {
 
     /// Runs a command. If the index turns out to be corrupt, the store is reopened without it and the command runs
     /// again, as on the command line.
-    fn run(&mut self, command: &Command) -> Result<Report, Error> {
+    fn run(&mut self, command: &ReadCommand) -> Result<Report, Error> {
         let report = commands::run_on(command, &self.store);
         if !self.store.is_index_corrupt() {
             return report;
@@ -65,7 +65,7 @@ impl StoreClient {
 
     /// Returns the notes that pass all filters, the latest changed first.
     pub(super) fn list(&mut self, filters: &Filters) -> Result<Vec<Arc<NoteHandle>>, Error> {
-        Ok(notes_of(&self.run(&Command::List(ListRequest { filters: filters.clone(), ..ListRequest::default() }))?))
+        Ok(notes_of(&self.run(&ReadCommand::List(ListRequest { filters: filters.clone(), ..ListRequest::default() }))?))
     }
 
     /// Searches the notes that pass all filters. Returns the hits, best first, and a message about words that no note has.
@@ -79,7 +79,7 @@ impl StoreClient {
         // The list shows notes that a digest replaces, so the search shows them too.
         let search =
             SearchRequest { query: query.to_owned(), filters, no_compaction: true, ..SearchRequest::default() };
-        let report = self.run(&Command::Search(search))?;
+        let report = self.run(&ReadCommand::Search(search))?;
         let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
             [] => format!("no note contains `{}`", spelling.word),
             shown => format!("no note contains `{}`; searched for {}", spelling.word, shown.join(", ")),
@@ -100,7 +100,7 @@ impl StoreClient {
     pub(super) fn worklist(&mut self) -> Result<Vec<WorklistEntry>, Error> {
         self.open_text_index()?;
         let review = ReviewRequest { limit: Some(MAX_ENTRIES), ..ReviewRequest::default() };
-        Ok(worklist::entries(&self.run(&Command::Review(review))?))
+        Ok(worklist::entries(&self.run(&ReadCommand::Review(review))?))
     }
 
     /// Returns the links of a note in both directions, with their types as written.
@@ -111,7 +111,7 @@ impl StoreClient {
             limits: WalkLimits { max_hops: 1, max_nodes: None, min_value: 0 },
             no_compaction: true,
         };
-        Ok(page::links(id, &self.run(&Command::Link(link))?))
+        Ok(page::links(id, &self.run(&ReadCommand::Link(link))?))
     }
 
     /// Returns the note with an id; `None` if the store has none.
@@ -121,7 +121,7 @@ impl StoreClient {
 
     /// Returns the tags in use and the number of notes with each, the most frequent first.
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
-        let report = self.run(&Command::Status { only_tags: true })?;
+        let report = self.run(&ReadCommand::Status { only_tags: true })?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {
             Entry::Tag(tag, count) => Some((tag, count)),
             _ => None,

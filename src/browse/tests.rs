@@ -152,7 +152,7 @@ fn typing_filters_and_text_search_ranks_as_the_command_does() {
         no_compaction: true,
         ..Default::default()
     };
-    let report = crate::commands::run_on(&crate::request::Command::Search(search), &store).unwrap();
+    let report = crate::commands::run_on(&crate::request::ReadCommand::Search(search), &store).unwrap();
     let wanted: Vec<_> = report.entries.iter().filter_map(|entry| Some(entry.note()?.note.id.clone())).collect();
     let rows: Vec<_> =
         (0..browser.model.row_count()).map(|row| browser.model.note_in_row(row).unwrap().id.clone()).collect();
@@ -253,7 +253,7 @@ fn the_open_note_is_edited_and_copied() {
 /// Carries out a decision as `person` does, and reads the store again.
 fn decide(dir: &Path, browser: &mut Browser, effect: Effect) -> String {
     let Effect::Decide(decision) = effect else { panic!("no decision: {effect:?}") };
-    let change = crate::request::Command::Change(decision.request("Inès", "2025-03-31".to_owned()));
+    let change = decision.request("Inès", "2025-03-31".to_owned());
     let env = crate::env::Env {
         current_dir: dir.into(),
         vars: std::collections::BTreeMap::new(),
@@ -262,9 +262,9 @@ fn decide(dir: &Path, browser: &mut Browser, effect: Effect) -> String {
     };
     let today = crate::env::Today::new(Some("2025-03-31".parse().unwrap()), || unreachable!("the day is given"));
     let location = Location { no_index: true, today, ..Location::default() };
-    let report = crate::commands::run(&change, &location, &env).unwrap();
+    let report = crate::commands::run_change(&change, &location, &env).unwrap();
     browser.reload().unwrap();
-    super::summary_line(&report.unwrap())
+    super::summary_line(&report)
 }
 
 #[test]

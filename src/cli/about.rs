@@ -6,7 +6,7 @@ use super::globals::Invocation;
 use super::note_filters::LimitArgs;
 use crate::error::Error;
 use crate::note::CodeRef;
-use crate::request::{Command, ContextRequest, MAX_PATH_BYTES, MentionTarget, Selectors};
+use crate::request::{Command, ContextRequest, MAX_PATH_BYTES, MentionTarget, ReadCommand, Selectors};
 
 #[derive(Debug, Args)]
 pub(super) struct AboutArgs {
@@ -25,7 +25,7 @@ impl AboutArgs {
         let mentions = mentions(&self.target, &invocation.env.current_dir.to_string_lossy())?;
         let selection = Selectors { mentions, max_notes: self.limit.limit, ..Selectors::default() };
         let with_body = Some(self.with_body);
-        Ok(Command::Context(ContextRequest { selection, with_body, ..ContextRequest::default() }))
+        Ok(Command::Read(ReadCommand::Context(ContextRequest { selection, with_body, ..ContextRequest::default() })))
     }
 }
 

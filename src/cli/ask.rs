@@ -8,7 +8,7 @@ use super::values::share;
 use crate::env::Today;
 use crate::error::Error;
 use crate::request::{
-    AssessmentOptions, Budget, Command, ContextRequest, Filters, Format, QuestionOptions, Score, Selectors,
+    AssessmentOptions, Budget, Command, ContextRequest, Filters, Format, QuestionOptions, ReadCommand, Score, Selectors,
 };
 
 /// The most characters of an answer without a given budget.
@@ -44,7 +44,7 @@ impl AskArgs {
         let filters = self.only.into_filters(today)?;
         let asking = Some(question(self.plain, self.min_relevance, &filters, true, today));
         request.selection = Selectors { max_notes, filters, asking, ..request.selection };
-        Ok(Command::Context(request))
+        Ok(Command::Read(ReadCommand::Context(request)))
     }
 }
 

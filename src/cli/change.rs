@@ -7,7 +7,7 @@ use super::values::text_or_stdin;
 use crate::env::{Env, parse_name};
 use crate::error::Error;
 use crate::note::edit::BodyEdit;
-use crate::request::{Action, Command, NewFields, SESSION, UNKNOWN_TOOL, generated_by, trimmed};
+use crate::request::{Action, Command, NewFields, SESSION, UNKNOWN_TOOL, WriteCommand, generated_by, trimmed};
 
 /// The fields that new and existing notes can be given.
 #[derive(Debug, Args)]
@@ -173,7 +173,7 @@ impl UpdateArgs {
             && body_edit.is_none()
             && invocation.env.stdin.is_terminal()
         {
-            return Ok(Command::Edit { id: id.clone(), now: invocation.now() });
+            return Ok(Command::Write(WriteCommand::Edit { id: id.clone(), now: invocation.now() }));
         }
         Ok(invocation.change(Action::Update {
             ids: self.ids,

@@ -9,7 +9,7 @@ use super::values::whole;
 use crate::error::Error;
 use crate::request::{
     Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Budget, Command, ContextRequest, ExpandRequest, Format,
-    Purpose, RelatedKind, Selectors,
+    Purpose, ReadCommand, RelatedKind, Selectors,
 };
 
 /// The most tokens of an expansion by default.
@@ -147,10 +147,10 @@ impl ContextArgs {
             invocation.budget = self.purpose.expansion_budget(invocation.budget);
             let banner = choice(self.parts.banner, self.parts.no_banner);
             let include = self.purpose.included();
-            return Ok(Command::Expand(ExpandRequest { ids: self.purpose.expand, include, banner }));
+            return Ok(Command::Read(ReadCommand::Expand(ExpandRequest { ids: self.purpose.expand, include, banner })));
         }
         invocation.budget = self.purpose.target_budget(invocation.budget)?;
-        Ok(Command::Context(self.into_request(invocation)?))
+        Ok(Command::Read(ReadCommand::Context(self.into_request(invocation)?)))
     }
 
     fn into_request(self, invocation: &mut Invocation<'_>) -> Result<ContextRequest, Error> {

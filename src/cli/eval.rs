@@ -11,7 +11,7 @@ use super::values::{count, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, EvalRequest, MeasuredAnswer, Score};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, Score};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
 const MEASURED: &[&str] =
@@ -55,11 +55,11 @@ impl EvalArgs {
         let answers = budgets.into_iter().map(|chars| measured(words, chars, today, env));
         let mut answers = answers.collect::<Result<Vec<MeasuredAnswer>, Error>>()?;
         for answer in answers.iter_mut().filter(|_| self.no_graph) {
-            if let Command::Context(context) = &mut answer.request.command {
+            if let Command::Read(ReadCommand::Context(context)) = &mut answer.request.command {
                 context.selection.no_graph = true;
             }
         }
-        Ok(Command::Eval(EvalRequest { questions, answers, min_hit: self.min_hit }))
+        Ok(Command::Run(Program::Eval(EvalRequest { questions, answers, min_hit: self.min_hit })))
     }
 }
 

@@ -10,7 +10,7 @@ use super::pack::DumpArgs;
 use super::selectors::SelectorArgs;
 use crate::error::Error;
 use crate::graph::Follow;
-use crate::request::{Command, Format, OutputFile, PassagesRequest, Selectors};
+use crate::request::{Command, Format, OutputFile, PassagesRequest, Program, ReadCommand, Selectors};
 
 /// The hint for a call without one of the words.
 pub(super) const WORDS: &str = "`qipu export pack FILE` writes all notes for `qipu import`, `page FILE.html` a web page of \
@@ -85,7 +85,7 @@ impl LinksArgs {
         let (has_budget, today) = (invocation.budget.is_limited(), invocation.location.today);
         let selectors = self.selectors.into_selectors(has_budget, invocation.env, today)?;
         let selection = Selectors { no_compaction: self.no_compaction, follow: self.follow, ..selectors };
-        Ok(Command::ExportLinks { selection, saved })
+        Ok(Command::Read(ReadCommand::ExportLinks { selection, saved }))
     }
 }
 
@@ -94,7 +94,7 @@ fn passages(request: PassagesRequest, invocation: &Invocation<'_>) -> Result<Com
     if request.state_file.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--since-index needs a file that can be read and written again"));
     }
-    Ok(Command::ExportPassages(PassagesRequest { file, ..request }))
+    Ok(Command::Run(Program::ExportPassages(PassagesRequest { file, ..request })))
 }
 
 /// Returns the file that is written; `None` for standard output, where no format can be named but that of the export.

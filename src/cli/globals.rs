@@ -8,7 +8,9 @@ use jiff::civil::Date;
 use super::days;
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
-use crate::request::{Action, Budget, ChangeRequest, Command, Format, LineFormat, ShowRequest, trimmed};
+use crate::request::{
+    Action, Budget, ChangeRequest, Command, Format, LineFormat, ReadCommand, ShowRequest, WriteCommand, trimmed,
+};
 use crate::store::{CollectionScope, FileTree, Location};
 
 /// Flags that every command understands; its help lists those that are of use there.
@@ -87,7 +89,9 @@ impl LineArgs {
         let fields = match format {
             _ if !self.fields.is_empty() => self.fields.clone(),
             // The names that `tasks done` takes.
-            Format::Ids if matches!(command, Command::Tasks(_)) => vec!["id".to_owned(), "line".to_owned()],
+            Format::Ids if matches!(command, Command::Read(ReadCommand::Tasks(_))) => {
+                vec!["id".to_owned(), "line".to_owned()]
+            }
             Format::Ids if !command.changes_notes() => vec!["id".to_owned()],
             Format::Paths => vec!["path".to_owned()],
             _ if self.null => {
@@ -99,7 +103,7 @@ impl LineArgs {
         if fields.iter().any(String::is_empty) {
             return Err(Error::usage("--fields needs names that are not empty"));
         }
-        let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
+        let is_raw = matches!(command, Command::Read(ReadCommand::Show(ShowRequest { is_raw: true, .. })));
         if command.changes_files() || is_raw {
             return Err(Error::usage(
                 "--fields, --format ids and --format paths work only with commands that list notes",
@@ -161,7 +165,7 @@ impl Invocation<'_> {
     pub(super) fn change(&self, action: Action) -> Command {
         let (now, random) = (self.now(), self.env.random);
         let Self { is_dry_run, is_secret_allowed, .. } = *self;
-        Command::Change(ChangeRequest { action, is_dry_run, is_secret_allowed, now, random })
+        Command::Write(WriteCommand::Change(ChangeRequest { action, is_dry_run, is_secret_allowed, now, random }))
     }
 }
 

@@ -5,7 +5,7 @@ use clap::Args;
 use super::days::{commit_before, commit_name};
 use super::globals::Invocation;
 use crate::error::Error;
-use crate::request::{Command, DiffRequest, HistoryRequest, count};
+use crate::request::{Command, DiffRequest, HistoryRequest, ReadCommand, WriteCommand, count};
 
 /// The most versions without a budget and a given limit.
 const DEFAULT_LIMIT: usize = 20;
@@ -41,11 +41,11 @@ impl HistoryArgs {
         let since = self.since.map(|text| commit_before(&text, today));
         let Some(id) = self.id else {
             let from = since.unwrap_or_else(|| commit_before(DEFAULT_SINCE, today));
-            return Ok(Command::Diff(DiffRequest { from, to: until, limit: self.limit }));
+            return Ok(Command::Write(WriteCommand::Diff(DiffRequest { from, to: until, limit: self.limit })));
         };
         invocation.location.at = until;
         let by_budget = invocation.budget.most_chars().map(|chars| chars / MIN_ENTRY_CHARS + 1);
         let limit = self.limit.or(by_budget).or(Some(DEFAULT_LIMIT));
-        Ok(Command::History(HistoryRequest { id, since, limit }))
+        Ok(Command::Read(ReadCommand::History(HistoryRequest { id, since, limit })))
     }
 }

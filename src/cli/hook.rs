@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::globals::Invocation;
 use crate::error::Error;
-use crate::request::{Command, HookRequest, HookTool, ShownInSession};
+use crate::request::{Command, HookRequest, HookTool, Program, ShownInSession};
 
 #[derive(Debug, Args)]
 pub(super) struct HookArgs {
@@ -31,6 +31,6 @@ impl HookArgs {
         let in_file = self.seen.map_or(ShownInSession::InCache, ShownInSession::In);
         let shown = if self.no_seen { ShownInSession::Nowhere } else { in_file };
         let budget = invocation.budget;
-        Ok(Command::Hook(HookRequest { tool: self.tool, event: self.event, input, budget, shown }))
+        Ok(Command::Run(Program::Hook(HookRequest { tool: self.tool, event: self.event, input, budget, shown })))
     }
 }

@@ -6,7 +6,7 @@ use super::examples::examples;
 use super::globals::Invocation;
 use super::pack::LoadArgs;
 use crate::error::Error;
-use crate::request::{Command, ImportFrom, ImportRequest};
+use crate::request::{Command, ImportFrom, ImportRequest, WriteCommand};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
@@ -20,7 +20,7 @@ pub(super) struct ImportArgs {
 impl ImportArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         match (self.folder, self.pack) {
-            (Some(folder), _) => Ok(Command::Import(folder.into_request(invocation))),
+            (Some(folder), _) => Ok(Command::Write(WriteCommand::Import(folder.into_request(invocation)))),
             (None, Some(pack)) => pack.into_command(invocation),
             (None, None) => Err(Error::usage("`qipu import` needs a pack")),
         }

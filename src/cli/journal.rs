@@ -6,7 +6,7 @@ use super::days::day;
 use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::error::Error;
-use crate::request::{Action, Command};
+use crate::request::{Action, Command, ReadCommand};
 
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
@@ -23,7 +23,7 @@ impl JournalArgs {
         let today = invocation.day();
         let day = self.date.map_or(Ok(today), |text| day("--date", &text, today))?;
         Ok(match text_or_stdin(self.text, invocation.env)? {
-            None => Command::Journal(day),
+            None => Command::Read(ReadCommand::Journal(day)),
             Some(text) => invocation.change(Action::Journal { day, text }),
         })
     }

@@ -5,7 +5,7 @@ use clap::{Args, Subcommand};
 use super::examples::examples;
 use super::globals::Invocation;
 use crate::graph::{Follow, WalkLimits};
-use crate::request::{Action, Command, LinkRequest, LinkView, count, value};
+use crate::request::{Action, Command, LinkRequest, LinkView, ReadCommand, count, value};
 
 /// The most hops of a tree and of a path by default.
 const TREE_HOPS: usize = 3;
@@ -130,11 +130,11 @@ impl LinkSub {
             Self::Tree { id, max_hops, links } => (LinkView::Tree(id), max_hops, links),
             Self::Path { from, to, max_hops, links } => (LinkView::Path(from, to), max_hops, links),
         };
-        Command::Link(LinkRequest {
+        Command::Read(ReadCommand::Link(LinkRequest {
             view,
             limits: WalkLimits { max_hops, max_nodes: links.max_nodes, min_value: links.min_value },
             no_compaction: links.no_compaction,
             follow: links.follow,
-        })
+        }))
     }
 }

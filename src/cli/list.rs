@@ -5,7 +5,7 @@ use clap::Args;
 use super::globals::Invocation;
 use super::note_filters::FilterArgs;
 use crate::error::Error;
-use crate::request::{Command, ListRequest, Sort};
+use crate::request::{Command, ListRequest, ReadCommand, Sort};
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
@@ -24,6 +24,6 @@ impl ListArgs {
         let limit = self.only.limit().or(invocation.budget.max_entries());
         let mut filters = self.only.into_filters(invocation.location.today)?;
         filters.expressions.extend((!self.filter.is_empty()).then(|| self.filter.join(" ")));
-        Ok(Command::List(ListRequest { filters, sort: self.sort, limit }))
+        Ok(Command::Read(ReadCommand::List(ListRequest { filters, sort: self.sort, limit })))
     }
 }

@@ -45,7 +45,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
-use crate::request::{Command, Format, Request, ShowRequest};
+use crate::request::{Command, Format, Program, ReadCommand, Request, ShowRequest, WriteCommand};
 use crate::store::Location;
 use command_properties::{CommandProperty, check_flags, properties_of, with_applicable_flags};
 use globals::{ColorWhen, GlobalArgs, Invocation};
@@ -168,7 +168,7 @@ fn check_budget_and_dry_run(
     has_budget: bool,
     is_dry_run: bool,
 ) -> Result<(), Error> {
-    let is_raw = matches!(command, Command::Show(ShowRequest { is_raw: true, .. }));
+    let is_raw = matches!(command, Command::Read(ReadCommand::Show(ShowRequest { is_raw: true, .. })));
     let is_fitted = properties.contains(&CommandProperty::Budget) && !command.changes_files() && !is_raw;
     if has_budget && !is_fitted {
         return Err(Error::usage("--max-chars and --max-tokens work only with commands that print notes"));
@@ -189,7 +189,7 @@ fn check_session(command: &Command, invocation: &Invocation<'_>) -> Result<(), E
         _ if invocation.is_secret_allowed => {
             Err(Error::usage("an agent can't decide that a secret may be saved (--allow-secret)").hint(by_person))
         }
-        Command::Init(init) if init.is_trusted => {
+        Command::Write(WriteCommand::Init(init)) if init.is_trusted => {
             Err(Error::usage("an agent can't decide that a store is trusted (--trust)").hint(by_person))
         }
         _ => Ok(()),
@@ -206,7 +206,8 @@ fn check_commit(command: &Command, properties: &[CommandProperty], has_commit: b
 
 /// Returns a location whose name is that of the collection to change, if a command changes notes.
 fn written_into(command: &Command, location: Location) -> Result<Location, Error> {
-    let is_fix = matches!(command, Command::Doctor(_) | Command::Review(_)) && command.changes_files();
+    let is_fix = matches!(command, Command::Write(WriteCommand::Doctor(_)) | Command::Read(ReadCommand::Review(_)))
+        && command.changes_files();
     if is_fix && !location.only.is_empty() {
         return Err(Error::usage("--fix changes the project's store and can't be combined with --in"));
     }
@@ -221,15 +222,17 @@ fn written_into(command: &Command, location: Location) -> Result<Location, Error
 
 /// Refuses a format that a command does not write.
 fn check_format(command: &Command, format: Format, is_named: bool) -> Result<(), Error> {
-    if format == Format::Prompt && !matches!(command, Command::Context(_) | Command::Expand(_)) {
+    if format == Format::Prompt
+        && !matches!(command, Command::Read(ReadCommand::Context(_)) | Command::Read(ReadCommand::Expand(_)))
+    {
         return Err(Error::usage("--format prompt works only with context, ask and about")
             .hint("use --format human, json or records"));
     }
     let own_form = match command {
-        Command::Browse { .. } => "`qipu browse` is full-screen",
-        Command::Hook(_) => "`qipu hook` answers in the form of the tool",
-        Command::Mcp { .. } => "`qipu mcp` answers in the form of its protocol",
-        Command::Lsp { .. } => "`qipu lsp` answers in the form of its protocol",
+        Command::Run(Program::Browse { .. }) => "`qipu browse` is full-screen",
+        Command::Run(Program::Hook(_)) => "`qipu hook` answers in the form of the tool",
+        Command::Run(Program::Mcp { .. }) => "`qipu mcp` answers in the form of its protocol",
+        Command::Run(Program::Lsp { .. }) => "`qipu lsp` answers in the form of its protocol",
         _ => return Ok(()),
     };
     if is_named { Err(Error::usage(format!("{own_form} and has no --format"))) } else { Ok(()) }

@@ -8,7 +8,7 @@ use super::globals::Invocation;
 use super::selectors::SelectorArgs;
 use super::values::file_or_stdin;
 use crate::error::{Error, ErrorKind};
-use crate::request::{Command, DumpRequest, Format, LoadRequest, Selectors, Strategy};
+use crate::request::{Command, DumpRequest, Format, LoadRequest, Selectors, Strategy, WriteCommand};
 
 #[derive(Debug, Args)]
 pub(super) struct DumpArgs {
@@ -30,7 +30,7 @@ impl DumpArgs {
         let selectors = Selectors { no_compaction: true, ..given };
         let is_secret_allowed = invocation.is_secret_allowed;
         let selection = is_partial.then_some(selectors);
-        Ok(Command::Dump(DumpRequest { selection, file, is_secret_allowed }))
+        Ok(Command::Write(WriteCommand::Dump(DumpRequest { selection, file, is_secret_allowed })))
     }
 }
 
@@ -47,7 +47,12 @@ impl LoadArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let pack = file_or_stdin(self.file, invocation.env, unreadable)?;
         let Invocation { is_dry_run, is_secret_allowed, .. } = *invocation;
-        Ok(Command::Load(LoadRequest { pack, strategy: self.strategy, is_dry_run, is_secret_allowed }))
+        Ok(Command::Write(WriteCommand::Load(LoadRequest {
+            pack,
+            strategy: self.strategy,
+            is_dry_run,
+            is_secret_allowed,
+        })))
     }
 }
 

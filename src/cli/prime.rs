@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::context::choice;
 use super::globals::Invocation;
-use crate::request::{Budget, Command, PrimeRequest};
+use crate::request::{Budget, Command, PrimeRequest, ReadCommand};
 
 /// The most characters of a primer without a given budget.
 const DEFAULT_MAX_CHARS: usize = 8_000;
@@ -26,6 +26,10 @@ impl PrimeArgs {
         if !budget.is_limited() {
             invocation.budget = Budget { max_chars: Some(DEFAULT_MAX_CHARS), ..budget };
         }
-        Command::Prime(PrimeRequest { banner: choice(self.banner, self.no_banner), is_hook: false, is_brief: false })
+        Command::Read(ReadCommand::Prime(PrimeRequest {
+            banner: choice(self.banner, self.no_banner),
+            is_hook: false,
+            is_brief: false,
+        }))
     }
 }

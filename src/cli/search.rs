@@ -6,7 +6,7 @@ use super::globals::Invocation;
 use super::note_filters::FilterArgs;
 use super::values::share;
 use crate::error::Error;
-use crate::request::{Command, RelatedRequest, Score, SearchRequest};
+use crate::request::{Command, ReadCommand, RelatedRequest, Score, SearchRequest};
 
 /// The most notes that are found without a budget and a given limit.
 const DEFAULT_LIMIT: usize = 10;
@@ -45,11 +45,11 @@ impl SearchArgs {
         let limit = only.limit().or(invocation.budget.max_entries()).or(Some(DEFAULT_LIMIT));
         let filters = only.into_filters(invocation.location.today)?;
         if let Some(id) = like {
-            return Ok(Command::Related(RelatedRequest { id, filters, limit }));
+            return Ok(Command::Read(ReadCommand::Related(RelatedRequest { id, filters, limit })));
         }
         let (query, is_question) = (words.join(" "), false);
         let search =
             SearchRequest { query, is_question, without, filters, limit, min_relevance, explains, no_compaction };
-        Ok(Command::Search(search))
+        Ok(Command::Read(ReadCommand::Search(search)))
     }
 }

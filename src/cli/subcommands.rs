@@ -9,7 +9,9 @@ use super::{
     setup, shell, tasks,
 };
 use crate::error::Error;
-use crate::request::{Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, ShowRequest};
+use crate::request::{
+    Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, Program, ReadCommand, ShowRequest, WriteCommand,
+};
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
@@ -239,17 +241,19 @@ impl Subcommands {
             Self::About(args) => args.into_command(invocation)?,
             Self::Search(args) => args.into_command(invocation)?,
             Self::Link(sub) => sub.into_command(invocation),
-            Self::Show(request) => Command::Show(request),
+            Self::Show(request) => Command::Read(ReadCommand::Show(request)),
             Self::Journal(args) => args.into_command(invocation)?,
-            Self::Browse { query } => Command::Browse { query: query.join(" "), today: invocation.today.take() },
+            Self::Browse { query } => {
+                Command::Run(Program::Browse { query: query.join(" "), today: invocation.today.take() })
+            }
             Self::List(args) => args.into_command(invocation)?,
             Self::Tasks(args) => args.into_command(invocation)?,
-            Self::Status { tags } => Command::Status { only_tags: tags },
+            Self::Status { tags } => Command::Read(ReadCommand::Status { only_tags: tags }),
             Self::Review(args) => args.into_command(invocation)?,
             Self::History(args) => args.into_command(invocation)?,
-            Self::Doctor(request) => Command::Doctor(DoctorRequest { is_dry_run, ..request }),
+            Self::Doctor(request) => Command::Write(WriteCommand::Doctor(DoctorRequest { is_dry_run, ..request })),
             Self::Eval(args) => args.into_command(invocation)?,
-            Self::Init(request) => Command::Init(InitRequest { is_dry_run, ..request }),
+            Self::Init(request) => Command::Write(WriteCommand::Init(InitRequest { is_dry_run, ..request })),
             Self::Capture(args) => args.into_command(invocation)?,
             Self::Update(args) => args.into_command(invocation)?,
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
@@ -259,11 +263,13 @@ impl Subcommands {
             Self::Load(args) => args.into_command(invocation)?,
             Self::Export(sub) => sub.into_command(invocation)?,
             Self::Import(args) => args.into_command(invocation)?,
-            Self::Setup(args) => Command::Setup(args.into_request(invocation)?),
-            Self::Mcp { structured } => Command::Mcp { today: invocation.today.take(), is_structured: structured },
-            Self::Lsp => Command::Lsp { today: invocation.today.take() },
-            Self::Man(args) => Command::Pages(args.into_request(is_dry_run)?),
-            Self::MergeDriver(request) => Command::MergeDriver(request),
+            Self::Setup(args) => Command::Write(WriteCommand::Setup(args.into_request(invocation)?)),
+            Self::Mcp { structured } => {
+                Command::Run(Program::Mcp { today: invocation.today.take(), is_structured: structured })
+            }
+            Self::Lsp => Command::Run(Program::Lsp { today: invocation.today.take() }),
+            Self::Man(args) => Command::Write(WriteCommand::Pages(args.into_request(is_dry_run)?)),
+            Self::MergeDriver(request) => Command::Write(WriteCommand::MergeDriver(request)),
             Self::Completions(_) => return Err(Error::usage("internal error: `completions` is not a request")),
         })
     }

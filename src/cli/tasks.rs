@@ -6,7 +6,7 @@ use super::examples::examples;
 use super::globals::Invocation;
 use super::note_filters::FilterArgs;
 use crate::error::Error;
-use crate::request::{Action, Command, TasksRequest};
+use crate::request::{Action, Command, ReadCommand, TasksRequest};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -37,6 +37,6 @@ impl TasksArgs {
         }
         let limit = self.only.limit().or(invocation.budget.max_entries());
         let filters = self.only.into_filters(invocation.location.today)?;
-        Ok(Command::Tasks(TasksRequest { filters, limit, ..self.tasks }))
+        Ok(Command::Read(ReadCommand::Tasks(TasksRequest { filters, limit, ..self.tasks })))
     }
 }

@@ -8,7 +8,7 @@ use super::{answer_with_retry, open_to_search, run_on, run_prime};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::report::Report;
-use crate::request::Command;
+use crate::request::ReadCommand;
 use crate::store::{Location, find_root};
 
 /// The longest time that a session waits for its hook after the input: with [`crate::env::INPUT_TIMEOUT`] less than the five
@@ -59,12 +59,12 @@ impl SessionDirs {
 /// # Errors
 /// If the store can't be read, or not in time; `NoStore` only for one that the call names.
 pub fn run_in_hook(
-    command: Command,
+    command: ReadCommand,
     location: &Location,
     dirs: SessionDirs,
 ) -> Result<Option<(Report, PathBuf)>, Error> {
     in_hook(location, dirs, move |location, current_dir| match &command {
-        Command::Prime(request) => run_prime(request, location, current_dir),
+        ReadCommand::Prime(request) => run_prime(request, location, current_dir),
         command => {
             let store = open_to_search(location, current_dir)?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?

@@ -32,7 +32,7 @@ mod unknown_names;
 
 use std::path::Path;
 
-pub use change::{CLAIMS, plan_changes};
+pub use change::{CLAIMS, edit as run_edit, plan_changes, run as run_change};
 pub use doctor::{editor_diagnostics, planned_repair};
 pub use export::saved_file;
 pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
@@ -44,63 +44,31 @@ use crate::error::Error;
 use crate::graph::{Compactions, StandIns};
 use crate::note::{Dialect, NoteId, Status};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, ShownFields};
-use crate::request::{Command, PrimeRequest};
+use crate::request::{PrimeRequest, ReadCommand, WriteCommand};
 use crate::search::TextIndexer;
 use crate::store::{
     self, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Planned, Store,
     TextIndexBuilder,
 };
 
-/// Runs a command. `None` for a command without an answer, such as the primer of a hook in a project without a store.
+/// Runs a command that reads a store. `None` for one without an answer, such as the primer of a hook in a project without a
+/// store.
 ///
 /// # Errors
 /// The failure of the command.
-pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
+pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     match command {
         // In a hook, this thread only waits for the one that works.
-        Command::Prime(request) if request.is_hook => {
+        ReadCommand::Prime(request) if request.is_hook => {
             Ok(run_in_hook(command.clone(), location, SessionDirs::of_env(env))?.map(|(report, _)| report))
         }
-        Command::Prime(request) => {
+        ReadCommand::Prime(request) => {
             env.join_thread_pool();
             run_prime(request, location, current_dir).map(Some)
         }
-        Command::Setup(request) => setup::run(request, location, current_dir).map(Some),
-        Command::Init(request) => init::run(request, location, env).map(Some),
-        Command::Change(request) => change::run(request, location, env).map(Some),
-        Command::Edit { id, now } => change::edit(id, now, location, env).map(Some),
-        Command::Doctor(request) if request.is_fix => doctor::run_fix(request, location, env).map(Some),
-        Command::Doctor(request) => {
-            env.join_thread_pool();
-            doctor::run(request, location, current_dir).map(Some)
-        }
-        Command::Review(request) if request.is_fix => review::run_fix(request, location, env).map(Some),
-        Command::Diff(request) => diff::run(request, location, current_dir).map(Some),
-        Command::MergeDriver(request) => merge_driver::run(request, current_dir).map(|()| None),
-        Command::Pages(request) => man_pages::run(request, current_dir).map(Some),
-        Command::Dump(request) => dump::run(request, location, current_dir).map(Some),
-        Command::Load(request) => load::run(request, location, env).map(Some),
-        Command::Import(request) => import::run(request, location, env).map(Some),
-        Command::Mcp { .. }
-        | Command::Lsp { .. }
-        | Command::Browse { .. }
-        | Command::Eval(_)
-        | Command::Hook(_)
-        | Command::ExportPassages(_) => Err(Error::usage("internal error: this command has no report of its own")),
-        Command::Context(_)
-        | Command::Expand(_)
-        | Command::Link(_)
-        | Command::ExportLinks { .. }
-        | Command::List(_)
-        | Command::Search(_)
-        | Command::Related(_)
-        | Command::Show(_)
-        | Command::Journal(_)
-        | Command::Review(_)
-        | Command::History(_)
-        | Command::Status { .. }
-        | Command::Tasks(_) => {
+        ReadCommand::Review(request) if request.is_fix => review::run_fix(request, location, env).map(Some),
+        _ => {
             env.join_thread_pool();
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
@@ -109,16 +77,42 @@ pub fn run(command: &Command, location: &Location, env: &Env) -> Result<Option<R
     }
 }
 
+/// Runs a command that changes files or opens stores by itself. `None` for one without an answer.
+///
+/// # Errors
+/// The failure of the command.
+pub fn run_write(command: &WriteCommand, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
+    let current_dir = &env.current_dir;
+    let report = match command {
+        WriteCommand::Setup(request) => setup::run(request, location, current_dir),
+        WriteCommand::Init(request) => init::run(request, location, env),
+        WriteCommand::Change(request) => change::run(request, location, env),
+        WriteCommand::Edit { id, now } => change::edit(id, now, location, env),
+        WriteCommand::Doctor(request) if request.is_fix => doctor::run_fix(request, location, env),
+        WriteCommand::Doctor(request) => {
+            env.join_thread_pool();
+            doctor::run(request, location, current_dir)
+        }
+        WriteCommand::Diff(request) => diff::run(request, location, current_dir),
+        WriteCommand::MergeDriver(request) => return merge_driver::run(request, current_dir).map(|()| None),
+        WriteCommand::Pages(request) => man_pages::run(request, current_dir),
+        WriteCommand::Dump(request) => dump::run(request, location, current_dir),
+        WriteCommand::Load(request) => load::run(request, location, env),
+        WriteCommand::Import(request) => import::run(request, location, env),
+    };
+    report.map(Some)
+}
+
 /// Tells whether a command searches the text of notes.
-fn reads_text_index(command: &Command) -> bool {
+fn reads_text_index(command: &ReadCommand) -> bool {
     match command {
-        Command::Context(context) => {
+        ReadCommand::Context(context) => {
             let selection = &context.selection;
             let has_words = selection.query.is_some() || !selection.mentions.is_empty();
             context.assessment.is_some() || has_words
         }
-        Command::ExportLinks { selection, .. } => selection.query.is_some(),
-        Command::Search(_) | Command::Related(_) | Command::Review(_) => true,
+        ReadCommand::ExportLinks { selection, .. } => selection.query.is_some(),
+        ReadCommand::Search(_) | ReadCommand::Related(_) | ReadCommand::Review(_) => true,
         _ => false,
     }
 }
@@ -147,8 +141,8 @@ fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
 /// Runs a command that reads an open store.
 ///
 /// # Errors
-/// The failure of the command; `Usage` for a command that does not read an open store.
-pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
+/// The failure of the command.
+pub fn run_on(command: &ReadCommand, store: &Store) -> Result<Report, Error> {
     run_at(command, &store.unfreed_with(Session::new(store)))
 }
 
@@ -156,46 +150,29 @@ pub fn run_on(command: &Command, store: &Store) -> Result<Report, Error> {
 ///
 /// # Errors
 /// As [`run_on`].
-pub fn run_at(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
+pub fn run_at(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Error> {
     let mut report = report_of(command, session)?;
     mark_state(&mut report, session.store);
     Ok(unknown_names::with_unknown_names(report, command, session.store))
 }
 
-fn report_of(command: &Command, session: &Session<'_>) -> Result<Report, Error> {
+fn report_of(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     match command {
-        Command::Prime(request) => Ok(prime::run(request, session)),
-        Command::Context(request) => context::run(request, session),
-        Command::Expand(request) => context::run_expand(request, session),
-        Command::Link(request) => link::run(request, session),
-        Command::ExportLinks { selection, .. } => export::run(selection, session),
-        Command::List(request) => list::run(request, session),
-        Command::Search(request) => search::run(request, session),
-        Command::Related(request) => search::run_related(request, session),
-        Command::Show(request) => show::run(request, session),
-        Command::Journal(day) => Ok(show::run_journal(*day, store)),
-        Command::Review(request) => review::run(request, session),
-        Command::History(request) => history::run(request, store),
-        Command::Tasks(request) => tasks::run(request, session),
-        Command::Status { only_tags } => Ok(status::run(*only_tags, session)),
-        Command::Setup(_)
-        | Command::Doctor(_)
-        | Command::Diff(_)
-        | Command::Init(_)
-        | Command::Pages(_)
-        | Command::Change(_)
-        | Command::Edit { .. }
-        | Command::MergeDriver(_)
-        | Command::Mcp { .. }
-        | Command::Lsp { .. }
-        | Command::Hook(_)
-        | Command::Eval(_)
-        | Command::Dump(_)
-        | Command::Load(_)
-        | Command::ExportPassages(_)
-        | Command::Import(_)
-        | Command::Browse { .. } => Err(Error::usage("internal error: this command does not read an open store")),
+        ReadCommand::Prime(request) => Ok(prime::run(request, session)),
+        ReadCommand::Context(request) => context::run(request, session),
+        ReadCommand::Expand(request) => context::run_expand(request, session),
+        ReadCommand::Link(request) => link::run(request, session),
+        ReadCommand::ExportLinks { selection, .. } => export::run(selection, session),
+        ReadCommand::List(request) => list::run(request, session),
+        ReadCommand::Search(request) => search::run(request, session),
+        ReadCommand::Related(request) => search::run_related(request, session),
+        ReadCommand::Show(request) => show::run(request, session),
+        ReadCommand::Journal(day) => Ok(show::run_journal(*day, store)),
+        ReadCommand::Review(request) => review::run(request, session),
+        ReadCommand::History(request) => history::run(request, store),
+        ReadCommand::Tasks(request) => tasks::run(request, session),
+        ReadCommand::Status { only_tags } => Ok(status::run(*only_tags, session)),
     }
 }
 

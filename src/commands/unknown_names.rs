@@ -5,18 +5,18 @@ use std::collections::BTreeSet;
 use crate::context::parse_filters;
 use crate::filter::{Condition, FieldTest, Key};
 use crate::report::{Entry, Report, UnknownName};
-use crate::request::{Command, Filters};
+use crate::request::{Filters, ReadCommand};
 use crate::store::{OWN_FIELDS, Store};
 
 /// Adds the tags, types and fields of a request that no note has to a report without notes. Takes O(notes) for each.
-pub(super) fn with_unknown_names(mut report: Report, command: &Command, store: &Store) -> Report {
+pub(super) fn with_unknown_names(mut report: Report, command: &ReadCommand, store: &Store) -> Report {
     let (filters, selected_tags) = match command {
-        Command::List(list) => (&list.filters, &[][..]),
-        Command::Search(search) => (&search.filters, &[][..]),
-        Command::Review(review) => (&review.filters, &[][..]),
-        Command::Tasks(tasks) => (&tasks.filters, &[][..]),
-        Command::Context(context) => (&context.selection.filters, &context.selection.tags[..]),
-        Command::ExportLinks { selection, .. } => (&selection.filters, &selection.tags[..]),
+        ReadCommand::List(list) => (&list.filters, &[][..]),
+        ReadCommand::Search(search) => (&search.filters, &[][..]),
+        ReadCommand::Review(review) => (&review.filters, &[][..]),
+        ReadCommand::Tasks(tasks) => (&tasks.filters, &[][..]),
+        ReadCommand::Context(context) => (&context.selection.filters, &context.selection.tags[..]),
+        ReadCommand::ExportLinks { selection, .. } => (&selection.filters, &selection.tags[..]),
         _ => return report,
     };
     if !report.entries.iter().any(|entry| matches!(entry, Entry::Note(_) | Entry::Row(_))) {

@@ -23,7 +23,7 @@ use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
-use crate::request::{Command, EvalRequest, MeasuredAnswer, SearchRequest, TextSource};
+use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource};
 use crate::store::NoteHandle;
 use crate::store::{self, Location, Store};
 use answer::{ShownAnswer, headings};
@@ -54,7 +54,8 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
 
 /// Returns a location with the collections that the measured answers read: for hooks at prompts, no documents.
 fn in_scope(request: &EvalRequest, location: &Location) -> Location {
-    let is_hook = request.answers.iter().any(|measured| matches!(measured.request.command, Command::Hook(_)));
+    let is_hook =
+        request.answers.iter().any(|measured| matches!(measured.request.command, Command::Run(Program::Hook(_))));
     Location { scope: if is_hook { hooks::PROMPT_SCOPE } else { location.scope }, ..location.clone() }
 }
 
@@ -237,7 +238,7 @@ fn run_question<'a>(
 /// Returns the hits of a search, best first, each with the notes that it replaces as a digest.
 fn search_ranking(question: &JudgedQuestion, session: &Session<'_>) -> Result<Vec<Vec<NoteId>>, Error> {
     let search = SearchRequest { query: question.text.clone(), is_question: true, ..SearchRequest::default() };
-    let report = commands::run_at(&Command::Search(search), session)?;
+    let report = commands::run_at(&ReadCommand::Search(search), session)?;
     let notes = report.entries.iter().filter_map(Entry::note);
     Ok(notes.map(|entry| [&entry.note.id].into_iter().chain(&entry.compacted).cloned().collect()).collect())
 }
@@ -256,13 +257,13 @@ fn run_answer(
     question: &JudgedQuestion,
     session: &Session<'_>,
 ) -> Result<ShownAnswer, Error> {
-    let mut request = measured.request.clone();
-    match &mut request.command {
-        Command::Context(context) => context.selection.query = Some(question.text.clone()),
-        Command::Hook(_) => return run_hook(measured, question, session),
-        _ => {}
-    }
-    let report = commands::run_at(&request.command, session)?;
+    let request = &measured.request;
+    let Command::Read(ReadCommand::Context(context)) = &request.command else {
+        return run_hook(measured, question, session);
+    };
+    let mut context = context.clone();
+    context.selection.query = Some(question.text.clone());
+    let report = commands::run_at(&ReadCommand::Context(context), session)?;
     match fit::fit(&report, request.budget, request.format, Screen::default()) {
         Ok(text) => Ok(ShownAnswer::parse(&text)),
         Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
@@ -275,7 +276,7 @@ fn run_hook(measured: &MeasuredAnswer, question: &JudgedQuestion, session: &Sess
     let Some(context) = hooks::prompt_request(&question.text, measured.chars) else {
         return Ok(ShownAnswer::default());
     };
-    let report = commands::run_at(&Command::Context(context), session)?;
+    let report = commands::run_at(&ReadCommand::Context(context), session)?;
     match fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false) {
         Ok(shown) => Ok(shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()),
         Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),

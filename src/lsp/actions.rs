@@ -12,7 +12,7 @@ use crate::commands::{self, plan_changes};
 use crate::error::Error;
 use crate::escape::abbreviated;
 use crate::note::{InlineLink, Note, line_end, rebase_path, relinked, with_spans};
-use crate::request::{Action, Command, NewFields, RelatedRequest};
+use crate::request::{Action, NewFields, ReadCommand, RelatedRequest};
 use crate::store::{Change, NoteIdx};
 
 /// The codes of the findings that `qipu doctor --fix` may repair.
@@ -155,7 +155,7 @@ fn links_to_similar(view: &View<'_>, note: NoteIdx) -> Vec<CodeAction> {
     let id = view.handle(note).id.to_string();
     let request = RelatedRequest { id: id.clone(), limit: Some(MAX_SIMILAR), ..RelatedRequest::default() };
     // A note that was never saved is not known there.
-    let Ok(mut report) = (view.run_saved)(&Command::Related(request)) else { return Vec::new() };
+    let Ok(mut report) = (view.run_saved)(&ReadCommand::Related(request)) else { return Vec::new() };
     let link = |other: &crate::store::NoteHandle| {
         let title = format!("Link to “{}”", abbreviated(other.title()));
         let (from, to) = (view.handle(note).id.local().to_owned(), other.id.to_string());

@@ -12,7 +12,7 @@ use crate::context::assess_note;
 use crate::error::Error;
 use crate::escape::{escape_lines, one_line, shortened};
 use crate::report::counted;
-use crate::request::{Command, ShowRequest};
+use crate::request::{ReadCommand, ShowRequest};
 use crate::store::NoteIdx;
 
 /// The most characters of a summary, and the most notes that are named for one reason.
@@ -66,6 +66,6 @@ fn description(view: &View<'_>, note: NoteIdx) -> Result<String, Error> {
 /// Returns whether the note holds, as `qipu show` says it; `None` for a note like any other.
 fn state(view: &View<'_>, note: NoteIdx) -> Result<Option<String>, Error> {
     let request = ShowRequest { ids: vec![view.handle(note).id.to_string()], with_links: false, is_raw: false };
-    let mut report = commands::run_at(&Command::Show(request), &view.session)?;
+    let mut report = commands::run_at(&ReadCommand::Show(request), &view.session)?;
     Ok(report.note_entries_mut().next().and_then(|entry| entry.state_in_words()))
 }

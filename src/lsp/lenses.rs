@@ -48,7 +48,7 @@ fn notes_about(view: &View<'_>, document: &Document) -> Result<Vec<CodeLens>, Er
     let mentions = vec![MentionTarget::File(document.path.to_string_lossy().into_owned())];
     let selection = Selectors { mentions, max_notes: Some(MAX_NOTES), ..Selectors::default() };
     let request = ContextRequest { selection, with_body: Some(false), ..ContextRequest::default() };
-    let mut report = (view.run_saved)(&request::Command::Context(request))?;
+    let mut report = (view.run_saved)(&request::ReadCommand::Context(request))?;
     let text = SourceText::new(document.text.as_bytes());
     let mut lenses = Vec::new();
     for entry in report.note_entries_mut() {

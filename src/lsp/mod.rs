@@ -39,7 +39,7 @@ use crate::commands;
 use crate::context::Session;
 use crate::env::{self, AgentSession, Env};
 use crate::error::Error;
-use crate::request::{Action, ChangeRequest, Command};
+use crate::request::{Action, ChangeRequest, ReadCommand};
 use crate::store::{ChangeWatcher, Config, Location, Store};
 use capabilities::Client;
 use connection::{Connection, Event, EventSender, INVALID_REQUEST, Message, NOT_INITIALIZED, ResponseError};
@@ -202,7 +202,7 @@ impl Server<'_> {
     /// Serves until a file of the store changed.
     fn serve_files(&mut self, saved: &Store, watcher: &mut ChangeWatcher) -> Result<Next, Error> {
         let (session, mut open) = (Session::new(saved), OpenNotes::default());
-        let run_saved = |command: &Command| commands::run_at(command, &session);
+        let run_saved = |command: &ReadCommand| commands::run_at(command, &session);
         let mut is_first = true;
         loop {
             open.update(&self.documents, saved);

@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::graph::{Graph, NameIndex};
 use crate::note::Note;
 use crate::report::Report;
-use crate::request::Command;
+use crate::request::ReadCommand;
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The parsed open texts by their paths in the store, each with the text that it was parsed from.
@@ -49,7 +49,7 @@ pub(super) struct View<'a> {
     /// The store as it is on disk.
     pub(super) saved: &'a Store,
     /// Runs a command on the store as it is on disk, with its text index.
-    pub(super) run_saved: &'a dyn Fn(&Command) -> Result<Report, Error>,
+    pub(super) run_saved: &'a dyn Fn(&ReadCommand) -> Result<Report, Error>,
     pub(super) documents: Documents,
     pub(super) client: &'a Client,
     pub(super) settings: &'a LspSettings<'a>,

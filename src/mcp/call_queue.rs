@@ -8,10 +8,10 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-use super::tools::Task;
 use super::{Call, run_change};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
+use crate::request::ChangeRequest;
 use crate::store::{Location, LockState, Store};
 
 /// The interval between two attempts to acquire the lock: as short as the pauses of commands, which would always be first.
@@ -31,7 +31,7 @@ pub(super) struct CallQueue {
 }
 
 struct WaitingWrite {
-    task: Task,
+    change: ChangeRequest,
     reply: Reply,
     /// When the lock last changed its state.
     since: Instant,
@@ -64,15 +64,15 @@ impl CallQueue {
     }
 
     /// Runs a write, or lets it wait behind the writes that wait already. Returns whether it was answered.
-    pub(super) fn run_write(&mut self, task: Task, reply: Reply, env: &Env) -> bool {
-        self.waiting.push_back(WaitingWrite { task, reply, since: Instant::now(), lock: None });
+    pub(super) fn run_write(&mut self, change: ChangeRequest, reply: Reply, env: &Env) -> bool {
+        self.waiting.push_back(WaitingWrite { change, reply, since: Instant::now(), lock: None });
         self.waiting.len() == 1 && self.retry(env)
     }
 
     /// Retries the first waiting write. Returns whether it was answered.
     fn retry(&mut self, env: &Env) -> bool {
         let Some(mut write) = self.waiting.pop_front() else { return false };
-        let answer = run_change(&write.task, &self.location, env);
+        let answer = run_change(&write.change, &self.location, env);
         if answer.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy) {
             let lock = Store::lock_state(&self.location, &env.current_dir);
             if lock != write.lock {

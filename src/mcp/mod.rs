@@ -30,10 +30,10 @@ use crate::fit;
 use crate::note::NoteId;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
-use crate::request::Command;
+use crate::request::{Budget, ChangeRequest, Format, ReadCommand};
 use crate::store::{ChangeWatcher, Location, Store};
 use call_queue::CallQueue;
-use tools::Task;
+use tools::{ReadTask, Task};
 
 /// A request that needs the store.
 enum StoreRequest {
@@ -129,13 +129,14 @@ fn answer_from(
         let answer = match &call.request {
             StoreRequest::CallTool { name, arguments } => {
                 match tools::parse_task(name, arguments, location.today, settings.date) {
-                    Ok(task) if task.command.changes_files() => {
-                        if calls.run_write(task, call.reply, env) {
+                    Ok(Task::Change(change)) => {
+                        if calls.run_write(change, call.reply, env) {
                             return calls.next(env);
                         }
                         continue;
                     }
-                    task => task.and_then(|task| answer_task(&task, &session, settings.is_structured)),
+                    Ok(Task::Read(task)) => answer_task(&task, &session, settings.is_structured),
+                    Err(error) => Err(error),
                 }
             }
             StoreRequest::Recall { topic } => prompts::recall(topic, location.today, &session),
@@ -156,8 +157,8 @@ fn answer_from(
 }
 
 /// Replaces the name of the budget option in an error by the name of the argument.
-fn with_argument_names(error: Error, task: &Task) -> Error {
-    let name = if matches!(task.command, Command::Expand(_)) { "max_additional_tokens" } else { "max_tokens" };
+fn with_argument_names(error: Error, task: &ReadTask) -> Error {
+    let name = if matches!(task.command, ReadCommand::Expand(_)) { "max_additional_tokens" } else { "max_tokens" };
     let renamed = |text: &str| text.replace("--max-tokens", name);
     Error { message: renamed(&error.message), hint: error.hint.as_deref().map(renamed), ..error }
 }
@@ -174,29 +175,27 @@ fn without_target_option(error: Error) -> Error {
 }
 
 /// Runs a task that only reads.
-fn answer_task(task: &Task, session: &Session<'_>, is_structured: bool) -> Result<Value, Error> {
+fn answer_task(task: &ReadTask, session: &Session<'_>, is_structured: bool) -> Result<Value, Error> {
     let mut report = commands::run_at(&task.command, session)?;
     report.head.warnings.extend(session.store.unreadable_warning());
     report.head.banner = Some(true);
-    tool_result(task, report, is_structured)
+    tool_result(task.budget, task.format(is_structured), report).map_err(|error| with_argument_names(error, task))
 }
 
-fn run_change(task: &Task, location: &Location, env: &Env) -> Result<Value, Error> {
+fn run_change(change: &ChangeRequest, location: &Location, env: &Env) -> Result<Value, Error> {
     if !location.only.is_empty() {
         return Err(Error::usage("this server was started with --in, so it changes no notes"));
     }
-    let no_report = || Error::failure("internal error: the command returned no report");
-    let ran = commands::run(&task.command, location, env).map_err(without_target_option)?;
-    let mut report = ran.ok_or_else(no_report)?;
+    let mut report = commands::run_change(change, location, env).map_err(without_target_option)?;
     // Findings name notes by their titles.
     report.head.banner = report.entries.iter().any(|entry| matches!(entry, Entry::Finding(_))).then_some(true);
-    tool_result(task, report, false)
+    // The results of changes have no structured content.
+    tool_result(Budget::default(), Format::ToolResult { is_prompt: false, is_structured: false }, report)
 }
 
-/// Fits a report into the budget of a task, as the result of a tool.
-fn tool_result(task: &Task, report: Report, is_structured: bool) -> Result<Value, Error> {
-    let fitted = fit::fit(&report, task.budget, task.format(is_structured), Screen::default());
-    let json = fitted.map_err(|error| with_argument_names(error, task))?;
+/// Fits a report into a budget, as the result of a tool.
+fn tool_result(budget: Budget, format: Format, report: Report) -> Result<Value, Error> {
+    let json = fit::fit(&report, budget, format, Screen::default())?;
     if let Some(verdict) = report.verdict {
         return Err(verdict);
     }

@@ -84,7 +84,8 @@ pub(super) fn recall(topic: &str, today: Today, session: &Session<'_>) -> Result
     };
     let others = result(&request).to_string().chars().count();
     let arguments = json!({"topic": topic, "max_tokens": RECALL_TOKENS});
-    let mut task = tools::parse_task("get_context", arguments.as_object().unwrap_or(&JsonObject::new()), today, None)?;
+    let mut arguments = Arguments::new(arguments.as_object().unwrap_or(&JsonObject::new()));
+    let mut task = tools::get_context(&mut arguments, today.day())?;
     // The result of the tool is longer than its text, so that the prompt is short enough if that fits beside the rest.
     let max_chars = (RECALL_TOKENS * CHARS_PER_TOKEN).saturating_sub(others);
     task.budget = Budget { max_chars: Some(max_chars), ..task.budget };

@@ -12,7 +12,7 @@ use crate::escape::{one_line, shortened};
 use crate::fit;
 use crate::note::NoteId;
 use crate::render::Screen;
-use crate::request::{Budget, Command, Format, ShowRequest};
+use crate::request::{Budget, Format, ReadCommand, ShowRequest};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 const SCHEME: &str = "qipu://";
@@ -93,7 +93,7 @@ pub(super) fn read(id: &NoteId, session: &Session<'_>) -> Result<Value, Error> {
         return Err(Error::new(ErrorKind::NoNote, "Resource not found"));
     }
     let show = ShowRequest { ids: vec![id.to_string()], with_links: false, is_raw: false };
-    let mut report = commands::run_at(&Command::Show(show), session)?;
+    let mut report = commands::run_at(&ReadCommand::Show(show), session)?;
     report.head.banner = Some(true);
     let budget = Budget { max_chars: Some(MAX_TEXT_CHARS), ..Budget::default() };
     let text = fit::fit(&report, budget, Format::Human, Screen::default())?;

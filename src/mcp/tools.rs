@@ -10,8 +10,8 @@ use crate::env::{self, Today};
 use crate::error::Error;
 use crate::note::edit::BodyEdit;
 use crate::request::{
-    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, Command, ContextRequest, ExpandRequest, Filters,
-    Format, MCP, NewFields, Purpose, QuestionOptions, RelatedKind, SearchRequest, Selectors, generated_by,
+    Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, ContextRequest, ExpandRequest, Filters, Format, MCP,
+    NewFields, Purpose, QuestionOptions, ReadCommand, RelatedKind, SearchRequest, Selectors, generated_by,
 };
 
 /// The default budget of `get_context`, in tokens.
@@ -30,17 +30,21 @@ const SEARCH_TOKENS: usize = 4000;
 pub(super) const DEFAULT_LIMIT: usize = 10;
 
 /// A parsed call.
-pub(super) struct Task {
-    pub(super) command: Command,
+pub(super) enum Task {
+    Read(ReadTask),
+    Change(ChangeRequest),
+}
+
+/// A call that only reads.
+pub(super) struct ReadTask {
+    pub(super) command: ReadCommand,
     pub(super) budget: Budget,
     /// Whether the text is a section of a prompt.
     pub(super) is_prompt: bool,
 }
 
-impl Task {
-    /// Returns the format of the result. The results of changes have no structured content.
+impl ReadTask {
     pub(super) fn format(&self, is_structured: bool) -> Format {
-        let is_structured = is_structured && !self.command.changes_files();
         Format::ToolResult { is_prompt: self.is_prompt, is_structured }
     }
 }
@@ -72,10 +76,10 @@ pub(super) const RELATED_KINDS: [(&str, RelatedKind); 3] = [
 pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date: Option<&str>) -> Result<Task, Error> {
     let mut arguments = Arguments::new(arguments);
     let task = match tool {
-        "get_context" => get_context(&mut arguments, today.day()),
-        "expand" => expand(&mut arguments),
-        "search" => search(&mut arguments),
-        "read" => read(&mut arguments),
+        "get_context" => get_context(&mut arguments, today.day()).map(Task::Read),
+        "expand" => expand(&mut arguments).map(Task::Read),
+        "search" => search(&mut arguments).map(Task::Read),
+        "read" => read(&mut arguments).map(Task::Read),
         "capture" => capture(&mut arguments).and_then(|action| change_task(action, date)),
         "update" => update(&mut arguments).and_then(|action| change_task(action, date)),
         "link" => link(&mut arguments).and_then(|action| change_task(action, date)),
@@ -85,7 +89,7 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date:
     Ok(task)
 }
 
-fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
+pub(super) fn get_context(arguments: &mut Arguments, today: Date) -> Result<ReadTask, Error> {
     arguments.accept("topic", "query");
     let topic = arguments.required_text("topic")?;
     let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
@@ -116,16 +120,16 @@ fn get_context(arguments: &mut Arguments, today: Date) -> Result<Task, Error> {
         assessment: Some(assessment),
         ..ContextRequest::default()
     };
-    Ok(Task { command: Command::Context(context), budget, is_prompt: true })
+    Ok(ReadTask { command: ReadCommand::Context(context), budget, is_prompt: true })
 }
 
-fn expand(arguments: &mut Arguments) -> Result<Task, Error> {
+fn expand(arguments: &mut Arguments) -> Result<ReadTask, Error> {
     let ids = ids(arguments)?;
     let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind, &RELATED_KINDS));
     let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };
-    Ok(Task { command: Command::Expand(expand), budget, is_prompt: true })
+    Ok(ReadTask { command: ReadCommand::Expand(expand), budget, is_prompt: true })
 }
 
 /// Parses the names of notes.
@@ -137,7 +141,7 @@ fn ids(arguments: &mut Arguments) -> Result<Vec<String>, Error> {
     Ok(ids)
 }
 
-fn read(arguments: &mut Arguments) -> Result<Task, Error> {
+fn read(arguments: &mut Arguments) -> Result<ReadTask, Error> {
     let notes = ids(arguments)?;
     arguments.accept("query", "topic");
     let query = arguments.text("query")?.filter(|query| !query.trim().is_empty());
@@ -151,10 +155,10 @@ fn read(arguments: &mut Arguments) -> Result<Task, Error> {
         with_custom: true,
         ..ContextRequest::default()
     };
-    Ok(Task { command: Command::Context(context), budget, is_prompt: false })
+    Ok(ReadTask { command: ReadCommand::Context(context), budget, is_prompt: false })
 }
 
-fn search(arguments: &mut Arguments) -> Result<Task, Error> {
+fn search(arguments: &mut Arguments) -> Result<ReadTask, Error> {
     let filters = Filters {
         tags: arguments.text("tag")?.iter().flat_map(|tags| split_tags(tags)).collect(),
         kinds: arguments.text("type")?.into_iter().collect(),
@@ -166,7 +170,7 @@ fn search(arguments: &mut Arguments) -> Result<Task, Error> {
     let without = arguments.texts("without")?;
     let search = SearchRequest { query, without, filters, limit, ..SearchRequest::default() };
     let budget = Budget { max_tokens: Some(SEARCH_TOKENS), ..Budget::default() };
-    Ok(Task { command: Command::Search(search), budget, is_prompt: false })
+    Ok(ReadTask { command: ReadCommand::Search(search), budget, is_prompt: false })
 }
 
 /// Splits a comma-separated list of tags.
@@ -276,6 +280,5 @@ fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
     let now = date.map_or_else(env::now, str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    let change = ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random };
-    Ok(Task { command: Command::Change(change), budget: Budget::default(), is_prompt: false })
+    Ok(Task::Change(ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random }))
 }

@@ -56,13 +56,22 @@ pub struct Request {
     pub today: Option<Date>,
 }
 
-/// The commands.
+/// The commands, by what they need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
+    /// One that answers from an open store.
+    Read(ReadCommand),
+    /// One that changes files, or opens stores by itself.
+    Write(WriteCommand),
+    /// One that talks to another program or a person, or runs commands in its turn.
+    Run(Program),
+}
+
+/// The commands that answer from an open store.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ReadCommand {
     /// Show the primer.
     Prime(PrimeRequest),
-    /// Answer a hook of an agent tool.
-    Hook(HookRequest),
     /// Show a bundle of notes.
     Context(ContextRequest),
     /// Show more of notes that were shown.
@@ -86,8 +95,6 @@ pub enum Command {
     Show(ShowRequest),
     /// Show how a note changed.
     History(HistoryRequest),
-    /// Show which notes differ between two commits.
-    Diff(DiffRequest),
     /// Show the journals of a day.
     Journal(Date),
     /// List the tasks in notes.
@@ -97,12 +104,13 @@ pub enum Command {
         /// Whether all tags are shown, and nothing else.
         only_tags: bool,
     },
-    /// Report defects of the store.
-    Doctor(DoctorRequest),
     /// List the notes that a person should look at.
     Review(ReviewRequest),
-    /// Measure how many questions are answered.
-    Eval(EvalRequest),
+}
+
+/// The commands that change files, or open stores by themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum WriteCommand {
     /// Create a store.
     Init(InitRequest),
     /// Change notes.
@@ -114,12 +122,14 @@ pub enum Command {
         /// The new value of `updated`, if the note was changed.
         now: String,
     },
+    /// Report defects of the store.
+    Doctor(DoctorRequest),
+    /// Show which notes differ between two commits.
+    Diff(DiffRequest),
     /// Write notes and attachments into a pack.
     Dump(DumpRequest),
     /// Load a pack into the store.
     Load(LoadRequest),
-    /// Write the passages of all notes for a search engine.
-    ExportPassages(PassagesRequest),
     /// Import the notes of another app.
     Import(ImportRequest),
     /// Install instructions for agent tools.
@@ -128,6 +138,17 @@ pub enum Command {
     Pages(ManPagesRequest),
     /// Merge two versions of a note, for git.
     MergeDriver(MergeDriverRequest),
+}
+
+/// The commands that talk to another program or a person, or run commands in their turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Program {
+    /// Answer a hook of an agent tool.
+    Hook(HookRequest),
+    /// Measure how many questions are answered.
+    Eval(EvalRequest),
+    /// Write the passages of all notes for a search engine.
+    ExportPassages(PassagesRequest),
     /// Serve agent tools over MCP.
     Mcp {
         /// The date that counts as today; `None` takes that of the calendar at each call.
@@ -154,21 +175,30 @@ impl Command {
     /// dry.
     pub fn changes_files(&self) -> bool {
         match self {
-            Self::Change(_) | Self::Load(_) | Self::Import(_) | Self::Init(_) | Self::Pages(_) => true,
-            Self::Doctor(doctor) => doctor.is_fix,
-            Self::Review(review) => review.is_fix,
-            Self::Setup(setup) => setup.action.changes_files(),
+            Self::Read(ReadCommand::Review(review)) => review.is_fix,
+            Self::Write(command) => match command {
+                WriteCommand::Doctor(doctor) => doctor.is_fix,
+                WriteCommand::Setup(setup) => setup.action.changes_files(),
+                WriteCommand::Init(_) | WriteCommand::Pages(_) => true,
+                command => command.changes_notes() && !matches!(command, WriteCommand::Edit { .. }),
+            },
             _ => false,
         }
     }
 
     /// Tells whether it changes notes, so that its answer lists them.
     pub fn changes_notes(&self) -> bool {
-        matches!(self, Self::Change(_) | Self::Edit { .. } | Self::Load(_) | Self::Import(_))
+        matches!(self, Self::Write(command) if command.changes_notes())
     }
 
     /// Tells whether it runs in a session-start hook, which must not fail.
     pub fn is_hook(&self) -> bool {
-        matches!(self, Self::Prime(prime) if prime.is_hook)
+        matches!(self, Self::Read(ReadCommand::Prime(prime)) if prime.is_hook)
+    }
+}
+
+impl WriteCommand {
+    fn changes_notes(&self) -> bool {
+        matches!(self, Self::Change(_) | Self::Edit { .. } | Self::Load(_) | Self::Import(_))
     }
 }

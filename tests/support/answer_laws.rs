@@ -9,7 +9,7 @@ use qipu::Screen;
 use qipu::error::ErrorKind;
 use qipu::fit::fit;
 use qipu::report::{Report, RowValue};
-use qipu::request::{Budget, Command, Format};
+use qipu::request::{Budget, Format, ReadCommand};
 use regex::Regex;
 
 use super::schema;
@@ -68,7 +68,7 @@ pub(crate) fn check_tool_result(text: &str, format: Format) {
 }
 
 /// Checks one case; returns whether something was left out and a note shown.
-pub(crate) fn check(report: &Report, whole: &str, budget: usize, format: Format, command: &Command) -> bool {
+pub(crate) fn check(report: &Report, whole: &str, budget: usize, format: Format, command: &ReadCommand) -> bool {
     let place = || format!("{command:?} as {format:?} in {budget}");
     match write(report, Some(budget), format) {
         Ok(text) => {
@@ -154,7 +154,7 @@ pub(crate) fn is_truncated(text: &str, format: Format) -> (bool, usize) {
     }
 }
 
-pub(crate) fn check_form(text: &str, format: Format, command: &Command) {
+pub(crate) fn check_form(text: &str, format: Format, command: &ReadCommand) {
     let is_result = matches!(format, Format::ToolResult { .. });
     assert!(text.is_empty() || text.ends_with('\n') != is_result, "{text:?}");
     let steers = |c: char| (c.is_control() && c != '\n' && c != '\t') || matches!(c, '\u{2028}' | '\u{2029}');
@@ -193,7 +193,7 @@ pub(crate) fn check_schema(answer: &serde_json::Value) {
 
 /// Reads records as a strict reader would: the head is the first line, the banner the second, and nothing in a note can
 /// add, end or change a record.
-fn check_records(text: &str, command: &Command) {
+fn check_records(text: &str, command: &ReadCommand) {
     let (head, rest) = text.split_once('\n').unwrap();
     assert!(head.starts_with("H qipu=1 records=1 store=.qipu/ mode="), "{head}");
     let rest = rest.strip_prefix(&format!("W {BANNER}\n")).unwrap_or(rest);

@@ -4,18 +4,18 @@
 
 use qipu::graph::{Direction, Follow, WalkLimits};
 use qipu::request::{
-    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, Command, ContextRequest, ExpandRequest, Filters,
-    LinkRequest, LinkView, ListRequest, MentionTarget, Occasion, PrimeRequest, Purpose, QuestionOptions, RelatedKind,
+    Abstraction, AssessmentOptions, BlockChoice, BlockOptions, ContextRequest, ExpandRequest, Filters, LinkRequest,
+    LinkView, ListRequest, MentionTarget, Occasion, PrimeRequest, Purpose, QuestionOptions, ReadCommand, RelatedKind,
     RelatedRequest, ReviewRequest, Room, SearchRequest, Selectors, ShowRequest, Sort, TasksRequest,
 };
 use qipu::store::Store;
 
 /// A question in plain words.
-pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> Command {
+pub(crate) fn question(text: &str, choice: Option<BlockChoice>) -> ReadCommand {
     let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(text.to_owned()), asking, ..Selectors::default() };
     let blocks = choice.map(|choice| BlockOptions { choice: Some(choice), has_defaults: false });
-    Command::Context(ContextRequest { selection, blocks, ..ContextRequest::default() })
+    ReadCommand::Context(ContextRequest { selection, blocks, ..ContextRequest::default() })
 }
 
 /// The day that counts as today for questions: journals of the stores lie in the week before.
@@ -35,8 +35,8 @@ fn ids(store: &Store) -> Vec<String> {
 }
 
 /// A bundle of every note of a store.
-pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
-    Command::Context(ContextRequest {
+pub(crate) fn everything(store: &Store, with_body: bool) -> ReadCommand {
+    ReadCommand::Context(ContextRequest {
         selection: Selectors { notes: ids(store), reads_stdin: true, ..Selectors::default() },
         with_body: Some(with_body),
         ..ContextRequest::default()
@@ -44,43 +44,43 @@ pub(crate) fn everything(store: &Store, with_body: bool) -> Command {
 }
 
 /// Returns a question whose answer is made of passages where not everything fits.
-pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> Command {
+pub(crate) fn passages(query: &str, assessment: Option<AssessmentOptions>) -> ReadCommand {
     let asking = Some(QuestionOptions { is_plain: true, today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
     let request = ContextRequest { selection, with_body: Some(true), assessment, ..ContextRequest::default() };
-    Command::Context(ContextRequest { room: Room::of_chars(2_000), shows_passages: true, ..request })
+    ReadCommand::Context(ContextRequest { room: Room::of_chars(2_000), shows_passages: true, ..request })
 }
 
 /// Returns the request of a hook for a prompt, or for what an edit mentions.
-pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> Command {
+pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> ReadCommand {
     let occasion = Some(if mentions.is_empty() { Occasion::Question } else { Occasion::Edit });
     let asking = Some(QuestionOptions { occasion, ..QuestionOptions::default() });
     let (query, within_notes) = (Some("fsync word item 日本語".to_owned()), !mentions.is_empty());
     let selection = Selectors { query, asking, within_notes, mentions, max_notes: Some(3), ..Selectors::default() };
     let request = ContextRequest { selection, with_body: Some(true), ..ContextRequest::default() };
-    Command::Context(ContextRequest { room: Room::of_chars(750), shows_passages: true, ..request })
+    ReadCommand::Context(ContextRequest { room: Room::of_chars(750), shows_passages: true, ..request })
 }
 
 /// Returns every command that reads a store, in its variants.
-pub(crate) fn commands(store: &Store) -> Vec<Command> {
+pub(crate) fn commands(store: &Store) -> Vec<ReadCommand> {
     let mut commands = vec![
-        Command::Prime(PrimeRequest { banner: None, is_hook: false, is_brief: false }),
+        ReadCommand::Prime(PrimeRequest { banner: None, is_hook: false, is_brief: false }),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
         context(|selectors| selectors.query = Some("fsync 日本語 word? (c++".into()), None),
     ];
     let ids = ids(store);
-    commands.push(Command::List(ListRequest { sort: Sort::Title, ..ListRequest::default() }));
-    commands.push(Command::List(ListRequest {
+    commands.push(ReadCommand::List(ListRequest { sort: Sort::Title, ..ListRequest::default() }));
+    commands.push(ReadCommand::List(ListRequest {
         filters: Filters::of("tag = all or not value > 50 or title ~ word"),
         ..ListRequest::default()
     }));
-    commands.push(Command::Tasks(TasksRequest { with_done: true, ..TasksRequest::default() }));
-    commands.push(Command::Tasks(TasksRequest { limit: Some(1), ..TasksRequest::default() }));
-    commands.push(Command::Show(ShowRequest { ids: ids.clone(), with_links: false, is_raw: false }));
+    commands.push(ReadCommand::Tasks(TasksRequest { with_done: true, ..TasksRequest::default() }));
+    commands.push(ReadCommand::Tasks(TasksRequest { limit: Some(1), ..TasksRequest::default() }));
+    commands.push(ReadCommand::Show(ShowRequest { ids: ids.clone(), with_links: false, is_raw: false }));
     for (query, limit) in [("fsync 日本語 word? (c++ wrod", None), ("wo* -item Title", Some(2))] {
-        commands.push(Command::Search(SearchRequest {
+        commands.push(ReadCommand::Search(SearchRequest {
             query: query.to_owned(),
             limit,
             explains: limit.is_some(),
@@ -100,20 +100,20 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
     }
     let brief = PrimeRequest { banner: Some(true), is_hook: true, is_brief: true };
     commands.extend([
-        Command::Prime(brief),
+        ReadCommand::Prime(brief),
         hook_notes(Vec::new()),
         hook_notes(vec![MentionTarget::Symbol("word".into())]),
         context(|selectors| selectors.mentions.push(MentionTarget::Line("src/word.rs".into(), 3)), None),
         context(|selectors| selectors.mentions.push(MentionTarget::Folder("src/item".into())), None),
     ]);
-    commands.push(Command::Expand(ExpandRequest {
+    commands.push(ReadCommand::Expand(ExpandRequest {
         ids: ids.clone(),
         include: vec![RelatedKind::Derivation, RelatedKind::Evidence, RelatedKind::Contradictions],
         banner: None,
     }));
     let selection = Selectors { max_notes: Some(5), ..Selectors::default() };
-    commands.push(Command::ExportLinks { selection, saved: None });
-    commands.push(Command::Journal(TODAY));
+    commands.push(ReadCommand::ExportLinks { selection, saved: None });
+    commands.push(ReadCommand::Journal(TODAY));
     commands.extend(QUESTIONS.into_iter().map(|(text, choice)| question(text, choice)));
     let (Some(first), Some(last)) = (ids.first(), ids.last()) else {
         return commands;
@@ -134,9 +134,9 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
         },
         None,
     ));
-    commands.push(Command::Related(RelatedRequest { id: first.clone(), ..RelatedRequest::default() }));
-    commands.push(Command::Review(ReviewRequest::default()));
-    commands.push(Command::Review(ReviewRequest { limit: Some(1), ..ReviewRequest::default() }));
+    commands.push(ReadCommand::Related(RelatedRequest { id: first.clone(), ..RelatedRequest::default() }));
+    commands.push(ReadCommand::Review(ReviewRequest::default()));
+    commands.push(ReadCommand::Review(ReviewRequest { limit: Some(1), ..ReviewRequest::default() }));
     commands.push(link(LinkView::List(first.clone()), Follow::default(), None));
     commands.push(link(LinkView::Tree(first.clone()), Follow::default(), None));
     commands.push(link(
@@ -149,7 +149,7 @@ pub(crate) fn commands(store: &Store) -> Vec<Command> {
 }
 
 /// Notes by their use, with everything that can be told of them.
-fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Command {
+fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> ReadCommand {
     let assessment = AssessmentOptions {
         purpose,
         abstraction: Some(abstraction),
@@ -164,7 +164,7 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
     };
     let asking = Some(QuestionOptions { today: TODAY, ..QuestionOptions::default() });
     let selection = Selectors { query: Some(query.to_owned()), asking, ..Selectors::default() };
-    Command::Context(ContextRequest {
+    ReadCommand::Context(ContextRequest {
         selection,
         assessment: Some(assessment),
         with_custom: true,
@@ -172,13 +172,18 @@ fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> Co
     })
 }
 
-fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> Command {
+fn context(choose: impl FnOnce(&mut Selectors), max_notes: Option<usize>) -> ReadCommand {
     let mut selection = Selectors { max_notes, ..Selectors::default() };
     choose(&mut selection);
-    Command::Context(ContextRequest { selection, with_custom: true, banner: Some(true), ..ContextRequest::default() })
+    ReadCommand::Context(ContextRequest {
+        selection,
+        with_custom: true,
+        banner: Some(true),
+        ..ContextRequest::default()
+    })
 }
 
-fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> Command {
+fn link(view: LinkView, follow: Follow, max_nodes: Option<usize>) -> ReadCommand {
     let limits = WalkLimits { max_hops: 3, max_nodes, min_value: 0 };
-    Command::Link(LinkRequest { view, follow, limits, no_compaction: max_nodes.is_some() })
+    ReadCommand::Link(LinkRequest { view, follow, limits, no_compaction: max_nodes.is_some() })
 }

@@ -63,7 +63,7 @@ struct ChangePlan {
 
 /// Plans an action, makes the changes unless this is a dry run, and reports every file. If the index turns out to be
 /// corrupt, plans again from the files.
-pub(super) fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     // The text of a new note is compared with those of the others.
     let builder = has_new_text(request).then_some(text_index_builder as IndexBuilderFactory);
     let agent = env.agent_session();
@@ -114,7 +114,7 @@ fn expect_no_secrets(request: &ChangeRequest, plan: &ChangePlan, agent: Option<&
 }
 
 /// Opens a note in the user's editor and reports its change.
-pub(super) fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
+pub fn edit(id: &str, now: &str, location: &Location, env: &Env) -> Result<Report, Error> {
     let store = Store::open_target(location, &env.current_dir, None)?;
     let path = &store.notes()[store.resolve_to_change(id)?].path;
     let plan = edit::open(&store, path, location, now, env)?;
