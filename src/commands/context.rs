@@ -147,7 +147,7 @@ fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
 
 /// Whether a passage of a note contains a word of the question.
 fn has_answer(entry: &NoteEntry) -> bool {
-    let has_worth = |passages: &Passages| passages.fragments.iter().any(|fragment| fragment.worth > 0.0);
+    let has_worth = |passages: &Passages| passages.worth.iter().any(|worth| *worth > 0.0);
     entry.passages.as_deref().is_some_and(has_worth)
 }
 

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use super::Selector;
 use super::importance::{is_decision, is_warning};
+use crate::note::Fragment;
 use crate::note::{CodeRef, RefOrigin, code_refs_in};
-use crate::report::{Fragment, NoteEntry, Passages};
+use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
@@ -279,10 +280,10 @@ pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, ment
         let statement = passages.conclusion().filter(|_| has_statement);
         let weighed = passages.fragments.iter().enumerate().map(|(index, fragment)| {
             let statement = if statement == Some(index) { STATEMENT_WORTH } else { 0.0 };
-            Fragment { worth: if names_one(fragment) { 1.0 } else { statement }, ..fragment.clone() }
+            if names_one(fragment) { 1.0 } else { statement }
         });
-        let weighed = weighed.collect();
-        entry.passages = Some(Passages { fragments: weighed, ..passages.clone() }.into());
+        let worth = weighed.collect();
+        entry.passages = Some(Passages { worth, ..passages.clone() }.into());
     }
 }
 

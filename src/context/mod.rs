@@ -37,7 +37,7 @@ pub use journals::{Journals, day_of};
 pub use map_queries::map_queries;
 pub use mentions::weigh_mentions;
 pub use namespaces::Namespaces;
-pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages, all_passages};
+pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages};
 pub use patterns::patterns;
 pub use query_content::QueryContent;
 pub use session::Session;

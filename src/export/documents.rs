@@ -4,11 +4,11 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::state::{DIGEST_BYTES, ExportedNote};
-use crate::context::all_passages;
 use crate::error::Error;
 use crate::escape::escape_json;
 use crate::graph::Graph;
-use crate::report::Passage;
+use crate::note::{Fragment, STANDALONE};
+
 use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The passages of a note.
@@ -26,26 +26,24 @@ impl NoteDocuments {
     /// `Store` if the file can't be read.
     pub(super) fn new(store: &Store, graph: &Graph<'_>, position: NoteIdx) -> Result<Self, Error> {
         let note = store.notes()[position].reparsed()?;
-        let begin = note.parsed()?.body_line();
-        let mut passages = all_passages(&note);
-        if passages.is_empty() {
-            passages.push(Passage {
-                lines: (begin, begin),
-                heading_path: Vec::new().into(),
-                text: String::new(),
-                opening: None,
-            });
-        }
+        let parsed = note.parsed()?;
         let fields = note_fields(store, graph, position, &note);
-        let documents = passages.iter().map(|passage| {
+        let document = |heading_path: &[String], lines: (usize, usize), text: &str| {
             let mut document = fields.clone();
-            document["heading_path"] = json!(&*passage.heading_path);
-            document["lines"] = json!([passage.lines.0, passage.lines.1]);
-            document["text"] = json!(passage.text);
+            document["heading_path"] = json!(heading_path);
+            document["lines"] = json!([lines.0, lines.1]);
+            document["text"] = json!(text);
             escape_json(document.to_string())
-        });
+        };
+        let fragments = parsed.fragments(note.title(), &STANDALONE);
+        let of_fragment = |part: &Fragment| document(&part.heading_path, part.lines, part.text(parsed.body()));
+        let mut documents: Vec<String> = fragments.iter().map(of_fragment).collect();
+        if documents.is_empty() {
+            let begin = parsed.body_line();
+            documents.push(document(&[], (begin, begin), ""));
+        }
         let key = format!("{}:{}", note.collection_name(), note.id.local());
-        Ok(Self { key, documents: documents.collect() })
+        Ok(Self { key, documents })
     }
 
     /// Returns what the state records: a digest of all documents, and their number.

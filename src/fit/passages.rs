@@ -11,8 +11,9 @@ use std::ops::Range;
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
+use crate::note::Fragment;
 use crate::render::{EntryText, Included, ShownPart};
-use crate::report::{Fragment, LimitedLevel, Passages, SelectionStats};
+use crate::report::{LimitedLevel, Passages, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;
@@ -129,12 +130,10 @@ impl<'a> Packer<'a> {
         let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
         for rank in 0..self.order.len() {
             let Some(passages) = self.passages(rank) else { continue };
-            let with_worth = |(index, fragment): (usize, &Fragment)| {
-                (fragment.worth > 0.0).then_some((fragment.worth, rank, Some(index)))
-            };
+            let with_worth = |(index, worth): (usize, &f64)| (*worth > 0.0).then_some((*worth, rank, Some(index)));
             match passages.whole {
                 Some(worth) => all.push((worth, rank, None)),
-                None => all.extend(passages.fragments.iter().enumerate().filter_map(with_worth)),
+                None => all.extend(passages.worth.iter().enumerate().filter_map(with_worth)),
             }
         }
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));

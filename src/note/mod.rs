@@ -10,6 +10,7 @@ mod diagnostic;
 mod dialect;
 pub mod edit;
 mod enclosures;
+mod fragments;
 mod frontmatter;
 mod headings;
 mod id;
@@ -60,6 +61,7 @@ pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
+pub(crate) use fragments::{Fragment, FragmentSizes, STANDALONE, fragment_sizes};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
     headings as headings_of,
@@ -312,6 +314,12 @@ impl Note {
         self.summary_field.as_deref().or_else(described)
     }
 
+    /// Returns the summary that a field gives, on one line, unless it is a part of the body.
+    pub(crate) fn separate_summary(&self) -> Option<String> {
+        let summary = self.written_summary().filter(|summary| !self.body().contains(summary.trim()))?;
+        Some(crate::escape::one_line(summary)).filter(|summary| !summary.is_empty())
+    }
+
     fn described_by(&self, key: &str) -> Option<&str> {
         self.extra_fields().description(key, &self.title)
     }
@@ -387,6 +395,11 @@ impl Note {
     /// Returns the blocks of the body, in its order. Parses the body.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         blocks::blocks(self.body())
+    }
+
+    /// Divides the body into fragments of some sizes. `title`: that of the note where its file gives none. Parses the body.
+    pub(crate) fn fragments(&self, title: &str, sizes: &FragmentSizes) -> Vec<Fragment> {
+        fragments::fragments(self.body(), self.body_line(), title, sizes)
     }
 
     /// Tells whether text below the body is text of its own: not inside a block of code or a comment.

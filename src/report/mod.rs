@@ -28,7 +28,7 @@ pub use level::{DetailLevel, LimitedLevel};
 pub use note_entry::{
     BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
 };
-pub use passages::{Fragment, Passage, Passages};
+pub use passages::{Passage, Passages};
 pub use score::Score;
 
 use crate::calendar::Period;

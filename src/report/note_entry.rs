@@ -8,7 +8,6 @@ use std::sync::{Arc, OnceLock};
 use jiff::civil::Date;
 
 use super::{Assessment, EdgeEntry, Passages};
-use crate::escape::one_line;
 use crate::note::{NoteId, Retired, Status, SummarySource, shown_chars};
 use crate::store::NoteHandle;
 
@@ -264,13 +263,6 @@ impl NoteEntry {
                 paragraph.or_else(|| self.content.as_ref()?.excerpt(&self.note).map(Cow::Owned))
             }
         }
-    }
-
-    /// Returns the summary that a field gives, on one line, unless it is a part of the body.
-    pub fn separate_summary(&self) -> Option<String> {
-        let note = self.note.parsed_or_empty();
-        let summary = note.written_summary().filter(|summary| !note.body().contains(summary.trim()))?;
-        Some(one_line(summary)).filter(|summary| !summary.is_empty())
     }
 
     /// Returns the snippet; `None` if none is shown, or the body contains no word of the query.

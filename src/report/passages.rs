@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::ops::Range;
 use std::sync::Arc;
+
+use crate::note::Fragment;
 
 /// The most bytes between two fragments of one passage that belong to no fragment, such as a comment.
 const MAX_BETWEEN: usize = 300;
@@ -12,34 +13,13 @@ const MAX_BETWEEN: usize = 300;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passages {
     /// The written summary, if there is one, then the fragments of the body in the order of the text, without overlaps.
-    pub fragments: Vec<Fragment>,
+    pub(crate) fragments: Vec<Fragment>,
+    /// The worth of each fragment beside the fragments of all notes; 0 without a word of the query.
+    pub(crate) worth: Vec<f64>,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
     /// Whether a part of the note precedes other notes.
     pub is_first: bool,
-}
-
-/// The smallest part of a note that is shown by itself: a block, a part of a long one, or the written summary.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Fragment {
-    /// Its bytes in the body; none for the summary.
-    pub range: Range<usize>,
-    /// The text of the summary on one line; `None` for a part of the body.
-    pub summary: Option<Arc<str>>,
-    /// Its first and its last line in the file, from 1.
-    pub lines: (usize, usize),
-    /// A lower bound, in characters, for its length in any format.
-    pub chars: usize,
-    /// The heading path, the outermost heading first, without the title of the note.
-    pub heading_path: Arc<[String]>,
-    /// Its worth beside the fragments of all notes; 0 without a word of the query.
-    pub worth: f64,
-    /// The indices of the fragments without which it is hard to understand, shown with it if they fit.
-    pub companions: Vec<usize>,
-    /// Whether it can be shown without its companions.
-    pub is_alone: bool,
-    /// If it begins within code or a comment, the line that opens this, for a reader of the passage.
-    pub opening: Option<Arc<str>>,
 }
 
 /// Consecutive fragments.
@@ -51,7 +31,7 @@ pub struct Passage {
     pub heading_path: Arc<[String]>,
     /// Its text, verbatim.
     pub text: String,
-    /// See [`Fragment::opening`].
+    /// See [`crate::note::Fragment::opening`].
     pub opening: Option<Arc<str>>,
 }
 
@@ -65,27 +45,11 @@ impl Passage {
     }
 }
 
-/// The headings of concluding sections.
-const CONCLUSIONS: [&str; 8] = ["decision", "summary", "answer", "fix", "tl;dr", "tldr", "solution", "resolution"];
-
-impl Fragment {
-    /// Returns its text. `body`: the body of its note.
-    pub fn text<'a>(&'a self, body: &'a str) -> &'a str {
-        self.summary.as_deref().or_else(|| body.get(self.range.clone())).unwrap_or_default()
-    }
-
-    /// Tells whether it is in a section whose heading announces a conclusion.
-    pub fn is_conclusion(&self) -> bool {
-        let name = self.heading_path.last().map(|name| name.trim().trim_end_matches(':').to_lowercase());
-        name.is_some_and(|name| CONCLUSIONS.contains(&name.as_str()))
-    }
-}
-
 impl Passages {
     /// Returns the indices of the fragments by descending worth, then in the order of the text.
     pub fn by_worth(&self) -> Vec<usize> {
         let mut indices: Vec<usize> = (0..self.fragments.len()).collect();
-        indices.sort_by(|a, b| self.fragments[*b].worth.total_cmp(&self.fragments[*a].worth));
+        indices.sort_by(|a, b| self.worth[*b].total_cmp(&self.worth[*a]));
         indices
     }
 
