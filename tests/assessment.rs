@@ -193,7 +193,7 @@ fn a_claim_brings_its_opponent_and_what_it_comes_from() {
 }
 
 #[test]
-fn a_long_note_is_an_extract_where_it_does_not_fit() {
+fn a_long_note_is_shown_in_passages_where_it_does_not_fit() {
     let filler = "Other things are told here at some length, day after day.\n\n".repeat(340);
     let long =
         format!("type: permanent\nvalue: 100\n\n{filler}## Where\n\nThe needle lies in the haystack.\n\n{filler}");
@@ -201,14 +201,15 @@ fn a_long_note_is_an_extract_where_it_does_not_fit() {
     let command = asked("needle haystack", need(Some(Purpose::Answer), ADAPTIVE));
     let answer = json(&store, &command, tokens(1000));
     let long = note(&answer, "long");
-    assert_eq!(long["level"], "extract", "{answer}");
-    assert!(long["content"].as_str().unwrap().contains("Where\nThe needle lies in the haystack.\n…"), "{long}");
+    assert_eq!(long["level"], "passages", "{answer}");
+    assert_eq!(long["content"], "The needle lies in the haystack.", "{long}");
+    assert_eq!(long["passages"][0]["path"], serde_json::json!(["Where"]), "{long}");
     assert_eq!((&long["has_more_detail"], &answer["truncated"]), (&Value::Bool(true), &Value::Bool(true)));
     assert!(answer["expandable_ids"].as_array().unwrap().contains(&Value::from("long")));
     assert_eq!(note(&json(&store, &command, Budget::default()), "long")["level"], "detailed");
 }
 
-/// A paragraph that is too long for an extract does not keep the others out of it.
+/// A paragraph that is too long for the budget does not keep the others out of it.
 #[test]
 fn the_level_does_not_fall_where_the_best_block_is_long() {
     let long = format!("The power of the disk fails {}.", "word ".repeat(150));
@@ -241,7 +242,7 @@ fn an_expansion_that_is_too_long_shows_what_fits_of_the_note_that_was_asked_for(
     let notes: Vec<(&str, &str)> = notes.iter().map(|(id, text)| (*id, text.as_str())).collect();
     let expand = ExpandRequest { ids: vec!["a".to_owned()], include: vec![RelatedKind::Derivation], banner: None };
     let answer = json(&store(&notes), &ReadCommand::Expand(expand), tokens(500));
-    assert_eq!((ids(&answer)[0], &note(&answer, "a")["level"]), ("a", &Value::from("extract")), "{answer}");
+    assert_eq!((ids(&answer)[0], &note(&answer, "a")["level"]), ("a", &Value::from("passages")), "{answer}");
     assert!(note(&answer, "a")["content"].as_str().unwrap().starts_with("Paragraph 0 tells"), "{answer}");
     assert!(answer["expandable_ids"].as_array().unwrap().contains(&Value::from("a")));
 }
@@ -318,7 +319,7 @@ fn cases() -> impl Strategy<Value = (Store, Vec<usize>)> {
 }
 
 fn level(name: &str) -> usize {
-    ["essence", "summary", "extract", "detailed"].iter().position(|have| *have == name).unwrap()
+    ["essence", "summary", "passages", "detailed"].iter().position(|have| *have == name).unwrap()
 }
 
 #[test]
@@ -379,9 +380,8 @@ fn each_note_is_shown_at_the_highest_level_that_fitted_at_its_turn() {
             let at = |level| json(&store, &asked(level), Budget::default());
             let (essences, summaries, details) =
                 (at(Abstraction::Essence), at(Abstraction::Summary), at(Abstraction::Detailed));
-            let extracts = at(Abstraction::Extract);
             for id in ids(&essences) {
-                let chars = [&essences, &summaries, &extracts, &details]
+                let chars = [&essences, &summaries, &details]
                     .map(|answer| note(answer, id)["content"].as_str().unwrap().chars().count());
                 prop_assert!(chars.is_sorted(), "a lower level of {id} is longer: {chars:?}");
             }

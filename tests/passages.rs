@@ -9,8 +9,9 @@ use proptest::prelude::*;
 use qipu::Screen;
 use qipu::commands::run_on;
 use qipu::fit::fit;
+use qipu::note::Fragment;
 use qipu::note::Note;
-use qipu::report::{Fragment, NoteEntry, Report};
+use qipu::report::{NoteEntry, Report};
 use qipu::request::{AssessmentOptions, Budget, Format};
 use qipu::store::{Config, Store};
 use serde_json::Value;
@@ -89,7 +90,7 @@ fn fragments_do_not_overlap() {
         .run(&documents(), |store| {
             let report = run_on(&passages("cache lock retry", None), &store).unwrap();
             for entry in entries(&report) {
-                let fragments = &entry.passages.as_ref().unwrap().fragments;
+                let fragments = &entry.passages.get().unwrap().fragments;
                 let is_summary = |fragment: &&Fragment| fragment.summary.is_some();
                 prop_assert_eq!(
                     fragments.iter().take_while(is_summary).count(),
@@ -126,7 +127,7 @@ fn passages_are_parts_of_their_notes_in_their_order() {
                 let Some(first) = entries(&report).next().map(|entry| entry.note.id.to_string()) else { continue };
                 prop_assert!(text.chars().count() <= budget, "{format:?}");
                 prop_assert_eq!(written(&report, budget, format), Some(text.clone()));
-                let least = entries(&report).next().and_then(|entry| entry.passages.clone()).map(|passages| {
+                let least = entries(&report).next().and_then(|entry| entry.passages.get()).map(|passages| {
                     let alone =
                         passages.fragments.iter().filter(|fragment| fragment.is_alone && fragment.summary.is_none());
                     alone.map(|fragment| fragment.range.len()).min().unwrap_or(budget)
@@ -189,9 +190,11 @@ fn a_larger_budget_loses_a_passage_for_a_better_one_alone() {
             let answers = [small, small + more].map(|budget| written(&report, budget, Format::Json));
             let [Some(small), Some(large)] = answers.map(|text| text.as_deref().map(shown)) else { return Ok(()) };
             for entry in entries(&report) {
-                let Some(passages) = &entry.passages else { continue };
-                for lost in passages.fragments.iter().filter(|f| has(&small, entry, f) && !has(&large, entry, f)) {
-                    prop_assert!(gained(&report, &small, &large) >= lost.worth, "{:?}\n{:?}\n{:?}", lost, small, large);
+                let Some(passages) = entry.passages.get() else { continue };
+                for (lost, worth) in passages.fragments.iter().zip(&passages.worth) {
+                    let is_lost = has(&small, entry, lost) && !has(&large, entry, lost);
+                    let is_for_better = !is_lost || gained(&report, &small, &large) >= *worth;
+                    prop_assert!(is_for_better, "{:?}\n{:?}\n{:?}", lost, small, large);
                 }
             }
             Ok(())
@@ -203,13 +206,13 @@ fn a_larger_budget_loses_a_passage_for_a_better_one_alone() {
 fn gained(report: &Report, small: &ShownTexts, large: &ShownTexts) -> f64 {
     let is_new = |entry: &&NoteEntry| {
         let id = entry.note.id.as_str();
-        let fragments = entry.passages.iter().flat_map(|passages| &passages.fragments);
+        let fragments = entry.passages.get().into_iter().flat_map(|passages| &passages.fragments);
         let mut new = fragments.filter(|fragment| has(large, entry, fragment) && !has(small, entry, fragment));
         new.next().is_some() || large.contains_key(id) && !small.contains_key(id)
     };
     let best = |entry: &NoteEntry| {
-        let passages = entry.passages.clone().unwrap_or_default();
-        passages.fragments.iter().map(|fragment| fragment.worth).fold(passages.whole.unwrap_or_default(), f64::max)
+        let passages = entry.passages.get().cloned().unwrap_or_default();
+        passages.worth.iter().copied().fold(passages.whole.unwrap_or_default(), f64::max)
     };
     entries(report).filter(is_new).map(best).fold(0.0, f64::max)
 }

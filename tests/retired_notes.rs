@@ -388,7 +388,7 @@ proptest! {
             prop_assert!(answer.chars().count() <= most);
             let level = match answer.lines().find(|line| line.starts_with("D belief")) {
                 None => 0,
-                Some(line) => 1 + ["essence", "summary", "extract"].iter().position(|name| line.contains(&format!("level={name}"))).unwrap_or(3),
+                Some(line) => 1 + ["essence", "summary", "passages"].iter().position(|name| line.contains(&format!("level={name}"))).unwrap_or(3),
             };
             prop_assert!(level >= before && !answer.contains("[truncated]"), "{most} of {whole}: {answer}");
             before = level;

@@ -101,7 +101,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
 fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimits) -> Arc<QueryContent> {
     let content = Arc::new(QueryContent {
         max_excerpt_items: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
-        ..QueryContent::new(selection.highlighter.clone())
+        ..QueryContent::new(selection.highlighter.clone(), selection.scorer.clone())
     });
     for entry in notes {
         entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
@@ -148,7 +148,7 @@ fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
 /// Whether a passage of a note contains a word of the question.
 fn has_answer(entry: &NoteEntry) -> bool {
     let has_worth = |passages: &Passages| passages.worth.iter().any(|worth| *worth > 0.0);
-    entry.passages.as_deref().is_some_and(has_worth)
+    entry.passages.get().is_some_and(|passages| has_worth(passages))
 }
 
 /// Returns how well the note of each entry with passages answers: 1 for the best hit and for notes that are no hits. With
@@ -183,7 +183,7 @@ impl CandidateLimits {
 /// Reports more text of notes that an earlier bundle showed.
 pub(super) fn run_expand(request: &ExpandRequest, session: &Session<'_>) -> Result<Report, Error> {
     let RankedNotes { mut entries, candidates, .. } = expand(session, request)?;
-    let content: Arc<dyn NoteContent> = Arc::new(QueryContent { default_score: 1.0, ..QueryContent::new(None) });
+    let content: Arc<dyn NoteContent> = Arc::new(QueryContent { default_score: 1.0, ..QueryContent::new(None, None) });
     entries.iter_mut().for_each(|entry| entry.content = Some(Arc::clone(&content)));
     let head = ReportHead {
         banner: request.banner,

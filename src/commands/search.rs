@@ -36,7 +36,8 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let hits = hits.filter(|hit| seen.insert(hit.note)).collect();
     let hits = stand_ins.successions.outdated_last(store, hits, |hit| hit.note);
     let matched = hits.len();
-    let content: Arc<dyn NoteContent> = Arc::new(QueryContent::new(found.highlighter.map(Arc::new)));
+    let content: Arc<dyn NoteContent> =
+        Arc::new(QueryContent::new(found.highlighter.map(Arc::new), found.scorer.map(Arc::new)));
     let entry = |hit: &Hit| {
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };

@@ -117,7 +117,7 @@ mod tests {
         let engine = Engine::new(&notes, Language::English);
         let highlighter = engine.search(&Query::question("fsync log"), None).highlighter.map(Arc::new);
         let shown = |choice, per_note, in_all, highlighter: Option<&Arc<Highlighter>>| {
-            let content = QueryContent::new(highlighter.cloned());
+            let content = QueryContent::new(highlighter.cloned(), None);
             let (chosen, is_limited) = choose_blocks(&notes, choice, BlockLimits { per_note, in_all }, &content);
             let blocks = chosen.into_iter().flat_map(|chosen| match chosen.blocks {
                 ShownBlocks::All => content.blocks(&notes[0]),

@@ -4,6 +4,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::Selector;
 use super::importance::{is_decision, is_warning};
@@ -273,7 +274,7 @@ pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, ment
     let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
     for entry in entries {
         let body = entry.note.parsed_or_empty().body();
-        let Some(passages) = entry.passages.as_deref() else { continue };
+        let Some(passages) = entry.passages.get() else { continue };
         let names_one =
             |fragment: &Fragment| needles.iter().any(|needle| needle.closeness_in_text(fragment.text(body)).is_some());
         let has_statement = is_decision(&entry.note) || is_warning(&entry.note);
@@ -283,7 +284,8 @@ pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, ment
             if names_one(fragment) { 1.0 } else { statement }
         });
         let worth = weighed.collect();
-        entry.passages = Some(Passages { worth, ..passages.clone() }.into());
+        let weighed = Passages { worth, ..(**passages).clone() };
+        entry.passages = Arc::new(weighed).into();
     }
 }
 

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use crate::note::{Fragment, FragmentSizes, fragment_sizes};
 use crate::report::{NoteEntry, Passages};
 use crate::search::{BlockScorer, BlockText, TokenCache};
+use crate::store::NoteHandle;
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -47,8 +48,9 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
     let for_each_thread = count.div_ceil(rayon::current_num_threads());
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
     let sizes = fragment_sizes(max_answer_chars);
-    let all: Vec<Passages> =
-        all.map_init(TokenCache::default, |cache, entry| passages(entry, &sizes, scorer, cache)).collect();
+    let mut all: Vec<Passages> =
+        all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
+    all.iter_mut().zip(&*entries).for_each(|(passages, entry)| add_summary(passages, entry, scorer));
     let best = all.iter().flat_map(|of_note| &of_note.worth).copied().fold(0.0, f64::max);
     for ((mut passages, score), entry) in all.into_iter().zip(scores).zip(entries) {
         let factor = MIN_NOTE_FACTOR + score.share;
@@ -65,7 +67,7 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
         }
         discount_repetition(&mut passages);
         passages.is_first = score.is_first;
-        entry.passages = Some(Arc::new(passages));
+        entry.passages = Arc::new(passages).into();
     }
 }
 
@@ -92,13 +94,13 @@ fn discount_repetition(passages: &mut Passages) {
 }
 
 fn passages<'t>(
-    entry: &'t NoteEntry,
+    note: &'t NoteHandle,
     sizes: &FragmentSizes,
     scorer: &BlockScorer,
     cache: &mut TokenCache<'t>,
 ) -> Passages {
-    let (note, title) = (entry.note.parsed_or_empty(), entry.note.title());
-    let mut fragments = note.fragments(title, sizes);
+    let (note, title) = (note.parsed_or_empty(), note.title());
+    let fragments = note.fragments(title, sizes);
     let mut worth = scores(&fragments, note.body(), title, scorer, cache);
     let best = worth.iter().copied().fold(0.0, f64::max);
     worth = with_neighbours(&fragments, &worth);
@@ -106,19 +108,20 @@ fn passages<'t>(
         let least = if fragment.is_conclusion() { CONCLUSION_SHARE * best } else { 0.0 };
         *worth = worth.max(least);
     }
-    // The summary is scored by itself: it is no neighbour of any text of the body.
-    if let Some(summary) = note.separate_summary() {
-        let text = BlockText { headings: title, text: &summary };
-        worth.insert(0, scorer.scores(&[text], &mut TokenCache::default()).into_iter().sum());
-        // The summary comes first, so that the indices of companions move.
-        fragments.iter_mut().flat_map(|fragment| &mut fragment.companions).for_each(|index| *index += 1);
-        fragments.insert(0, Fragment::of_summary(&summary));
-    }
     Passages { fragments, worth, whole: None, is_first: false }
 }
 
-/// Returns the scores of the fragments of a body.
-fn scores<'t>(
+/// Adds the written summary as the first fragment. It is scored by itself: it is no neighbour of any text of the body.
+fn add_summary(passages: &mut Passages, entry: &NoteEntry, scorer: &BlockScorer) {
+    let Some(summary) = entry.note.parsed_or_empty().separate_summary() else { return };
+    let text = BlockText { headings: entry.note.title(), text: &summary };
+    passages.worth.insert(0, scorer.scores(&[text], &mut TokenCache::default()).into_iter().sum());
+    passages.fragments.iter_mut().flat_map(|fragment| &mut fragment.companions).for_each(|index| *index += 1);
+    passages.fragments.insert(0, Fragment::of_summary(&summary));
+}
+
+/// Returns the scores of the fragments of a body, each by its own words.
+pub(super) fn scores<'t>(
     fragments: &[Fragment],
     body: &'t str,
     title: &str,

@@ -2,16 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::report::{BlockEntry, NoteContent, SnippetText};
-use crate::search::Highlighter;
+use super::passages::scores;
+use crate::note::FragmentSizes;
+use crate::report::{BlockEntry, NoteContent, Passages, SnippetText};
+use crate::search::{BlockScorer, Highlighter, TokenCache};
 use crate::store::NoteHandle;
+
+/// The sizes of fragments outside of packed answers: blocks, as long as they fit into a small answer. They do not depend on
+/// the budget, so that a larger one shows the same and more.
+const BLOCK_SIZES: FragmentSizes = 0..1_200;
 
 /// Computes the parts of notes for one query.
 #[derive(Debug, Clone)]
 pub struct QueryContent {
     /// Finds and weighs the words of the query; `None` without a query.
     pub highlighter: Option<Arc<Highlighter>>,
-    /// The score of every block without a query.
+    /// Weighs the fragments of a note for a snippet; `None` without a query.
+    pub scorer: Option<Arc<BlockScorer>>,
+    /// The score of every block and fragment without a query.
     pub default_score: f64,
     /// The most list items of an excerpt.
     pub max_excerpt_items: usize,
@@ -19,18 +27,37 @@ pub struct QueryContent {
 
 impl QueryContent {
     /// Returns the content for a query, with excerpts of any number of items.
-    pub fn new(highlighter: Option<Arc<Highlighter>>) -> Self {
-        Self { highlighter, default_score: 0.0, max_excerpt_items: usize::MAX }
+    pub fn new(highlighter: Option<Arc<Highlighter>>, scorer: Option<Arc<BlockScorer>>) -> Self {
+        Self { highlighter, scorer, default_score: 0.0, max_excerpt_items: usize::MAX }
     }
 }
 
 impl NoteContent for QueryContent {
     fn snippet(&self, note: &NoteHandle) -> Option<SnippetText> {
-        let note = note.parsed_or_empty();
-        let snippet = self.highlighter.as_ref()?.snippet(note.body())?;
-        let before = note.body().get(..snippet.offset).unwrap_or_default();
-        let line = note.body_line() + before.bytes().filter(|byte| *byte == b'\n').count();
-        Some(SnippetText { text: snippet.text, marks: snippet.marks, line })
+        let (parsed, highlighter) = (note.parsed_or_empty(), self.highlighter.as_ref()?);
+        let snippet = |text: &str, line: usize| {
+            let snippet = highlighter.snippet(text)?;
+            let before = text.get(..snippet.offset).unwrap_or_default();
+            let line = line + before.bytes().filter(|byte| *byte == b'\n').count();
+            Some(SnippetText { text: snippet.text, marks: snippet.marks, line })
+        };
+        let passages = self.passages(note);
+        let of_fragment = |index: usize| {
+            let fragment = &passages.fragments[index];
+            snippet(fragment.text(parsed.body()), fragment.lines.0)
+        };
+        // The words may stand in headings alone.
+        passages.by_worth().into_iter().find_map(of_fragment).or_else(|| snippet(parsed.body(), parsed.body_line()))
+    }
+
+    fn passages(&self, note: &NoteHandle) -> Passages {
+        let (body, title) = (note.parsed_or_empty().body(), note.title());
+        let fragments = note.parsed_or_empty().fragments(title, &BLOCK_SIZES);
+        let worth = match &self.scorer {
+            Some(scorer) => scores(&fragments, body, title, scorer, &mut TokenCache::default()),
+            None => vec![self.default_score; fragments.len()],
+        };
+        Passages { fragments, worth, ..Passages::default() }
     }
 
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry> {

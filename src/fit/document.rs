@@ -3,7 +3,7 @@
 use super::budget::{OutputLimits, TextSize};
 use super::selector::{Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
-use crate::report::{DetailLevel, Entry, LimitedLevel, NoteEntry, Report, SelectionStats};
+use crate::report::{DetailLevel, Entry, NoteEntry, NoteLevel, Report, SelectionStats};
 
 /// A document under construction.
 #[derive(Clone)]
@@ -169,8 +169,9 @@ impl<'a> DocumentBuilder<'a> {
             self.subtract(old);
         }
         if self.is_assessed(entry) {
-            let level = if shown_part == ShownPart::Passages { DetailLevel::Extract } else { proposal.level };
-            self.shown.push(ShownNote::new(entry, LimitedLevel::whole(level, proposal.novelty), &text));
+            let level =
+                if matches!(shown_part, ShownPart::Passages(_)) { DetailLevel::Passages } else { proposal.level };
+            self.shown.push(ShownNote::new(entry, NoteLevel::new(level, proposal.novelty), &text));
         }
         self.accept(entry, text);
         if let Some(text) = self.texts.pop() {

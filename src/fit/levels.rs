@@ -6,12 +6,14 @@
 //! the first note depends on the budget and on the notes, not on what happens to fit behind it, and never shrinks with a
 //! larger budget.
 
+use std::collections::BTreeSet;
+
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::passages::pack;
 use super::selector::{GreedySelector, Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, ShownPart};
-use crate::report::{Candidates, DetailLevel, LimitedLevel};
+use crate::report::{Candidates, DetailLevel, NoteLevel};
 
 /// The share of the whole budget that a detailed note may take in any case.
 const DETAILED_SHARE: f64 = 0.4;
@@ -19,7 +21,7 @@ const DETAILED_SHARE: f64 = 0.4;
 const SHARE_OF_OTHERS: f64 = 0.6;
 
 /// The text of an entry, and how it is shown.
-type LeveledText = (LimitedLevel, EntryText);
+type LeveledText = (NoteLevel, EntryText);
 
 impl<'a> DocumentBuilder<'a> {
     /// Accepts the entries of a ranking until the target is reached: all notes whole if they fit, else their passages,
@@ -47,7 +49,7 @@ impl<'a> DocumentBuilder<'a> {
         self.is_complete = true;
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { DetailLevel::Detailed } else { proposal.level };
-            let limited = LimitedLevel::whole(level, proposal.novelty);
+            let limited = NoteLevel::new(level, proposal.novelty);
             let shown_part = if self.is_assessed(proposal.entry) { ShownPart::At(limited) } else { ShownPart::Whole };
             let text = self.renderer.render(proposal.entry, shown_part, &self.included);
             self.accept_at(proposal.entry, limited, text);
@@ -69,7 +71,7 @@ impl<'a> DocumentBuilder<'a> {
         (self, size)
     }
 
-    fn accept_at(&mut self, entry: usize, limited: LimitedLevel, text: EntryText) {
+    fn accept_at(&mut self, entry: usize, limited: NoteLevel, text: EntryText) {
         if self.is_assessed(entry) {
             self.shown.push(ShownNote::new(entry, limited, &text));
         }
@@ -78,13 +80,13 @@ impl<'a> DocumentBuilder<'a> {
 
     /// Accepts the longest beginning of a note that fits with its statistics, in a brief frame if necessary.
     pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&GreedySelector<'_>>) {
-        let limited = LimitedLevel::without_blocks(DetailLevel::Essence, first.novelty);
+        let limited = NoteLevel::new(DetailLevel::Essence, first.novelty);
         let shown_note = |text: &EntryText| ShownNote::new(first.entry, limited, text);
         let stats_of = |text: &EntryText| proposals.map(|proposals| proposals.stats(&[shown_note(text)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
             self.is_brief = is_brief;
-            self.cut_entry(first.entry, !first.is_adaptive && first.level >= DetailLevel::Extract, &stats_of);
+            self.cut_entry(first.entry, !first.is_adaptive && first.level >= DetailLevel::Passages, &stats_of);
             if let Some((_, text)) = self.texts.first() {
                 self.shown = if self.is_assessed(first.entry) { vec![shown_note(text)] } else { Vec::new() };
                 self.stats = stats_of(text);
@@ -137,7 +139,7 @@ impl LevelFitter<'_, '_> {
 
     /// Returns a proposal at the highest level that fits; `None` if none does.
     fn at_best_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let whole = LimitedLevel::whole(proposal.level, proposal.novelty);
+        let whole = NoteLevel::new(proposal.level, proposal.novelty);
         if !self.document.is_assessed(proposal.entry) {
             let text = self.document.renderer.render(proposal.entry, ShownPart::Whole, &self.document.included);
             return self.fits(proposal, whole, &text).then_some((whole, text));
@@ -145,18 +147,11 @@ impl LevelFitter<'_, '_> {
         if proposal.is_adaptive {
             return self.at_highest_level(proposal);
         }
-        if proposal.level != DetailLevel::Extract {
-            return self.at_level(proposal, whole, usize::MAX);
-        }
-        let spare = self.spare_room(self.room(), proposal);
-        // Without an extract, the summary is shown.
-        let summary = LimitedLevel { max_blocks: 0, ..whole };
-        let extract = self.longest_extract(proposal, spare.max(self.own_share()));
-        extract.or_else(|| self.at_level(proposal, summary, usize::MAX))
+        self.at_level(proposal, whole, usize::MAX)
     }
 
     fn at_highest_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let limited = |level| LimitedLevel::whole(level, proposal.novelty);
+        let limited = |level| NoteLevel::new(level, proposal.novelty);
         let room = self.room();
         let summary = self.min_size(proposal.entry, DetailLevel::Summary);
         if summary > room {
@@ -167,15 +162,15 @@ impl LevelFitter<'_, '_> {
         DetailLevel::DESCENDING.into_iter().find_map(|level| {
             let limit = match level {
                 DetailLevel::Detailed if level <= proposal.level => spare.max(self.own_share()),
-                // An extract replaces a body that is too long.
-                DetailLevel::Extract if proposal.level == DetailLevel::Detailed => spare.max(self.own_share()),
+                // Passages replace a body that is too long.
+                DetailLevel::Passages if proposal.level == DetailLevel::Detailed => spare.max(self.own_share()),
                 level if level <= proposal.level => room,
                 _ => spare,
             };
             match level {
                 // Higher levels are never shorter than the summary.
                 level if level > DetailLevel::Summary && summary > limit => None,
-                DetailLevel::Extract => self.longest_extract(proposal, limit),
+                DetailLevel::Passages => self.at_passages(proposal, limit, summary),
                 _ => self.at_level(proposal, limited(level), limit),
             }
         })
@@ -222,7 +217,7 @@ impl LevelFitter<'_, '_> {
         let column = usize::from(level == DetailLevel::Summary);
         let document = &self.document;
         let measure = || {
-            let limited = LimitedLevel::without_blocks(level, 1.0);
+            let limited = NoteLevel::new(level, 1.0);
             document.size_of(&document.renderer.render(entry, ShownPart::At(limited), &document.included))
         };
         let known = self.min_sizes.get_mut(entry).map(|sizes| &mut sizes[column]);
@@ -230,54 +225,42 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Returns a note at a level, if it fits and its size is at most `limit`.
-    fn at_level(&self, proposal: &Proposal, limited: LimitedLevel, limit: usize) -> Option<LeveledText> {
+    fn at_level(&self, proposal: &Proposal, limited: NoteLevel, limit: usize) -> Option<LeveledText> {
         let text = self.document.renderer.render(proposal.entry, ShownPart::At(limited), &self.document.included);
         let is_short = limit == usize::MAX || self.document.size_of(&text) <= limit;
         (is_short && self.fits(proposal, limited, &text)).then_some((limited, text))
     }
 
-    /// Returns the extract with the most blocks that fits and whose size is at most `limit`. Blocks that do not fit by
-    /// themselves are skipped, the longest first.
-    fn longest_extract(&self, proposal: &Proposal, limit: usize) -> Option<LeveledText> {
-        let entry = self.document.note(proposal.entry)?;
-        let max_block_chars = limit.min(self.document.limits.chars);
-        let mut limited =
-            LimitedLevel { max_block_chars, ..LimitedLevel::without_blocks(DetailLevel::Extract, proposal.novelty) };
-        loop {
-            let extract = self.most_blocks(proposal, limited, limit, entry.extract_blocks(limited).count());
-            if extract.is_some() {
-                return extract;
-            }
-            let chars = entry.extract_blocks(limited).map(|block| block.text.chars().count());
-            limited.max_block_chars = chars.max()?.checked_sub(1)?;
-        }
-    }
-
-    /// Returns the extract with the most blocks, at most `count`, of at most `limited.max_block_chars`, by bisection.
-    fn most_blocks(
-        &self,
-        proposal: &Proposal,
-        limited: LimitedLevel,
-        limit: usize,
-        count: usize,
-    ) -> Option<LeveledText> {
-        let (mut fitting, mut too_many) = (0, count + 1);
+    /// Returns the passages with the most fragments, the best ones, that fit and whose size is at most `limit`; `None` if
+    /// they are shorter than the summary, since a higher level is never shorter.
+    fn at_passages(&mut self, proposal: &Proposal, limit: usize, summary: usize) -> Option<LeveledText> {
+        let entry = proposal.entry;
+        let passages = self.document.note(entry)?.passages();
+        let order = passages.by_worth();
+        let has_worth = |index: &&usize| passages.worth[**index] > 0.0;
+        let (mut fitting, mut too_many) = (0, order.iter().take_while(has_worth).count() + 1);
+        let shown = NoteLevel::new(DetailLevel::Passages, proposal.novelty);
         let mut best = None;
         while too_many - fitting > 1 {
-            let max_blocks = fitting.midpoint(too_many);
-            let extract = self.at_level(proposal, LimitedLevel { max_blocks, ..limited }, limit);
-            if extract.is_some() {
-                best = extract;
-                fitting = max_blocks;
+            let count = fitting.midpoint(too_many);
+            let chosen: BTreeSet<usize> = order.iter().take(count).copied().collect();
+            self.document.included.fragments.insert(entry, chosen.clone());
+            let part = ShownPart::Passages(proposal.novelty);
+            let text = self.document.renderer.render(entry, part, &self.document.included);
+            if self.document.size_of(&text) <= limit && self.fits(proposal, shown, &text) {
+                (fitting, best) = (count, Some((chosen, text)));
             } else {
-                too_many = max_blocks;
+                too_many = count;
             }
         }
-        best
+        self.document.included.fragments.remove(&entry);
+        let (chosen, text) = best.filter(|(_, text)| self.document.size_of(text) >= summary)?;
+        self.document.included.fragments.insert(entry, chosen);
+        Some((shown, text))
     }
 
     /// Whether the document with one more entry, and the statistics of it, are within the limits.
-    fn fits(&self, proposal: &Proposal, limited: LimitedLevel, text: &EntryText) -> bool {
+    fn fits(&self, proposal: &Proposal, limited: NoteLevel, text: &EntryText) -> bool {
         let document = &self.document;
         if document.chars_with(text) > document.limits.chars {
             return false;

@@ -13,7 +13,7 @@ use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
 use crate::note::Fragment;
 use crate::render::{EntryText, Included, ShownPart};
-use crate::report::{LimitedLevel, Passages, SelectionStats};
+use crate::report::{NoteLevel, Passages, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;
@@ -83,7 +83,7 @@ struct Packer<'a> {
 
 impl<'a> Packer<'a> {
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
-        self.document.note(self.order.get(rank)?.entry)?.passages.as_deref()
+        self.document.note(self.order.get(rank)?.entry)?.passages.get().map(AsRef::as_ref)
     }
 
     fn fragment(&self, rank: usize, index: usize) -> Option<&'a Fragment> {
@@ -248,7 +248,7 @@ impl<'a> Packer<'a> {
             let text = document.renderer.render(proposal.entry, shown_part, &document.included);
             text.items.iter().map(|item| item.text.chars().count()).sum::<usize>()
         };
-        let is_shorter = chars(whole_part(document, &proposal)) <= chars(ShownPart::Passages);
+        let is_shorter = chars(whole_part(document, &proposal)) <= chars(ShownPart::Passages(1.0));
         set_fragments(&mut document.included, proposal.entry, chosen_before);
         is_shorter
     }
@@ -269,7 +269,7 @@ impl<'a> Packer<'a> {
         let proposal = self.order[rank];
         let entry = proposal.entry;
         let shown_part = match chosen {
-            Some(_) => ShownPart::Passages,
+            Some(_) => ShownPart::Passages(1.0),
             None => whole_part(&self.document, &proposal),
         };
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
@@ -377,7 +377,7 @@ fn edges(chosen: &BTreeSet<usize>) -> Vec<(usize, isize)> {
 /// Returns how a note is shown whole.
 fn whole_part(document: &DocumentBuilder<'_>, proposal: &Proposal) -> ShownPart {
     if document.is_assessed(proposal.entry) {
-        ShownPart::At(LimitedLevel::whole(proposal.level, proposal.novelty))
+        ShownPart::At(NoteLevel::new(proposal.level, proposal.novelty))
     } else {
         ShownPart::Whole
     }

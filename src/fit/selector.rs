@@ -8,7 +8,7 @@ use std::collections::{HashSet, VecDeque};
 use std::ops::Range;
 
 use crate::render::EntryText;
-use crate::report::{Candidate, Candidates, DetailLevel, LimitedLevel, SelectionStats, counted};
+use crate::report::{Candidate, Candidates, DetailLevel, NoteLevel, SelectionStats, counted};
 
 /// The most redundant pairs that are listed.
 const MAX_LISTED_PAIRS: usize = 3;
@@ -26,7 +26,7 @@ pub(super) struct Proposal {
     pub(super) level: DetailLevel,
     /// Whether other levels are allowed: lower ones, and higher ones if the budget leaves room.
     pub(super) is_adaptive: bool,
-    /// See [`LimitedLevel::novelty`].
+    /// See [`NoteLevel::novelty`].
     pub(super) novelty: f64,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct ShownNote {
     /// The index of its entry.
     pub(super) entry: usize,
     /// How it is shown.
-    pub(super) limited: LimitedLevel,
+    pub(super) limited: NoteLevel,
     /// The tokens of its text.
     pub(super) tokens: usize,
     /// Whether it has text that is not shown.
@@ -51,7 +51,7 @@ pub(super) struct ShownNote {
 }
 
 impl ShownNote {
-    pub(super) fn new(entry: usize, limited: LimitedLevel, text: &EntryText) -> Self {
+    pub(super) fn new(entry: usize, limited: NoteLevel, text: &EntryText) -> Self {
         Self { entry, limited, tokens: text.tokens, has_more: text.has_more }
     }
 }

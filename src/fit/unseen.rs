@@ -82,7 +82,7 @@ fn unseen_parts(
     is_seen: &dyn Fn(&ShownText) -> bool,
 ) -> Option<UnseenParts> {
     let note = document.note(entry)?;
-    let fragments = note.passages.as_deref().filter(|passages| !passages.fragments.is_empty() && !text.is_cut);
+    let fragments = note.passages.get().filter(|passages| !passages.fragments.is_empty() && !text.is_cut);
     let Some(passages) = fragments else {
         let items = text.items.iter().map(|item| item.text.as_str());
         let whole = (note.note.id.to_string(), items.collect::<String>());
@@ -99,7 +99,7 @@ fn unseen_parts(
 
 /// Returns the text of a fragment of a note that is shown in passages; empty for an unknown one.
 fn fragment_text(entry: &NoteEntry, index: usize) -> &str {
-    let fragment = entry.passages.as_deref().and_then(|passages| passages.fragments.get(index));
+    let fragment = entry.passages.get().and_then(|passages| passages.fragments.get(index));
     fragment.map(|fragment| fragment.text(entry.note.parsed_or_empty().body())).unwrap_or_default()
 }
 
@@ -114,7 +114,7 @@ fn without_seen<'a>(document: DocumentBuilder<'a>, unseen: Vec<UnseenParts>) -> 
             None => document.texts.iter().find(|(entry, _)| *entry == parts.entry).map(|(_, text)| text.clone()),
             Some(fragments) => {
                 rest.included.fragments.insert(parts.entry, fragments);
-                Some(rest.renderer.render(parts.entry, ShownPart::Passages, &rest.included))
+                Some(rest.renderer.render(parts.entry, ShownPart::Passages(1.0), &rest.included))
             }
         };
         let has_room =

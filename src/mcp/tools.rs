@@ -53,7 +53,7 @@ impl ReadTask {
 pub(super) const LEVELS: [(&str, Option<Abstraction>); 6] = [
     ("passages", None),
     ("detailed", Some(Abstraction::Detailed)),
-    ("extract", Some(Abstraction::Extract)),
+    ("extract", None),
     ("summary", Some(Abstraction::Summary)),
     ("essence", Some(Abstraction::Essence)),
     ("adaptive", Some(Abstraction::Adaptive)),

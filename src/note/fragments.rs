@@ -41,23 +41,23 @@ pub(crate) fn fragment_sizes(max_answer_chars: usize) -> FragmentSizes {
 
 /// The smallest part of a note that is shown by itself: a block, a part of a long one, or the written summary.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Fragment {
+pub struct Fragment {
     /// Its bytes in the body; none for the summary.
-    pub(crate) range: Range<usize>,
+    pub range: Range<usize>,
     /// The text of the summary on one line; `None` for a part of the body.
-    pub(crate) summary: Option<Arc<str>>,
+    pub summary: Option<Arc<str>>,
     /// Its first and its last line in the file, from 1.
-    pub(crate) lines: (usize, usize),
+    pub lines: (usize, usize),
     /// A lower bound, in characters, for its length in any format.
-    pub(crate) chars: usize,
+    pub chars: usize,
     /// The heading path, the outermost heading first, without the title of the note.
-    pub(crate) heading_path: Arc<[String]>,
+    pub heading_path: Arc<[String]>,
     /// The indices of the fragments without which it is hard to understand, shown with it if they fit.
-    pub(crate) companions: Vec<usize>,
+    pub companions: Vec<usize>,
     /// Whether it can be shown without its companions.
-    pub(crate) is_alone: bool,
+    pub is_alone: bool,
     /// If it begins within code or a comment, the line that opens this, for a reader of the passage.
-    pub(crate) opening: Option<Arc<str>>,
+    pub opening: Option<Arc<str>>,
     kind: BlockKind,
     /// The number of lists around it.
     depth: usize,
@@ -81,7 +81,7 @@ impl Fragment {
     }
 
     /// Returns its text. `body`: the body of its note.
-    pub(crate) fn text<'a>(&'a self, body: &'a str) -> &'a str {
+    pub fn text<'a>(&'a self, body: &'a str) -> &'a str {
         self.summary.as_deref().or_else(|| body.get(self.range.clone())).unwrap_or_default()
     }
 

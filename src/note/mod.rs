@@ -61,7 +61,8 @@ pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
-pub(crate) use fragments::{Fragment, FragmentSizes, STANDALONE, fragment_sizes};
+pub use fragments::Fragment;
+pub(crate) use fragments::{FragmentSizes, STANDALONE, fragment_sizes};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
     headings as headings_of,

@@ -27,7 +27,7 @@ const LINES: [&str; 36] = [
     "summary:",
     "notes:0",
     "level:detailed",
-    "level:extract",
+    "level:passages",
     "level:summary",
     "level:essence",
     "confidence:0",

@@ -32,16 +32,17 @@ impl<'a> NoteView<'a> {
 
     /// Returns the included passages; `None` if the note is not shown in passages.
     pub(super) fn passages(self) -> Option<Vec<Passage>> {
-        let chosen = self.included.fragments.get(&self.index).filter(|_| self.shown_part == ShownPart::Passages)?;
-        Some(self.entry.passages.as_ref()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
+        let chosen =
+            self.included.fragments.get(&self.index).filter(|_| matches!(self.shown_part, ShownPart::Passages(_)))?;
+        Some(self.entry.passages.get()?.joined(self.entry.note.parsed_or_empty().body(), chosen))
     }
 
     /// Returns the written summary that is shown beside passages, or beside the body where passages may replace it.
     pub(super) fn summary_beside_text(self) -> Option<String> {
-        let passages = self.entry.passages.as_deref()?;
+        let passages = self.entry.passages.get()?;
         match self.shown_part {
             ShownPart::Summary(_) | ShownPart::Body(_) => None,
-            ShownPart::Passages => {
+            ShownPart::Passages(_) => {
                 let chosen = self.included.fragments.get(&self.index)?;
                 passages.chosen_summary(chosen).map(str::to_owned)
             }
@@ -97,7 +98,7 @@ impl<'a> NoteView<'a> {
         let (entry, assessment) = (self.entry, self.entry.assessment.as_deref()?);
         let summary = self.summary_beside_text();
         if let Some(passages) = self.passages() {
-            let (level, text, passages) = (DetailLevel::Extract, joined_text(&passages), Some(passages));
+            let (level, text, passages) = (DetailLevel::Passages, joined_text(&passages), Some(passages));
             return Some(LevelText { assessment, level, summary, text, is_cut: false, has_more: true, passages });
         }
         let detailed = entry.detailed_text();
@@ -105,7 +106,7 @@ impl<'a> NoteView<'a> {
             ShownPart::Body(end) => (DetailLevel::Detailed, cut(entry.body(), end)),
             // A part of the summary is less than the summary.
             ShownPart::Summary(_) => (DetailLevel::Essence, self.summary().0),
-            ShownPart::Whole | ShownPart::Passages => (DetailLevel::Detailed, detailed.clone()),
+            ShownPart::Whole | ShownPart::Passages(_) => (DetailLevel::Detailed, detailed.clone()),
             ShownPart::At(limited) => entry.text_at(limited),
         };
         let is_part = matches!(self.shown_part, ShownPart::Body(_) | ShownPart::Summary(_));
@@ -139,7 +140,7 @@ pub(super) struct LevelText<'a> {
     pub(super) is_cut: bool,
     /// Whether the note has text that is not shown.
     pub(super) has_more: bool,
-    /// The passages that the text consists of; `None` if it is no extract of passages.
+    /// The passages that the text consists of; `None` if it has another level.
     pub(super) passages: Option<Vec<Passage>>,
 }
 

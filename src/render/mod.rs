@@ -38,7 +38,7 @@ use jiff::civil::Date;
 
 use crate::escape::one_line;
 use crate::note::NoteId;
-use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, LimitedLevel, Report, SelectionStats};
+use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, NoteLevel, Report, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// The banner: the line that opens text for the context of a model.
@@ -189,9 +189,9 @@ pub(crate) enum ShownPart {
     /// All of it.
     Whole,
     /// The text at a level of detail.
-    At(LimitedLevel),
-    /// The passages of [`Included::fragments`].
-    Passages,
+    At(NoteLevel),
+    /// The passages of [`Included::fragments`], with the novelty of the note, 0 to 1.
+    Passages(f64),
     /// The body up to this byte, then [`CUT_MARK`].
     Body(usize),
     /// No body; the summary up to this byte, then [`CUT_MARK`].
@@ -203,7 +203,7 @@ impl ShownPart {
     fn novelty(self) -> Option<f64> {
         match self {
             Self::At(limited) => Some(limited.novelty),
-            Self::Passages => Some(1.0),
+            Self::Passages(novelty) => Some(novelty),
             Self::Whole | Self::Body(_) | Self::Summary(_) => None,
         }
     }

@@ -2,7 +2,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::{BlockEntry, NoteEntry};
+use super::NoteEntry;
 use crate::escape::one_line;
 
 /// The most characters of an essence.
@@ -17,53 +17,39 @@ pub enum DetailLevel {
     Essence,
     /// The summary.
     Summary,
-    /// The blocks of the body with words of the query.
-    Extract,
+    /// The fragments of the body with words of the query.
+    Passages,
     /// The body, and the notes that it is derived from.
     Detailed,
 }
 
 impl DetailLevel {
     /// All levels in descending order.
-    pub const DESCENDING: [Self; 4] = [Self::Detailed, Self::Extract, Self::Summary, Self::Essence];
+    pub const DESCENDING: [Self; 4] = [Self::Detailed, Self::Passages, Self::Summary, Self::Essence];
 
     /// Returns the name in flags and answers.
     pub fn name(self) -> &'static str {
         match self {
             Self::Essence => "essence",
             Self::Summary => "summary",
-            Self::Extract => "extract",
+            Self::Passages => "passages",
             Self::Detailed => "detailed",
         }
     }
 }
 
-/// How a note is shown.
+/// How an assessed note is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct LimitedLevel {
+pub struct NoteLevel {
     pub(crate) level: DetailLevel,
-    /// The most blocks of an extract.
-    pub(crate) max_blocks: usize,
-    /// The most characters of each block of an extract.
-    pub(crate) max_block_chars: usize,
     /// The share of the note that the notes shown before it do not contain, 0 to 1.
     pub(crate) novelty: f64,
 }
 
-impl LimitedLevel {
-    /// Returns a level without limits on blocks.
-    pub fn whole(level: DetailLevel, novelty: f64) -> Self {
-        Self { level, max_blocks: usize::MAX, max_block_chars: usize::MAX, novelty }
-    }
-
-    /// Returns a level without any block.
-    pub fn without_blocks(level: DetailLevel, novelty: f64) -> Self {
-        Self { level, max_blocks: 0, max_block_chars: 0, novelty }
-    }
-
-    /// Whether an extract may contain the block.
-    fn allows(&self, block: &BlockEntry) -> bool {
-        block.score > 0.0 && block.text.chars().count() <= self.max_block_chars
+impl NoteLevel {
+    /// Returns a level with a novelty, 0 to 1.
+    pub fn new(level: DetailLevel, novelty: f64) -> Self {
+        Self { level, novelty }
     }
 }
 
@@ -75,17 +61,13 @@ impl NoteEntry {
         body.get(blank_lines.map(str::len).sum()..).unwrap_or_default()
     }
 
-    /// Returns the text of the note at a level. A note without an extract has the level of its summary.
-    pub fn text_at(&self, limited: LimitedLevel) -> (DetailLevel, String) {
-        match limited.level {
+    /// Returns the text of the note at a level, and that level.
+    pub fn text_at(&self, shown: NoteLevel) -> (DetailLevel, String) {
+        match shown.level {
             DetailLevel::Essence => (DetailLevel::Essence, self.essence()),
             DetailLevel::Summary => (DetailLevel::Summary, self.summary_line()),
-            DetailLevel::Detailed => (DetailLevel::Detailed, self.detailed_text()),
-            DetailLevel::Extract => {
-                let Some(extract) = self.extract(limited) else { return (DetailLevel::Summary, self.summary_line()) };
-                let (extract, detailed) = (self.with_longer_summary(&extract), self.detailed_text());
-                (DetailLevel::Extract, if is_shorter(&extract, &detailed) { extract } else { detailed })
-            }
+            // Passages are chosen when they are fitted.
+            DetailLevel::Detailed | DetailLevel::Passages => (DetailLevel::Detailed, self.detailed_text()),
         }
     }
 
@@ -98,11 +80,6 @@ impl NoteEntry {
     pub fn summary_line(&self) -> String {
         let summary = self.summary().map(|summary| one_line(&summary)).unwrap_or_default();
         if summary.is_empty() { one_line(self.note.title()) } else { summary }
-    }
-
-    /// Returns the blocks that an extract may contain, whatever `max_blocks` is.
-    pub fn extract_blocks(&self, limited: LimitedLevel) -> impl Iterator<Item = &BlockEntry> {
-        self.blocks().iter().filter(move |block| limited.allows(block))
     }
 
     /// Returns a text with the summary before it, if the summary is longer. So a higher level is never shorter.
@@ -127,31 +104,6 @@ impl NoteEntry {
                 sentence.chars().take(MAX_ESSENCE_CHARS - 1).collect::<String>().trim_end().to_owned() + ELLIPSIS
             }
         }
-    }
-
-    /// Joins the blocks with the highest scores in the order of the text, each group below its heading path. `None` if
-    /// no block contains a word of the query.
-    fn extract(&self, limited: LimitedLevel) -> Option<String> {
-        let blocks = self.blocks();
-        let mut best: Vec<usize> = (0..blocks.len()).filter(|block| limited.allows(&blocks[*block])).collect();
-        best.sort_by(|a, b| blocks[*b].score.total_cmp(&blocks[*a].score).then(a.cmp(b)));
-        best.truncate(limited.max_blocks);
-        best.sort_unstable();
-        let mut lines: Vec<String> = Vec::new();
-        let mut next = 0;
-        let mut path: &[String] = &[];
-        for index in &best {
-            let block = &blocks[*index];
-            lines.extend((*index > next).then(|| ELLIPSIS.to_owned()));
-            if *block.heading_path != *path && !block.heading_path.is_empty() {
-                lines.push(block.heading_path.join(" › "));
-            }
-            lines.push(block.text.clone());
-            next = index + 1;
-            path = &block.heading_path;
-        }
-        lines.extend((next < blocks.len()).then(|| ELLIPSIS.to_owned()));
-        (!best.is_empty()).then(|| lines.join("\n"))
     }
 }
 

@@ -24,7 +24,7 @@ pub use entry::{
     RecipeEntry, RowEntry, RowValue, Severity, SideEntry,
 };
 pub use layout::{AnswerFooter, COMPARISON, Header, LINKS, Layout, NoteLayout, PATTERNS, SPANNING_TREE};
-pub use level::{DetailLevel, LimitedLevel};
+pub use level::{DetailLevel, NoteLevel};
 pub use note_entry::{
     BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
 };

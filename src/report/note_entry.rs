@@ -16,6 +16,9 @@ pub trait NoteContent: Debug + Send + Sync {
     /// Returns the part of the body that answers the query best; `None` if the body contains no word of it.
     fn snippet(&self, note: &NoteHandle) -> Option<SnippetText>;
 
+    /// Returns the fragments of the body, each with the worth of its own words.
+    fn passages(&self, note: &NoteHandle) -> Passages;
+
     /// Returns all blocks of the body in their order, with their scores.
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry>;
 
@@ -44,8 +47,8 @@ pub struct NoteEntry {
     pub summary: EntrySummary,
     /// The blocks shown in place of the body; `None` if the body is shown.
     pub shown_blocks: Option<Box<ShownBlocks>>,
-    /// The fragments from which passages are chosen if not all notes fit.
-    pub passages: Option<Arc<Passages>>,
+    /// The fragments from which passages are chosen if not all notes fit; see [`NoteEntry::passages`].
+    pub passages: OnceLock<Arc<Passages>>,
     /// The assessment, with which the note is shown at a level of detail.
     pub assessment: Option<Box<Assessment>>,
     /// Whether it holds; `None` for a note like any other. Apart, since there may be a million entries.
@@ -189,7 +192,7 @@ impl NoteEntry {
             match_info: None,
             summary: EntrySummary::OfNote,
             shown_blocks: None,
-            passages: None,
+            passages: OnceLock::new(),
             assessment: None,
             state: None,
             names_collection: false,
@@ -269,6 +272,12 @@ impl NoteEntry {
     pub fn snippet(&self) -> Option<SnippetText> {
         self.match_info.as_ref().filter(|found| found.has_snippet)?;
         self.content.as_ref()?.snippet(&self.note)
+    }
+
+    /// Returns the fragments of the body, with their worth; of a note without [`NoteEntry::content`] none.
+    pub fn passages(&self) -> &Passages {
+        let passages = || self.content.as_ref().map(|content| content.passages(&self.note)).unwrap_or_default().into();
+        self.passages.get_or_init(passages)
     }
 
     /// Returns all blocks of the body, with their scores; none without [`NoteEntry::content`].

@@ -13,9 +13,9 @@ const MAX_BETWEEN: usize = 300;
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Passages {
     /// The written summary, if there is one, then the fragments of the body in the order of the text, without overlaps.
-    pub(crate) fragments: Vec<Fragment>,
+    pub fragments: Vec<Fragment>,
     /// The worth of each fragment beside the fragments of all notes; 0 without a word of the query.
-    pub(crate) worth: Vec<f64>,
+    pub worth: Vec<f64>,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
     /// Whether a part of the note precedes other notes.

@@ -90,8 +90,6 @@ impl Purpose {
 pub enum Abstraction {
     /// The body, and what it is derived from.
     Detailed,
-    /// The blocks that contain words of the query.
-    Extract,
     /// The summary.
     Summary,
     /// One sentence.

@@ -90,7 +90,7 @@ pub(crate) fn commands(store: &Store) -> Vec<ReadCommand> {
     for (query, abstraction, purpose) in [
         ("fsync 日本語 word item", Abstraction::Adaptive, Some(Purpose::Decide)),
         ("word Title", Abstraction::Adaptive, None),
-        ("fsync item", Abstraction::Extract, Some(Purpose::Explore)),
+        ("fsync item", Abstraction::Detailed, Some(Purpose::Explore)),
         ("fsync item", Abstraction::Essence, None),
     ] {
         commands.push(needed(query, abstraction, purpose));

@@ -21,7 +21,6 @@ pub(super) fn deserved(abstraction: Option<Abstraction>, relevance: f64, value: 
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
         None | Some(Abstraction::Detailed) => DetailLevel::Detailed,
-        Some(Abstraction::Extract) => DetailLevel::Extract,
         Some(Abstraction::Summary) => DetailLevel::Summary,
         Some(Abstraction::Essence) => DetailLevel::Essence,
         Some(Abstraction::Adaptive) if importance >= 0.75 => DetailLevel::Detailed,
