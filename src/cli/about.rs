@@ -10,7 +10,7 @@ use crate::request::{Command, ContextRequest, MAX_PATH_BYTES, MentionTarget, Rea
 
 #[derive(Debug, Args)]
 pub(super) struct AboutArgs {
-    /// The file, with a line or a symbol, or the folder: PATH, PATH:LINE, PATH#SYMBOL or FOLDER
+    /// The file, line, symbol or folder: PATH, PATH:LINE, PATH#SYMBOL or FOLDER
     #[arg(value_name = "PATH[:LINE|#SYMBOL]")]
     target: String,
     /// Show whole bodies

@@ -18,7 +18,7 @@ struct FieldArgs {
     /// A custom field (repeatable)
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Its status: superseded, rejected, deprecated and obsolete say that it no longer holds
+    /// The status; superseded, rejected, deprecated and obsolete mean that the note is no longer valid
     #[arg(long, value_name = "STATUS", value_parser = trimmed)]
     status: Option<String>,
 }
@@ -59,7 +59,7 @@ struct NewNoteArgs {
     /// A typed link (repeatable)
     #[arg(long, value_name = "TYPE:ID")]
     link: Vec<String>,
-    /// A note that the new one replaces: its status becomes superseded, and a link leads to it (repeatable)
+    /// A note that the new one replaces: it gets the status superseded and a link from the new one (repeatable)
     #[arg(long, value_name = "ID")]
     supersedes: Vec<String>,
 }
@@ -76,7 +76,7 @@ impl NewNoteArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct CaptureArgs {
-    /// The text of the note (default: standard input; on a terminal, with a title: your editor, $VISUAL, else $EDITOR)
+    /// The text of the note (default: standard input; on a terminal with --title, your editor: $VISUAL, else $EDITOR)
     text: Option<String>,
     /// The title (default: the first line)
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
@@ -129,10 +129,10 @@ pub(super) struct UpdateArgs {
     /// Change all notes that match a filter, such as 'tag = linux' (repeatable)
     #[arg(id = "where", long = "where", value_name = "FILTER", conflicts_with = "ids")]
     filters: Vec<String>,
-    /// Change them also if they are more than 20
+    /// Allow a change of more than 20 notes
     #[arg(long, requires = "where")]
     yes: bool,
-    /// The title: the file's name, aliases and links follow
+    /// A new title; the file name, aliases and links follow
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "where")]
     title: Option<String>,
     #[command(flatten)]
@@ -153,7 +153,7 @@ pub(super) struct UpdateArgs {
     #[arg(long, value_names = ["OLD", "NEW"], num_args = 2, allow_hyphen_values = true,
         conflicts_with_all = ["body", "append"])]
     replace: Option<Vec<String>>,
-    /// Let --body replace only the text below this heading: its text, or `A › B` for B below A
+    /// Replace only the text below this heading with --body; `A › B` names heading B below A
     #[arg(long, value_name = "HEADING", requires = "body", conflicts_with_all = ["append", "replace"])]
     section: Option<String>,
 }

@@ -101,7 +101,7 @@ struct PurposeArgs {
     /// Show how scores were computed
     #[arg(long)]
     explain: bool,
-    /// Show the rest of notes that an earlier answer showed in part, by default in 500 tokens
+    /// Show the rest of notes that an earlier answer showed in part, in 500 tokens by default
     #[arg(long, value_name = "ID", num_args = 1.., conflicts_with_all = ["query", "purpose", "abstraction"])]
     expand: Vec<String>,
     #[arg(long, hide = true)]

@@ -9,9 +9,9 @@ use crate::env::Today;
 use crate::error::Error;
 use crate::store::CommitName;
 
-/// Examples of a period.
+/// The hint for a text that is no period.
 const PERIODS: &str = "use a form such as 2025-03-05, yesterday, monday, last week, in January, 3 days ago or 3d";
-/// Examples of one day.
+/// The hint for a text that is no day, or a period where one day is wanted.
 const DAYS: &str = "name one day, such as 2025-03-05, yesterday, last Wednesday or 3 days ago";
 
 /// Parses the phrase of a flag.

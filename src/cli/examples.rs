@@ -27,13 +27,13 @@ pub(super) const TASKS: &str = "Common tasks:
     qipu context --query \"WORDS\" --format records --max-chars 8000
   See what changed recently:
     qipu list --since \"last week\"
-  See what is still to be processed:
+  See what is still unsorted:
     qipu list --type fleeting
   Tell the agents in this project about qipu:
     qipu setup --all-detected";
 
 pub(super) const ASK: &str = "Use the words that the answer would use: identifiers, error text, synonyms.
-Nothing in them is an operator; `--` goes before a word such as `--force`.
+No word is an operator; put `--` before a word such as `--force`.
 Set the budget with --max-chars or --max-tokens (default: 4000 characters).
 
 Examples:
@@ -42,7 +42,7 @@ Examples:
   qipu ask \"WORDS\" --note ID";
 
 pub(super) const HOOK: &str =
-    "`qipu setup TOOL` lets the tool call it. EVENT is the tool's own name of an event, such as UserPromptSubmit. \
+    "`qipu setup TOOL` makes the tool call it. EVENT is the tool's own name for an event, such as UserPromptSubmit. \
      The tool's JSON is read from standard input; the answer is the JSON that the tool reads, or nothing. A hook never fails.
 
 Examples:

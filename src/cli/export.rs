@@ -34,7 +34,7 @@ pub(super) enum ExportSub {
         "qipu export links links.json --via typed",
     ))]
     Links(LinksArgs),
-    /// Write the passages of all notes for a search engine, one JSON object a line
+    /// Write the passages of all notes for a search engine, one JSON object per line
     #[command(after_help = examples!(
         "qipu export passages",
         "qipu export passages --bulk notes",

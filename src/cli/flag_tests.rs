@@ -45,7 +45,7 @@ const EXCEPTIONS: [&str; 14] = [
     "note", "tag", // They add notes in `context` and in what is written to a file, and filter elsewhere.
     "type", "min-value", "direction", "exclude-type", // Links have types and values too.
     "fix", "strict", "force", // Each says what it repairs, what fails, and what is done in spite of it.
-    "all",   // Tasks that are done too.
+    "all",   // Also tasks that are done.
     "title", "by", // A default of `capture`.
 ];
 

@@ -32,21 +32,21 @@ pub(super) struct GlobalArgs {
     /// The version of the records format; only 1 exists
     #[arg(long, global = true, value_name = "N", allow_negative_numbers = true, hide = true)]
     records_version: Option<u32>,
-    /// Print only the ids of the notes, one on each line; what else there is to say goes to standard error
+    /// Print only the ids of the notes, one per line; other messages go to standard error
     #[arg(short, long, global = true)]
     quiet: bool,
     #[command(flatten)]
     lines: LineArgs,
     #[command(flatten)]
     budget: Budget,
-    /// A store, a folder that holds one, or a folder of Markdown to read (repeatable; default: QIPU_STORE, else .qipu/ here
-    /// or in a parent folder)
+    /// A store, a folder that contains one, or a folder of Markdown to read (repeatable; default: QIPU_STORE, else .qipu/
+    /// here or in a parent folder)
     #[arg(long, global = true, value_name = "PATH")]
     store: Vec<PathBuf>,
     /// Read only the store or documents with this name, as `qipu status` lists them, or write there (repeatable to read)
     #[arg(id = "in", long = "in", global = true, value_name = "NAME")]
     only: Vec<String>,
-    /// Answer from the notes as they were in a commit of git, or at the end of a day
+    /// Answer from the notes as of a git commit or the end of a day
     #[arg(long, global = true, value_name = "REV|DATE", allow_hyphen_values = true)]
     at: Option<String>,
     /// Ignore the index and read every note; the answers are the same

@@ -23,7 +23,7 @@ pub(super) struct HistoryArgs {
     /// Changes since a day or period, or a commit (without ID, default: 7 days ago)
     #[arg(long, value_name = "DAY|REV")]
     since: Option<String>,
-    /// Changes until the end of a day or period, or a commit (default: the files as they are)
+    /// Changes until the end of a day or period, or a commit (default: the files as they are now)
     #[arg(long, value_name = "DAY|REV")]
     until: Option<String>,
     /// Maximum number of results

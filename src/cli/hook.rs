@@ -19,7 +19,7 @@ pub(super) struct HookArgs {
     /// Record what the session was shown in this file (default: one file per session in the user's cache folder)
     #[arg(long, value_name = "FILE")]
     seen: Option<PathBuf>,
-    /// Keep no record: show notes again that the session was shown
+    /// Keep no record, so notes may be shown again in the session
     #[arg(long, conflicts_with = "seen")]
     no_seen: bool,
 }

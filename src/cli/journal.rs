@@ -10,7 +10,7 @@ use crate::request::{Action, Command, ReadCommand};
 
 #[derive(Debug, Args)]
 pub(super) struct JournalArgs {
-    /// A bullet to add; `-` reads it from standard input (default: show the journal)
+    /// The text to add as a list item; `-` reads it from standard input (default: show the journal)
     #[arg(value_name = "TEXT")]
     text: Option<String>,
     /// A day other than today: 2025-03-05, yesterday, last Wednesday

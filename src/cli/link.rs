@@ -70,7 +70,7 @@ pub(super) struct LinkWords {
     /// The note that has the link
     #[arg(value_name = "ID")]
     from: String,
-    /// The notes it links to; of several words the first is the type: related (the type of a new link without one),
+    /// The notes it links to; of several words, the first is the type: related (the type of a new link without one),
     /// derived-from, supports, contradicts, part-of, same-as, alias-of, follows, answers, refines, the inverse of one
     /// of these, supersedes, compacts (the note is then shown in place of the others), or one of [link-types] in the
     /// store's config.toml

@@ -9,7 +9,7 @@ use crate::request::{Command, ListRequest, ReadCommand, Sort};
 
 #[derive(Debug, Args)]
 pub(super) struct ListArgs {
-    /// A filter, such as 'tag = linux and not done', or @NAME for a query of config.toml
+    /// A filter, such as 'tag = linux and not done', or @NAME for a filter named in config.toml
     #[arg(value_name = "FILTER")]
     filter: Vec<String>,
     #[command(flatten)]

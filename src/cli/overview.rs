@@ -38,7 +38,7 @@ pub(super) fn flags(root: &Command) -> String {
     let seldom = root.get_arguments().filter(|arg| SELDOM.contains(&arg.get_id().as_str()));
     let help = Command::new("flags").disable_help_flag(true).max_term_width(100).args(seldom.cloned());
     let options = help.help_template("{options}").render_help();
-    format!("Flags of all commands for which they are of use; the help of each lists the others.\n\n{options}\n")
+    format!("Flags that all commands take where they apply; the help of each command lists its own.\n\n{options}\n")
 }
 
 fn about(command: &Command) -> String {

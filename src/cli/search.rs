@@ -16,7 +16,7 @@ pub(super) struct SearchArgs {
     /// Words; also "a phrase" and prefix*
     #[arg(required_unless_present = "like", value_name = "WORDS")]
     words: Vec<String>,
-    /// Notes that are similar to this one and not linked with it
+    /// Notes that are similar to this one but not linked to it
     #[arg(
         long,
         value_name = "ID",

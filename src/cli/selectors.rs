@@ -8,7 +8,7 @@ use crate::env::{Env, Today};
 use crate::error::Error;
 use crate::request::Selectors;
 
-/// The most notes that a query selects without a budget and another limit.
+/// The most notes that a query selects without a budget or another limit.
 const DEFAULT_MAX_HITS: usize = 10;
 
 #[derive(Debug, Args)]

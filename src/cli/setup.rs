@@ -8,16 +8,16 @@ use crate::request::{SetupAction, SetupRequest};
 
 #[derive(Debug, Args)]
 pub(super) struct SetupArgs {
-    /// What to set up; without it, the recipes are listed
+    /// The recipe to set up; without it, the recipes are listed
     #[arg(value_name = "RECIPE")]
     recipe: Option<String>,
     /// Print the text without writing it
     #[arg(long, conflicts_with_all = ["check", "remove"])]
     print: bool,
-    /// Check whether it is installed and up to date; exit code 1 if not
+    /// Check whether the recipe is installed and current; exit code 1 if not
     #[arg(long, conflicts_with = "remove")]
     check: bool,
-    /// Remove it; without RECIPE, remove all that are installed
+    /// Remove the recipe; without RECIPE, remove all that are installed
     #[arg(long)]
     remove: bool,
     /// Set up every recipe that fits this project

@@ -15,7 +15,7 @@ use crate::request::{
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Subcommands {
-    /// What an agent should know when a session starts
+    /// Print what an agent should know when a session starts
     #[command(after_help = examples!(
         "qipu prime",
         "qipu prime --records --max-chars 4000",
@@ -39,7 +39,7 @@ pub(super) enum Subcommands {
         "qipu context --expand ID --include derivation,evidence",
     ))]
     Context(Box<context::ContextArgs>),
-    /// What is known of a file, a line, a symbol or a folder
+    /// Show the notes about a file, a line, a symbol or a folder
     #[command(after_help = examples!(
         "qipu about src/main.rs",
         "qipu about src/main.rs:12",
@@ -65,10 +65,10 @@ pub(super) enum Subcommands {
     /// Read today's journal, or add a line
     #[command(after_help = examples!("qipu journal", "qipu journal 'TEXT'", "qipu journal --date yesterday"))]
     Journal(journal::JournalArgs),
-    /// Find and read full-screen
+    /// Find and read notes in a full-screen browser
     #[command(after_help = examples!("qipu browse", "qipu browse WORDS"))]
     Browse {
-        /// Words to find when it opens
+        /// Words to search for at the start
         #[arg(value_name = "QUERY")]
         query: Vec<String>,
     },
@@ -82,14 +82,14 @@ pub(super) enum Subcommands {
     /// List open tasks, or tick them off
     #[command(after_help = examples!("qipu tasks", "qipu tasks --tag TAG --all", "qipu tasks done ID:LINE"))]
     Tasks(tasks::TasksArgs),
-    /// What there is: stores, documents, types, tags, index
+    /// Show stores, documents, types, tags and the index
     #[command(after_help = examples!("qipu status", "qipu status --tags"))]
     Status {
-        /// List all tags with the number of notes, and nothing else
+        /// List only the tags, each with its number of notes
         #[arg(long)]
         tags: bool,
     },
-    /// What a person should look at, the worst first
+    /// List what a person should look at, worst first
     #[command(after_help = examples!(
         "qipu review",
         "qipu review --kind draft,due -n 5",
@@ -97,17 +97,17 @@ pub(super) enum Subcommands {
         "qipu review --kind code --fix",
     ))]
     Review(review::ReviewArgs),
-    /// How a note changed; which notes changed since a day or commit
+    /// Show how a note changed, or all changes since a day or commit
     #[command(after_help = examples!(
         "qipu history ID",
         "qipu history --since \"last week\"",
         "qipu history --since v1.0 --until v2.0 --json",
     ))]
     History(history::HistoryArgs),
-    /// What is broken, and repairs
+    /// Report what is broken, and repair it
     #[command(after_help = examples!("qipu doctor", "qipu doctor --fix --dry-run"))]
     Doctor(DoctorRequest),
-    /// Measure how many questions of a file are answered
+    /// Measure how many questions in a file are answered
     #[command(after_help = EVAL)]
     Eval(eval::EvalArgs),
     /// Create a store in this project
@@ -123,7 +123,7 @@ pub(super) enum Subcommands {
         "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),
-    /// Change a note: fields, text, title or code; or in your editor
+    /// Change a note's fields, text, title or code, or open your editor
     #[command(after_help = examples!(
         "qipu update ID --title \"A better title\"",
         "qipu update ID --code src/main.rs#main",
@@ -135,7 +135,7 @@ pub(super) enum Subcommands {
         "qipu update --where 'tag = TAG' --untag TAG --tag NEW",
     ))]
     Update(change::UpdateArgs),
-    /// Make one note of two: names and links lead to it
+    /// Merge two notes into one; names and links then lead to it
     #[command(after_help = examples!("qipu merge ID ID", "qipu merge ID ID --dry-run"))]
     Merge {
         /// The note to keep
@@ -143,10 +143,10 @@ pub(super) enum Subcommands {
         /// The note to merge into it; its file is deleted
         from: String,
     },
-    /// Replace notes that no longer hold
+    /// Replace notes that are no longer valid
     #[command(after_help = examples!("qipu supersede OLD NEW", "qipu supersede OLD OLD NEW --dry-run"))]
     Supersede {
-        /// The notes that no longer hold
+        /// The notes that are no longer valid
         #[arg(required = true, value_name = "OLD")]
         old: Vec<String>,
         /// The note that replaces them
@@ -168,7 +168,7 @@ pub(super) enum Subcommands {
     /// Read a pack: `qipu import FILE`
     #[command(hide = true, after_help = examples!("qipu load notes.pack"))]
     Load(pack::LoadArgs),
-    /// A pack, a web page, the links, or passages for a search engine
+    /// Write a pack, a web page, links, or passages for a search engine
     #[command(after_help = examples!(
         "qipu export pack notes.pack",
         "qipu export page notes.html",
@@ -177,7 +177,7 @@ pub(super) enum Subcommands {
     ))]
     #[command(subcommand)]
     Export(export::ExportSub),
-    /// A pack, or a folder of Markdown
+    /// Import a pack, an Obsidian vault or a Logseq graph
     #[command(after_help = examples!(
         "qipu import notes.pack",
         "qipu import notes.pack --strategy merge --dry-run",
@@ -204,7 +204,7 @@ pub(super) enum Subcommands {
     /// Serve editors over the Language Server Protocol
     #[command(after_help = examples!("qipu lsp"))]
     Lsp,
-    /// Tab completion for a shell
+    /// Print tab completions for a shell
     #[command(after_help = COMPLETIONS)]
     Completions(shell::CompletionsArgs),
     /// Print a manual page, or write all of them to a folder

@@ -131,9 +131,9 @@ pub enum Format {
     Records,
     /// A section of a model's prompt (context, ask, about)
     Prompt,
-    /// The ids of the notes, one on each line
+    /// The ids of the notes, one per line
     Ids,
-    /// The paths of their files, one on each line (list, search, related, context, show)
+    /// The paths of their files, one per line
     Paths,
     /// A line for each note: see [`LineFormat`].
     #[value(skip)]

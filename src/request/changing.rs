@@ -150,7 +150,7 @@ pub struct NewFields {
     /// A tag to add (repeatable, or comma-separated)
     #[arg(id = "tag", long = "tag", value_name = "TAG", value_delimiter = ',', value_parser = trimmed)]
     pub tags: Vec<String>,
-    /// Its value, 0 to 100
+    /// The value of the note, 0 to 100
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = value)]
     pub value: Option<u8>,
     /// A source (repeatable)
@@ -159,7 +159,7 @@ pub struct NewFields {
     /// A summary of one or two sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
-    /// The code that it is about: a file, with a line or a symbol (repeatable)
+    /// The code that the note is about: a file, or a line or symbol in it (repeatable)
     #[arg(id = "code", long = "code", value_name = "PATH[:LINE|#SYMBOL]")]
     pub codes: Vec<String>,
     /// The title.

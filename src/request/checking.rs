@@ -56,10 +56,10 @@ pub struct ReviewRequest {
     /// The most entries.
     #[arg(skip)]
     pub limit: Option<usize>,
-    /// Fail if there is an entry, other than of code that merely moved
+    /// Fail if there is an entry, except for code that merely moved
     #[arg(long = "strict")]
     pub is_strict: bool,
-    /// Update the code references whose code merely moved
+    /// Update references to code that merely moved
     #[arg(long = "fix")]
     pub is_fix: bool,
     /// Whether the updates are only shown.
@@ -76,11 +76,11 @@ pub enum ReviewKind {
     CodeGone,
     /// Code that it refers to has changed
     CodeChanged,
-    /// Code that it refers to is elsewhere (only if asked for)
+    /// Code that it refers to has moved (only if asked for)
     CodeMoved,
-    /// The three kinds of code
+    /// All three code kinds
     Code,
-    /// It has expired, or is to be looked at again
+    /// It has expired, or its review date has come
     Due,
     /// Nobody has accepted it yet
     Draft,

@@ -44,7 +44,7 @@ pub struct DumpRequest {
 pub struct PassagesRequest {
     /// The file to write (default, and `-`: standard output)
     pub file: Option<PathBuf>,
-    /// Write only what changed since the last call with this file, which records it (new file: everything)
+    /// Write only what changed since the last call with this state file (new file: everything)
     #[arg(long = "since-index", value_name = "STATE")]
     pub state_file: Option<PathBuf>,
     /// Write pairs of lines, an action and a document, for this index of OpenSearch or Elasticsearch (their bulk API)
@@ -68,7 +68,7 @@ pub enum Strategy {
     /// Keep the store's notes.
     #[default]
     Skip,
-    /// Replace them by the pack's notes.
+    /// Replace them with the pack's notes.
     Overwrite,
     /// Merge both; where they conflict, the one changed later wins.
     Merge,
@@ -82,10 +82,10 @@ pub struct ImportRequest {
     pub from: ImportFrom,
     /// The folder of the graph or vault
     pub dir: PathBuf,
-    /// The name of the folder in the imported notes (default: its own name)
+    /// The name of the folder in the imported notes (default: the folder's name)
     #[arg(long)]
     pub name: Option<String>,
-    /// Import a folder that contains this store, although its documents may be no notes
+    /// Import a folder that contains this store, even if its documents may not be notes
     #[arg(long = "force")]
     pub is_forced: bool,
     /// Whether nothing is changed, only shown.

@@ -94,7 +94,7 @@ pub struct TasksRequest {
     /// Only tasks that are done
     #[arg(long = "done")]
     pub only_done: bool,
-    /// Tasks that are done too
+    /// Also tasks that are done
     #[arg(long = "all", conflicts_with = "only_done")]
     pub with_done: bool,
     /// The most tasks.

@@ -69,21 +69,21 @@ pub enum ShownInSession {
 /// A call of `init`.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub struct InitRequest {
-    /// The project (default: that of this folder)
+    /// The project (default: the one that contains this folder)
     pub dir: Option<PathBuf>,
-    /// Read the Markdown in this folder with the store, where it lies (repeatable)
+    /// Also read the Markdown in this folder, in place (repeatable)
     #[arg(long, value_name = "DIR")]
     pub documents: Vec<PathBuf>,
     /// Keep the store out of git
     #[arg(long = "stealth")]
     pub is_stealth: bool,
-    /// Name it `qipu/`, a visible folder, instead of `.qipu/`
+    /// Name the store `qipu/`, a visible folder, instead of `.qipu/`
     #[arg(long = "visible")]
     pub is_visible: bool,
     /// Trust what an existing store says about its notes: trust, confidence, verified
     #[arg(long = "trust")]
     pub is_trusted: bool,
-    /// Create your own store, which is read with that of every project
+    /// Create your own store, which is read with every project
     #[arg(long = "user", conflicts_with_all = ["dir", "documents", "is_stealth", "is_visible"])]
     pub is_user: bool,
     /// Whether nothing is changed, only shown.
