@@ -6,7 +6,7 @@ mod areas;
 mod browser;
 mod finder;
 mod input;
-mod keys;
+mod key_help;
 mod model;
 mod page;
 mod store_client;

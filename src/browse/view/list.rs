@@ -19,7 +19,7 @@ const DATE_WIDTH: usize = 10;
 /// The width of the list, in cells, from which it has dates.
 const MIN_WIDTH_WITH_DATE: usize = 40;
 
-/// The width of the list, in cells, from which it has tags.
+/// The width of the list, in cells, from which it has tags; a narrower one needs the space for titles.
 const MIN_WIDTH_WITH_TAGS: usize = 60;
 
 pub(super) fn draw(model: &Model, areas: &Areas, buffer: &mut Buffer) {

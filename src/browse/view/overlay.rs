@@ -6,7 +6,7 @@ use ratatui::style::Style;
 use ratatui::widgets::{Clear, Widget};
 
 use super::super::areas::Areas;
-use super::super::keys::KEYS;
+use super::super::key_help::KEYS;
 use super::super::model::{Facet, Model, Picker};
 use super::super::text::{one_line, truncated, width};
 use super::super::theme::Theme;

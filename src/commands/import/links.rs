@@ -197,7 +197,7 @@ impl<'a> Linker<'a> {
     /// another note.
     fn missing_links(&mut self, draft: &Draft<'_>) -> LinkSet {
         progress::advance();
-        let mut known = self.linked(draft);
+        let mut known = self.self_and_linked(draft);
         let mut links = Vec::new();
         for reference in &draft.page.scan.references {
             let found = self.source.vault.resolve(&draft.page.source, &reference.target);
@@ -225,7 +225,7 @@ impl<'a> Linker<'a> {
     }
 
     /// Returns the note itself and the notes to which it links.
-    fn linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
+    fn self_and_linked(&self, draft: &Draft<'_>) -> HashSet<NoteId> {
         let notes = self.after.notes();
         let Some(note) = self.after.position(&draft.id).map(|index| &notes[index]) else { return HashSet::new() };
         let lead = |link: &InlineLink| match self.names.resolve_link(&note.path, NoteTarget::of(link)) {

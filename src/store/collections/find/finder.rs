@@ -10,7 +10,7 @@ use globset::GlobMatcher;
 
 use super::found::{FoundCollection, FoundCollections, SettingFinding};
 use super::setting_path::{
-    DEEP_STORES, Namer, OUTSIDE, Opened, compile, expand, name_from_below, open_folder, own_name, split_path,
+    DEEP_STORES, Namer, OUTSIDE, Opened, compile, expand, parent_store_name, open_folder, own_name, split_path,
     valid_name,
 };
 use super::{USER_STORE, reason_of_first};
@@ -120,7 +120,7 @@ impl<'a> CollectionFinder<'a> {
             return OtherNames::default();
         };
         let stores = || self.found.all.iter().filter(|one| one.rules.is_none() && one.root.starts_with(repository));
-        let folder_name = |root: &Path| name_from_below(discover::project_folder(root), repository);
+        let folder_name = |root: &Path| parent_store_name(discover::project_folder(root), repository);
         let of_folders = stores().map(|one| (one.root.clone(), folder_name(&one.root), false));
         let (mut names, mut of_user) = (BTreeMap::new(), BTreeSet::new());
         for (root, name, is_of_user) in self.given_names.iter().cloned().chain(of_folders) {
@@ -194,7 +194,7 @@ impl<'a> CollectionFinder<'a> {
             let Some(root) = discover::store_in(self.files(), dir).filter(|root| !self.files().is_link(root)) else {
                 continue;
             };
-            let name = name_from_below(dir, repository);
+            let name = parent_store_name(dir, repository);
             if let Some((name, config)) = self.add_store(root.clone(), &name, CollectionReason::Parent, None) {
                 reads_parents = config.parents != Some(false);
                 self.add_configured(&root, &name, &config);

@@ -191,7 +191,7 @@ pub(super) fn own_name(folder: &Path, base: &Path) -> String {
 }
 
 /// Returns the name that the store of a folder has in the folders below it.
-pub(super) fn name_from_below(folder: &Path, repository: &Path) -> String {
+pub(super) fn parent_store_name(folder: &Path, repository: &Path) -> String {
     if folder == repository {
         return "root".to_owned();
     }
