@@ -462,7 +462,7 @@ impl<'c> Check<'c> {
         let mut dates = vec![Since::Unknown; judged.len()];
         for (index, undated) in undated(judged).filter(|(index, _)| !is_beyond[*index]) {
             let versions = self.versions(history, index, &undated.path);
-            // HEAD has no such file, if it was not read.
+            // A file that was not read is not in HEAD.
             let has = |object: &str| {
                 let is_in = match undated.sought {
                     Sought::Item(item, line) => {

@@ -83,7 +83,7 @@ fn expect_no_hold(location: &Location, current_dir: &Path) -> Result<(), Error> 
 /// Returns the finding that statements of an existing store have no effect.
 fn distrusted_in(root: &Path, location: &Location, current_dir: &Path) -> Vec<Entry> {
     let own = Location { store: Some(root.to_path_buf()), only: vec![store::PROJECT.to_owned()], ..location.clone() };
-    // A store that can't be read is not the subject here.
+    // A store that can't be read is reported by the commands that read it; `init` has succeeded.
     let store = store::Store::open(&own, current_dir).map(|store| distrusted(&store));
     store.unwrap_or_default().into_iter().map(Entry::Finding).collect()
 }

@@ -23,7 +23,7 @@ const GENERIC_FILES: [&str; 14] = [
     "mod.rs", "lib.rs", "main.rs", "build.rs", "index.ts", "index.tsx", "index.js", "index.html", "__init__.py",
     "main.py", "main.go", "main.c", "README.md", "types.ts",
 ];
-/// The worth of the fragment that states a decision or a warning, beside 1 for one that names what is looked for.
+/// The worth of the fragment that states a decision or a warning; one that names what is looked for has 1.
 const STATEMENT_WORTH: f64 = 0.9;
 
 /// How a note names what is looked for, the closest first.

@@ -11,11 +11,11 @@ use crate::store::NoteHandle;
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
-/// The notes from which passages are chosen in any case.
+/// The notes from which passages are always chosen. Ten in place of six cost time with long notes and changed no judged set.
 const MIN_NOTES: usize = 6;
 /// The notes from which passages are chosen while they have at most [`SHORT_NOTES_CHARS`] together.
 const SHORT_NOTES: usize = 20;
-/// In characters.
+/// The limit of [`SHORT_NOTES`], in characters.
 const SHORT_NOTES_CHARS: usize = 200_000;
 /// The characters of all notes from which passages are chosen, as a multiple of the budget.
 const CHARS_PER_SHOWN: usize = 4;

@@ -15,9 +15,10 @@ use super::selector::{GreedySelector, Proposal, ShownNote};
 use crate::render::{EntryText, FrameState, ShownPart};
 use crate::report::{Candidates, DetailLevel, NoteLevel};
 
-/// The share of the whole budget that a detailed note may take in any case.
+/// The share of the whole budget that a detailed note may always take. Levels are final when a note is reached: a second pass
+/// that raises levels could show less in a larger budget.
 const DETAILED_SHARE: f64 = 0.4;
-/// The share of the room that a note leaves to the following ones when it exceeds its own share.
+/// The share of the space that a note must leave to later ones to exceed [`DETAILED_SHARE`].
 const SHARE_OF_OTHERS: f64 = 0.6;
 
 /// The text of an entry, and how it is shown.

@@ -9,13 +9,14 @@ use super::blocks::{Block, BlockKind, blocks};
 use super::enclosures::{Enclosures, Surroundings};
 use super::shown_chars;
 
-/// The lower limit of the bytes to which a long block is split.
+/// The lower limit of the bytes into which a long block is split, however small the budget.
 const MIN_FRAGMENT: usize = 120;
 /// The upper limit of the bytes of a fragment.
 const MAX_FRAGMENT: usize = 1400;
 /// About the most fragments of an answer. The time to fit them grows with the square of their number.
 const MAX_FRAGMENTS: usize = 400;
-/// The bytes up to which a body is one fragment.
+/// The bytes up to which a body is one fragment. In a budget that it would not fit, it is divided between its blocks, or a
+/// cut at sentences could end in the heading of the next section.
 const WHOLE_BODY_BYTES: usize = 600;
 /// The bytes up to which a text before a list, table or code is regarded as its label.
 const MAX_LABEL_BYTES: usize = 160;

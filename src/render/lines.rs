@@ -35,7 +35,7 @@ impl Lines<'_> {
         let text = match field {
             "relevance" => entry.match_info.as_ref().map(|found| format!("{:.3}", found.relevance)),
             "line" if entry.match_info.is_some() => entry.snippet().map(|snippet| snippet.line.to_string()),
-            // The status in force, which may be written in other words.
+            // The status that has an effect. The note may have none, or spell it in another way.
             "status" => entry.status().map(str::to_owned),
             "summary" => entry.summary().map(|summary| summary.into_owned()),
             _ => None,

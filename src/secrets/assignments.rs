@@ -26,7 +26,8 @@ const PUBLIC_ENDS: [&str; 23] = [
 const DIGESTS: [&str; 11] =
     ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3", "blake2b", "blake2s", "blake3", "h1"];
 
-/// The beginnings of values that are made for tests, in lower case.
+/// The beginnings of values that are made for tests, in lower case. They are no secrets, and a false alarm teaches people to
+/// override.
 const TEST_STARTS: [&str; 6] = ["test", "fake", "mock", "demo", "stub", "invalid"];
 
 /// The most bytes of the space and commas between an attribute and the one with its value.

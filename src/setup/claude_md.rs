@@ -32,7 +32,7 @@ pub(super) fn choose(project: &Project<'_>) -> Result<&'static str, Error> {
     let Some(text) = project.read(CLAUDE_MD)? else { return Ok(AGENTS_MD) };
     let section = ManagedSection::find_in(CLAUDE_MD, &MARKDOWN, &text)?;
     let is_agents_md_better = match section {
-        // Two files with nothing but the section lack nothing, whichever of them is read.
+        // If AGENTS.md also has nothing but the section, reading it gains nothing: CLAUDE.md stays.
         Some(section) => {
             section.removed("").is_none()
                 && section.marker.users.iter().all(|user| user == "claude")

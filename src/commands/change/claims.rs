@@ -9,8 +9,9 @@ use crate::request::{GENERATED_BY, NewFields};
 pub const CLAIMS: [&str; 7] =
     ["verified", "trust", "confidence", "author", "generated", "generated_by", "generated-by"];
 
-/// Those by which a person vouches for a note, and those that say which program wrote it.
+/// The claims by which a person vouches for a note.
 pub(super) const VOUCHING: [&str; 4] = ["verified", "trust", "confidence", "author"];
+/// The claims that say which program wrote it.
 pub(super) const ORIGINS: [&str; 3] = ["generated", "generated_by", "generated-by"];
 
 /// Returns the edits that remove these fields.

@@ -13,9 +13,9 @@ use crate::request::{Abstraction, AssessmentOptions, RelatedKind, Score};
 use crate::search::{Engine, NoteTerms};
 use crate::store::NoteIdx;
 
-/// A note with at most this novelty is redundant.
+/// The default of the setting `novelty-threshold`: a note with at most this novelty repeats one that is shown.
 const NOVELTY_THRESHOLD: f64 = 0.2;
-/// The relevance below which a hit is hardly an answer.
+/// If the best hit has less relevance than this, the answer says that it hardly answers.
 const HARDLY_RELEVANT: f64 = 0.1;
 
 /// The reasons why candidates are excluded.

@@ -220,7 +220,7 @@ pub fn distrusted_statements(store: &Store) -> Result<Vec<DistrustedStatements>,
     let mut found: BTreeMap<usize, DistrustedStatements> = BTreeMap::new();
     for (index, note) in NoteIdx::enumerate(store.notes()) {
         let fields = evidence.distrusted(index);
-        // Documents in a source state nothing to qipu.
+        // The fields of documents were not written for qipu, so they are no claims.
         if fields.is_empty() || store.collection_of(index).is_source() {
             continue;
         }

@@ -118,7 +118,8 @@ impl FieldTermFreqs {
     }
 }
 
-/// The number of postings lists that one task encodes. The first lists are long, since frequent terms have small ids.
+/// The number of postings lists that one task encodes. It is small because frequent terms have small ids: the first lists
+/// are long, and one task should not have them all.
 const LISTS_PER_TASK: usize = 64;
 
 /// Collects postings, and encodes the lists of all terms.

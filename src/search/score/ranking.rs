@@ -25,27 +25,35 @@ use crate::timings;
 
 /// The least number of hits that one task scores.
 const MIN_HITS_PER_TASK: usize = 64;
-/// The most content terms of all bodies that are reranked or compared. It bounds the cost of long notes.
+/// The most content terms of all bodies that are reranked or compared. It bounds the cost of long notes: a question to 200
+/// notes of 50,000 characters takes 17 instead of 41 ms, and no judged set changed.
 const MAX_RERANKED_TERMS: u64 = 120_000;
 /// The number of hits that are reranked or compared however long they are.
 const MIN_RERANKED: usize = 20;
-/// The number of best hits that are reranked, and of those whose scores are smoothed.
+/// The number of best hits that are reranked, and of those whose scores are smoothed. Reranking 400 raises nDCG@10 of
+/// citations from .5504 to .5512 only; with 100, long answers of short notes get worse.
 const RERANKED: usize = 200;
 const SMOOTHED: usize = 100;
-/// The shares of the notes before and after in a sequence that are propagated, the nearest first.
+/// The shares of the notes before and after in a sequence that are propagated, the nearest first. A turn of a dialogue
+/// answers the one before it. Without them, recall@10 of dialogue falls from .804 to .714 (this and the figures below:
+/// specs/internals/ranking.md, measured with `k1` 1.6).
 const BEFORE: [f64; 3] = [0.5, 0.3, 0.2];
 const AFTER: [f64; 3] = [0.4, 0.2, 0.1];
-/// The share of all linked notes together that is propagated.
+/// The share of all linked notes together that is propagated. Without it, nDCG@10 of citations falls from .548 to .506.
 const LINKED: f64 = 0.5;
-/// The similarity from which on all of a linked note's share is propagated.
+/// The similarity from which a linked note's whole share is propagated. A wrong link between notes without common terms
+/// adds nothing.
 const FULL_SIMILARITY: f64 = 0.1;
-/// The weight of the best paragraph.
+/// The weight of the best paragraph. Without it, recall@5 of sessions falls from .885 to .881.
 const PARAGRAPH: f64 = 0.3;
-/// The gain of a note, as a share, for a tag that is a term of the query.
+/// The largest gain of a note, as a share, for a tag that is a term of the query. Without it, recall@10 of dialogue falls
+/// from .804 to .780. It must shrink if the bodies already contain the word: with subjects as tags, a constant factor of 1.6
+/// lowers nDCG@10 of cranfield from .440 to .339.
 const TAG_BOOST: f64 = 0.8;
-/// The gain of a note, as a share, whose body names a time if the query asks for one.
+/// The gain, as a share, of a note whose body names a time if the query asks for one. Without it, recall@10 of dialogue
+/// falls from .804 to .799.
 const TIME_BOOST: f64 = 0.3;
-/// The loss of a note of a sequence, as a share, that consists of questions: the answer follows it.
+/// The loss, as a share, of a note in a sequence that consists of questions: the answer comes after it.
 const QUESTION_PENALTY: f64 = 0.4;
 
 /// Ranks notes for one query.

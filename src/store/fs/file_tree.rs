@@ -201,7 +201,7 @@ impl PathWalk {
                 Some(Component::Normal(_)) => return Some(name),
                 Some(Component::ParentDir) => drop(self.reached.pop()),
                 Some(Component::CurDir) | None => {}
-                // An absolute path replaces what is reached.
+                // Pushing an absolute path discards what was reached, as a link to one must.
                 Some(Component::RootDir | Component::Prefix(_)) => self.reached.push(name),
             }
         }

@@ -123,7 +123,7 @@ impl Repository {
     pub(in crate::store) fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
         let mut child = start(&self.root, args).ok()?;
         let output = exchange(&mut child, input, MAX_TIME.saturating_sub(started.elapsed()));
-        // After a whole answer this only waits; a child that was given up is ended.
+        // After a complete answer, the child ends by itself; after a timeout or an error it must be killed.
         if output.is_none() {
             let _ = child.kill();
         }

@@ -24,7 +24,6 @@ use crate::store::fs::stat::FileEntry;
 use crate::store::fs::tree::shown;
 use crate::store::git::worktree::common_git_dir;
 
-/// The name of git's files of patterns.
 const GITIGNORE: &str = ".gitignore";
 /// git's own folder in a working tree.
 const GIT: &str = ".git";
