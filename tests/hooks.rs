@@ -204,21 +204,27 @@ fn whatever_is_wrong_is_one_warning() {
 #[test]
 fn the_answer_comes_while_the_pipe_is_open() {
     let dir = copied(RESEARCH);
-    for (event, input, is_answered) in [
+    let prompt = prompt(PROMPT);
+    let cases = [
         ("SessionStart", "{\"session_id\": \"s\"}", true),
-        ("UserPromptSubmit", prompt(PROMPT).as_str(), true),
+        ("UserPromptSubmit", prompt.as_str(), true),
         ("SessionStart", "{\"session_id\": \"s\"}\n{}", true),
         ("SessionStart", "", true),
         ("SubagentStart", "{\"session_id\":", true),
         ("UserPromptSubmit", "", false),
         ("UserPromptSubmit", "text", false),
         ("Stop", "", false),
-    ] {
+    ];
+    // All at once: a hook waits for the rest of an input that does not end.
+    let running = cases.map(|(event, input, is_answered)| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
         command.current_dir(dir.path()).env_clear().args(["hook", "claude", event, "--no-seen"]);
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut pipe = child.stdin.take().unwrap();
         pipe.write_all(input.as_bytes()).unwrap();
+        (event, input, is_answered, child, pipe)
+    });
+    for (event, input, is_answered, child, pipe) in running {
         let output = expect_to_end(move || child.wait_with_output().unwrap());
         assert_eq!((output.status.code(), !output.stdout.is_empty()), (Some(0), is_answered), "{event} {input}");
         drop(pipe);

@@ -292,28 +292,36 @@ fn compare_diagnostics(stores: &mut Stores) {
     }
 }
 
-#[test]
-fn after_random_edits_the_answers_are_those_on_the_saved_texts() {
+/// Compares the answers of a server after each of some sequences of edits. Returns how many notes were compared.
+fn compare(is_utf8: bool, sequences: usize) -> usize {
     let mut random = Random::new(7);
     let mut compared = 0;
-    for is_utf8 in [false, true] {
-        let mut stores = Stores::new(is_utf8);
-        for sequence in 0..SEQUENCES / 2 {
-            for _ in 0..random.between(1, 6) {
-                stores.step(&mut random);
-            }
-            stores.save();
-            let ids = ids(&stores);
-            compare_symbols(&mut stores, &ids);
-            for file in stores.open.keys().copied().collect::<Vec<_>>() {
-                compare_links(&mut stores, file, &ids[file].0);
-                compared += 1;
-            }
-            if sequence % SEQUENCES_PER_DIAGNOSIS == 0 {
-                compare_diagnostics(&mut stores);
-            }
+    let mut stores = Stores::new(is_utf8);
+    for sequence in 0..sequences {
+        for _ in 0..random.between(1, 6) {
+            stores.step(&mut random);
         }
-        assert!(stores.client.stop());
+        stores.save();
+        let ids = ids(&stores);
+        compare_symbols(&mut stores, &ids);
+        for file in stores.open.keys().copied().collect::<Vec<_>>() {
+            compare_links(&mut stores, file, &ids[file].0);
+            compared += 1;
+        }
+        if sequence % SEQUENCES_PER_DIAGNOSIS == 0 {
+            compare_diagnostics(&mut stores);
+        }
     }
+    assert!(stores.client.stop());
+    compared
+}
+
+#[test]
+fn after_random_edits_the_answers_are_those_on_the_saved_texts() {
+    // Side by side: a server waits a quarter of a second before it sends diagnostics.
+    let compared: usize = std::thread::scope(|scope| {
+        let servers = [false, true].map(|is_utf8| scope.spawn(move || compare(is_utf8, SEQUENCES / 2)));
+        servers.map(|server| server.join().unwrap()).iter().sum()
+    });
     assert!(compared > SEQUENCES, "only {compared} notes were open");
 }

@@ -193,23 +193,28 @@ fn a_tag_of_yaml_goes_with_its_value() {
     assert_eq!(fs::read_to_string(dir.path().join(".qipu/notes/n.md")).unwrap(), set);
 }
 
-/// Reads each merged frontmatter with two readers, and compares the values of the other note as each of them reads it.
+/// Reads each merged frontmatter with two of three readers, and compares the values of the other note as each of them reads it.
+/// The two that are written in Python take turns: they need ten and twenty times as long as libyaml.
 const CHECK: &str = r#"
-import datetime, io, json, sys, yaml
+import functools, io, json, sys, yaml
 from ruamel.yaml import YAML
 def text(value):
     if isinstance(value, dict):
         return sorted((repr(key), text(entry)) for key, entry in value.items())
     return [text(item) for item in value] if isinstance(value, list) else repr(value)
-readers = {'PyYAML': yaml.safe_load, 'libyaml': lambda front: yaml.load(front, yaml.CSafeLoader),
-           'ruamel': lambda front: YAML(typ='safe', pure=True).load(io.StringIO(front))}
+front = lambda note: note.split('---\n')[1]
+libyaml = ('libyaml', lambda front: yaml.load(front, yaml.CSafeLoader))
+in_turn = [('PyYAML', yaml.safe_load), ('ruamel', lambda front: YAML(typ='safe', pure=True).load(io.StringIO(front)))]
+@functools.cache
+def takes(read, note):
+    try: read(front(note))
+    except Exception: return False
+    return True
 count = 0
-for line in open(sys.argv[1], encoding='utf-8'):
+for number, line in enumerate(open(sys.argv[1], encoding='utf-8')):
     case = json.loads(line)
-    for name, read in readers.items():
-        front = lambda note: note.split('---\n')[1]
-        try: read(front(case['into']))
-        except Exception: continue
+    for name, read in [libyaml, in_turn[number % len(in_turn)]]:
+        if not takes(read, case['into']): continue
         try: old = read(front(case['from']))
         except Exception: old = None
         # git takes whole lines of a side as they are.
@@ -250,5 +255,5 @@ fn other_readers_take_what_merges_write() {
     let output = Command::new("/usr/bin/python3").args(["-c", CHECK]).arg(&file).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let read: usize = String::from_utf8(output.stdout).unwrap().trim().parse().unwrap();
-    assert!(read > 10_000, "{read}");
+    assert!(read > 6_500, "{read}");
 }
