@@ -11,6 +11,11 @@
 
 mod support;
 
+// That of the program; the tests of properties allocate much.
+#[cfg(feature = "allocator")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 mod agent_words;
 mod anchor_histories;
 #[cfg(unix)]
