@@ -10,14 +10,12 @@ use globset::GlobMatcher;
 
 use super::found::{FoundCollection, FoundCollections, SettingFinding};
 use super::setting_path::{
-    DEEP_STORES, Namer, OUTSIDE, Opened, compile, expand, open_folder, own_name, parent_store_name, split_path,
-    valid_name,
+    DEEP_STORES, Namer, NoEffect, compile, expand, parent_store_name, open_folder, own_name, split_path, valid_name,
 };
 use super::{USER_STORE, reason_of_first};
 use crate::error::{Error, ErrorKind};
 use crate::escape::{abbreviated, one_line};
-use crate::note::Dialect;
-use crate::store::collections::collection::{Authority, CollectionReason, OtherNames, PROJECT, USER};
+use crate::store::collections::collection::{CollectionReason, OtherNames, PROJECT, USER};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{self, Location, open_root, relative_to};
 use crate::store::collections::document_config::{SourceConfig, StoreConfig};
@@ -33,6 +31,9 @@ use crate::warnings;
 
 /// The most collections: each keeps files open, and many systems allow a process 1,024.
 const MAX_COLLECTIONS: usize = 250;
+
+/// Why a path whose wildcards make no sense has no effect, as the end of a sentence.
+const NO_GLOB: &str = "is not a valid glob";
 
 /// The finding about a config with tables of the former name.
 const FORMER_KEY: &str = "`[[sources]]` is now `[[documents]]`: rename it, since later versions will not read it";
@@ -142,7 +143,7 @@ impl<'a> CollectionFinder<'a> {
         let dir = open_root(self.files(), root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(self.location, root, self.current_dir);
-        self.push_store(PROJECT.to_owned(), root.to_path_buf(), dir, Arc::clone(&config), reason);
+        self.found.all.push(FoundCollection::of_store(PROJECT.to_owned(), root.to_path_buf(), dir, &config, reason));
         self.find_ignored_trust(root, &config);
         self.add_configured(root, PROJECT, &config);
         Ok(())
@@ -296,7 +297,7 @@ impl<'a> CollectionFinder<'a> {
         match read {
             Ok((config, dir)) => {
                 let name = self.unique(name);
-                self.push_store(name.clone(), root, dir, Arc::clone(&config), reason);
+                self.found.all.push(FoundCollection::of_store(name.clone(), root, dir, &config, reason));
                 Some((name, config))
             }
             Err(error) => {
@@ -305,19 +306,6 @@ impl<'a> CollectionFinder<'a> {
                 None
             }
         }
-    }
-
-    fn push_store(
-        &mut self,
-        name: String,
-        root: PathBuf,
-        dir: Arc<DirHandle>,
-        config: Arc<Config>,
-        reason: CollectionReason,
-    ) {
-        let (dialect, authority, is_writable, rules) = (Dialect::Qipu, Authority::default(), true, None);
-        let store = FoundCollection { name, root, dir, dialect, is_writable, reason, authority, config, rules };
-        self.found.all.push(store);
     }
 
     fn add_finding(&mut self, file: &str, code: &'static str, message: String) {
@@ -336,61 +324,51 @@ impl<'a> CollectionFinder<'a> {
     fn add_all_of(&mut self, sources: &[SourceConfig], stores: &[StoreConfig], namer: &Namer) {
         for source in sources {
             let before = self.found.findings.len();
-            self.add_source(source, namer);
+            let added = self.add_source(source, namer);
+            self.add_finding_of("documents", &source.path, added, namer);
             self.name_findings(before, source.name.as_deref(), &source.path, namer);
         }
         for store in stores {
             let before = self.found.findings.len();
-            self.add_stores(store, namer);
+            let added = self.add_stores(store, namer);
+            self.add_finding_of("stores", &store.path, added, namer);
             self.name_findings(before, store.name.as_deref(), &store.path, namer);
         }
     }
 
-    /// Adds a source that a config names, or a finding.
-    fn add_source(&mut self, source: &SourceConfig, namer: &Namer) {
-        let named = format!("`path = \"{}\"` under [[documents]]", abbreviated(&source.path));
-        let split = match split_path(&source.path, namer) {
-            Ok(split) => split,
-            Err(reason) => return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}")),
-        };
-        let glob = match split.pattern.as_deref().map(compile) {
-            None => None,
-            Some(Some(glob)) => Some((split.literal.clone(), glob)),
-            Some(None) => {
-                return self.add_finding(&namer.file, "source-invalid", format!("{named} is not a valid glob"));
-            }
-        };
-        match open_folder(&split.literal, namer) {
-            Opened::Folder(root, dir) => {
-                // The glob's paths are relative to the folder as it was found.
-                let glob = glob.map(|(_, glob)| (root.clone(), glob));
-                let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
-                if self.is_in_store(&root) {
-                    return self.add_finding(&namer.file, "source-in-store", format!("{named} is inside a store"));
-                }
-                if self.is_full(&namer.file) {
-                    return;
-                }
-                let omitted = match ExcludedFiles::new(&dir, source.dialect, &source.exclude) {
-                    Ok(omitted) => omitted,
-                    Err(reason) => {
-                        return self.add_finding(&namer.file, "source-invalid", format!("{named} {reason}"));
-                    }
-                };
-                let rules = self.rules(root, glob, omitted);
-                // A command may write the first document of a source.
-                if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
-                    self.empty_sources += 1;
-                    let message = format!("{named} is not read: no document matches it");
-                    return self.add_finding(&namer.file, "source-empty", message);
-                }
-                self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
-            }
-            Opened::Outside => self.add_finding(&namer.file, "source-outside", format!("{named} {OUTSIDE}")),
-            Opened::Missing(reason) => {
-                self.add_finding(&namer.file, "source-missing", format!("{named} is not read: {reason}"));
-            }
+    /// Adds a finding if a path of a table has no effect.
+    fn add_finding_of(&mut self, table: &str, path: &str, added: Result<(), NoEffect>, namer: &Namer) {
+        if let Err((code, reason)) = added {
+            let message = format!("`path = \"{}\"` under [[{table}]] {reason}", abbreviated(path));
+            self.add_finding(&namer.file, code, message);
         }
+    }
+
+    /// Adds a source that a config names.
+    fn add_source(&mut self, source: &SourceConfig, namer: &Namer) -> Result<(), NoEffect> {
+        let invalid = |reason: String| ("source-invalid", reason);
+        let split = split_path(&source.path, namer).map_err(|reason| invalid(reason.to_owned()))?;
+        let glob = split.pattern.as_deref().map(|pattern| compile(pattern).ok_or_else(|| invalid(NO_GLOB.to_owned())));
+        let glob = glob.transpose()?;
+        let (root, dir) = open_folder(&split.literal, namer, ["source-outside", "source-missing"])?;
+        // The glob's paths are relative to the folder as it was found.
+        let glob = glob.map(|glob| (root.clone(), glob));
+        let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
+        if self.is_in_store(&root) {
+            return Err(("source-in-store", "is inside a store".to_owned()));
+        }
+        if self.is_full(&namer.file) {
+            return Ok(());
+        }
+        let omitted = ExcludedFiles::new(&dir, source.dialect, &source.exclude).map_err(invalid)?;
+        let rules = self.rules(root, glob, omitted);
+        // A command may write the first document of a source.
+        if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
+            self.empty_sources += 1;
+            return Err(("source-empty", "is not read: no document matches it".to_owned()));
+        }
+        self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
+        Ok(())
     }
 
     /// Whether there are as many collections as are read; the first time, adds a finding to the file that names another.
@@ -427,47 +405,23 @@ impl<'a> CollectionFinder<'a> {
         reason: &CollectionReason,
         config: Arc<Config>,
     ) {
-        let (name, reason, root) = (self.unique(name), reason.clone(), rules.root.clone());
+        let store = FoundCollection::of_store(self.unique(name), rules.root.clone(), dir, &config, reason.clone());
         let (dialect, is_writable, rules) = (source.dialect, source.writable, Some(Arc::new(rules)));
-        let authority = Authority::default();
-        self.found.all.push(FoundCollection {
-            name,
-            root,
-            dir,
-            dialect,
-            is_writable,
-            reason,
-            authority,
-            config,
-            rules,
-        });
+        self.found.all.push(FoundCollection { dialect, is_writable, rules, ..store });
     }
 
-    /// Adds the stores of a path that may have wildcards, or a finding.
-    fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) {
-        let named = format!("`path = \"{}\"` under [[stores]]", abbreviated(&store.path));
-        let split = match split_path(&store.path, namer) {
-            Ok(split) => split,
-            Err(reason) => return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}")),
-        };
-        let (root, dir) = match open_folder(&split.literal, namer) {
-            Opened::Folder(root, dir) => (root, dir),
-            Opened::Outside => {
-                return self.add_finding(&namer.file, "store-outside", format!("{named} {OUTSIDE}"));
-            }
-            Opened::Missing(reason) => {
-                return self.add_finding(&namer.file, "store-missing", format!("{named} is not read: {reason}"));
-            }
-        };
+    /// Adds the stores of a path that may have wildcards.
+    fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) -> Result<(), NoEffect> {
+        let invalid = |reason: &str| ("store-invalid", reason.to_owned());
+        let split = split_path(&store.path, namer).map_err(invalid)?;
+        let (root, dir) = open_folder(&split.literal, namer, ["store-outside", "store-missing"])?;
         let folders = match &split.pattern {
             None => vec![root],
-            Some(pattern) => match expand(&dir, pattern) {
-                Some(below) => below.into_iter().map(|path| root.join(path)).collect(),
-                None => {
-                    let reason = if pattern.contains("**") { DEEP_STORES } else { "is not a valid glob" };
-                    return self.add_finding(&namer.file, "store-invalid", format!("{named} {reason}"));
-                }
-            },
+            Some(pattern) => {
+                let reason = if pattern.contains("**") { DEEP_STORES } else { NO_GLOB };
+                let below = expand(&dir, pattern).ok_or_else(|| invalid(reason))?;
+                below.into_iter().map(|path| root.join(path)).collect()
+            }
         };
         let mut is_any = false;
         for folder in folders {
@@ -477,9 +431,7 @@ impl<'a> CollectionFinder<'a> {
             let name = store.name.clone().unwrap_or_else(|| own_name(discover::project_folder(&folder), &namer.base));
             self.add_store(root, &name, namer.reason.clone(), Some(&namer.file));
         }
-        if !is_any {
-            self.add_finding(&namer.file, "store-missing", format!("{named} is not read: there is no store"));
-        }
+        is_any.then_some(()).ok_or_else(|| ("store-missing", "is not read: there is no store".to_owned()))
     }
 
     /// Returns a name that no collection has, and marks it as used.

@@ -30,6 +30,18 @@ pub(in crate::store) struct FoundCollection {
 }
 
 impl FoundCollection {
+    /// Makes a store; its authority is set when all collections are known.
+    pub(super) fn of_store(
+        name: String,
+        root: PathBuf,
+        dir: Arc<DirHandle>,
+        config: &Arc<Config>,
+        reason: CollectionReason,
+    ) -> Self {
+        let (dialect, authority, config) = (Dialect::Qipu, Authority::default(), Arc::clone(config));
+        Self { name, root, dir, dialect, is_writable: true, reason, authority, config, rules: None }
+    }
+
     /// Whether it belongs to [`CollectionScope::Own`].
     pub(super) fn speaks_unasked(&self) -> bool {
         let is_own = self.rules.is_none() || self.is_writable;

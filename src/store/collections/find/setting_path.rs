@@ -18,7 +18,7 @@ const MAX_EXPANDED: usize = 10_000;
 const MAX_PATH: usize = 4_096;
 
 /// Why a path of a repository is not read, as the end of a sentence.
-pub(super) const OUTSIDE: &str = "leads out of the repository, and has no effect unless your own settings list the repository under \
+const OUTSIDE: &str = "leads out of the repository, and has no effect unless your own settings list the repository under \
                        `allowed-repositories`";
 
 /// Why a relative path in the user's settings has no effect, as the end of a sentence.
@@ -51,30 +51,29 @@ pub(super) struct SplitPath {
     pub(super) pattern: Option<String>,
 }
 
-/// The result of opening a folder that a setting names.
-pub(super) enum Opened {
-    Folder(PathBuf, Arc<DirHandle>),
-    Outside,
-    Missing(String),
-}
+/// Why a setting has no effect: the code of the finding, and the end of its sentence.
+pub(super) type NoEffect = (&'static str, String);
 
 /// Opens a folder. One that a repository names is opened from the repository's root without following links.
-pub(super) fn open_folder(folder: &Path, namer: &Namer) -> Opened {
-    let missing = |error: std::io::Error| Opened::Missing(why_missing(folder, namer, &error));
-    let Some(boundary) = &namer.boundary else {
-        let opened = namer.files.canonicalize(folder).and_then(|root| Ok((namer.files.dir(&root)?, root)));
-        return match opened {
-            Ok((dir, root)) => Opened::Folder(root, Arc::new(dir)),
-            Err(error) => missing(error),
-        };
+///
+/// # Errors
+/// The first code for a folder outside of the repository, the second for one that can't be opened.
+pub(super) fn open_folder(
+    folder: &Path,
+    namer: &Namer,
+    [outside, missing]: [&'static str; 2],
+) -> Result<(PathBuf, Arc<DirHandle>), NoEffect> {
+    let opened = match &namer.boundary {
+        None => namer.files.canonicalize(folder).and_then(|root| Ok((namer.files.dir(&root)?, root))),
+        Some(boundary) => {
+            let below = folder.strip_prefix(boundary).map_err(|_| (outside, OUTSIDE.to_owned()))?;
+            let dir = namer.files.dir(boundary);
+            let dir = if below.as_os_str().is_empty() { dir } else { dir.and_then(|dir| dir.folder(below)) };
+            dir.map(|dir| (dir, folder.to_path_buf()))
+        }
     };
-    let Ok(below) = folder.strip_prefix(boundary) else { return Opened::Outside };
-    let opened = namer.files.dir(boundary);
-    let opened = if below.as_os_str().is_empty() { opened } else { opened.and_then(|dir| dir.folder(below)) };
-    match opened {
-        Ok(dir) => Opened::Folder(folder.to_path_buf(), Arc::new(dir)),
-        Err(error) => missing(error),
-    }
+    let failed = |error| (missing, format!("is not read: {}", why_missing(folder, namer, &error)));
+    opened.map(|(dir, root)| (root, Arc::new(dir))).map_err(failed)
 }
 
 /// Returns why the folder of a setting can't be opened, as the end of a sentence.

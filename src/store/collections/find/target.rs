@@ -6,8 +6,7 @@ use std::sync::Arc;
 use super::found::FoundCollection;
 use super::{find_collections, reason_of_first, user_store};
 use crate::error::{Error, ErrorKind};
-use crate::note::Dialect;
-use crate::store::collections::collection::{Authority, CollectionReason, OtherNames, PROJECT};
+use crate::store::collections::collection::{CollectionReason, OtherNames, PROJECT};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{self, Location, open_root};
 
@@ -21,10 +20,7 @@ pub(in crate::store) fn find_target(location: &Location, current_dir: &Path) -> 
         let dir = open_root(&location.files, &root)?;
         let config = Arc::new(Config::load(&dir)?);
         let reason = reason_of_first(location, &root, current_dir);
-        let (name, dialect) = (PROJECT.to_owned(), Dialect::Qipu);
-        let authority = Authority::default();
-        let (is_writable, rules) = (true, None);
-        return Ok(FoundCollection { name, root, dir, dialect, is_writable, reason, authority, config, rules });
+        return Ok(FoundCollection::of_store(PROJECT.to_owned(), root, dir, &config, reason));
     };
     Ok(find_named(name, location, current_dir)?.0)
 }
