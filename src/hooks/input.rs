@@ -1,5 +1,6 @@
 //! The JSON that an agent tool writes to a hook. Members that qipu does not know are ignored.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -52,22 +53,24 @@ impl HookInput {
         }
         let members: Members<'_> = serde_json::from_str(text)
             .map_err(|error| Error::usage(format!("the input of the hook is not a JSON object: {error}")))?;
-        let roots: Vec<&RawValue> = value(members.workspace_roots).unwrap_or_default();
+        let first = |names: &[&str]| first_text(&members, names);
         let absolute = |text: Option<String>| text.map(PathBuf::from).filter(|dir| dir.is_absolute());
-        let roots: Vec<PathBuf> = roots.into_iter().filter_map(|root| absolute(self::text(Some(root)))).collect();
-        let session = first_text([members.session_id, members.session_id_in_camel_case, members.conversation_id]);
-        let agent = self::text(members.agent_id).map_or_else(String::new, |agent| format!("\0{agent}"));
+        let roots = values(&members, "workspace_roots").into_iter();
+        let roots: Vec<PathBuf> = roots.filter_map(|root| absolute(self::text(Some(root)))).collect();
+        let agent = first(&["agent_id"]).map_or_else(String::new, |agent| format!("\0{agent}"));
+        let session = first(&["session_id", "sessionId", "conversation_id"]);
         let mut hook = Self {
             session: session.map(|session| format!("{session}{agent}")),
-            current_dir: absolute(self::text(members.cwd)).or_else(|| roots.first().cloned()),
+            current_dir: absolute(first(&["cwd"])).or_else(|| roots.first().cloned()),
             roots,
-            event: first_text([members.hook_event_name, members.hook_event_name_in_camel_case]).unwrap_or_default(),
-            prompt: self::text(members.prompt).unwrap_or_default(),
-            source: self::text(members.source).unwrap_or_default(),
+            event: first(&["hook_event_name", "hookEventName"]).unwrap_or_default(),
+            prompt: first(&["prompt"]).unwrap_or_default(),
+            source: first(&["source"]).unwrap_or_default(),
             ..Self::default()
         };
-        let tool = first_text([members.tool_name, members.tool_name_in_camel_case]).unwrap_or_default();
-        if let Some(arguments) = members.tool_input.or(members.tool_args) {
+        let tool = first(&["tool_name", "toolName"]).unwrap_or_default();
+        let arguments = ["tool_input", "toolArgs"].iter().filter_map(|name| members.get(*name));
+        if let Some(arguments) = arguments.copied().find(|arguments| arguments.get() != "null") {
             // The Copilot CLI writes the arguments as a string of JSON.
             let unquoted = self::text(Some(arguments));
             let json = unquoted.as_deref().unwrap_or(arguments.get());
@@ -98,8 +101,8 @@ impl HookInput {
     }
 
     fn add_arguments(&mut self, json: &str, tool: &str) {
-        let arguments: ToolArguments<'_> = serde_json::from_str(json).unwrap_or_default();
-        let command = text(arguments.command).unwrap_or_default();
+        let arguments: Members<'_> = serde_json::from_str(json).unwrap_or_default();
+        let command = first_text(&arguments, &["command"]).unwrap_or_default();
         let is_patch = command.starts_with(PATCH_BEGIN);
         if is_patch {
             let heads =
@@ -108,38 +111,23 @@ impl HookInput {
             let is_changed = |line: &&str| line.starts_with(['-', '+']);
             command.lines().filter(is_changed).for_each(|line| self.add_edited(line));
         }
-        self.add_texts(&serde_json::from_str(json).unwrap_or_default());
-        let edits: Vec<&RawValue> = value(arguments.edits).unwrap_or_default();
-        for edit in edits {
+        self.add_texts(&arguments);
+        for edit in values(&arguments, "edits") {
             self.add_texts(&value(Some(edit)).unwrap_or_default());
         }
         if !self.edited.is_empty() || EDITORS.iter().any(|editor| tool.contains(editor)) {
-            let files: Vec<&RawValue> = value(arguments.files).unwrap_or_default();
-            let file = first_text([
-                arguments.file_path,
-                arguments.notebook_path,
-                arguments.file_path_in_camel_case,
-                arguments.path,
-            ]);
-            self.files.extend(file.into_iter().chain(files.into_iter().filter_map(|file| text(Some(file)))));
+            self.files.extend(first_text(&arguments, &["file_path", "notebook_path", "filePath", "path"]));
+            self.files.extend(values(&arguments, "files").into_iter().filter_map(|file| text(Some(file))));
         }
         if !is_patch {
             self.command = command;
         }
     }
 
-    fn add_texts(&mut self, texts: &Texts<'_>) {
-        let members = [
-            texts.old_string,
-            texts.new_string,
-            texts.old_string_in_camel_case,
-            texts.new_string_in_camel_case,
-            texts.content,
-            texts.new_source,
-            texts.file_text,
-        ];
-        for text in members.into_iter().filter_map(text) {
-            self.add_edited(&text);
+    /// Adds the texts that an edit replaces and writes.
+    fn add_texts(&mut self, edit: &Members<'_>) {
+        for name in ["old_string", "new_string", "oldString", "newString", "content", "new_source", "file_text"] {
+            first_text(edit, &[name]).iter().for_each(|text| self.add_edited(text));
         }
     }
 
@@ -150,65 +138,17 @@ impl HookInput {
     }
 }
 
-/// The members that are read. Others are skipped without being stored, and those of another type count as missing.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Members<'a> {
-    #[serde(borrow)]
-    session_id: Option<&'a RawValue>,
-    #[serde(rename = "sessionId")]
-    session_id_in_camel_case: Option<&'a RawValue>,
-    conversation_id: Option<&'a RawValue>,
-    agent_id: Option<&'a RawValue>,
-    cwd: Option<&'a RawValue>,
-    workspace_roots: Option<&'a RawValue>,
-    hook_event_name: Option<&'a RawValue>,
-    #[serde(rename = "hookEventName")]
-    hook_event_name_in_camel_case: Option<&'a RawValue>,
-    prompt: Option<&'a RawValue>,
-    source: Option<&'a RawValue>,
-    tool_name: Option<&'a RawValue>,
-    #[serde(rename = "toolName")]
-    tool_name_in_camel_case: Option<&'a RawValue>,
-    tool_input: Option<&'a RawValue>,
-    #[serde(rename = "toolArgs")]
-    tool_args: Option<&'a RawValue>,
-}
-
-/// The arguments of a tool that edits a file or runs a command.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct ToolArguments<'a> {
-    #[serde(borrow)]
-    file_path: Option<&'a RawValue>,
-    notebook_path: Option<&'a RawValue>,
-    #[serde(rename = "filePath")]
-    file_path_in_camel_case: Option<&'a RawValue>,
-    path: Option<&'a RawValue>,
-    files: Option<&'a RawValue>,
-    command: Option<&'a RawValue>,
-    edits: Option<&'a RawValue>,
-}
-
-/// The texts that an edit replaces and writes.
-#[derive(Deserialize, Default)]
-#[serde(default)]
-struct Texts<'a> {
-    #[serde(borrow)]
-    old_string: Option<&'a RawValue>,
-    new_string: Option<&'a RawValue>,
-    #[serde(rename = "oldString")]
-    old_string_in_camel_case: Option<&'a RawValue>,
-    #[serde(rename = "newString")]
-    new_string_in_camel_case: Option<&'a RawValue>,
-    content: Option<&'a RawValue>,
-    new_source: Option<&'a RawValue>,
-    file_text: Option<&'a RawValue>,
-}
+/// The members of an object, unparsed: those of another type than is expected count as missing.
+type Members<'a> = HashMap<String, &'a RawValue>;
 
 /// Parses a value; `None` if it is missing or of another type.
 fn value<'a, T: Deserialize<'a>>(raw: Option<&'a RawValue>) -> Option<T> {
     serde_json::from_str(raw?.get()).ok()
+}
+
+/// Returns the items of a member that is a list.
+fn values<'a>(members: &Members<'a>, name: &str) -> Vec<&'a RawValue> {
+    value(members.get(name).copied()).unwrap_or_default()
 }
 
 /// Returns a text; `None` if it is missing, empty or of another type.
@@ -216,9 +156,9 @@ fn text(raw: Option<&RawValue>) -> Option<String> {
     value(raw).filter(|text: &String| !text.is_empty())
 }
 
-/// Returns the first of some values that is a text and not empty.
-fn first_text<const N: usize>(values: [Option<&RawValue>; N]) -> Option<String> {
-    values.into_iter().find_map(text)
+/// Returns the first of some members that is a text and not empty.
+fn first_text(members: &Members<'_>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| text(members.get(*name).copied()))
 }
 
 #[cfg(test)]
