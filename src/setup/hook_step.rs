@@ -60,6 +60,15 @@ impl HookElement {
 }
 
 impl HookStep {
+    pub(super) const fn new(
+        user: &'static str,
+        path: &'static str,
+        template: &'static str,
+        marker_paths: &'static [&'static str],
+    ) -> Self {
+        Self { path, template, marker_paths, user }
+    }
+
     pub(super) fn state(&self, project: &Project<'_>) -> Result<RecipeState, Error> {
         Ok(self.state_in(project.read(self.path)?.as_deref()).with_context(|| self.unusable())?)
     }

@@ -158,11 +158,7 @@ impl Recipe {
     /// # Errors
     /// See [`Recipe::state`].
     pub fn remark(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
-        let alternative = self.steps.iter().find_map(|step| match step {
-            RecipeStep::Section(section) => section.alternative,
-            _ => None,
-        });
-        alternative.map_or(Ok(None), |alternative| (alternative.remark)(project))
+        if self.depends_on_others() { claude_md::remark(project) } else { Ok(None) }
     }
 
     /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
@@ -243,7 +239,7 @@ impl Recipe {
 
     /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.
     pub fn depends_on_others(&self) -> bool {
-        let depends = |step: &RecipeStep| matches!(step, RecipeStep::Section(section) if section.alternative.is_some());
+        let depends = |step: &RecipeStep| matches!(step, RecipeStep::Section(section) if section.other.is_some());
         self.steps.iter().any(depends)
     }
 

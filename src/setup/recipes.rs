@@ -1,11 +1,11 @@
 //! The definitions of all recipes.
 
 use super::Recipe;
-use super::claude_md::{self, AGENTS_MD, CLAUDE_MD};
+use super::claude_md::{AGENTS_MD, CLAUDE_MD};
 use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
 use super::managed_section::HASH;
-use super::section_step::{Alternative, BaseFolder, SECTION, SectionStep};
+use super::section_step::{BaseFolder, SECTION, SectionStep};
 use super::server_entry::server_item;
 use super::server_step::{SERVER, ServerStep};
 use super::step::RecipeStep;
@@ -19,37 +19,21 @@ const SKILL: &str = include_str!("skill.md");
 
 /// The hooks of each tool, each with a time limit: qipu answers before, or not at all. Events at which the tool ignores context have none, except for the ones before a compaction,
 /// after which qipu repeats what it added before.
-const CLAUDE_HOOKS: HookStep = HookStep {
-    path: ".claude/settings.json",
-    template: include_str!("hooks/claude.json"),
-    marker_paths: &[CLAUDE_MD, AGENTS_MD],
-    user: "claude",
-};
+const CLAUDE_HOOKS: HookStep =
+    HookStep::new("claude", ".claude/settings.json", include_str!("hooks/claude.json"), &[CLAUDE_MD, AGENTS_MD]);
 /// Codex asks its user to trust each hook again when its definition changes: keep these as they are.
-const CODEX_HOOKS: HookStep = HookStep {
-    path: ".codex/hooks.json",
-    template: include_str!("hooks/codex.json"),
-    marker_paths: &[".agents/skills/qipu/SKILL.md"],
-    user: "codex",
-};
-const GEMINI_HOOKS: HookStep = HookStep {
-    path: ".gemini/settings.json",
-    template: include_str!("hooks/gemini.json"),
-    marker_paths: &["GEMINI.md"],
-    user: "gemini",
-};
-const CURSOR_HOOKS: HookStep = HookStep {
-    path: ".cursor/hooks.json",
-    template: include_str!("hooks/cursor.json"),
-    marker_paths: &[".cursor/rules/qipu.mdc"],
-    user: "cursor",
-};
-const COPILOT_HOOKS: HookStep = HookStep {
-    path: ".github/hooks/qipu.json",
-    template: include_str!("hooks/copilot.json"),
-    marker_paths: &[".github/copilot-instructions.md"],
-    user: "copilot",
-};
+const CODEX_HOOKS: HookStep =
+    HookStep::new("codex", ".codex/hooks.json", include_str!("hooks/codex.json"), &[".agents/skills/qipu/SKILL.md"]);
+const GEMINI_HOOKS: HookStep =
+    HookStep::new("gemini", ".gemini/settings.json", include_str!("hooks/gemini.json"), &["GEMINI.md"]);
+const CURSOR_HOOKS: HookStep =
+    HookStep::new("cursor", ".cursor/hooks.json", include_str!("hooks/cursor.json"), &[".cursor/rules/qipu.mdc"]);
+const COPILOT_HOOKS: HookStep = HookStep::new(
+    "copilot",
+    ".github/hooks/qipu.json",
+    include_str!("hooks/copilot.json"),
+    &[".github/copilot-instructions.md"],
+);
 #[cfg(test)]
 pub(super) const HOOKS: [HookStep; 5] = [CLAUDE_HOOKS, CODEX_HOOKS, GEMINI_HOOKS, CURSOR_HOOKS, COPILOT_HOOKS];
 
@@ -74,8 +58,8 @@ pub static RECIPES: [Recipe; 8] = [
         name: "claude",
         about: "tells Claude Code how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
-            claude_section(CLAUDE_MD, AGENTS_MD),
-            claude_section(AGENTS_MD, CLAUDE_MD),
+            RecipeStep::Section(SectionStep { other: Some(AGENTS_MD), ..with_hooks(CLAUDE_MD, &CLAUDE_HOOKS) }),
+            RecipeStep::Section(SectionStep { other: Some(CLAUDE_MD), ..with_hooks(AGENTS_MD, &CLAUDE_HOOKS) }),
             RecipeStep::Hook(CLAUDE_HOOKS),
             skill("claude", ".claude/skills/qipu/SKILL.md", None),
         ],
@@ -94,16 +78,7 @@ pub static RECIPES: [Recipe; 8] = [
     Recipe {
         name: "gemini",
         about: "tells Gemini CLI how to use qipu, and runs `qipu hook` in its sessions",
-        steps: &[
-            RecipeStep::Section(SectionStep {
-                path: "GEMINI.md",
-                text: TEXT,
-                user: "gemini",
-                hook: Some(&GEMINI_HOOKS),
-                ..SECTION
-            }),
-            RecipeStep::Hook(GEMINI_HOOKS),
-        ],
+        steps: &[RecipeStep::Section(with_hooks("GEMINI.md", &GEMINI_HOOKS)), RecipeStep::Hook(GEMINI_HOOKS)],
         signs: &["GEMINI.md", ".gemini"],
     },
     Recipe {
@@ -111,12 +86,8 @@ pub static RECIPES: [Recipe; 8] = [
         about: "gives Cursor a rule on how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
             RecipeStep::Section(SectionStep {
-                path: ".cursor/rules/qipu.mdc",
-                text: TEXT,
                 head: "---\ndescription: The project's memory, qipu\nalwaysApply: true\n---\n",
-                user: "cursor",
-                hook: Some(&CURSOR_HOOKS),
-                ..SECTION
+                ..with_hooks(".cursor/rules/qipu.mdc", &CURSOR_HOOKS)
             }),
             RecipeStep::Hook(CURSOR_HOOKS),
         ],
@@ -126,13 +97,7 @@ pub static RECIPES: [Recipe; 8] = [
         name: "copilot",
         about: "tells GitHub Copilot how to use qipu, and runs `qipu hook` in its sessions",
         steps: &[
-            RecipeStep::Section(SectionStep {
-                path: ".github/copilot-instructions.md",
-                text: TEXT,
-                user: "copilot",
-                hook: Some(&COPILOT_HOOKS),
-                ..SECTION
-            }),
+            RecipeStep::Section(with_hooks(".github/copilot-instructions.md", &COPILOT_HOOKS)),
             RecipeStep::Hook(COPILOT_HOOKS),
         ],
         signs: &[".github/copilot-instructions.md", ".github/instructions"],
@@ -191,18 +156,9 @@ pub static RECIPES: [Recipe; 8] = [
     },
 ];
 
-/// The section in one of the two files that Claude Code reads.
-const fn claude_section(path: &'static str, other: &'static str) -> RecipeStep {
-    let alternative =
-        Alternative { path: other, choose: claude_md::choose, reason: claude_md::REASON, remark: claude_md::remark };
-    RecipeStep::Section(SectionStep {
-        path,
-        text: TEXT,
-        user: "claude",
-        hook: Some(&CLAUDE_HOOKS),
-        alternative: Some(alternative),
-        ..SECTION
-    })
+/// The section whose marker stores what existed before the hooks of its recipe.
+const fn with_hooks(path: &'static str, hook: &'static HookStep) -> SectionStep {
+    SectionStep { path, text: TEXT, user: hook.user, hook: Some(hook), ..SECTION }
 }
 
 /// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.

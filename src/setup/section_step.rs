@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Result;
 
+use super::claude_md;
 use super::hook_step::HookStep;
 use super::managed_section::{MARKDOWN, ManagedSection, MarkerStyle, OpeningMarker, insert};
 use super::project::{Project, TextChange, edited, resolve_inside};
@@ -28,21 +29,8 @@ pub(super) struct SectionStep {
     pub(super) user: &'static str,
     /// The hooks of the same recipe, whose prior state is stored in the marker.
     pub(super) hook: Option<&'static HookStep>,
-    /// Where the section is instead, if the tool reads one of two files.
-    pub(super) alternative: Option<Alternative>,
-}
-
-/// The other one of two files that can contain the section of a recipe.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Alternative {
-    /// Its path.
-    pub(super) path: &'static str,
-    /// Returns the path of the file that contains the section in a project.
-    pub(super) choose: fn(&Project<'_>) -> Result<&'static str, Error>,
-    /// Why the section in the other file is of no use, as a clause.
-    pub(super) reason: &'static str,
-    /// Returns a remark if the tool does not read the chosen file in the user's copy of the project.
-    pub(super) remark: fn(&Project<'_>) -> Result<Option<&'static str>, Error>,
+    /// The file that contains the section instead if [`claude_md::choose`] says so.
+    pub(super) other: Option<&'static str>,
 }
 
 /// Which of two files contains the section.
@@ -50,7 +38,7 @@ pub(super) struct Alternative {
 enum Placement {
     /// That of the step.
     Here,
-    /// The alternative.
+    /// The other one.
     Elsewhere,
     /// Both: one is a symbolic link to the other, and the section is left to the step of the other.
     Linked,
@@ -65,7 +53,7 @@ pub(super) const SECTION: SectionStep = SectionStep {
     head: "",
     user: "",
     hook: None,
-    alternative: None,
+    other: None,
 };
 
 /// The folder to which a path is relative.
@@ -91,7 +79,7 @@ impl SectionStep {
         Ok(match (self.placement(project)?, state) {
             (Placement::Linked, _) | (Placement::Elsewhere, RecipeState::Missing) => RecipeState::Current,
             (Placement::Elsewhere, RecipeState::Current) => RecipeState::Stale,
-            (Placement::Here, RecipeState::Missing) if self.is_in_alternative(project)? => RecipeState::Stale,
+            (Placement::Here, RecipeState::Missing) if self.is_in_other(project)? => RecipeState::Stale,
             (_, state) => state,
         })
     }
@@ -111,33 +99,34 @@ impl SectionStep {
 
     /// Returns why the section is stale, if the reason is not its text.
     pub(super) fn reason(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
-        let Some(alternative) = self.alternative else { return Ok(None) };
         let is_moved = match self.placement(project)? {
-            Placement::Here => self.state_here(project)? == RecipeState::Missing,
+            Placement::Here => self.other.is_some() && self.state_here(project)? == RecipeState::Missing,
             Placement::Elsewhere => true,
             Placement::Linked => false,
         };
-        Ok(is_moved.then_some(alternative.reason))
+        Ok(is_moved.then_some(claude_md::REASON))
     }
 
     /// Tells whether the section belongs into this file in the project.
     pub(super) fn is_chosen(&self, project: &Project<'_>) -> bool {
-        self.alternative.is_none_or(|other| (other.choose)(project).map_or(true, |path| path == self.path))
+        self.other.is_none() || claude_md::choose(project).map_or(true, |path| path == self.path)
     }
 
     fn placement(&self, project: &Project<'_>) -> Result<Placement, Error> {
-        let Some(alternative) = self.alternative else { return Ok(Placement::Here) };
-        Ok(match (alternative.choose)(project)? {
+        if self.other.is_none() {
+            return Ok(Placement::Here);
+        }
+        Ok(match claude_md::choose(project)? {
             path if path == self.path => Placement::Here,
             path if project.is_same_file(path, self.path) => Placement::Linked,
             _ => Placement::Elsewhere,
         })
     }
 
-    /// Tells whether the alternative contains a section that this recipe uses.
-    fn is_in_alternative(&self, project: &Project<'_>) -> Result<bool, Error> {
-        let Some(Alternative { path, .. }) = self.alternative else { return Ok(false) };
-        let other = Self { path, alternative: None, hook: None, ..*self };
+    /// Tells whether the other file contains a section that this recipe uses.
+    fn is_in_other(&self, project: &Project<'_>) -> Result<bool, Error> {
+        let Some(path) = self.other else { return Ok(false) };
+        let other = Self { path, other: None, hook: None, ..*self };
         Ok(other.state_here(project)? != RecipeState::Missing)
     }
 
