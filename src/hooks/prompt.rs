@@ -136,33 +136,13 @@ mod tests {
 
     #[test]
     fn prompts_without_a_subject_are_not_searched_for() {
-        for prompt in [
-            "",
-            "  \n",
-            "hi",
-            "Hello!",
-            "yes",
-            "Yes, please.",
-            "continue",
-            "go on",
-            "ok do it",
-            "LGTM, thanks!",
-            "try again",
-            "/compact",
-            "/review 123",
-            "/my-plugin:ask why",
-            "!git status",
-            "run the tests",
-            "fix the lint errors",
-            "commit this and push",
-            "1",
-            "2026",
-            "...",
-            "let total = price * 2;",
-            "```\nfn main() {}\n```",
-            "{\n  \"name\": \"a\"\n}",
-            "#[derive(Parser)]\nstruct Cli {\n    dir: PathBuf,\n}",
-        ] {
+        for prompt in
+            "|  \n|hi|Hello!|yes|Yes, please.|continue|go on|ok do it|LGTM, thanks!|try again|/compact|/review 123|\
+            /my-plugin:ask why|!git status|run the tests|fix the lint errors|commit this and push|1|2026|...|\
+            let total = price * 2;|```\nfn main() {}\n```|{\n  \"name\": \"a\"\n}|\
+            #[derive(Parser)]\nstruct Cli {\n    dir: PathBuf,\n}"
+                .split('|')
+        {
             assert_eq!(query(prompt), None, "{prompt:?}");
         }
     }

@@ -123,22 +123,10 @@ fn titles_beside_page_and_note_and_in_quotes() {
         let found = words(question.rest.as_deref().unwrap());
         assert_eq!(found, rest, "the words that mark a name are not searched for: {text}");
     }
-    for text in [
-        "the Unknown page",
-        "Projects",
-        "a Projects page",
-        "the page",
-        "page called",
-        "note",
-        "\"nothing\"",
-        "the plans page",
-        "it's Projects' plan",
-        "page projects",
-        "note Projects",
-        "my page",
-        "the docs page can't load",
-        "\"Docs\"",
-    ] {
+    for text in "the Unknown page|Projects|a Projects page|the page|page called|note|\"nothing\"|the plans page|\
+        it's Projects' plan|page projects|note Projects|my page|the docs page can't load|\"Docs\""
+        .split('|')
+    {
         let question = understood(text);
         assert!(is_only_words(&question), "{text}: {question:?}");
     }
@@ -254,18 +242,11 @@ fn comparisons_name_two_sides() {
     ] {
         assert_eq!(sides(text), (Some(expected.to_owned()), None), "{text}");
     }
-    for text in [
-        "compare rust with go",
-        "rust versus go",
-        "what changed between versions",
-        "compare",
-        "versus",
-        "difference between rust and go",
-        "difference between March and the parser",
-        "how does rust differ from go",
-        "compare March",
-        "edition 2018 versus 2021",
-    ] {
+    for text in "compare rust with go|rust versus go|what changed between versions|compare|versus|\
+        difference between rust and go|difference between March and the parser|how does rust differ from go|\
+        compare March|edition 2018 versus 2021"
+        .split('|')
+    {
         assert_eq!(sides(text), (None, Some(text.to_owned())), "{text}");
     }
 }

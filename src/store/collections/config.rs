@@ -347,16 +347,10 @@ mod tests {
         let context = Config::parse(context).unwrap().context;
         assert_eq!((context.blocks, context.since.as_deref()), (Some(BlocksSetting::Top), Some("last 30 days")));
         assert_eq!((context.search_limit.map(Into::into), context.min_relevance), (Some(6_usize), Some(0.5)));
-        for bad in [
-            "blocks = \"some\"",
-            "since = \"soon\"",
-            "since = \"before today\"",
-            "until = 3",
-            "min-relevance = 1.5",
-            "min-relevance = nan",
-            "novelty-threshold = 2",
-            "search-limit = 0",
-        ] {
+        for bad in "blocks = \"some\"|since = \"soon\"|since = \"before today\"|until = 3|min-relevance = 1.5|\
+            min-relevance = nan|novelty-threshold = 2|search-limit = 0"
+            .split('|')
+        {
             assert!(Config::parse(&format!("[context]\n{bad}\n")).is_err(), "{bad}");
         }
         let trust = Config::parse("[trust.authors]\nAnn = 0.9\n[trust.hosts]\n\"x.org\" = 1\n").unwrap().trust;
