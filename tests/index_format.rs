@@ -47,6 +47,10 @@ impl<'a> Bytes<'a> {
         (0..self.varint()).map(|_| element(self)).collect()
     }
 
+    fn optional<T>(&mut self, value: impl FnOnce(&mut Self) -> T) -> Option<T> {
+        (self.varint() == 1).then(|| value(self))
+    }
+
     fn column(&mut self, count: u64) -> Vec<u64> {
         let width = usize::from(self.take(1)[0]);
         assert!((1..=4).contains(&width));
@@ -197,25 +201,6 @@ fn chunks<'a>(section: &mut Bytes<'a>, lens: &[u64]) -> Vec<Vec<u8>> {
     lens.iter().map(|len| decompress(section.take(*len as usize))).collect()
 }
 
-/// Restores the ids in the chunks of links.
-fn expand_ids(bytes: &[u8]) -> Vec<u8> {
-    let (mut rest, mut out) = (Bytes(bytes), Vec::new());
-    while !rest.0.is_empty() {
-        match rest.take(1)[0] {
-            0xff => out.extend(rest.take(1)),
-            mark @ 0xfc.. => {
-                let low = rest.take(5).iter().fold(0, |value, byte| value << 8 | u64::from(*byte));
-                let value = u64::from(mark - 0xfc) << 40 | low;
-                let digit = |power: u32| char::from_digit((value / 36_u64.pow(power) % 36) as u32, 36).unwrap();
-                let digits: String = (0..8).rev().map(digit).collect();
-                out.extend(format!("qp-{digits}").bytes());
-            }
-            byte => out.push(byte),
-        }
-    }
-    out
-}
-
 /// Returns the records of a chunk.
 fn records(chunk: &[u8]) -> Vec<Vec<u8>> {
     let mut rest = Bytes(chunk);
@@ -223,41 +208,15 @@ fn records(chunk: &[u8]) -> Vec<Vec<u8>> {
     lens.into_iter().map(|len| rest.take(len as usize).to_vec()).collect()
 }
 
-/// Splits a row into its integers and its texts.
-fn row(record: &[u8]) -> (Bytes<'_>, Bytes<'_>) {
-    let mut rest = Bytes(record);
-    let len = rest.varint() as usize;
-    (Bytes(rest.take(len)), rest)
-}
-
-fn row_text((integers, texts): &mut (Bytes<'_>, Bytes<'_>)) -> String {
-    String::from_utf8(texts.take(integers.varint() as usize).to_vec()).unwrap()
-}
-
 fn identity(record: &[u8]) -> (Option<String>, String) {
-    let mut row = row(record);
-    let bits = row.0.varint();
-    for _ in [1, 6, 7].iter().filter(|bit| bits >> **bit & 1 == 1) {
-        row.0.varint();
-    }
-    let id = (bits & 1 == 1).then(|| row_text(&mut row));
-    (id, row_text(&mut row))
-}
-
-fn kind(record: &[u8]) -> String {
-    let mut row = row(record);
-    row.0.varint();
-    row_text(&mut row)
+    let mut rest = Bytes(record);
+    (rest.optional(Bytes::text), rest.text())
 }
 
 fn links(record: &[u8]) -> Vec<String> {
-    let mut row = row(record);
-    let mut links: Vec<String> =
-        (0..row.0.varint()).map(|_| format!("{} {}", row_text(&mut row), row_text(&mut row))).collect();
-    while !row.0.0.is_empty() {
-        let len = row.0.varint() >> 1;
-        links.push(String::from_utf8(row.1.take(len as usize).to_vec()).unwrap());
-    }
+    let mut rest = Bytes(record);
+    let mut links = rest.list(|rest| format!("{} {}", rest.text(), rest.text()));
+    links.extend(rest.list(|rest| (rest.varint(), rest.text()).1));
     links
 }
 
@@ -303,11 +262,7 @@ fn decode(file: &[u8]) -> Decoded {
 
     let mut columns = Bytes(&sections[2]);
     let groups: Vec<Vec<Vec<u8>>> = (0..5)
-        .map(|group| {
-            let chunks = chunks(&mut columns, &record_chunks[group]);
-            let chunks = chunks.into_iter().map(|chunk| if group == 2 { expand_ids(&chunk) } else { chunk });
-            chunks.flat_map(|chunk| records(&chunk)).collect()
-        })
+        .map(|group| chunks(&mut columns, &record_chunks[group]).iter().flat_map(|chunk| records(chunk)).collect())
         .collect();
 
     let mut rest = Bytes(&sections[3]);
@@ -360,7 +315,7 @@ fn decode(file: &[u8]) -> Decoded {
             size,
             id,
             title: title_text,
-            kind: kind(&groups[1][position]),
+            kind: Bytes(&groups[1][position]).text(),
             links: links(&groups[2][position]),
             tags: Bytes(&groups[3][position]).list(Bytes::text),
             body_len: body >> 5,

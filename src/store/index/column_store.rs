@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::container::Container;
-use super::id_compression;
 use crate::codec::lz4::decompress;
 use crate::codec::offsets::Offsets;
 
@@ -54,7 +53,7 @@ impl ColumnStore {
                 decompress(&container.read(*section, *offsets.get(ordinal)?..*offsets.get(ordinal + 1)?)?)
             }
         };
-        ColumnChunk::open(bytes?, group)
+        ColumnChunk::open(bytes?)
     }
 }
 
@@ -70,8 +69,7 @@ pub(super) struct ColumnChunk {
 
 impl ColumnChunk {
     /// Decodes the offsets of a chunk: the lengths of the rows are in front of them.
-    fn open(bytes: Vec<u8>, group: ColumnGroup) -> Option<Self> {
-        let bytes = if group == ColumnGroup::Links { id_compression::decompress(&bytes)? } else { bytes };
+    fn open(bytes: Vec<u8>) -> Option<Self> {
         let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
         let mut end = 0_u32;

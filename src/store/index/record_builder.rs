@@ -5,9 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::column_store::{COLUMN_GROUPS, ColumnGroup, NOTES_PER_CHUNK};
-use super::id_compression;
-use super::record_codec::RecordWriter;
+use super::column_store::{COLUMN_GROUPS, NOTES_PER_CHUNK};
 use super::record_fields::{ColdFieldsRef, IdentityFields, LinkFields, ListFields, RelationFields};
 use crate::codec::lz4::compress;
 use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
@@ -17,8 +15,7 @@ use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
 pub(in crate::store) struct RecordColumnsBuilder {
     columns: [ColumnBuilder; COLUMN_GROUPS],
     /// Reused for the rows of all notes.
-    row: RecordWriter,
-    bytes: Vec<u8>,
+    scratch: Vec<u8>,
 }
 
 /// One column group of the notes added so far.
@@ -41,12 +38,12 @@ impl RecordColumnsBuilder {
             summary_chars: note.summary().map(shown_chars),
             ..IdentityFields::of(note)
         };
-        let Self { columns: [identities, list_fields, links, relations, cold], row, bytes } = self;
-        identity.write(row, &mut identities.bytes);
-        ListFields::of(note).write(row, &mut list_fields.bytes);
-        LinkFields::of(note).write(row, &mut links.bytes);
-        append(&RelationFields { lists, ..RelationFields::of(note) }, bytes, &mut relations.bytes);
-        append(&ColdFieldsRef::of(note), bytes, &mut cold.bytes);
+        let Self { columns: [identities, list_fields, links, relations, cold], scratch } = self;
+        append(&identity, scratch, &mut identities.bytes);
+        append(&ListFields::of(note), scratch, &mut list_fields.bytes);
+        append(&LinkFields::of(note), scratch, &mut links.bytes);
+        append(&RelationFields { lists, ..RelationFields::of(note) }, scratch, &mut relations.bytes);
+        append(&ColdFieldsRef::of(note), scratch, &mut cold.bytes);
         self.columns.iter_mut().for_each(|column| column.ends.push(column.bytes.len()));
     }
 
@@ -86,7 +83,7 @@ impl RecordColumnsBuilder {
         let mut bytes = postcard::to_allocvec(&lengths).unwrap_or_default();
         let range = column.row_start(records.start)..column.row_start(records.end);
         bytes.extend_from_slice(column.bytes.get(range).unwrap_or_default());
-        if group == ColumnGroup::Links as usize { id_compression::compress(&bytes) } else { bytes }
+        bytes
     }
 }
 

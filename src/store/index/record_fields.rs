@@ -10,7 +10,7 @@ use crate::note::{
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(in crate::store) struct NoteFlags {
     /// 0 to 100.
     pub(crate) value: u8,
@@ -27,9 +27,10 @@ pub(in crate::store) struct NoteFlags {
 }
 
 /// The first column group: what every command reads of every note.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityFields<'a> {
     /// The id; `None` if the path of the file gives it, or if the note was not read from an index.
+    #[serde(borrow)]
     pub(crate) id: Option<&'a str>,
     /// The title.
     pub title: &'a str,
@@ -42,20 +43,23 @@ pub struct IdentityFields<'a> {
 }
 
 /// The second column group: the fields that lists, filters and sort orders read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListFields<'a> {
     /// The type.
     pub kind: &'a str,
+    #[serde(borrow)]
     pub(crate) created: Option<EncodedTimestamp<'a>>,
+    #[serde(borrow)]
     pub(crate) updated: Option<EncodedTimestamp<'a>>,
     /// The day of a journal, if a field names it: year, month, day.
     pub(crate) day: Option<(i16, i8, i8)>,
     /// The text of the field `summary`.
+    #[serde(borrow)]
     pub summary: Option<&'a str>,
 }
 
 /// A timestamp as an index stores it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum EncodedTimestamp<'a> {
     /// Seconds since 1970 of a timestamp that is written as RFC 3339 in UTC.
     Seconds(i64),
@@ -84,11 +88,13 @@ impl<'a> EncodedTimestamp<'a> {
 }
 
 /// The third column group: the links of a note.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkFields<'a> {
     /// The type and the target of each link of the frontmatter, as written.
+    #[serde(borrow)]
     pub typed: Vec<(&'a str, &'a str)>,
     /// The links in its body, in the order of the text.
+    #[serde(borrow)]
     pub inline: Vec<EncodedTarget<'a>>,
 }
 

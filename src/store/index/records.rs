@@ -65,15 +65,15 @@ impl RecordRef {
     }
 
     pub(crate) fn identity(&self) -> Option<IdentityFields<'_>> {
-        self.checked(IdentityFields::from_bytes(self.row(ColumnGroup::IdentityFields)))
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::IdentityFields)).ok())
     }
 
     pub(crate) fn list_fields(&self) -> Option<ListFields<'_>> {
-        self.checked(ListFields::from_bytes(self.row(ColumnGroup::ListFields)))
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::ListFields)).ok())
     }
 
     pub(crate) fn link_fields(&self) -> Option<LinkFields<'_>> {
-        self.checked(LinkFields::from_bytes(self.row(ColumnGroup::Links)))
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::Links)).ok())
     }
 
     pub(crate) fn relations(&self) -> Option<RelationFields<'_>> {
