@@ -23,7 +23,7 @@ pub struct OtherNames {
 }
 
 /// A store, or a source: a folder of markdown that is read where it lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collection {
     /// The name, unique among the collections of an answer.
     pub name: String,
@@ -118,9 +118,10 @@ pub enum Authority {
 }
 
 /// Why a collection counts.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CollectionReason {
     /// It is the first store here or in a folder above.
+    #[default]
     Nearest,
     /// It is the store of the main working tree of the repository, and this is a linked one.
     MainWorktree,

@@ -23,10 +23,10 @@ pub(super) const REGULAR_MODES: [u32; 2] = [0o100_644, 0o100_755];
 /// The regular files that git tracks, below one folder of the working tree.
 #[derive(Debug, Default)]
 pub(in crate::store) struct TrackedFiles {
-    /// The paths below the folder, ascending, joined without separators.
-    names: Vec<u8>,
-    /// The end of each path in `names`.
-    ends: Vec<usize>,
+    /// The paths below the folder, ascending.
+    paths: Vec<Box<[u8]>>,
+    /// The bytes of all paths.
+    len: usize,
 }
 
 impl TrackedFiles {
@@ -48,7 +48,7 @@ impl TrackedFiles {
             let suffix = suffix.get(..suffix.iter().position(|byte| *byte == 0)?)?;
             path.truncate(kept);
             path.extend_from_slice(suffix);
-            if path.len() > MAX_PATH || files.names.len() + path.len() > bytes.len() * MAX_EXPANSION {
+            if path.len() > MAX_PATH || files.len + path.len() > bytes.len() * MAX_EXPANSION {
                 return None;
             }
             let len = start + suffix.len();
@@ -70,29 +70,14 @@ impl TrackedFiles {
 
     fn add(&mut self, path: &[u8], prefix: &str) {
         if let Some(path) = path.strip_prefix(prefix.as_bytes()) {
-            self.names.extend_from_slice(path);
-            self.ends.push(self.names.len());
+            self.paths.push(path.into());
+            self.len += path.len();
         }
     }
 
     /// Whether a path below the folder is among them. O(log n).
     pub(in crate::store) fn contains(&self, path: &str) -> bool {
-        let (mut low, mut high) = (0, self.ends.len());
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            match self.get(middle).cmp(path.as_bytes()) {
-                std::cmp::Ordering::Equal => return true,
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-            }
-        }
-        false
-    }
-
-    fn get(&self, position: usize) -> &[u8] {
-        let start = position.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or_default();
-        let end = self.ends.get(position).copied().unwrap_or_default();
-        self.names.get(start..end).unwrap_or_default()
+        self.paths.binary_search_by(|file| (**file).cmp(path.as_bytes())).is_ok()
     }
 }
 

@@ -70,14 +70,9 @@ pub(super) struct ColumnChunk {
 impl ColumnChunk {
     /// Decodes the offsets of a chunk: the lengths of the rows are in front of them.
     fn open(bytes: Vec<u8>) -> Option<Self> {
-        let (mut ends, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
+        let (lengths, rest): (Vec<u32>, _) = postcard::take_from_bytes(&bytes).ok()?;
         let start = bytes.len() - rest.len();
-        let mut end = 0_u32;
-        for length in &mut ends {
-            end = end.checked_add(*length)?;
-            *length = end;
-        }
-        Some(Self { rows: Offsets::from_ends(ends), start, bytes })
+        Some(Self { rows: Offsets::of_lengths(lengths)?, start, bytes })
     }
 
     /// Returns a row; empty if the chunk has no such row.

@@ -27,21 +27,12 @@ pub(in crate::store) struct Scanned {
 }
 
 /// Lists the notes in a store's folders, with their stats. Hidden files, symbolic links and unchanged directories of
-/// `cache` are not listed. The path of a file whose name is not UTF-8 has replacement characters.
+/// `cache` are not listed. The path of a file whose name is not UTF-8 has replacement characters. Stats that are not taken
+/// now are taken when the files are read: by then some may have been removed, or turn out not to be regular files.
 ///
 /// # Errors
 /// `Store` if one of the folders can't be listed.
-pub(crate) fn notes(root: &DirHandle, cache: Option<&DirCache<'_>>) -> Result<Scanned, Error> {
-    notes_with(root, cache, true)
-}
-
-/// Lists the notes as [`notes`] does, but without stats, which are taken when the files are read: by then some may have
-/// been removed, or turn out not to be regular files.
-pub(in crate::store) fn notes_without_stat(root: &DirHandle) -> Result<Scanned, Error> {
-    notes_with(root, None, false)
-}
-
-fn notes_with(root: &DirHandle, cache: Option<&DirCache<'_>>, takes_stats: bool) -> Result<Scanned, Error> {
+pub(crate) fn notes(root: &DirHandle, cache: Option<&DirCache<'_>>, takes_stats: bool) -> Result<Scanned, Error> {
     let (mut listed, mut visited, mut unchanged) = (Vec::new(), Vec::new(), BTreeMap::new());
     let unreadable = Mutex::default();
     for folder in NOTE_FOLDERS {

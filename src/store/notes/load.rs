@@ -10,6 +10,7 @@ use super::built_index::{BuiltIndex, IndexSource};
 use super::note_file;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
+use super::open_collection::{CollectionReader, OpenedNotes};
 use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
@@ -49,26 +50,6 @@ const BINARY_PREFIX: usize = 8 * 1024;
 /// Files of notes, each with its stat from before it was read.
 pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
-/// The notes of a store in byte order of their paths, and their text index.
-#[derive(Default)]
-pub(in crate::store) struct Loaded {
-    pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
-    /// The text index, if one was asked for and is in the index or was built, with positions in `notes`.
-    pub(in crate::store) text_index: Option<TextIndex>,
-    /// Where failed reads of the notes and of the index are recorded.
-    pub(in crate::store) errors: Arc<ReadErrors>,
-    /// The files and directories among the notes that can't be read, sorted by path.
-    pub(in crate::store) unreadable: Vec<IgnoredEntry>,
-    /// The use of the index; `None` without one.
-    pub(in crate::store) index: Option<IndexUse>,
-    /// The cache for data that is derived from exactly these notes.
-    pub(in crate::store) sidecar: Option<SidecarFile>,
-    /// The cache for the merged terms of several text indexes, this one first.
-    pub(in crate::store) terms: Option<SidecarFile>,
-    /// The files modified since [`IndexLocation::since`].
-    pub(in crate::store) recent: RecentFiles,
-}
-
 /// Returns where the index of a store is.
 pub(super) fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> IndexLocation<'a> {
     IndexLocation {
@@ -95,7 +76,7 @@ pub(in crate::store) fn notes(
     location: &IndexLocation<'_>,
     rules: Option<&SourceRules>,
     builder: Option<Box<dyn TextIndexBuilder>>,
-) -> Result<Loaded, Error> {
+) -> Result<OpenedNotes, Error> {
     let index = if location.uses_index { Index::open(location) } else { None };
     timings::end("index opened");
     if let Some(index) = index {
@@ -112,7 +93,7 @@ pub(in crate::store) fn notes(
             // Frees its paths before the notes get theirs.
             drop(index);
             let recent = recent(location, &files);
-            return Ok(Loaded { recent, ..plan.load(location, files, unreadable) });
+            return Ok(OpenedNotes { recent, ..plan.load(location, files, unreadable) });
         }
     }
     let scanned = scanned((location, rules), None, false)?;
@@ -130,8 +111,7 @@ fn scanned(
 ) -> Result<Scanned, Error> {
     match rules {
         Some(rules) => rules.scan(location.dir),
-        None if takes_stats => scan::notes(location.dir, cache),
-        None => scan::notes_without_stat(location.dir),
+        None => scan::notes(location.dir, cache, takes_stats),
     }
 }
 
@@ -200,7 +180,7 @@ impl ReusePlan {
     }
 
     /// Makes handles of the reused records and reads the other files.
-    fn load(self, location: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<IgnoredEntry>) -> Loaded {
+    fn load(self, location: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<IgnoredEntry>) -> OpenedNotes {
         let Self { slots, count, records, text_index, errors, sidecar, terms, fingerprint } = self;
         let columns = Arc::new(RecordColumns::new(count, records, location, &errors));
         let more_unreadable = Unreadable::default();
@@ -233,8 +213,10 @@ impl ReusePlan {
         let index = Some(IndexUse { notes: notes.len() - read.len(), bytes: fingerprint.1 });
         let sidecar = sidecar.for_delta(&read, unused.collect());
         let text_index = text_index.map(|blobs| TextIndex { blobs, notes: documents, fingerprint: Some(fingerprint) });
-        let unreadable = merged(unreadable, more_unreadable);
-        Loaded { notes, text_index, errors, unreadable, index, sidecar, terms: Some(terms), ..Loaded::default() }
+        let (unreadable, terms) = (merged(unreadable, more_unreadable), Some(terms));
+        let rest = CollectionReader::default();
+        let collection = CollectionReader { text_index, errors, unreadable, index, sidecar, terms, ..rest };
+        OpenedNotes { notes, collection, ..OpenedNotes::default() }
     }
 }
 
@@ -244,7 +226,7 @@ fn read_all(
     mut scanned: Scanned,
     builder: Option<Box<dyn TextIndexBuilder>>,
     writer: Option<IndexWriter>,
-) -> Loaded {
+) -> OpenedNotes {
     let _work = progress::begin("reading notes", scanned.files.len());
     if writer.is_some() || scanned.files.len() > NOTES_PER_BATCH {
         return rebuild_index(location, scanned, builder, writer);
@@ -258,7 +240,8 @@ fn read_all(
     let notes = scanned.files.par_iter_mut().with_min_len(16).map_init(buffer, read).flatten().collect();
     timings::end("notes read");
     let (unreadable, recent) = (merged(scanned.unreadable, unreadable), recent(location, &scanned.files));
-    Loaded { notes, unreadable, recent, ..Loaded::default() }
+    let collection = CollectionReader { unreadable, ..CollectionReader::default() };
+    OpenedNotes { notes, collection, recent, ..OpenedNotes::default() }
 }
 
 /// Reads all notes in runs of [`NOTES_PER_BATCH`], and keeps the record of each, without its text.
@@ -267,7 +250,7 @@ fn rebuild_index(
     scanned: Scanned,
     mut builder: Option<Box<dyn TextIndexBuilder>>,
     writer: Option<IndexWriter>,
-) -> Loaded {
+) -> OpenedNotes {
     let (mut files, unreadable) = (scanned.files, Unreadable::default());
     let (mut records, mut skipped, mut non_utf8) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
     let mut batches: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
@@ -275,14 +258,13 @@ fn rebuild_index(
         read_run(location, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
         // Side by side, since each has steps that use one thread only.
         rayon::join(
-            || records.add(batches.iter().map(|batch| &batch.records)),
+            || records.add(batches.iter_mut().map(|batch| &mut batch.records)),
             || builder.iter_mut().for_each(|builder| builder.end_batch()),
         );
         timings::end("notes read");
         for batch in &mut batches {
             skipped.append(&mut batch.skipped);
             non_utf8.append(&mut batch.non_utf8);
-            batch.records.clear();
         }
     }
     let parts = || builder.map(|builder| (builder.key(), builder.finish()));
@@ -312,7 +294,9 @@ fn rebuild_index(
     }
     let unreadable = merged(scanned.unreadable, unreadable);
     let index = written.map(|(_, bytes, _)| IndexUse { notes: notes.len(), bytes });
-    Loaded { notes, text_index, errors, unreadable, index, recent, sidecar, terms }
+    let rest = CollectionReader::default();
+    let collection = CollectionReader { text_index, errors, unreadable, index, sidecar, terms, ..rest };
+    OpenedNotes { notes, collection, recent, ..OpenedNotes::default() }
 }
 
 /// The output of one worker for a run of consecutive files; reused for all runs.
@@ -377,7 +361,7 @@ pub(super) fn rebuilt(location: &IndexLocation<'_>, builder: Box<dyn TextIndexBu
     let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
     let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
     let loaded = read_all(location, scanned((location, None), None, false)?, Some(builder), Some(writer));
-    loaded.index.map(drop).ok_or_else(unwritable)
+    loaded.collection.index.map(drop).ok_or_else(unwritable)
 }
 
 /// Whether a file can't be opened for another reason than that it is not there.

@@ -10,13 +10,13 @@ use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
 use super::files_by_name::FilesByName;
-use super::load::{self, IndexUse, Loaded, RecentFiles};
+use super::load::{self, IndexUse, RecentFiles};
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::text_index_builder::{IndexBuilderFactory, TextIndex};
 use crate::error::Error;
-use crate::note::{Dialect, normalize_path};
-use crate::store::collections::collection::{Authority, Collection, CollectionReason, PROJECT};
+use crate::note::normalize_path;
+use crate::store::collections::collection::Collection;
 use crate::store::collections::discover::{CollectionScope, Location, relative_to};
 use crate::store::collections::find::{FoundCollection, FoundCollections};
 use crate::store::fs::dir_handle::DirHandle;
@@ -27,7 +27,7 @@ use crate::store::index::sidecar::SidecarFile;
 use crate::store::index::source_scan::SourceRules;
 
 /// A collection of an open store.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::store) struct CollectionReader {
     pub(in crate::store) about: Arc<Collection>,
     /// Its folder; empty for a store that is only in memory.
@@ -40,8 +40,9 @@ pub(in crate::store) struct CollectionReader {
     pub(in crate::store) notes: Range<usize>,
     /// The files and folders among its notes that could not be read, sorted by path.
     pub(in crate::store) unreadable: Vec<IgnoredEntry>,
-    /// The text index, with positions in the list of all notes.
+    /// The text index, if one was asked for and is in the index or was built, with positions in the list of all notes.
     pub(in crate::store) text_index: Option<TextIndex>,
+    /// Where failed reads of the notes and of the index are recorded.
     pub(in crate::store) errors: Arc<ReadErrors>,
     /// The use of its index; `None` without one.
     pub(in crate::store) index: Option<IndexUse>,
@@ -51,40 +52,6 @@ pub(in crate::store) struct CollectionReader {
     pub(in crate::store) terms: Option<SidecarFile>,
     /// The files of an Obsidian vault, listed when a link names one.
     pub(super) files_by_name: OnceLock<FilesByName>,
-}
-
-impl Default for CollectionReader {
-    /// Returns the collection of a store in memory, without notes.
-    fn default() -> Self {
-        let about = Collection {
-            name: PROJECT.to_owned(),
-            ordinal: 0,
-            prefix: String::new(),
-            way_to_first: String::new(),
-            shown_path: String::new(),
-            dialect: Dialect::Qipu,
-            is_writable: true,
-            reason: CollectionReason::Nearest,
-            authority: Authority::Repository,
-            hides_drafts: false,
-            is_in_repository: true,
-            other_names: Arc::default(),
-        };
-        Self {
-            about: Arc::new(about),
-            root: PathBuf::new(),
-            dir: None,
-            rules: None,
-            notes: 0..0,
-            unreadable: Vec::new(),
-            text_index: None,
-            errors: Arc::default(),
-            index: None,
-            sidecar: None,
-            terms: None,
-            files_by_name: OnceLock::new(),
-        }
-    }
 }
 
 /// The notes of all collections, and what was read with them.
@@ -99,13 +66,15 @@ pub(in crate::store) struct OpenCollections {
     pub(in crate::store) failed: Vec<(String, Error)>,
 }
 
-/// The notes of one collection, sorted, before they are put behind those of others.
+/// The notes of one collection, before they are put behind those of others.
 #[derive(Default)]
 pub(in crate::store) struct OpenedNotes {
+    /// In byte order of their paths when they were read, then by id.
     pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
     /// The hash of the id of each note, by which few are compared with those of other collections.
     pub(super) id_hashes: Vec<u64>,
     pub(in crate::store) collection: CollectionReader,
+    /// The files modified since [`IndexLocation::since`].
     pub(in crate::store) recent: RecentFiles,
 }
 
@@ -164,35 +133,20 @@ fn open_one(
     let FoundCollection { root, dir, dialect, config, rules, .. } = found;
     let source = rules.as_ref().map(|_| dialect);
     let index = IndexLocation { since, source, ..load::index_location(location, &root, &dir) };
-    let Loaded { notes, text_index, errors, index: index_use, sidecar, terms, unreadable, recent, .. } =
-        load::notes(&index, rules.as_deref(), builder.map(|factory| factory(&config)))?;
-    let (mut notes, text_index) = super::order::sorted(notes, text_index);
-    let mut unreadable = unreadable;
+    let loaded = load::notes(&index, rules.as_deref(), builder.map(|factory| factory(&config)))?;
+    let OpenedNotes { notes, mut collection, .. } = loaded;
+    let (mut notes, text_index) = super::order::sorted(notes, collection.text_index);
     if !about.is_project() {
         for note in &mut notes {
             Arc::make_mut(note).set_collection(about);
         }
-        unreadable.iter_mut().for_each(|(path, _)| *path = normalize_path(&about.prefix, path).join("/"));
+        collection.unreadable.iter_mut().for_each(|(path, _)| *path = normalize_path(&about.prefix, path).join("/"));
     }
-    let range = 0..notes.len();
     // The file keeps the terms of all collections; those of a part would only replace them.
-    let terms = terms.filter(|_| location.scope == CollectionScope::All);
+    let terms = collection.terms.filter(|_| location.scope == CollectionScope::All);
     let (about, dir) = (Arc::clone(about), Some(dir));
-    let collection = CollectionReader {
-        about,
-        root,
-        dir,
-        rules,
-        notes: range,
-        unreadable,
-        text_index,
-        errors,
-        index: index_use,
-        sidecar,
-        terms,
-        files_by_name: OnceLock::new(),
-    };
-    Ok(OpenedNotes { notes, collection, recent, ..OpenedNotes::default() })
+    let collection = CollectionReader { about, root, dir, rules, text_index, terms, ..collection };
+    Ok(OpenedNotes { notes, collection, ..loaded })
 }
 
 fn about(

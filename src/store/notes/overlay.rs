@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 use std::hash::BuildHasher;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
-use super::in_progress_notes::InProgressNotes;
 use super::note_handle::NoteHandle;
 use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
 use super::order::{in_order, sorted};
@@ -103,12 +102,8 @@ impl Store {
             setting_findings: self.setting_findings.clone(),
             failed: self.failed.clone(),
             target: self.target.clone(),
-            recovered: 0,
-            by_path: OnceLock::new(),
-            all: OnceLock::new(),
-            is_only_call: false,
-            in_progress: InProgressNotes::default(),
             unsaved: texts.iter().map(|note| (note.path.clone(), Arc::clone(note))).collect(),
+            ..Self::default()
         }
     }
 }

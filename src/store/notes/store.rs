@@ -14,6 +14,7 @@ use super::text_index_builder::IndexBuilderFactory;
 use crate::env::Today;
 use crate::error::Error;
 use crate::note::Note;
+use crate::store::collections::collection::{Collection, PROJECT};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{Location, shown_in};
 use crate::store::collections::find::{FoundCollections, SettingFinding, find_collections, find_target_with_names};
@@ -24,7 +25,7 @@ use crate::timings;
 use crate::warnings;
 
 /// An open store with the collections that are read with it: their notes, sorted by collection and id.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Store {
     /// The store's path relative to the current directory, ending in `/`.
     pub shown_path: String,
@@ -134,13 +135,8 @@ impl Store {
             collections: opened.all,
             setting_findings,
             failed: opened.failed,
-            target: None,
-            recovered: 0,
-            by_path: OnceLock::new(),
-            all: OnceLock::new(),
             is_only_call: location.is_only_call,
-            unsaved: HashMap::new(),
-            in_progress: InProgressNotes::default(),
+            ..Self::default()
         };
         store.unreadable_warning().into_iter().for_each(warnings::add);
         store.settings_warning().into_iter().for_each(warnings::add);
@@ -206,27 +202,11 @@ impl Store {
 
     pub(in crate::store) fn from_shared(shown_path: String, config: Config, notes: Vec<Arc<NoteHandle>>) -> Self {
         let (notes, _) = sorted(notes, None);
-        let collection = CollectionReader { notes: 0..notes.len(), ..CollectionReader::default() };
-        Self {
-            shown_path,
-            config,
-            today: Today::default(),
-            files: FileTree::default(),
-            settings: None,
-            cache: None,
-            current_dir: PathBuf::new(),
-            notes,
-            collections: vec![collection],
-            setting_findings: Vec::new(),
-            failed: Vec::new(),
-            target: None,
-            recovered: 0,
-            by_path: OnceLock::new(),
-            all: OnceLock::new(),
-            is_only_call: false,
-            unsaved: HashMap::new(),
-            in_progress: InProgressNotes::default(),
-        }
+        let name = PROJECT.to_owned();
+        let about = Collection { name, is_writable: true, is_in_repository: true, ..Collection::default() };
+        let (about, range) = (Arc::new(about), 0..notes.len());
+        let collection = CollectionReader { about, notes: range, ..CollectionReader::default() };
+        Self { shown_path, config, notes, collections: vec![collection], ..Self::default() }
     }
 
     /// Returns all notes, sorted by id.

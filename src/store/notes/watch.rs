@@ -24,7 +24,7 @@ pub fn fingerprint(location: &Location, current_dir: &Path) -> Result<u64, Error
         (name, root).hash(&mut hasher);
         let scanned = match rules {
             Some(rules) => rules.scan(dir),
-            None => scan::notes(dir, None),
+            None => scan::notes(dir, None, true),
         };
         match scanned {
             Ok(scanned) => scanned.files.hash(&mut hasher),
