@@ -92,7 +92,10 @@ impl CompletionContext {
         };
         let is_path = |candidate: &CompletionCandidate| {
             let path = candidate.get_value().to_str();
-            path.is_some_and(|path| is_plain(path) || (self.is_quoting && is_quotable(path)))
+            // A shell that quotes candidates can insert most paths.
+            let is_quotable =
+                |path: &str| self.is_quoting && !path.starts_with('-') && !path.contains(char::is_control);
+            path.is_some_and(|path| is_plain(path) || is_quotable(path))
         };
         let mut paths = completer.current_dir(&self.current_dir).complete(text);
         paths.retain(is_path);
@@ -109,11 +112,6 @@ fn is_plain(text: &str) -> bool {
     let is_safe = |c: char| c.is_alphanumeric() || is_combining_mark(c) || "_-./:+@".contains(c);
     let is_first_safe = !text.starts_with(['-', '@', '+', ':']) && !text.starts_with(is_combining_mark);
     !text.is_empty() && is_first_safe && text.chars().all(is_safe)
-}
-
-/// Tells whether a shell that quotes candidates can insert a path.
-fn is_quotable(path: &str) -> bool {
-    !path.starts_with('-') && !path.contains(char::is_control)
 }
 
 /// The kinds of values that are completed.

@@ -27,7 +27,7 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
     if let Some(problem) = &call.problem {
         warnings::add(problem.clone());
     }
-    let dirs = session_dirs(&call, env);
+    let dirs = SessionDirs { given: call.dirs.clone(), edited: call.edited_dirs.clone(), ..SessionDirs::of_env(env) };
     let record = read_record(&request.shown, &call, env);
     if let Some((record, _)) = record.as_ref().filter(|_| call.is_fresh) {
         record.clear();
@@ -37,7 +37,8 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
         // The reminder names a command that fails without a store.
         HookAnswer::Text(text) => {
             if commands::has_store_in_hook(location, dirs)? {
-                write(&whole_text(&text_report(text), &call)?)?;
+                let entries = vec![Entry::Text(text.to_string())];
+                write(&whole_text(&Report::new(ReportHead::new(&layout::HOOK_TEXT, None), entries), &call)?)?;
             }
         }
         HookAnswer::Primer(request) => {
@@ -62,11 +63,6 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
         }
     }
     Ok(())
-}
-
-/// Returns the folders of the session that calls the hook.
-fn session_dirs(call: &HookCall, env: &Env) -> SessionDirs {
-    SessionDirs { given: call.dirs.clone(), edited: call.edited_dirs.clone(), ..SessionDirs::of_env(env) }
 }
 
 /// Returns a report as a text that is not recorded.
@@ -105,9 +101,4 @@ fn add_to_shown_notes(parts: &[ShownText], location: &Location, current_dir: &Pa
     if let Err(error) = ShownNotes::of_store(cache, &root).add(parts.iter().map(|(note, _)| note.as_str())) {
         warnings::add(format!("{error:#}"));
     }
-}
-
-/// Returns the report of a text that is the whole answer.
-fn text_report(text: &str) -> Report {
-    Report::new(ReportHead::new(&layout::HOOK_TEXT, None), vec![Entry::Text(text.to_owned())])
 }

@@ -11,7 +11,7 @@ pub(super) fn setting_findings(store: &Store) -> impl Iterator<Item = Diagnostic
     let finding = |finding: &SettingFinding| {
         DiagnosticEntry::warning(finding.code, finding.file.clone(), finding.message.clone())
     };
-    store.setting_findings().iter().map(finding)
+    store.setting_findings.iter().map(finding)
 }
 
 /// Returns a finding for each store whose notes state what does not count, since the user does not trust the store.

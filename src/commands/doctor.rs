@@ -82,13 +82,13 @@ fn removed(path: String) -> Entry {
 
 /// Lists the temporary files of killed processes in those folders of the project that `setup` writes to.
 fn stale_project_files(store: &Store, location: &Location) -> Vec<PathBuf> {
-    let place = Project::find(location, store.current_dir(), false);
+    let place = Project::find(location, &store.current_dir, false);
     setup::target_folders(&place).iter().flat_map(|folder| store.stale_files(folder)).collect()
 }
 
 /// Returns the path of a file outside the store, relative to the current directory.
 fn shown_project_path(store: &Store, path: &Path) -> String {
-    relative_to(path, store.current_dir()).trim_end_matches('/').to_owned()
+    relative_to(path, &store.current_dir).trim_end_matches('/').to_owned()
 }
 
 /// Returns what an editor shows, by path and line: the diagnostics of a store, and the references to code that no longer hold.
@@ -136,7 +136,8 @@ fn note_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
     for (position, note) in NoteIdx::enumerate(store.notes()) {
         let is_writable = store.collection_of(position).is_writable;
         let found = note_findings(store, note).chain(secrets::note_diagnostics(store, note));
-        findings.extend(found.map(|finding| if is_writable { finding } else { finding.as_warning() }));
+        let as_warning = |finding| DiagnosticEntry { severity: Severity::Warning, ..finding };
+        findings.extend(found.map(|finding| if is_writable { finding } else { as_warning(finding) }));
     }
     findings
 }
@@ -154,7 +155,7 @@ fn file_diagnostics(store: &Store, location: &Location) -> Vec<DiagnosticEntry> 
     let left = store.stale_temp_files().into_iter().map(|path| store.shown(&path));
     let of_project = stale_project_files(store, location).into_iter().map(|path| shown_project_path(store, &path));
     let why = "a temporary file that an interrupted command left behind; `qipu doctor --fix` removes it";
-    let driver = setup::attributes_without_driver(&Project::find(location, store.current_dir(), false));
+    let driver = setup::attributes_without_driver(&Project::find(location, &store.current_dir, false));
     let driver =
         driver.map(|path| DiagnosticEntry::warning("no-merge-driver", path, setup::UNREGISTERED_DRIVER.to_owned()));
     let left = left.chain(of_project).map(|path| DiagnosticEntry::warning("left-over", path, why.to_owned()));

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::context::{Session, edge_entry};
 use crate::error::Error;
-use crate::graph::{Compactions, Direction, Edge, Follow, Reached, WalkLimits, other_end};
+use crate::graph::{Compactions, Direction, Edge, Reached, WalkLimits, other_end};
 use crate::note::NoteId;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, RowValue, layout};
 use crate::request::{LinkRequest, LinkView};
@@ -27,7 +27,9 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
             let graph = session.graph().compacted(&digests);
             let walk = graph.walk(position, follow, &WalkLimits { max_hops: 1, ..request.limits });
             let mut entries = entries(&walk.reached);
-            let is_lost = |target: &&str| !is_narrowed(follow) && store.leads_nowhere(&store.notes()[position], target);
+            // If only some links are followed, those without a target are left out.
+            let is_narrowed = follow.direction == Direction::In || !follow.via.is_empty();
+            let is_lost = |target: &&str| !is_narrowed && store.leads_nowhere(&store.notes()[position], target);
             let unresolved = graph.unresolved(position).filter(is_lost);
             let entry = |target: &str| Entry::Unresolved { from: id.clone(), target: target.to_owned(), under: 0 };
             entries.extend(unresolved.map(entry));
@@ -64,11 +66,6 @@ pub(super) fn run(request: &LinkRequest, session: &Session<'_>) -> Result<Report
     let mut head = ReportHead { is_limited, ..super::head(store, layout, false, matched) };
     head.facts.extend(facts);
     Ok(Report::new(head, entries))
-}
-
-/// Tells whether only some links are followed, so that those without a target are left out.
-fn is_narrowed(follow: &Follow) -> bool {
-    follow.direction == Direction::In || !follow.via.is_empty()
 }
 
 /// Returns the entries of the notes that were reached, each with the links by which it was.

@@ -42,7 +42,7 @@ use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
 use crate::graph::{Compactions, StandIns};
-use crate::note::{Dialect, NoteId, Status};
+use crate::note::{NoteId, Status};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, ShownFields};
 use crate::request::{PrimeRequest, ReadCommand, WriteCommand};
 use crate::search::TextIndexer;
@@ -174,11 +174,6 @@ fn report_of(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Err
         ReadCommand::Tasks(request) => tasks::run(request, session),
         ReadCommand::Status { only_tags } => Ok(status::run(*only_tags, session)),
     }
-}
-
-/// Whether a note that no link leads to or from is worth counting: documents and journals need none.
-fn needs_links(note: &NoteHandle) -> bool {
-    note.dialect() == Dialect::Qipu && !note.is_journal()
 }
 
 fn run_prime(request: &PrimeRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {

@@ -8,8 +8,8 @@ use rayon::prelude::*;
 
 use super::collections::{distrusted, setting_findings};
 use super::list::MIN_NOTES_PER_TASK;
-use super::needs_links;
 use crate::context::Session;
+use crate::note::Dialect;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::store::{Collection, NoteHandle, NoteIdx, Store};
 
@@ -60,6 +60,8 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
         *kinds.entry(note.list_fields().kind).or_default() += 1;
     }
     let findings = notes.iter().map(|note| note.findings().count()).sum();
+    // Documents and journals need no links.
+    let needs_links = |note: &NoteHandle| note.dialect() == Dialect::Qipu && !note.is_journal();
     let is_alone =
         |(note, handle): &(NoteIdx, &Arc<NoteHandle>)| needs_links(handle) && !session.graph().is_linked(*note);
     let unlinked = NoteIdx::enumerate(notes).filter(is_alone).count();

@@ -386,16 +386,14 @@ impl<'c, 'a> Parser<'c, 'a> {
     /// Parses a value that may have several words.
     fn phrase(&mut self) -> Result<String, Failure> {
         let mut words = vec![self.value()?];
-        while let Some(TokenKind::Word(word)) = self.peek().filter(|next| !is_word_of_grammar(next)).cloned() {
+        while let Some(TokenKind::Word(word)) =
+            self.peek().cloned().filter(|next| !matches!(next, TokenKind::Word(word) if is_keyword(word)))
+        {
             words.push(word);
             self.read += 1;
         }
         Ok(words.join(" "))
     }
-}
-
-fn is_word_of_grammar(token: &TokenKind) -> bool {
-    matches!(token, TokenKind::Word(word) if is_keyword(word))
 }
 
 /// Whether a word without quotes is part of the grammar.

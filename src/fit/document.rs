@@ -43,6 +43,7 @@ pub(super) struct EntryBackup {
 
 impl<'a> DocumentBuilder<'a> {
     pub(super) fn new(report: &'a Report, renderer: &'a dyn Renderer, limits: OutputLimits) -> Self {
+        let all_patterns = report.entries.iter().filter(|entry| matches!(entry, Entry::Pattern(_))).count();
         Self {
             report,
             renderer,
@@ -57,7 +58,7 @@ impl<'a> DocumentBuilder<'a> {
             used_sections: Vec::new(),
             shown: Vec::new(),
             stats: None,
-            omissions: Omissions { all_patterns: count_patterns(report), ..Omissions::default() },
+            omissions: Omissions { all_patterns, ..Omissions::default() },
         }
     }
 
@@ -270,8 +271,4 @@ fn use_section(used: &mut Vec<bool>, section: usize) -> bool {
 
 fn chars(text: &str) -> usize {
     text.chars().count()
-}
-
-fn count_patterns(report: &Report) -> usize {
-    report.entries.iter().filter(|entry| matches!(entry, Entry::Pattern(_))).count()
 }

@@ -153,8 +153,9 @@ impl<'g> Walker<'g, '_, '_> {
                 continue;
             }
             let other_position = self.position_of.get(&other);
-            // The earlier note has refused the link as it is seen from there.
-            if other_position.is_some_and(|earlier| *earlier < position) && self.is_seen_from_both() {
+            // The earlier note has refused the link as it is seen from there, if each end follows it.
+            let is_seen_from_both = self.follow.direction == Direction::Both;
+            if other_position.is_some_and(|earlier| *earlier < position) && is_seen_from_both {
                 continue;
             }
             let other_position = self.position_in_walk(other, position, hop);
@@ -162,11 +163,6 @@ impl<'g> Walker<'g, '_, '_> {
                 add_edge(&mut self.reached[position.max(other_position)].edges, edge);
             }
         }
-    }
-
-    /// Whether each end of a link follows it, if its type as seen from there is wanted.
-    fn is_seen_from_both(&self) -> bool {
-        self.follow.direction == Direction::Both
     }
 
     /// Returns the position of a note in the walk; appends the note if it is new.

@@ -36,7 +36,9 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
     let mentions = files.chain(symbols).chain(of_command).map(absolute).filter(is_short);
     let mentions: Vec<MentionTarget> = mentions.collect();
     let is_edit = !input.files.is_empty();
-    let query = if is_edit { edit_query(&mentions) } else { command_query(&input.command) };
+    // The words for the passages of the notes that name what an edit is about.
+    let edit_query = || mentions.iter().map(MentionTarget::text).collect::<Vec<_>>().join(" ");
+    let query = if is_edit { edit_query() } else { command_query(&input.command) };
     let occasion = if is_edit { Occasion::Edit } else { Occasion::Command };
     (!query.is_empty()).then(|| ContextRequest {
         selection: Selectors {
@@ -54,11 +56,6 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
         shows_passages: true,
         ..ContextRequest::default()
     })
-}
-
-/// Returns the words for the passages of the notes that name what an edit is about.
-fn edit_query(mentions: &[MentionTarget]) -> String {
-    mentions.iter().map(MentionTarget::text).collect::<Vec<_>>().join(" ")
 }
 
 /// Returns the beginning of a command line, by whose words a note is found that does not name its files.

@@ -79,16 +79,6 @@ impl HookInput {
         Ok(hook)
     }
 
-    /// Tells whether the session starts after its context was compacted.
-    pub(super) fn is_after_compaction(&self) -> bool {
-        self.source == "compact"
-    }
-
-    /// Tells whether what hooks added before is no longer in the context of the session.
-    pub(super) fn begins_with_empty_context(&self) -> bool {
-        !matches!(self.source.as_str(), "resume" | "fork")
-    }
-
     /// Returns the current directory and the roots of the workspace.
     pub(super) fn dirs(&self) -> Vec<PathBuf> {
         self.current_dir.iter().chain(&self.roots).cloned().collect()

@@ -83,7 +83,8 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     let own = find_event(request.tool, &input.event).filter(|own| own.task == event.task);
     let envelope = own.unwrap_or(event).envelope;
     let is_fresh = match event.task {
-        HookTask::Start => input.begins_with_empty_context(),
+        // Else what hooks added before is still in the context of the session.
+        HookTask::Start => !matches!(input.source.as_str(), "resume" | "fork"),
         HookTask::Compaction => true,
         HookTask::Prompt | HookTask::Action | HookTask::Subagent => false,
     };
@@ -116,7 +117,7 @@ fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<Ho
     let primer = |is_brief| Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, is_brief }));
     let notes = |context| HookAnswer::Notes(Box::new(context));
     match task {
-        HookTask::Start => primer(input.is_after_compaction()),
+        HookTask::Start => primer(input.source == "compact"),
         HookTask::Subagent => primer(true),
         HookTask::Prompt => prompt::request(&input.prompt, room).map(notes),
         HookTask::Action => action::request(input, room).map(notes),

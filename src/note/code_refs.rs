@@ -72,7 +72,7 @@ impl CodeRef {
 
     /// Returns the last part of the symbol, by which it is found in a file: `open` of `Store::open`.
     pub fn symbol_word(&self) -> Option<&str> {
-        Some(last_part(self.symbol.as_deref()?))
+        self.symbol.as_deref()?.rsplit(['.', ':']).next()
     }
 
     /// Returns the reference as one text: `src/a.rs:12`, `src/a.rs#run`.
@@ -232,10 +232,6 @@ fn is_heading(path: &str, symbol: &str) -> bool {
 
 fn is_commit(text: &str) -> bool {
     COMMIT_DIGITS.contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_hexdigit())
-}
-
-fn last_part(symbol: &str) -> &str {
-    symbol.rsplit(['.', ':']).next().unwrap_or(symbol)
 }
 
 #[cfg(test)]

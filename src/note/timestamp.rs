@@ -10,7 +10,7 @@ use jiff::tz::TimeZone;
 #[derive(Debug, Clone)]
 pub struct Timestamp {
     text: String,
-    utc: DateTime,
+    pub(crate) utc: DateTime,
 }
 
 impl Timestamp {
@@ -57,10 +57,6 @@ impl Timestamp {
     /// Returns the spelling in the note.
     pub fn as_str(&self) -> &str {
         &self.text
-    }
-
-    pub(crate) fn utc(&self) -> DateTime {
-        self.utc
     }
 
     /// Returns the calendar date in UTC.

@@ -7,7 +7,7 @@ use crate::note::NoteId;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DetailLevel, DiagnosticEntry,
     EdgeEntry, EntryRole, JournalTraits, LinkedNote, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry,
-    PeriodEntry, RecipeEntry, RowEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+    PeriodEntry, RecipeEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
 };
 
 /// Adds the notes that a note replaces.
@@ -130,10 +130,6 @@ pub(super) fn change_lines(change: &ChangeEntry) -> String {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
     text
-}
-
-pub(super) fn row_line(row: &RowEntry) -> String {
-    format!("D {}{}\n", row.kind, fields(&row.fields))
 }
 
 /// Returns fields with a space before each; those without a value are left out.

@@ -6,7 +6,7 @@ use super::level_text::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
     finding_line, linked_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match,
-    push_passage, recipe_line, row_line, spelling_line, stats_lines,
+    push_passage, recipe_line, spelling_line, stats_lines,
 };
 use super::{
     EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient, least_detail, shows_body,
@@ -68,7 +68,7 @@ impl Renderer for Records<'_> {
             Entry::Fact(name, count) => format!("D count name={} count={count}\n", quote_value(name)),
             Entry::Kind(kind, count) => format!("D type name={} count={count}\n", quote_value(kind)),
             Entry::Finding(finding) => finding_line(finding),
-            Entry::Row(row) => row_line(row),
+            Entry::Row(row) => format!("D {}{}\n", row.kind, fields(&row.fields)),
             Entry::Change(change) => change_lines(change),
             Entry::Comparison(comparison) => comparison_lines(comparison),
             Entry::Pattern(pattern) => pattern_line(pattern),

@@ -183,11 +183,6 @@ impl DiagnosticEntry {
         Self { severity: Severity::Warning, code, id: None, path, line: None, message }
     }
 
-    /// Lowers an error to a warning.
-    pub fn as_warning(self) -> Self {
-        Self { severity: Severity::Warning, ..self }
-    }
-
     /// Returns the entry of a diagnostic of a note. `path`: the file, relative to the current directory.
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {

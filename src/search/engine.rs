@@ -78,7 +78,7 @@ impl<'a> Engine<'a> {
 
     /// Returns the merged terms of several stored indexes for the cache; `None` if they came from there.
     pub fn merged_terms(&self) -> Option<&[u8]> {
-        self.index.encoded_terms()
+        self.index.encoded_terms.as_deref()
     }
 
     /// Returns the notes that answer a query. Scores are propagated along `neighbourhood`, if it is given.

@@ -106,20 +106,10 @@ pub(super) fn has_jwt(token: &str) -> bool {
     has_algorithm && claims.is_some_and(|claims| !is_documented(&claims))
 }
 
-/// Checks the text in the middle of keys of OpenAI: `OpenAI` in base64.
-pub(super) fn has_openai_infix(token: &str) -> bool {
-    token.contains("T3BlbkFJ")
-}
-
 /// Checks that a token has two digits, and letters of both cases: a name in a program rarely has.
 pub(super) fn is_mixed_case(token: &str) -> bool {
     let count = |is_counted: fn(&u8) -> bool| token.bytes().filter(is_counted).count();
     count(u8::is_ascii_digit) > 1 && count(u8::is_ascii_lowercase) > 0 && count(u8::is_ascii_uppercase) > 0
-}
-
-/// Checks the end of keys of Anthropic.
-pub(super) fn ends_with_padding(token: &str) -> bool {
-    token.ends_with("AA")
 }
 
 #[cfg(test)]

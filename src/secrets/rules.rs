@@ -5,10 +5,7 @@
 
 use std::ops::Range;
 
-use super::checks::{
-    ends_with_padding, has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, has_openai_infix, is_mixed_case,
-    is_plausible,
-};
+use super::checks::{has_base62_crc, has_bech32_checksum, has_hex_crc, has_jwt, is_mixed_case, is_plausible};
 use super::shape::Alphabet::{
     Alnum, Base32, Base64, Digit, Hex, Letter, LowerAlnum, LowerHex, Unreserved, UpperAlnum, Url, UrlPadded,
 };
@@ -224,14 +221,15 @@ pub(super) static RULES: [Rule; 87] = [
         "OpenAI key",
         &["sk-proj-", "sk-svcacct-", "sk-admin-"],
         &[between(Url, 48, 200)],
-        TokenCheck::Partial(has_openai_infix),
+        // `OpenAI` in base64.
+        TokenCheck::Partial(|token| token.contains("T3BlbkFJ")),
     ),
     token("OpenAI key", &["sk-"], &[exactly(Alnum, 20), literal("T3BlbkFJ"), exactly(Alnum, 20)]),
     checked(
         "Anthropic key",
         &["sk-ant-api03-", "sk-ant-admin01-"],
         &[exactly(Url, 95)],
-        TokenCheck::Partial(ends_with_padding),
+        TokenCheck::Partial(|token| token.ends_with("AA")),
     ),
     token("Anthropic token", &["sk-ant-oat01-"], &[exactly(Url, 95)]),
     token("OpenRouter key", &["sk-or-v1-"], &[exactly(LowerHex, 64)]),

@@ -24,11 +24,6 @@ impl GitConfigStep {
         flaws.into_iter().find(|state| states.contains(state)).unwrap_or(RecipeState::Current)
     }
 
-    /// Tells whether the settings can be written; see [`GitConfigStep::expect_possible`].
-    pub(super) fn is_possible(&self, project: &Project<'_>) -> bool {
-        self.expect_possible(project).is_ok()
-    }
-
     /// Fails if there is no git, or no repository that contains the store.
     pub(super) fn expect_possible(&self, project: &Project<'_>) -> Result<(), Error> {
         git::expect_work_tree(&project.store()?).map_err(|error| {

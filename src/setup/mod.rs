@@ -116,7 +116,7 @@ pub fn attributes_without_driver(project: &Project<'_>) -> Option<String> {
         |step: &&RecipeStep| step.is_in_store() && state(step).is_some_and(|state| state != RecipeState::Missing);
     let attributes = recipe.steps.iter().find(has_attributes)?;
     let is_missing = |step: &RecipeStep| {
-        matches!(step, RecipeStep::GitConfig(config) if config.is_possible(project))
+        matches!(step, RecipeStep::GitConfig(config) if config.expect_possible(project).is_ok())
             && state(step) == Some(RecipeState::Missing)
     };
     recipe.steps.iter().any(is_missing).then(|| attributes.path(project))
@@ -172,11 +172,6 @@ impl Recipe {
         })
     }
 
-    /// Returns the steps that installing the recipe runs.
-    fn applicable_steps(&self, project: &Project<'_>) -> impl Iterator<Item = &'static RecipeStep> {
-        self.steps.iter().filter(|step| step.is_applicable(project))
-    }
-
     /// Returns the path of the file that the recipe lacks, or that is not current; the path of the recipe if there is none.
     ///
     /// # Errors
@@ -188,7 +183,7 @@ impl Recipe {
 
     fn first_flaw(&self, project: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {
         let mut states = Vec::new();
-        for step in self.applicable_steps(project) {
+        for step in self.steps.iter().filter(|step| step.is_applicable(project)) {
             states.push((step, step.state(project)?));
         }
         let flaws = [RecipeState::Missing, RecipeState::Edited, RecipeState::Stale];

@@ -27,6 +27,7 @@ pub use git::source_text::{SourceText, words};
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
 pub use notes::external_dir::{ExternalDir, ExternalFile};
+pub use notes::load::rebuild_index;
 pub use notes::names::similar_own_fields;
 pub(crate) use notes::names::{naming_collection, position_of};
 pub use notes::note_fields::OWN_FIELDS;
@@ -34,7 +35,6 @@ pub use notes::note_handle::NoteHandle;
 pub use notes::note_history::{CommitInfo, NoteVersion};
 pub use notes::note_idx::{NoteIdx, NoteSet};
 pub use notes::project_files::{MAX_SOURCE, ProjectFiles};
-pub use notes::rebuild_index::rebuild_index;
 pub use notes::store::Store;
 pub use notes::text_index_builder::{
     IndexBuilderFactory, NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker,

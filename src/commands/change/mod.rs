@@ -338,7 +338,7 @@ fn report(store: &Store, command: &'static str, is_dry_run: bool, plan: ChangePl
 
 /// Reports that the changes of a killed writer were finished first.
 pub(super) fn finished(store: &Store) -> Option<DiagnosticEntry> {
-    let count = store.recovered();
+    let count = store.recovered;
     let message =
         format!("a change that an earlier command did not finish was completed first; files changed: {count}");
     (count > 0).then(|| DiagnosticEntry::warning("finished-change", store.redo_log_path(), message))

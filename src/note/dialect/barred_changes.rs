@@ -11,11 +11,12 @@ impl Dialect {
     /// Returns the reason why a file must not change from an old to a new text; `None` if it may.
     pub fn bars_change(self, old: &str, new: &str) -> Option<&'static str> {
         let is_changed = self != Self::Qipu && old != new;
+        let has_properties = || !head(old.trim_start_matches('\u{feff}')).properties.is_empty();
         let gets_yaml = || !has_yaml(old) && has_yaml(new);
         match self {
             _ if !is_changed => None,
             _ if has_toml(old) => Some("its frontmatter is TOML, and fields are written as YAML"),
-            Self::Logseq if gets_yaml() && has_properties(old) => {
+            Self::Logseq if gets_yaml() && has_properties() => {
                 Some("its fields are properties of Logseq, which count only in the first lines")
             }
             Self::Adr if states_status(old) && status_field(old) != status_field(new) => {
@@ -24,10 +25,6 @@ impl Dialect {
             _ => None,
         }
     }
-}
-
-fn has_properties(text: &str) -> bool {
-    !head(text.trim_start_matches('\u{feff}')).properties.is_empty()
 }
 
 /// Whether the text of a record states its status.

@@ -78,7 +78,8 @@ impl ChangedField<'_> {
         let new = |field: Option<&FieldText>| match (self.key, field.map(|field| &field.value)) {
             (_, None) => Vec::new(),
             ("custom", Some(Value::Map(entries))) => {
-                entries.iter().filter(|(key, _)| is_life_field(key)).map(plain_entry).collect()
+                let of_life = entries.iter().filter(|(key, _)| is_life_field(key));
+                of_life.map(|(key, value)| (key.clone(), plain(value))).collect()
             }
             ("links", Some(links)) => {
                 let links = items(self.key, links).into_iter().map(|link| kind_and_target(&link));
@@ -165,10 +166,6 @@ impl ChangedField<'_> {
         });
         versions.iter().all(Option::is_some).then_some(versions)
     }
-}
-
-fn plain_entry((key, value): &(String, Value)) -> (String, Value) {
-    (key.clone(), plain(value))
 }
 
 /// Merges one field of a map; `None` on a conflict, `Some(None)` if the field is removed.

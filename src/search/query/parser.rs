@@ -72,7 +72,7 @@ fn next_part(text: &str) -> (QueryPart, &str) {
     if let Some((phrase, after)) = quoted(text) {
         return (QueryPart::Phrase(phrase.to_owned()), after);
     }
-    let (word, after) = first_word(text);
+    let (word, after) = text.split_at(text.find(char::is_whitespace).unwrap_or(text.len()));
     let part = match word.strip_suffix('*') {
         Some(start) if is_prefix(start) => QueryPart::Prefix(start.to_owned()),
         _ => QueryPart::Words(word.to_owned()),
@@ -90,10 +90,6 @@ fn quoted(text: &str) -> Option<(&str, &str)> {
     let rest = text.strip_prefix(['"', '“', '„'])?;
     let (inside, after) = rest.split_once(['"', '”', '“'])?;
     inside.chars().any(char::is_alphanumeric).then_some((inside, after))
-}
-
-fn first_word(text: &str) -> (&str, &str) {
-    text.split_at_checked(text.find(char::is_whitespace).unwrap_or(text.len())).unwrap_or((text, ""))
 }
 
 #[cfg(test)]

@@ -33,7 +33,8 @@ pub struct CompositeIndex {
     paragraph_freqs: Vec<u32>,
     /// The terms that the first segment lacks; their ids follow those of the first.
     others: OtherTerms,
-    encoded_terms: Option<Vec<u8>>,
+    /// The merged terms of the stored indexes for the cache, if there are several and they were merged in this call.
+    pub(crate) encoded_terms: Option<Vec<u8>>,
     pub(crate) totals: Totals,
 }
 
@@ -108,11 +109,6 @@ impl CompositeIndex {
             }
         }
         self
-    }
-
-    /// Returns the merged terms of the stored indexes for the cache, if there are several and they were merged in this call.
-    pub(crate) fn encoded_terms(&self) -> Option<&[u8]> {
-        self.encoded_terms.as_deref()
     }
 
     /// Returns the id of a term; `None` if no note contains it.

@@ -119,18 +119,13 @@ impl<'r> GitHistory<'r> {
         is_regular.then(|| Blob { path, object: object.to_owned() })
     }
 
-    /// Returns the e-mail addresses of the authors of commits, by the ids of the commits.
-    pub fn author_emails(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
-        self.authors(commits, "%ae")
-    }
-
-    /// Returns the names of the authors of commits, by the ids of the commits.
-    pub fn author_names(&self, commits: HashSet<&str>) -> Option<HashMap<String, String>> {
-        self.authors(commits, "%an")
-    }
-
-    /// Returns what a placeholder of git-log(1) gives for each commit.
-    fn authors(&self, commits: HashSet<&str>, placeholder: &str) -> Option<HashMap<String, String>> {
+    /// Returns what a placeholder of git-log(1) gives for each commit, by its id: `%ae` the e-mail address of its author, `%an`
+    /// the name.
+    pub(in crate::store) fn authors(
+        &self,
+        commits: HashSet<&str>,
+        placeholder: &str,
+    ) -> Option<HashMap<String, String>> {
         if commits.is_empty() {
             return Some(HashMap::new());
         }

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use rayon::iter::IndexedParallelIterator;
 use serde::{Deserialize, Serialize};
 
 use super::file_table::FileCursor;
@@ -75,7 +74,7 @@ pub(super) struct DirListing {
 
 pub(in crate::store) struct DirCache<'a> {
     root: &'a Arc<DirHandle>,
-    index: &'a Index,
+    pub(super) index: &'a Index,
     /// Sorted by path.
     dirs: Vec<CachedDir>,
     /// The time of the file system before the first directory was listed, in nanoseconds.
@@ -98,11 +97,6 @@ impl<'a> DirCache<'a> {
         let position = self.dirs.binary_search_by(|dir| dir.path.as_str().cmp(path)).ok()?;
         let stat = self.root.folder(real_path).ok()?.dir_stat()?;
         self.dirs.get(position).filter(|dir| dir.stat == stat)
-    }
-
-    /// Iterates over the files of the index, block by block in parallel.
-    pub(super) fn indexed_files(&self) -> impl IndexedParallelIterator<Item = FileCursor<'_>> {
-        self.index.parallel_files()
     }
 
     /// Notes the time before a directory is listed; to be called before its stat is taken.

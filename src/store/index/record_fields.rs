@@ -75,7 +75,7 @@ impl<'a> EncodedTimestamp<'a> {
     fn date_time(self) -> Option<DateTime> {
         match self {
             Self::Seconds(seconds) => Timestamp::utc_from_seconds(seconds),
-            Self::Text(text) => Some(Timestamp::parse(text)?.utc()),
+            Self::Text(text) => Some(Timestamp::parse(text)?.utc),
         }
     }
 

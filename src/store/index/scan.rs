@@ -64,7 +64,7 @@ fn with_unchanged(
     unreadable: &Unreadable,
 ) -> Vec<FileEntry> {
     let stat = |files| stat_indexed(root, files, unchanged, unreadable);
-    let indexed: Vec<Vec<FileEntry>> = cache.indexed_files().map(stat).collect();
+    let indexed: Vec<Vec<FileEntry>> = cache.index.parallel_files().map(stat).collect();
     let added: Vec<Vec<FileEntry>> = unchanged.par_iter().map(|(_, dir)| stat_added(root, dir, unreadable)).collect();
     let mut all = Vec::with_capacity(indexed.iter().chain(&added).map(Vec::len).sum::<usize>() + listed.len());
     all.extend(indexed.into_iter().flatten());

@@ -353,8 +353,9 @@ pub(in crate::store) fn patterns_above(
     let mut add = |path: &Path, folder: &Path, read: &dyn Fn() -> Option<PatternFile>| {
         let Some(file) = known.entry(repository.join(path)).or_insert_with(read).clone() else { return };
         let (cut, patterns) = counted(&file, &mut above.count);
+        let in_folder = shown(path.strip_prefix(folder).unwrap_or(path));
         let ways = below.components().count() - folder.components().count();
-        above.cut.extend(cut.map(|reason| (format!("{}{}", "../".repeat(ways), shown(path_in(path, folder))), reason)));
+        above.cut.extend(cut.map(|reason| ("../".repeat(ways) + &in_folder, reason)));
         above.all.extend(patterns);
     };
     let git = common_git_dir(repository).unwrap_or_else(|| repository.join(GIT));
@@ -368,9 +369,4 @@ pub(in crate::store) fn patterns_above(
         add(&path, folder, &|| pattern_file(&root, &path, &repository.join(folder)));
     }
     above
-}
-
-/// Returns the path of a file in a folder above it.
-fn path_in<'p>(path: &'p Path, folder: &Path) -> &'p Path {
-    path.strip_prefix(folder).unwrap_or(path)
 }

@@ -27,7 +27,7 @@ impl Store {
         let folder = self.project_path(self.first().root.to_str()?)?;
         let history = files.history(Some(std::slice::from_ref(&folder)))?;
         let last_changes = last_changes(&history);
-        let authors = history.author_emails(last_changes.values().map(|change| change.commit).collect())?;
+        let authors = history.authors(last_changes.values().map(|change| change.commit).collect(), "%ae")?;
         // Those of the first collection.
         let own = NoteIdx::enumerate(self.notes()).take(self.first().notes.len());
         let authored = own.filter_map(|(index, note)| {

@@ -11,12 +11,13 @@ use super::note_file;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::{CollectionReader, OpenedNotes};
-use super::text_index_builder::{NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
+use super::text_index_builder::{IndexBuilderFactory, NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
 use crate::note::{NOTE_FOLDERS, Note};
 use crate::progress;
-use crate::store::collections::discover::Location;
+use crate::store::collections::config::Config;
+use crate::store::collections::discover::{Location, find_root, open_root};
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::skipped::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry};
@@ -229,7 +230,7 @@ fn read_all(
 ) -> OpenedNotes {
     let _work = progress::begin("reading notes", scanned.files.len());
     if writer.is_some() || scanned.files.len() > NOTES_PER_BATCH {
-        return rebuild_index(location, scanned, builder, writer);
+        return read_in_runs(location, scanned, builder, writer);
     }
     let unreadable = Unreadable::default();
     let buffer = || Vec::with_capacity(BUFFER_LEN);
@@ -245,7 +246,7 @@ fn read_all(
 }
 
 /// Reads all notes in runs of [`NOTES_PER_BATCH`], and keeps the record of each, without its text.
-fn rebuild_index(
+fn read_in_runs(
     location: &IndexLocation<'_>,
     scanned: Scanned,
     mut builder: Option<Box<dyn TextIndexBuilder>>,
@@ -353,29 +354,30 @@ impl WorkerBatch {
     }
 }
 
-/// Reads all notes and writes the index.
+/// Writes a new index of a store, also of one that is too small to need it.
 ///
 /// # Errors
-/// As [`notes`]; `Failure` if the index can't be written.
-pub(super) fn rebuilt(location: &IndexLocation<'_>, builder: Box<dyn TextIndexBuilder>) -> Result<(), Error> {
+/// As [`super::store::Store::open`]; `Failure` if the index can't be written.
+pub fn rebuild_index(location: &Location, current_dir: &Path, builder: IndexBuilderFactory) -> Result<(), Error> {
+    let root = find_root(location, current_dir)?;
+    let dir = open_root(&location.files, &root)?;
+    let builder = builder(&Config::load(&dir)?);
+    let location = index_location(location, &root, &dir);
     let unwritable = || Error::new(ErrorKind::Failure, "can't write the index, cache/notes.index");
-    let writer = IndexWriter::new(location).ok_or_else(unwritable)?;
-    let loaded = read_all(location, scanned((location, None), None, false)?, Some(builder), Some(writer));
+    let writer = IndexWriter::new(&location).ok_or_else(unwritable)?;
+    let loaded = read_all(&location, scanned((&location, None), None, false)?, Some(builder), Some(writer));
     loaded.collection.index.map(drop).ok_or_else(unwritable)
-}
-
-/// Whether a file can't be opened for another reason than that it is not there.
-fn cannot_be_read(dir: &DirHandle, path: &Path) -> bool {
-    dir.expect_file(path).is_err_and(|error| is_unreadable(&error))
 }
 
 /// Lists the entries of the note folders that are not notes and are ignored, or that can't be read, each with the reason:
 /// symbolic links, pipes, unreadable files and directories. Paths are inside the store.
 pub(super) fn ignored_entries(dir: &DirHandle) -> Vec<IgnoredEntry> {
+    // For another reason than that it is not there.
+    let cannot_be_read = |path: &Path| dir.expect_file(path).is_err_and(|error| is_unreadable(&error));
     let reason = |item: &TreeItem| match item.kind {
         None => Some(FOLDER_UNREADABLE),
         Some(FileType::Link) => Some("a symbolic link is not followed"),
-        Some(FileType::File) if item.is_note() => cannot_be_read(dir, &item.path).then_some(FILE_UNREADABLE),
+        Some(FileType::File) if item.is_note() => cannot_be_read(&item.path).then_some(FILE_UNREADABLE),
         Some(FileType::Other) if item.is_note() => Some("it is not a regular file"),
         _ => None,
     };

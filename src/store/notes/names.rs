@@ -93,7 +93,7 @@ impl Store {
     /// beginning of ids and shorter than [`MIN_PREFIX`].
     pub fn resolve(&self, name: &str) -> Result<NoteIdx, Error> {
         let of_prefix = |name: &str, notes: &[NoteIdx]| match notes {
-            [note] if distinguishing_part(name).chars().count() >= MIN_PREFIX => Ok(*note),
+            [note] if name.strip_prefix(ID_PREFIX).unwrap_or(name).chars().count() >= MIN_PREFIX => Ok(*note),
             [_, _, ..] => Err(self.ambiguous(name, "is a prefix of", notes)),
             _ => {
                 let message = format!("`{name}` is too short for the beginning of an id");
@@ -360,11 +360,6 @@ fn near_notes(notes: &[Arc<NoteHandle>], name: &str) -> Vec<String> {
 
 fn shown_with_title(note: &NoteHandle) -> String {
     format!("{} ({})", note.id, one_line(note.title()))
-}
-
-/// Returns a name without [`ID_PREFIX`], which all ids that qipu makes share.
-fn distinguishing_part(name: &str) -> &str {
-    name.strip_prefix(ID_PREFIX).unwrap_or(name)
 }
 
 /// Returns the tags or types in use that are similar to one that is not, the most similar first.

@@ -204,13 +204,14 @@ impl NoteHandle {
             NoteSource::Parsed(note) => return use_note(note),
             NoteSource::Indexed(indexed) => indexed,
         };
-        if let Some(note) = indexed.loaded() {
-            return use_note(note);
+        if let Some(read) = indexed.more.get().and_then(|more| more.file.get()) {
+            return use_note(&read.0);
         }
         let read = indexed.read(self.local_path(), &self.path);
         let result = use_note(&read.0);
         if read.1.is_some() {
-            indexed.keep(read);
+            // Unless another thread has kept it.
+            let _ = indexed.more().file.set(Box::new(read));
         }
         result
     }
@@ -459,16 +460,6 @@ impl IndexedNote {
     fn file(&self, local_path: &str, path: &str) -> &Note {
         let read = self.more().file.get_or_init(|| Box::new(self.read(local_path, path)));
         &read.0
-    }
-
-    /// Returns the parsed note if its file was read before.
-    fn loaded(&self) -> Option<&Note> {
-        self.more.get()?.file.get().map(|read| &read.0)
-    }
-
-    /// Keeps what was read, unless another thread has kept it.
-    fn keep(&self, read: (Note, Option<Error>)) {
-        let _ = self.more().file.set(Box::new(read));
     }
 
     /// Reads the file. If that fails, the note is empty, and the error is recorded and returned.

@@ -8,7 +8,7 @@ use super::project_files::repository_of;
 use super::store::Store;
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
-use crate::store::git::history::{Blob, FileCommit, GitHistory};
+use crate::store::git::history::{Blob, BlobChange, FileCommit, GitHistory};
 use crate::store::git::revision::{CommitName, find_commit, no_history};
 use crate::store::git::source_text::SourceText;
 use crate::store::index::source_scan::is_markdown;
@@ -86,9 +86,10 @@ impl<'h> HistoryReader<'h> {
     fn changes_of(&self, note: &Note, is_there: impl Fn(&str) -> bool) -> Vec<TrackedChange<'h>> {
         let mut path = Some(self.tracked_path(note, is_there));
         let mut changes = Vec::new();
+        let has_path = |change: &&BlobChange, path: &str| change.after.as_ref().is_some_and(|blob| blob.path == path);
         for commit in &self.history.commits {
             let (mut before, after) = match &path {
-                Some(path) => match commit.changes.iter().find(|change| has_path(change.after.as_ref(), path)) {
+                Some(path) => match commit.changes.iter().find(|change| has_path(change, path)) {
                     Some(change) => (change.before.as_ref(), change.after.as_ref()),
                     None => continue,
                 },
@@ -160,7 +161,7 @@ impl<'h> HistoryReader<'h> {
         let shown = committed.get(..limit).unwrap_or(&committed);
         let blobs = shown.iter().flat_map(|change| [change.before, change.after]).chain([head]).flatten();
         let contents = self.history.contents(&blobs.map(|blob| blob.object.clone()).collect());
-        let authors = self.history.author_names(shown.iter().map(|change| change.commit.id.as_str()).collect())?;
+        let authors = self.history.authors(shown.iter().map(|change| change.commit.id.as_str()).collect(), "%an")?;
         let note = |blob: Option<&Blob>| match blob {
             Some(blob) => self.note(&contents, blob).map(Some),
             None => Some(None),
@@ -185,8 +186,4 @@ impl<'h> HistoryReader<'h> {
 fn deletions(commit: &FileCommit) -> impl Iterator<Item = &Blob> {
     let deleted = commit.changes.iter().filter(|change| change.after.is_none());
     deleted.filter_map(|change| change.before.as_ref()).filter(|blob| is_markdown(blob.path.as_bytes()))
-}
-
-fn has_path(blob: Option<&Blob>, path: &str) -> bool {
-    blob.is_some_and(|blob| blob.path == path)
 }

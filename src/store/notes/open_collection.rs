@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::files_by_name::FilesByName;
+use super::linked_files::FilesByName;
 use super::load::{self, IndexUse, RecentFiles};
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;

@@ -37,18 +37,19 @@ pub struct Store {
     pub(in crate::store) files: FileTree,
     pub(super) settings: Option<PathBuf>,
     pub(in crate::store) cache: Option<PathBuf>,
-    pub(super) current_dir: PathBuf,
+    /// The directory that shown paths are relative to.
+    pub current_dir: PathBuf,
     pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
     /// The collections, at least one.
     pub(in crate::store) collections: Vec<CollectionReader>,
     /// The settings without effect.
-    pub(super) setting_findings: Vec<SettingFinding>,
+    pub setting_findings: Vec<SettingFinding>,
     /// The collections that could not be read, each with the reason.
     pub(super) failed: Vec<(String, Error)>,
     /// The location of all collections, if only the one that a command changes is open.
     pub(super) target: Option<Box<Location>>,
     /// The number of files that were changed from the redo log before the notes were read.
-    pub(super) recovered: usize,
+    pub recovered: usize,
     /// The positions of the notes by path, computed at the first use.
     pub(super) by_path: OnceLock<HashMap<String, NoteIdx>>,
     /// All collections, of a store that a command changes; `None` if they can't be read.
@@ -217,21 +218,5 @@ impl Store {
     /// Returns a file's path relative to the current directory, from its path in the store.
     pub fn shown(&self, path: &str) -> String {
         shown_in(&self.shown_path, path)
-    }
-
-    /// Returns the store as a command opens it to change it: with the number of files that were changed from the redo log, and
-    /// the notes that another program may be saving.
-    pub(in crate::store) fn opened_to_write(self, recovered: usize, in_progress: InProgressNotes) -> Self {
-        Self { recovered, in_progress, ..self }
-    }
-
-    /// Returns the number of files that were changed from the redo log when the store was opened to write.
-    pub fn recovered(&self) -> usize {
-        self.recovered
-    }
-
-    /// Returns the directory that shown paths are relative to.
-    pub fn current_dir(&self) -> &Path {
-        &self.current_dir
     }
 }

@@ -9,7 +9,6 @@ use super::store::Store;
 use crate::error::Error;
 use crate::note::Dialect;
 use crate::store::collections::collection::Collection;
-use crate::store::collections::find::SettingFinding;
 
 impl Store {
     /// Returns the collections, in the order of their notes.
@@ -96,11 +95,6 @@ impl Store {
     /// Describes the collections that could not be read; used as warnings.
     pub(super) fn failed_warnings(failed: &[(String, Error)]) -> impl Iterator<Item = String> {
         failed.iter().map(|(name, error)| format!("the collection `{name}` is not read: {}", error.message))
-    }
-
-    /// Returns the settings that have no effect.
-    pub fn setting_findings(&self) -> &[SettingFinding] {
-        &self.setting_findings
     }
 
     /// Returns a warning that settings have no effect; `None` if all have.

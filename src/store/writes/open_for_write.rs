@@ -130,9 +130,10 @@ impl ChangeAttempts<'_> {
         let now = in_progress_writes::now(&root);
         lock.set_now(now.unwrap_or(i64::MIN));
         let since = now.map(in_progress_writes::since);
-        let (store, recent) = Store::open_target_since(location, current_dir, builder, since)?;
-        let in_progress = in_progress_notes(&root, &recent, now, &lock);
-        Ok((store.opened_to_write(self.recovered, in_progress), lock))
+        let (mut store, recent) = Store::open_target_since(location, current_dir, builder, since)?;
+        store.in_progress = in_progress_notes(&root, &recent, now, &lock);
+        store.recovered = self.recovered;
+        Ok((store, lock))
     }
 }
 

@@ -168,7 +168,7 @@ impl StateFile {
     /// `Usage` for a path in a store, one that a source would read as a note, or one in a folder that does not exist;
     /// `Failure` if it can't be read.
     pub fn open(store: &Store, file: &Path, location: &Location) -> Result<Self, Error> {
-        let path = store.current_dir().join(file);
+        let path = store.current_dir.join(file);
         let shown = file.display();
         let stores = store.collections.iter().filter(|collection| !collection.about.is_source());
         if stores.into_iter().any(|collection| is_in(&collection.root, &path)) {
@@ -178,7 +178,7 @@ impl StateFile {
         if MARKDOWN_ENDINGS.iter().any(|known| ending.eq_ignore_ascii_case(known)) {
             return Err(Error::usage(format!("{shown} would be a document")).hint("name a file without this ending"));
         }
-        expect_inside(&location.files, store.current_dir(), file)?;
+        expect_inside(&location.files, &store.current_dir, file)?;
         expect_folder_of(file, &path)?;
         let bytes = files::read_bytes_if_there(&path)?;
         Ok(Self { path, bytes, waits: location.waits })

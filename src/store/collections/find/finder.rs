@@ -10,7 +10,7 @@ use globset::GlobMatcher;
 
 use super::found::{FoundCollection, FoundCollections, SettingFinding};
 use super::setting_path::{
-    DEEP_STORES, Namer, NoEffect, compile, expand, parent_store_name, open_folder, own_name, split_path, valid_name,
+    DEEP_STORES, Namer, NoEffect, compile, expand, open_folder, own_name, parent_store_name, split_path, valid_name,
 };
 use super::{USER_STORE, reason_of_first};
 use crate::error::{Error, ErrorKind};

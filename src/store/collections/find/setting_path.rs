@@ -129,7 +129,8 @@ pub(super) fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'stati
     let literal = if path.starts_with('/') && literal.is_empty() { "/".to_owned() } else { literal };
     let pattern = names.get(first..).filter(|rest| !rest.is_empty()).map(|rest| rest.join("/"));
     // The name of a file that exists means this file alone.
-    let pattern = if is_whole_file { pattern.map(|name| literal_pattern(&name)) } else { pattern };
+    let literal_pattern = |name: String| globset::escape(&name).replace('\\', "\\\\");
+    let pattern = if is_whole_file { pattern.map(literal_pattern) } else { pattern };
     Ok(SplitPath { literal: discover::normalize_lexically(&base.join(literal)), pattern })
 }
 
@@ -143,11 +144,6 @@ fn first_wildcard(names: &[&str], base: &Path, files: &FileTree) -> usize {
     let is_wildcard =
         |index: usize, name: &str| name.contains(['*', '?']) || (name.contains(['[', '{']) && !is_there(index));
     names.iter().enumerate().position(|(index, name)| is_wildcard(index, name)).unwrap_or(names.len())
-}
-
-/// Returns the pattern that only a name itself matches.
-fn literal_pattern(name: &str) -> String {
-    globset::escape(name).replace('\\', "\\\\")
 }
 
 pub(super) fn compile(pattern: &str) -> Option<GlobMatcher> {

@@ -81,15 +81,12 @@ impl CommitDir {
         self.commit.node(&full).ok_or_else(|| {
             // From the top, as a system finds them.
             let above = full.ancestors().skip(1).collect::<Vec<_>>();
-            match above.iter().rev().find_map(|path| self.commit.node(path).filter(|node| is_no_folder(node))) {
+            let is_no_folder = |node: &&TreeNode| !matches!(node, TreeNode::Folder(_));
+            match above.iter().rev().find_map(|path| self.commit.node(path).filter(is_no_folder)) {
                 Some(TreeNode::Link(_)) => link_error(),
                 Some(_) => not_folder(),
                 None => not_found(),
             }
         })
     }
-}
-
-fn is_no_folder(node: &TreeNode) -> bool {
-    !matches!(node, TreeNode::Folder(_))
 }
