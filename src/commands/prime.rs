@@ -32,11 +32,11 @@ const COMMANDS: [(&str, &str); 8] = [
     ("qipu link tree ID --max-hops 2", "see which notes are linked to a note"),
     (
         "qipu capture --tag TAG <<'QIPU_END'",
-        "make a note of the lines that follow, up to QIPU_END, which no line of the text may be, else the shell runs the \
-         rest; prints its id first (in double quotes the shell would run backticks)",
+        "save the lines up to QIPU_END as a note and print its id (if the text has such a line, use another word, or the \
+         shell runs the rest; in double quotes it would run backticks)",
     ),
     ("qipu link add ID supports ID", "link a new note to an existing one"),
-    ("qipu supersede OLD NEW", "show a new note in place of one that no longer holds"),
+    ("qipu supersede OLD NEW", "show a new note in place of an old one"),
     ("qipu journal - <<'QIPU_END'", "write down what was done today, in the same way"),
     ("qipu --help", "everything else"),
 ];
