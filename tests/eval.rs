@@ -87,7 +87,7 @@ fn hooks_reach_the_floors_of_the_judged_prompts() {
     let mut sums = [0.0; 4];
     for (prompts, store) in PROMPTS {
         let prompts = root.join("fixtures/prompts").join(prompts);
-        let args = ["eval", prompts.to_str().unwrap(), "--hook", "--today", "2026-11-24", "--json"];
+        let args = ["eval", prompts.to_str().unwrap(), "--prompts", "--today", "2026-11-24", "--json"];
         let answer = json(&call(root.join(store).to_str().unwrap(), &args));
         let count = |name: &str, member: &str| {
             let rows = answer["figures"].as_array().unwrap();

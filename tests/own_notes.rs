@@ -197,7 +197,7 @@ fn judged_prompts_are_answered_alike_beside_documents() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
     for (prompts, notes) in [("shop.jsonl", "prompts/shop"), ("firmware.jsonl", "prompts/firmware")] {
         let prompts = root.join("prompts").join(prompts);
-        let args = ["eval", prompts.to_str().unwrap(), "--hook", "--today", "2026-11-24", "--json"];
+        let args = ["eval", prompts.to_str().unwrap(), "--prompts", "--today", "2026-11-24", "--json"];
         let dir = temp_dir();
         copy_folder(&root.join(notes), dir.path());
         fs::create_dir(dir.path().join(".git")).unwrap();

@@ -26,14 +26,14 @@ const USUAL_HOOK_BUDGETS: &[usize] = &[1500];
 pub(super) struct EvalArgs {
     /// The question file; `-` for standard input
     file: PathBuf,
-    /// The budgets to measure answers with, in characters (default: 4000,8000; with --hook, 1500)
+    /// The budgets to measure answers with, in characters (default: 4000,8000; with --prompts, 1500)
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true, value_parser = count)]
     budget: Vec<usize>,
     /// Measure the notes that `qipu hook` adds to prompts, instead of answers to questions
     #[arg(long)]
-    hook: bool,
+    prompts: bool,
     /// Rank by words only, ignoring links and sequences
-    #[arg(long, conflicts_with = "hook")]
+    #[arg(long, conflicts_with = "prompts")]
     no_graph: bool,
     /// Fail if the hit rate is below this for any budget, 0 to 1
     #[arg(long, value_name = "X", allow_negative_numbers = true, value_parser = share)]
@@ -46,11 +46,11 @@ impl EvalArgs {
         let unreadable =
             |error: std::io::Error| Error::usage(format!("can't read the questions from standard input: {error}"));
         let questions = file_or_stdin(self.file, env, unreadable)?;
-        let usual = || if self.hook { USUAL_HOOK_BUDGETS } else { USUAL_BUDGETS };
+        let usual = || if self.prompts { USUAL_HOOK_BUDGETS } else { USUAL_BUDGETS };
         let mut budgets = if self.budget.is_empty() { usual().to_vec() } else { self.budget };
         budgets.sort_unstable();
         budgets.dedup();
-        let words = if self.hook { MEASURED_HOOK } else { MEASURED };
+        let words = if self.prompts { MEASURED_HOOK } else { MEASURED };
         let today = invocation.today.as_deref();
         let answers = budgets.into_iter().map(|chars| measured(words, chars, today, env));
         let mut answers = answers.collect::<Result<Vec<MeasuredAnswer>, Error>>()?;
