@@ -19,6 +19,58 @@ pub struct Error {
     pub message: String,
     /// What the user can do about it.
     pub hint: Option<String>,
+    /// The same for interfaces that are not the command line; `None` if the hint fits all.
+    pub remedy: Option<Remedy>,
+}
+
+/// What makes a call succeed, where each interface has words of its own for it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Remedy {
+    /// Search for the note; it may be one of these.
+    FindNote {
+        /// Notes with similar names, with their titles.
+        near: Vec<String>,
+    },
+    /// Change a note in the collection with this name.
+    ChangeIn(String),
+    /// Create or name a store.
+    NameStore {
+        /// Whether the user's own store can be changed.
+        has_own: bool,
+    },
+    /// Create the user's own store.
+    CreateOwnStore,
+    /// Remove the log of changes that can't be completed.
+    RemoveRedoLog,
+}
+
+impl Remedy {
+    /// Returns the words of [`Remedy::FindNote`] with the name of an interface's search.
+    pub fn to_find(near: &[String], search: &str) -> String {
+        let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
+        format!("{meant}{search} finds notes and their ids")
+    }
+}
+
+impl fmt::Display for Remedy {
+    /// Writes the words for the command line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::FindNote { near } => f.write_str(&Self::to_find(near, "`qipu search WORDS`")),
+            Self::ChangeIn(name) => write!(f, "add `--in {name}` to change a note there"),
+            Self::NameStore { has_own } => {
+                let own = if *has_own { "`--in user` changes your own store; else " } else { "" };
+                write!(
+                    f,
+                    "{own}create one with `qipu init`, or name one, or a folder of Markdown to read, with --store PATH"
+                )
+            }
+            Self::CreateOwnStore => f.write_str("`qipu init --user` creates your own store"),
+            Self::RemoveRedoLog => f.write_str(
+                "inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`",
+            ),
+        }
+    }
 }
 
 /// The kinds of failure.
@@ -74,7 +126,7 @@ impl ErrorKind {
 impl Error {
     /// Creates an error of a kind, without a hint.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into(), hint: None }
+        Self { kind, message: message.into(), hint: None, remedy: None }
     }
 
     /// Creates an error about the arguments (exit 2).
@@ -90,7 +142,13 @@ impl Error {
     /// Adds what the user can do, on one line.
     #[must_use]
     pub fn hint(self, hint: impl AsRef<str>) -> Self {
-        Self { hint: Some(one_line(hint.as_ref())), ..self }
+        Self { hint: Some(one_line(hint.as_ref())), remedy: None, ..self }
+    }
+
+    /// Adds what the user can do, in the words of the command line and for other interfaces.
+    #[must_use]
+    pub fn remedy(self, remedy: Remedy) -> Self {
+        Self { remedy: Some(remedy.clone()), ..self.hint(remedy.to_string()) }
     }
 
     /// Returns the text for standard error, with its final newline.

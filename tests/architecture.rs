@@ -333,6 +333,27 @@ fn budgets_and_formats_stay_in_their_modules() {
     }
 }
 
+/// Each interface has words of its own for what helps. Commands of git, and comments of files that `init` writes, may have
+/// flags.
+#[test]
+fn messages_of_the_store_name_no_flag() {
+    let text = Regex::new(r#""(?:[^"\\]|\\.)*""#).unwrap();
+    let flag = Regex::new(r#"[\s`"]--[a-z]"#).unwrap();
+    let of_git = Regex::new("`git [^`]*`").unwrap();
+    for source in sources().iter().filter(|source| source.module == "store" && !source.path.starts_with("store/git")) {
+        let code =
+            source.text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        for found in text.find_iter(&code).flat_map(|text| text.as_str().lines()) {
+            let is_comment = found.trim_start_matches(['"', ' ']).starts_with('#');
+            assert!(
+                is_comment || !flag.is_match(&of_git.replace_all(found, "")),
+                "{:?} names a flag: {found}",
+                source.path
+            );
+        }
+    }
+}
+
 #[test]
 fn main_is_short() {
     let main = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/main.rs")).unwrap();

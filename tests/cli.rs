@@ -875,7 +875,7 @@ fn errors_suggest_similar_names() {
     let hint = |args: &[&str]| call(DEMO, args).error.unwrap().hint.unwrap();
     assert!(hint(&["show", "qp-h2v7"]).starts_with("did you mean qp-h2v6 (Retry fsync until it succeeds)? "));
     assert!(hint(&["link", "tree", "when fsync fail"]).starts_with("did you mean qp-9f2t (When fsync fails), "));
-    assert!(hint(&["show", "qp-zzzz"]).starts_with("`qipu context"));
+    assert!(hint(&["show", "qp-zzzz"]).starts_with("`qipu search"));
     for args in [["list", "--tag", "error"], ["context", "--tag", "error"]] {
         let text = call(DEMO, &args).stdout;
         assert!(text.contains("No note matches.\nno note has the tag 'error'; did you mean 'errors'?\n"), "{text}");

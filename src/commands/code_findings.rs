@@ -5,13 +5,10 @@ use super::note_warning;
 use crate::anchors::{self, Marks, Since, Subject, Verdict};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, NoteLayout, Report, counted};
+use crate::request::ReviewKind;
 use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store};
 use crate::warnings;
 
-/// The codes of findings about code.
-const MOVED: &str = "code-moved";
-const CHANGED: &str = "code-changed";
-const GONE: &str = "code-gone";
 /// The most bytes of the project's files that a check reads, and the marking of an answer.
 const MAX_CHECKED: u64 = 256 * 1024 * 1024;
 const MAX_MARKED: u64 = 8 * 1024 * 1024;
@@ -28,8 +25,7 @@ pub(super) struct CodeFinding {
     pub(super) note: NoteIdx,
     pub(super) reference: CodeRef,
     pub(super) verdict: Verdict,
-    /// `code-moved`, `code-changed` or `code-gone`.
-    pub(super) code: &'static str,
+    pub(super) kind: ReviewKind,
     pub(super) message: String,
     /// The command that settles it.
     pub(super) fix: String,
@@ -101,22 +97,22 @@ fn written(note: &NoteHandle) -> Option<i64> {
 fn finding(store: &Store, note: NoteIdx, reference: CodeRef, verdict: Verdict) -> Option<CodeFinding> {
     let is_permalink = reference.commit.is_some() && matches!(reference.origin, RefOrigin::Text { .. });
     let shown = reference.shown();
-    let (code, message) = match &verdict {
+    let (kind, message) = match &verdict {
         Verdict::Unchanged | Verdict::NotCompared => return None,
         // A permalink names the place at its commit, which stays what it was.
         Verdict::Moved(_) | Verdict::MovedPerhaps(_) if is_permalink => return None,
-        Verdict::MovedPerhaps(place) => (MOVED, format!("`{shown}` is perhaps now {}", place.shown())),
-        Verdict::Moved(place) => (MOVED, format!("`{shown}` is now {}", place.shown())),
+        Verdict::MovedPerhaps(place) => (ReviewKind::CodeMoved, format!("`{shown}` is perhaps now {}", place.shown())),
+        Verdict::Moved(place) => (ReviewKind::CodeMoved, format!("`{shown}` is now {}", place.shown())),
         Verdict::Changed { place, lines, since } => {
             let has_place = reference.symbol.is_some() || place.path != reference.path;
             let place = if has_place { format!("; it is now in {}", place.shown()) } else { String::new() };
             let lines = lines.map_or_else(String::new, |lines| format!(" ({})", counted(lines, "line")));
-            (CHANGED, format!("`{shown}` changed{lines}{}{place}", in_words(since)))
+            (ReviewKind::CodeChanged, format!("`{shown}` changed{lines}{}{place}", in_words(since)))
         }
-        Verdict::Gone { since } => (GONE, format!("`{shown}` is gone{}", in_words(since))),
+        Verdict::Gone { since } => (ReviewKind::CodeGone, format!("`{shown}` is gone{}", in_words(since))),
     };
     let fix = fix(&store.notes()[note], &reference, &verdict);
-    Some(CodeFinding { note, reference, verdict, code, message, fix })
+    Some(CodeFinding { note, reference, verdict, kind, message, fix })
 }
 
 fn in_words(since: &Since) -> String {
@@ -161,7 +157,7 @@ impl CodeFinding {
             RefOrigin::Field(_) => None,
         };
         let message = format!("{}; `{}`", self.message, self.fix);
-        DiagnosticEntry { line, ..note_warning(store, note, self.code, message) }
+        DiagnosticEntry { line, ..note_warning(store, note, self.kind.name(), message) }
     }
 }
 

@@ -8,7 +8,6 @@ use jiff::ToSpan;
 use super::change::{self, next_review};
 use super::change_store;
 use super::code_findings::{self, CodeFinding};
-use crate::anchors::Verdict;
 use crate::context::{NoteFilter, Session};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -314,16 +313,11 @@ impl<'a, 's> Reviewer<'a, 's> {
             warnings::add(format!("{references} could not be compared: the code as it was is not known, or not read"));
         }
         let finding = |found: CodeFinding| {
-            let kind = match found.verdict {
-                Verdict::Changed { .. } => ReviewKind::CodeChanged,
-                Verdict::Gone { .. } => ReviewKind::CodeGone,
-                Verdict::Moved(_) | Verdict::MovedPerhaps(_) => ReviewKind::CodeMoved,
-                Verdict::Unchanged | Verdict::NotCompared => return None,
-            };
-            Some(Finding { kind, note: found.note, other: None, reason: found.message, command: found.fix })
+            let CodeFinding { kind, note, message, fix, .. } = found;
+            Finding { kind, note, other: None, reason: message, command: fix }
         };
         let is_left = |found: &CodeFinding| !request.is_fix || !found.is_fixable();
-        checked.found.into_iter().filter(is_left).filter_map(finding).collect()
+        checked.found.into_iter().filter(is_left).map(finding).collect()
     }
 
     /// Returns the notes of a certain age that no hook has shown, if there is a record of that.

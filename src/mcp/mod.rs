@@ -24,7 +24,7 @@ use tokio::sync::oneshot;
 use crate::commands;
 use crate::context::Session;
 use crate::env::Env;
-use crate::error::Error;
+use crate::error::{Error, Remedy};
 use crate::escape::escape_json_texts;
 use crate::fit;
 use crate::note::NoteId;
@@ -165,12 +165,12 @@ fn with_argument_names(error: Error, task: &ReadTask) -> Error {
 
 /// Replaces the advice to name another collection, for which tools have no argument.
 fn without_target_option(error: Error) -> Error {
-    let advised = |hint: &str| hint.strip_prefix("add `--in ")?.split_once('`').map(|(name, _)| name.to_owned());
-    match error.hint.as_deref().and_then(advised) {
-        Some(name) => {
-            error.hint(format!("tools change only the project's store; on the command line, `--in {name}` changes it"))
+    match &error.remedy {
+        Some(Remedy::ChangeIn(name)) => {
+            let hint = format!("tools change only the project's store; on the command line, `--in {name}` changes it");
+            error.hint(hint)
         }
-        None => error,
+        _ => error,
     }
 }
 

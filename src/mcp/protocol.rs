@@ -19,7 +19,7 @@ use tokio::sync::oneshot;
 use super::prompts::PromptRequest;
 use super::stdio::{MessageReader, MessageWriter};
 use super::{Call, StoreRequest, prompts, resources, schemas};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::{abbreviated, one_line};
 
 /// How long clients may keep what depends on the version of qipu alone, in milliseconds: an hour.
@@ -207,11 +207,10 @@ fn error_text(error: &Error) -> String {
         Some((end, _)) => format!("{}…", one_line(text.get(..end).unwrap_or_default())),
         None => one_line(text),
     };
-    match &error.hint {
+    let hint = match &error.remedy {
         // The client may have no shell.
-        Some(hint) => {
-            format!("{}\n{}", line(&error.message), line(&hint.replace("`qipu context --query WORDS`", "`search`")))
-        }
-        None => line(&error.message),
-    }
+        Some(Remedy::FindNote { near }) => Some(Remedy::to_find(near, "`search`")),
+        _ => error.hint.clone(),
+    };
+    std::iter::once(line(&error.message)).chain(hint.map(|hint| line(&hint))).collect::<Vec<_>>().join("\n")
 }

@@ -8,7 +8,7 @@ use anyhow::Context;
 use super::config::Config;
 use super::layout::CONFIG_FILE;
 use crate::env::{Today, WaitPolicy};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::file_tree::FileTree;
@@ -163,7 +163,7 @@ fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result
             ErrorKind::Store,
             format!("{} is a symbolic link", relative_to(&root, current_dir).trim_end_matches('/')),
         )
-        .hint("name the store that it points to with --store PATH, if you trust it"));
+        .hint("if you trust it, name the store that it points to"));
     }
     // The last name is not resolved: if it is replaced by a link meanwhile, that is not followed either.
     let above = location.files.canonicalize(root.parent().unwrap_or(Path::new("."))).map_err(failed)?;
@@ -171,8 +171,7 @@ fn opened_root(location: &Location, root: PathBuf, current_dir: &Path) -> Result
 }
 
 fn no_store(message: &str) -> Error {
-    Error::new(ErrorKind::NoStore, message)
-        .hint("create one with `qipu init`, or name one, or a folder of Markdown to read, with --store PATH")
+    Error::new(ErrorKind::NoStore, message).remedy(Remedy::NameStore { has_own: false })
 }
 
 /// Returns the error of a named path with neither a store nor documents.

@@ -61,7 +61,7 @@ inbox = \"type = fleeting\"
 const IGNORED: &str =
     "# Made by qipu: what can be made again, and what belongs to one machine.\n/cache/\n/.lock\n.qipu-*\n";
 /// The same for a store that git ignores.
-const IGNORED_ALL: &str = "# Made by `qipu init --stealth`: this store stays out of git.\n*\n";
+const IGNORED_ALL: &str = "# Made by `qipu init`: this store stays out of git.\n*\n";
 
 /// The result of creating a store.
 #[derive(Debug)]
@@ -167,7 +167,7 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
     let was_there = match trusted_stores::trust(root, settings, plan.is_dry_run) {
         // The store is created even if the user's configuration can't be written.
         Err(error) if !plan.is_trusted => {
-            warnings::add(format!("the new store is not trusted: {error:#}; `qipu init --trust` tries that again"));
+            warnings::add(format!("the new store is not trusted: {error:#}; `qipu help init` says how to try again"));
             None
         }
         was_there => was_there?,
@@ -240,16 +240,15 @@ fn with_documents(
 fn documents_at(store: &Path, folder: &Path, current_dir: &Path) -> Result<(String, Dialect), Error> {
     let shown = folder.display();
     let place = normalize_lexically(&current_dir.join(folder));
-    let dir = DirHandle::new(&place).map_err(|_| {
-        Error::usage(format!("there is no folder {shown}")).hint("--documents takes a folder of Markdown")
-    })?;
+    let dir = DirHandle::new(&place)
+        .map_err(|_| Error::usage(format!("there is no folder {shown}")).hint("documents are a folder of Markdown"))?;
     let place = files::canonical(&place)?;
     let project = store.parent().unwrap_or(store);
     let project = project.canonicalize().unwrap_or_else(|_| project.to_path_buf());
     let files = FileTree::default();
     if !place.starts_with(files.repository_root(&project).unwrap_or(&project)) {
         return Err(Error::usage(format!("{shown} is outside the project"))
-            .hint("name it in your own settings, or read it with --store"));
+            .hint("name it in your own settings, or in each call that reads it"));
     }
     let path = relative_to(&place, &project);
     let path = if path == "./" { "." } else { path.trim_end_matches('/') };

@@ -10,7 +10,7 @@ use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::open_collection::CollectionReader;
 use super::store::Store;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::one_line;
 use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
 use crate::store::collections::collection::Collection;
@@ -223,9 +223,7 @@ impl Store {
         let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
         let bare = names.iter().map(|name| name.trim_matches('`'));
         let near: Vec<String> = bare.take(MAX_CANDIDATES).flat_map(|name| near_notes(&self.notes, name)).collect();
-        let meant = if near.is_empty() { String::new() } else { format!("did you mean {}? ", near.join(", ")) };
-        let hint = format!("{meant}`qipu context --query WORDS` finds notes and their ids");
-        Error::new(ErrorKind::NoNote, message).hint(hint)
+        Error::new(ErrorKind::NoNote, message).remedy(Remedy::FindNote { near })
     }
 
     /// Returns tags in use that are similar to one that is not.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::note_idx::NoteIdx;
 use super::store::Store;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::note::{COLLECTION_MARK, NoteId};
 use crate::store::collections::collection::Collection;
 use crate::store::collections::discover::Location;
@@ -99,11 +99,10 @@ impl Store {
         let name = &collection.name;
         let error =
             Error::usage(format!("`{id}` belongs to the collection `{name}`, which this command does not change"));
-        let hint = if collection.is_writable {
-            format!("add `--in {name}` to change a note there")
+        Some(if collection.is_writable {
+            error.remedy(Remedy::ChangeIn(name.clone()))
         } else {
-            format!("it is only read: {}", collection.reason.how_to_write())
-        };
-        Some(error.hint(hint))
+            error.hint(format!("it is only read: {}", collection.reason.how_to_write()))
+        })
     }
 }

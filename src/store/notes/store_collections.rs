@@ -40,7 +40,7 @@ impl Store {
             return Ok(());
         }
         let message = format!("`{}` is a source, and this command changes only stores", self.first_name());
-        Err(Error::usage(message).hint("name a store with --to, see `qipu status`"))
+        Err(Error::usage(message).hint("name a store of those that `qipu status` lists"))
     }
 
     /// Whether the first collection would read a new file, by its path there.

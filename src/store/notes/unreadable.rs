@@ -8,9 +8,6 @@ use crate::note::NoteId;
 use crate::store::collections::find::SettingFinding;
 use crate::store::fs::skipped::{IgnoredEntry, is_skipped};
 
-/// The findings about settings that may hide a collection for a while only.
-const MISSING_COLLECTION: [&str; 4] = ["source-missing", "store-missing", "store-unreadable", "settings-invalid"];
-
 /// Lists the first of the shown paths of unreadable files and folders, with the number of the others.
 fn listed(paths: impl Iterator<Item = String> + Clone) -> String {
     let named = paths.clone().take(MAX_CANDIDATES).collect::<Vec<_>>().join(", ");
@@ -79,7 +76,7 @@ impl Store {
     /// # Errors
     /// `Store`, naming a setting or a collection, or listing files and folders that can't.
     pub fn expect_complete(&self) -> Result<(), Error> {
-        let is_missing = |finding: &&SettingFinding| MISSING_COLLECTION.contains(&finding.code);
+        let is_missing = |finding: &&SettingFinding| finding.code.is_missing_collection();
         let missing = self.setting_findings.iter().filter(is_missing);
         let missing = missing.map(|finding| format!("{}: {}", finding.file, finding.message));
         match missing.chain(Self::failed_warnings(&self.failed)).next() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::change::{Change, ChangedFolder};
 use super::lock::{Lock, LockState};
 use super::redo_log;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::one_line;
 use crate::note::NOTE_FOLDERS;
 use crate::store::collections::collection::CollectionReason;
@@ -32,13 +32,15 @@ fn recover(folder: ChangedFolder<'_>, location: &Location, current_dir: &Path) -
     redo_log::recover(folder, cache).map_err(|error| {
         let shown = relative_to(&folder.own_dir(cache), current_dir);
         let message = format!("the changes listed in {shown}{PENDING_FILE} can't be completed: {error:#}");
+        let failed = Error::new(ErrorKind::Store, message);
         // Without the log, a change that failed for want of space would stay half made.
-        let hint = if error.chain().any(|cause| cause.is::<io::Error>()) {
-            "solve that, for example by freeing space, then repeat the command: it completes the changes first"
+        if error.chain().any(|cause| cause.is::<io::Error>()) {
+            failed.hint(
+                "solve that, for example by freeing space, then repeat the command: it completes the changes first",
+            )
         } else {
-            "inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`"
-        };
-        Error::new(ErrorKind::Store, message).hint(hint)
+            failed.remedy(Remedy::RemoveRedoLog)
+        }
     })
 }
 

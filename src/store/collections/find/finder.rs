@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use globset::GlobMatcher;
 
-use super::found::{FoundCollection, FoundCollections, SettingFinding};
+use super::found::{FoundCollection, FoundCollections};
+use super::setting_finding::{SettingCode, SettingFinding};
 use super::setting_path::{
     DEEP_STORES, Namer, NoEffect, compile, expand, open_folder, own_name, parent_store_name, split_path, valid_name,
 };
@@ -159,7 +160,7 @@ impl<'a> CollectionFinder<'a> {
         let boundary = (!self.user.allows(&repository, self.location.home.as_deref())).then_some(repository);
         let (file, reason) = (self.shown_config(root), CollectionReason::Config(name.to_owned()));
         if config.has_former_key {
-            self.add_finding(&file, "former-setting", FORMER_KEY.to_owned());
+            self.add_finding(&file, SettingCode::FormerSetting, FORMER_KEY.to_owned());
         }
         let files = self.files().clone();
         let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None, files };
@@ -170,9 +171,9 @@ impl<'a> CollectionFinder<'a> {
     fn find_ignored_trust(&mut self, root: &Path, config: &Config) {
         let is_empty = config.trust.authors.is_empty() && config.trust.hosts.is_empty();
         if !is_empty && !trusted_stores::is_trusted(root, self.location.settings.as_deref()) {
-            let message = "[trust] makes no note more trusted, because you do not trust the store; `qipu init --trust` \
-                           lets it";
-            self.add_finding(&self.shown_config(root), "trust-ignored", message.to_owned());
+            let message = "[trust] makes no note more trusted, because you do not trust the store; `qipu help init` \
+                           says how to";
+            self.add_finding(&self.shown_config(root), SettingCode::TrustIgnored, message.to_owned());
         }
     }
 
@@ -213,7 +214,7 @@ impl<'a> CollectionFinder<'a> {
             }
             Some((root, Err(error))) if is_unreadable(&error) => {
                 let message = format!("your own store can't be read: {error}");
-                self.add_finding(&relative_to(root, self.current_dir), "store-unreadable", message);
+                self.add_finding(&relative_to(root, self.current_dir), SettingCode::StoreUnreadable, message);
             }
             _ => {}
         }
@@ -224,7 +225,7 @@ impl<'a> CollectionFinder<'a> {
         let (base, config, files) = (settings.clone(), Arc::default(), self.files().clone());
         let namer = Namer { base, boundary: None, file, reason, config, home, files };
         if !user.sources.is_empty() {
-            self.add_finding(&namer.file, "former-setting", FORMER_KEY.to_owned());
+            self.add_finding(&namer.file, SettingCode::FormerSetting, FORMER_KEY.to_owned());
         }
         let documents: Vec<SourceConfig> = user.documents.iter().chain(&user.sources).cloned().collect();
         self.add_all_of(&documents, &user.stores, &namer);
@@ -302,13 +303,13 @@ impl<'a> CollectionFinder<'a> {
             }
             Err(error) => {
                 let message = format!("the store {shown} is not read: {}", error.message);
-                self.add_finding(&file, "store-unreadable", message);
+                self.add_finding(&file, SettingCode::StoreUnreadable, message);
                 None
             }
         }
     }
 
-    fn add_finding(&mut self, file: &str, code: &'static str, message: String) {
+    fn add_finding(&mut self, file: &str, code: SettingCode, message: String) {
         self.found.findings.push(SettingFinding { file: file.to_owned(), code, message, collection: None });
     }
 
@@ -346,16 +347,16 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds a source that a config names.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) -> Result<(), NoEffect> {
-        let invalid = |reason: String| ("source-invalid", reason);
+        let invalid = |reason: String| (SettingCode::SourceInvalid, reason);
         let split = split_path(&source.path, namer).map_err(|reason| invalid(reason.to_owned()))?;
         let glob = split.pattern.as_deref().map(|pattern| compile(pattern).ok_or_else(|| invalid(NO_GLOB.to_owned())));
         let glob = glob.transpose()?;
-        let (root, dir) = open_folder(&split.literal, namer, ["source-outside", "source-missing"])?;
+        let (root, dir) = open_folder(&split.literal, namer, [SettingCode::SourceOutside, SettingCode::SourceMissing])?;
         // The glob's paths are relative to the folder as it was found.
         let glob = glob.map(|glob| (root.clone(), glob));
         let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
         if self.is_in_store(&root) {
-            return Err(("source-in-store", "is inside a store".to_owned()));
+            return Err((SettingCode::SourceInStore, "is inside a store".to_owned()));
         }
         if self.is_full(&namer.file) {
             return Ok(());
@@ -365,7 +366,7 @@ impl<'a> CollectionFinder<'a> {
         // A command may write the first document of a source.
         if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
             self.empty_sources += 1;
-            return Err(("source-empty", "is not read: no document matches it".to_owned()));
+            return Err((SettingCode::SourceEmpty, "is not read: no document matches it".to_owned()));
         }
         self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
         Ok(())
@@ -373,11 +374,10 @@ impl<'a> CollectionFinder<'a> {
 
     /// Whether there are as many collections as are read; the first time, adds a finding to the file that names another.
     fn is_full(&mut self, file: &str) -> bool {
-        const CODE: &str = "too-many-collections";
         let is_full = self.found.all.len() + self.empty_sources >= MAX_COLLECTIONS;
-        if is_full && !self.found.findings.iter().any(|finding| finding.code == CODE) {
+        if is_full && !self.found.findings.iter().any(|finding| finding.code == SettingCode::TooManyCollections) {
             let message = format!("only the first {MAX_COLLECTIONS} collections are read");
-            self.add_finding(file, CODE, message);
+            self.add_finding(file, SettingCode::TooManyCollections, message);
         }
         is_full
     }
@@ -412,9 +412,9 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds the stores of a path that may have wildcards.
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) -> Result<(), NoEffect> {
-        let invalid = |reason: &str| ("store-invalid", reason.to_owned());
+        let invalid = |reason: &str| (SettingCode::StoreInvalid, reason.to_owned());
         let split = split_path(&store.path, namer).map_err(invalid)?;
-        let (root, dir) = open_folder(&split.literal, namer, ["store-outside", "store-missing"])?;
+        let (root, dir) = open_folder(&split.literal, namer, [SettingCode::StoreOutside, SettingCode::StoreMissing])?;
         let folders = match &split.pattern {
             None => vec![root],
             Some(pattern) => {
@@ -431,7 +431,7 @@ impl<'a> CollectionFinder<'a> {
             let name = store.name.clone().unwrap_or_else(|| own_name(discover::project_folder(&folder), &namer.base));
             self.add_store(root, &name, namer.reason.clone(), Some(&namer.file));
         }
-        is_any.then_some(()).ok_or_else(|| ("store-missing", "is not read: there is no store".to_owned()))
+        is_any.then_some(()).ok_or_else(|| (SettingCode::StoreMissing, "is not read: there is no store".to_owned()))
     }
 
     /// Returns a name that no collection has, and marks it as used.

@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use crate::error::Error;
+use super::setting_finding::SettingFinding;
+use crate::error::{Error, Remedy};
 use crate::note::{Dialect, NOTE_FOLDERS};
 use crate::store::collections::collection::{Authority, CollectionReason, OtherNames, USER};
 use crate::store::collections::config::Config;
@@ -55,19 +56,6 @@ impl FoundCollection {
     }
 }
 
-/// A setting that has no effect.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingFinding {
-    /// The file of the setting, as it is shown.
-    pub file: String,
-    /// A short name that never changes.
-    pub code: &'static str,
-    /// One sentence.
-    pub message: String,
-    /// The name that the collection of the setting would have.
-    pub collection: Option<String>,
-}
-
 /// The collections that count, the first one that of the project, and the settings without effect.
 #[derive(Debug, Default, Clone)]
 pub(in crate::store) struct FoundCollections {
@@ -83,15 +71,15 @@ pub(super) fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result
     let others = &found.other_names.names;
     let only: Vec<&String> = only.iter().map(|name| others.get(name).unwrap_or(name)).collect();
     if let Some(unknown) = only.iter().find(|name| !names().contains(&name.as_str())) {
-        let hint = if *unknown == USER {
-            "`qipu init --user` creates your own store".to_owned()
-        } else {
-            format!("collections: {}; `qipu status` says more", names().join(", "))
-        };
         let is_meant = |finding: &&SettingFinding| finding.collection.as_ref() == Some(unknown);
         let why = found.findings.iter().find(is_meant);
         let why = why.map(|finding| format!(": {}: {}", finding.file, finding.message)).unwrap_or_default();
-        return Err(Error::usage(format!("no collection has the name `{unknown}`{why}")).hint(hint));
+        let error = Error::usage(format!("no collection has the name `{unknown}`{why}"));
+        return Err(if *unknown == USER {
+            error.remedy(Remedy::CreateOwnStore)
+        } else {
+            error.hint(format!("collections: {}; `qipu status` says more", names().join(", ")))
+        });
     }
     if !only.is_empty() {
         found.all.retain(|one| only.contains(&&one.name));

@@ -4,6 +4,7 @@
 
 mod finder;
 mod found;
+mod setting_finding;
 mod setting_path;
 mod target;
 
@@ -15,9 +16,10 @@ use super::user_settings::{self, UserSettings};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use finder::CollectionFinder;
-pub use found::SettingFinding;
 pub(in crate::store) use found::{FoundCollection, FoundCollections, set_authorities};
 use found::{divide_files, keep_only};
+use setting_finding::SettingCode;
+pub use setting_finding::SettingFinding;
 use setting_path::RELATIVE;
 pub(in crate::store) use target::{find_target, find_target_with_names};
 
@@ -38,12 +40,12 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
     let file = user_settings::FILE.to_owned();
     let relative = user.relative_repositories().map(|path| SettingFinding {
         file: file.clone(),
-        code: "repository-invalid",
+        code: SettingCode::RepositoryInvalid,
         message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
         collection: None,
     });
     let mut findings: Vec<SettingFinding> = relative.collect();
-    let of_settings = |message| SettingFinding { file, code: "settings-invalid", message, collection: None };
+    let of_settings = |message| SettingFinding { file, code: SettingCode::SettingsInvalid, message, collection: None };
     findings.extend(invalid.map(of_settings));
     let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);

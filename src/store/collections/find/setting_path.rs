@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 
+use super::setting_finding::SettingCode;
 use crate::store::collections::collection::CollectionReason;
 use crate::store::collections::config::Config;
 use crate::store::collections::discover;
@@ -52,7 +53,7 @@ pub(super) struct SplitPath {
 }
 
 /// Why a setting has no effect: the code of the finding, and the end of its sentence.
-pub(super) type NoEffect = (&'static str, String);
+pub(super) type NoEffect = (SettingCode, String);
 
 /// Opens a folder. One that a repository names is opened from the repository's root without following links.
 ///
@@ -61,7 +62,7 @@ pub(super) type NoEffect = (&'static str, String);
 pub(super) fn open_folder(
     folder: &Path,
     namer: &Namer,
-    [outside, missing]: [&'static str; 2],
+    [outside, missing]: [SettingCode; 2],
 ) -> Result<(PathBuf, Arc<DirHandle>), NoEffect> {
     let opened = match &namer.boundary {
         None => namer.files.canonicalize(folder).and_then(|root| Ok((namer.files.dir(&root)?, root))),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::found::FoundCollection;
 use super::{find_collections, reason_of_first, user_store};
-use crate::error::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind, Remedy};
 use crate::store::collections::collection::{CollectionReason, OtherNames, PROJECT};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{self, Location, open_root};
@@ -73,6 +73,5 @@ fn or_to_user(error: Error, location: &Location) -> Error {
     if error.kind != ErrorKind::NoStore || !is_unnamed || !has_own() {
         return error;
     }
-    let hint = error.hint.clone().unwrap_or_default();
-    error.hint(format!("`--in user` changes your own store; else {hint}"))
+    error.remedy(Remedy::NameStore { has_own: true })
 }
