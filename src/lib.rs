@@ -8,11 +8,11 @@
     allow(dead_code, unused_imports, reason = "the commands that are left out use them")
 )]
 
-pub mod anchors;
 #[cfg(feature = "sessions")]
 mod browse;
 pub mod calendar;
 pub mod cli;
+pub mod code_refs;
 pub mod codec;
 pub mod commands;
 pub mod complete;

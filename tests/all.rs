@@ -17,9 +17,6 @@ mod support;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 mod agent_words;
-mod anchor_histories;
-#[cfg(unix)]
-mod anchors;
 mod answers;
 mod architecture;
 mod assessment;
@@ -28,6 +25,9 @@ mod binary;
 mod browse;
 mod change_commands;
 mod cli;
+mod code_reference_histories;
+#[cfg(unix)]
+mod code_references;
 #[cfg(unix)]
 mod collections;
 #[cfg(unix)]

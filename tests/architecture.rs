@@ -15,7 +15,7 @@ const LAYERS: [&[&str]; 8] = [
     &["codec", "env", "escape", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "secrets", "warnings"],
     &["store"],
-    &["anchors", "filter", "graph", "search", "pack", "report"],
+    &["code_refs", "filter", "graph", "search", "pack", "report"],
     &["request"],
     &["cli", "context", "render", "setup", "import", "hooks"],
     &["commands", "fit", "complete"],

@@ -1,8 +1,8 @@
 //! The references of notes to code that no longer hold, and the updates of those whose code merely moved.
 
-use super::change::{PlannedChange, anchor};
+use super::change::{PlannedChange, code_reference};
 use super::note_warning;
-use crate::anchors::{self, Marks, Since, Subject, Verdict};
+use crate::code_refs::{self, Marks, Since, Subject, Verdict};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, NoteLayout, Report, counted};
 use crate::request::ReviewKind;
@@ -12,9 +12,9 @@ use crate::warnings;
 /// The most bytes of the project's files that a check reads, and the marking of an answer.
 const MAX_CHECKED: u64 = 256 * 1024 * 1024;
 const MAX_MARKED: u64 = 8 * 1024 * 1024;
-/// The most notes of an answer that are marked, and the most anchors of each that are read.
+/// The most notes of an answer that are marked, and the most references of each that are read.
 const MAX_MARKED_NOTES: usize = 64;
-const MAX_MARKED_ANCHORS: usize = 8;
+const MAX_MARKED_REFERENCES: usize = 8;
 /// The digits of a commit in a message.
 const SHOWN_DIGITS: usize = 12;
 const DAY_SECONDS: i64 = 86_400;
@@ -75,7 +75,7 @@ pub(super) fn checked(store: &Store, notes: &[NoteIdx]) -> CheckedCode {
     let subject = |(note, reference): &(NoteIdx, CodeRef)| (reference.clone(), written(&store.notes()[*note]));
     let subjects: Vec<_> = references.iter().map(subject).collect();
     let subjects: Vec<_> = subjects.iter().map(|(reference, time)| Subject { reference, time: *time }).collect();
-    let verdicts = anchors::check(&files, &subjects);
+    let verdicts = code_refs::check(&files, &subjects);
     for path in files.unreadable() {
         warnings::add(format!("{path} can't be read: references to it were not checked"));
     }
@@ -129,14 +129,14 @@ fn fix(note: &NoteHandle, reference: &CodeRef, verdict: &Verdict) -> String {
     // A command must be safe to paste into a shell.
     let is_plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "_./-@+:#".contains(c));
     match (verdict, &reference.origin) {
-        (Verdict::Moved(_), RefOrigin::Field(_)) if reference.is_anchor() => {
+        (Verdict::Moved(_), RefOrigin::Field(_)) if reference.is_stored() => {
             format!("qipu review {id} --kind code --fix")
         }
         (Verdict::Moved(place), RefOrigin::Text { written, .. }) if is_plain(written) && is_plain(&place.path) => {
             let place = CodeRef { path: place.path.clone(), line: place.line, ..reference.clone() };
             format!("qipu update {id} --replace {written} {}", place.shown())
         }
-        (Verdict::Changed { .. }, RefOrigin::Field(_)) if reference.is_anchor() => {
+        (Verdict::Changed { .. }, RefOrigin::Field(_)) if reference.is_stored() => {
             format!("qipu update {id} --verified true")
         }
         _ => format!("qipu update {id}"),
@@ -144,9 +144,9 @@ fn fix(note: &NoteHandle, reference: &CodeRef, verdict: &Verdict) -> String {
 }
 
 impl CodeFinding {
-    /// Whether it concerns an anchor whose code merely moved.
+    /// Whether it concerns a reference whose code merely moved.
     pub(super) fn is_fixable(&self) -> bool {
-        matches!(self.verdict, Verdict::Moved(_)) && self.reference.is_anchor()
+        matches!(self.verdict, Verdict::Moved(_)) && self.reference.is_stored()
     }
 
     /// Returns the entry of a report.
@@ -161,7 +161,7 @@ impl CodeFinding {
     }
 }
 
-/// Plans the updates of the anchors whose code merely moved. A note that can't be changed stays as it is.
+/// Plans the updates of the references whose code merely moved. A note that can't be changed stays as it is.
 pub(super) fn plan_moved(store: &Store, found: &[CodeFinding]) -> Vec<PlannedChange> {
     let fixable: Vec<&CodeFinding> = found.iter().filter(|finding| finding.is_fixable()).collect();
     if fixable.is_empty() {
@@ -178,7 +178,7 @@ pub(super) fn plan_moved(store: &Store, found: &[CodeFinding]) -> Vec<PlannedCha
             Verdict::Moved(place) => Some((&finding.reference, place)),
             _ => None,
         });
-        anchor::plan_moved(store, same.first()?.note, moved, &files, head.as_deref()).ok()
+        code_reference::plan_moved(store, same.first()?.note, moved, &files, head.as_deref()).ok()
     };
     fixable.chunk_by(|a, b| a.note == b.note).filter_map(of_note).collect()
 }
@@ -197,8 +197,8 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
     let marks = Marks::new(files);
     for entry in entries.take(MAX_MARKED_NOTES) {
         let references = entry.note.code_refs();
-        let mut anchors = references.iter().take(MAX_MARKED_ANCHORS);
-        if anchors.any(|anchor| !marks.is_in_its_file(anchor)) {
+        let mut references = references.iter().take(MAX_MARKED_REFERENCES);
+        if references.any(|reference| !marks.is_in_its_file(reference)) {
             entry.state_mut().has_changed_code = true;
         }
     }

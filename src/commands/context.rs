@@ -47,7 +47,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let mut selection = select(session, &request.selection, Outdated::Hidden)?;
     let mut question = selection.question.take();
     let derived = question.as_mut().map(|question| derived(store, &selection, question)).unwrap_or_default();
-    let entry = |note: NoteIdx| super::note_entry(store, &selection.stand_ins.digests, note, EntryRole::Selected);
+    let entry = |note: NoteIdx| super::note_entry(store, &selection.replacements.digests, note, EntryRole::Selected);
     let assessed = request.assessment.as_ref().zip(limits);
     let assessed = assessed.map(|(options, limits)| assess(session, &selection, options, derived.len(), limits, entry));
     let (mut notes, candidates, following) = match assessed.transpose()? {

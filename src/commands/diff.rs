@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use crate::error::{Error, ErrorKind};
 use crate::escape::{one_line, shortened};
-use crate::graph::{StandIns, Successions};
+use crate::graph::{Replacements, Successions};
 use crate::note::NoteId;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::DiffRequest;
@@ -99,7 +99,7 @@ pub(super) fn run(request: &DiffRequest, location: &Location, current_dir: &Path
 impl Side {
     fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let store = Store::open(&Location { no_index: true, ..location.clone() }, current_dir)?;
-        let successions = StandIns::for_answer(store.notes(), false).successions;
+        let successions = Replacements::for_answer(store.notes(), false).successions;
         let by_id = NoteIdx::enumerate(store.notes()).map(|(position, note)| (note.id.clone(), position)).collect();
         Ok(Self { store, successions, by_id })
     }

@@ -10,7 +10,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
 use crate::filter::is_query_name;
-use crate::graph::{Graph, StandIns};
+use crate::graph::{Graph, Replacements};
 use crate::note::Dialect;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead, Severity, counted, layout};
 use crate::request::{DoctorRequest, Filters};
@@ -20,7 +20,7 @@ use crate::warnings;
 
 /// Reports all diagnostics by path and line. Errors fail the check; with `--strict`, warnings do too.
 pub(super) fn run(request: &DoctorRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
-    let store = open(location, current_dir)?.unfreed();
+    let store = open(location, current_dir)?.leaked_at_exit();
     Ok(report(request, location, &store, Vec::new()))
 }
 
@@ -233,7 +233,7 @@ fn link_diagnostics(store: &Store) -> Vec<DiagnosticEntry> {
             warn("unknown-link-type", format!("unknown link type `{kind}`"));
         }
     }
-    let StandIns { digests, successions } = StandIns::for_answer(store.notes(), false);
+    let Replacements { digests, successions } = Replacements::for_answer(store.notes(), false);
     for (code, refused) in [("broken-digest", digests.refused), ("broken-succession", successions.refused)] {
         let finding = |(place, message): (NoteIdx, String)| note_warning(store, &store.notes()[place], code, message);
         findings.extend(refused.into_iter().map(finding));

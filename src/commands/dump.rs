@@ -19,7 +19,7 @@ pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path
     let selection = request.selection.as_ref();
     let store = Store::open_target(location, current_dir, None)?;
     let (store, all) = store.with_corruption_retry(location, current_dir, |store| pack_selection(store, selection))?;
-    let (store, (pack, skipped)) = (&*store.unfreed(), all?);
+    let (store, (pack, skipped)) = (&*store.leaked_at_exit(), all?);
     if !request.is_secret_allowed {
         expect_no_secrets(store, &pack)?;
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::context::{Outdated, Selection, Session, edge_entry, select};
 use crate::error::Error;
-use crate::graph::{Edge, StandIns, other_end};
+use crate::graph::{Edge, Replacements, other_end};
 use crate::report::{ChangeEntry, EdgeEntry, Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::Selectors;
 use crate::store::{NoteIdx, Store};
@@ -16,7 +16,7 @@ pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report
     let store = session.store;
     let selection =
         if selectors.selects() { select(session, selectors, Outdated::Shown)? } else { all_notes(selectors, store) };
-    let Selection { notes: positions, stand_ins: StandIns { digests, .. }, matched, spellings, .. } = selection;
+    let Selection { notes: positions, replacements: Replacements { digests, .. }, matched, spellings, .. } = selection;
     let graph = session.graph().compacted(&digests);
     let entry_of: HashMap<NoteIdx, usize> =
         positions.iter().enumerate().map(|(entry_index, position)| (*position, entry_index)).collect();
@@ -42,13 +42,14 @@ pub(super) fn run(selectors: &Selectors, session: &Session<'_>) -> Result<Report
 
 /// Selects the notes that no digest replaces, the most valuable first.
 fn all_notes(selectors: &Selectors, store: &Store) -> Selection {
-    let stand_ins = StandIns::only_digests(store.notes(), selectors.no_compaction);
-    let mut notes: Vec<NoteIdx> =
-        NoteIdx::all(store.notes().len()).filter(|position| stand_ins.representative(*position) == *position).collect();
+    let replacements = Replacements::only_digests(store.notes(), selectors.no_compaction);
+    let mut notes: Vec<NoteIdx> = NoteIdx::all(store.notes().len())
+        .filter(|position| replacements.representative(*position) == *position)
+        .collect();
     notes.sort_by_key(|position| (Reverse(store.notes()[*position].value_or_default()), *position));
     let matched = notes.len();
     notes.truncate(selectors.max_notes.unwrap_or(usize::MAX));
-    Selection { notes, matched, stand_ins, ..Selection::default() }
+    Selection { notes, matched, replacements, ..Selection::default() }
 }
 
 /// Reports that an export was saved. `action`: what happened to its file.

@@ -7,7 +7,7 @@ use rayon::prelude::*;
 
 use crate::context::{NoteFilter, Session};
 use crate::error::Error;
-use crate::graph::StandIns;
+use crate::graph::Replacements;
 use crate::report::{Entry, EntryRole, NoteEntry, Report, ReportHead, layout};
 use crate::request::{Filters, ListRequest, Sort};
 use crate::store::{NoteHandle, NoteIdx};
@@ -43,7 +43,7 @@ pub(super) fn matching<'s>(
     let notes = NoteIdx::enumerate(store.notes()).filter(|(position, _)| filter.matches(*position));
     let mut notes: Vec<&Arc<NoteHandle>> = notes.map(|(_, note)| note).collect();
     sort(&mut notes, order);
-    let successions = StandIns::for_answer(store.notes(), true).successions;
+    let successions = Replacements::for_answer(store.notes(), true).successions;
     if successions.is_empty() {
         return Ok(notes);
     }

@@ -41,7 +41,7 @@ pub(crate) use status::tag_counts;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::Error;
-use crate::graph::{Compactions, StandIns};
+use crate::graph::{Compactions, Replacements};
 use crate::note::{NoteId, Status};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, ShownFields};
 use crate::request::{PrimeRequest, ReadCommand, WriteCommand};
@@ -143,7 +143,7 @@ fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
 /// # Errors
 /// The failure of the command.
 pub fn run_on(command: &ReadCommand, store: &Store) -> Result<Report, Error> {
-    run_at(command, &store.unfreed_with(Session::new(store)))
+    run_at(command, &store.leaked_at_exit_with(Session::new(store)))
 }
 
 /// Runs a command that reads the store of an open session.
@@ -231,7 +231,7 @@ fn mark_state(report: &mut Report, store: &Store) {
         report.note_entries_mut().for_each(|entry| entry.names_collection = true);
     }
     code_findings::mark_changed_code(report, store);
-    let successions = StandIns::for_answer(store.notes(), false).successions;
+    let successions = Replacements::for_answer(store.notes(), false).successions;
     if successions.is_empty() {
         return;
     }
@@ -272,6 +272,6 @@ fn answer_with_retry<T>(
     answer: impl Fn(&Store) -> T,
 ) -> Result<T, Error> {
     let (store, answer) = store.with_corruption_retry(location, current_dir, answer)?;
-    drop(store.unfreed());
+    drop(store.leaked_at_exit());
     Ok(answer)
 }

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::list::MIN_NOTES_PER_TASK;
 use super::status::tag_counts;
 use crate::context::{Journals, Session, is_decision};
-use crate::graph::StandIns;
+use crate::graph::Replacements;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
 use crate::store::Store;
@@ -81,7 +81,7 @@ const ELLIPSIS: &str = "…";
 /// them. Each note is reported once. A brief has the description, the most useful commands and the latest decisions.
 pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     let store = session.store;
-    let stand_ins = StandIns::for_answer(store.notes(), false);
+    let replacements = Replacements::for_answer(store.notes(), false);
     let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
     let mut entries = vec![Entry::About(ABOUT.into())];
     let command = |(ordinal, (line, purpose)): (usize, &(&'static str, &'static str))| {
@@ -91,16 +91,16 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     entries.extend(commands.enumerate().map(command));
     let mut seen = HashSet::new();
     if request.is_brief {
-        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
+        entries.extend(notes_of_role(store, &replacements, EntryRole::Decision, &mut seen));
     } else {
         let journals = Journals::new(store.notes());
         entries.push(Entry::Overview(Box::new(overview(store, &journals))));
-        entries.extend(last_journal(store, &journals, &stand_ins, &mut seen));
-        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Decision, &mut seen));
-        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Map, &mut seen));
-        entries.extend(notes_of_role(store, &stand_ins, EntryRole::Recent, &mut seen));
+        entries.extend(last_journal(store, &journals, &replacements, &mut seen));
+        entries.extend(notes_of_role(store, &replacements, EntryRole::Decision, &mut seen));
+        entries.extend(notes_of_role(store, &replacements, EntryRole::Map, &mut seen));
+        entries.extend(notes_of_role(store, &replacements, EntryRole::Recent, &mut seen));
         if !entries.iter().any(|entry| entry.note().is_some()) {
-            entries.extend(most_linked_notes(session, &stand_ins));
+            entries.extend(most_linked_notes(session, &replacements));
         }
     }
     // Notes enter a session through the primer, so it has the banner in all formats.
@@ -119,7 +119,7 @@ fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     // A count has no place for the mark of a draft.
     let is_unmarked = |note: &NoteHandle| store.config.review.marks_drafts() && note.is_draft();
     let shown = NoteIdx::enumerate(store.notes())
-        .filter(|(position, note)| !store.is_withheld(*position) && !is_unmarked(note));
+        .filter(|(position, note)| store.is_shown_unasked(*position) && !is_unmarked(note));
     let shown: Vec<_> = shown.map(|(_, note)| Arc::clone(note)).collect();
     let mut tags = tag_counts(&shown);
     let mut folders: HashMap<&str, usize> = HashMap::new();
@@ -160,19 +160,19 @@ fn folder_of(note: &NoteHandle) -> Option<&str> {
 fn last_journal(
     store: &Store,
     journals: &Journals,
-    stand_ins: &StandIns,
+    replacements: &Replacements,
     seen: &mut HashSet<NoteIdx>,
 ) -> Option<Entry> {
     let notes = store.notes();
     let latest = journals
         .latest_first()
-        .filter(|position| stand_ins.representative(*position) == *position && !store.is_withheld(*position))
+        .filter(|position| replacements.representative(*position) == *position && store.is_shown_unasked(*position))
         .take(MAX_EMPTY_JOURNALS);
     let mut texts = latest.map(|position| (position, last_blocks(&notes[position])));
     let (position, text) = texts.find(|(_, text)| !text.is_empty())?;
     seen.insert(position);
     Some(Entry::Note(with_summary(
-        super::note_entry(store, &stand_ins.digests, position, EntryRole::LastJournal),
+        super::note_entry(store, &replacements.digests, position, EntryRole::LastJournal),
         text,
     )))
 }
@@ -224,16 +224,21 @@ fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A
 /// digest or successor replaces the first of its notes. Leaves out what was turned down, hidden drafts and the notes in
 /// `seen`, and adds the others to it.
-fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mut HashSet<NoteIdx>) -> Vec<Entry> {
+fn notes_of_role(
+    store: &Store,
+    replacements: &Replacements,
+    role: EntryRole,
+    seen: &mut HashSet<NoteIdx>,
+) -> Vec<Entry> {
     let (positions, most) = match role {
-        EntryRole::Decision => (decisions(store, stand_ins), MAX_DECISIONS),
+        EntryRole::Decision => (decisions(store, replacements), MAX_DECISIONS),
         EntryRole::Map => (key_maps(store), MAX_MAPS),
         _ => (recent_notes(store), MAX_RECENT),
     };
-    let representatives = positions.map(|position| stand_ins.representative(position));
-    let unseen = representatives.filter(|position| !store.is_withheld(*position) && seen.insert(*position));
+    let representatives = positions.map(|position| replacements.representative(position));
+    let unseen = representatives.filter(|position| store.is_shown_unasked(*position) && seen.insert(*position));
     let entry = |position| {
-        let entry = super::note_entry(store, &stand_ins.digests, position, role);
+        let entry = super::note_entry(store, &replacements.digests, position, role);
         if role != EntryRole::Decision {
             return entry;
         }
@@ -245,14 +250,16 @@ fn notes_of_role(store: &Store, stand_ins: &StandIns, role: EntryRole, seen: &mu
 }
 
 /// Returns the [`MAX_LINKED`] notes to which most notes link, then by value and id. Hidden drafts count for none.
-fn most_linked_notes(session: &Session<'_>, stand_ins: &StandIns) -> Vec<Entry> {
+fn most_linked_notes(session: &Session<'_>, replacements: &Replacements) -> Vec<Entry> {
     let (store, graph) = (session.store, session.graph());
     let links = |position: NoteIdx| {
         let from: HashSet<NoteIdx> = graph.backlinks(position).filter(|from| *from != position).collect();
-        from.into_iter().filter(|from| !store.is_withheld(*from)).count()
+        from.into_iter().filter(|from| store.is_shown_unasked(*from)).count()
     };
     let is_shown = |position| {
-        stand_ins.representative(position) == position && !store.is_withheld(position) && !store.is_retired(position)
+        replacements.representative(position) == position
+            && store.is_shown_unasked(position)
+            && !store.is_retired(position)
     };
     let found = NoteIdx::enumerate(store.notes()).filter(|(position, _)| is_shown(*position));
     let mut found: Vec<_> = found
@@ -260,14 +267,14 @@ fn most_linked_notes(session: &Session<'_>, stand_ins: &StandIns) -> Vec<Entry> 
         .filter(|(Reverse((links, _)), _)| *links > 0)
         .collect();
     found.sort_unstable();
-    let entry = |position| super::note_entry(store, &stand_ins.digests, position, EntryRole::Linked);
+    let entry = |position| super::note_entry(store, &replacements.digests, position, EntryRole::Linked);
     found.into_iter().take(MAX_LINKED).map(|(_, position)| Entry::Note(entry(position))).collect()
 }
 
-/// Returns the decisions that hold, or whose stand-in holds, by their latest change, the newest first, then those without a
+/// Returns the decisions that hold, or whose replacement holds, by their latest change, the newest first, then those without a
 /// date in descending order of id: decisions are often numbered.
-fn decisions<'a>(store: &'a Store, stand_ins: &StandIns) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
-    let is_current = |position: NoteIdx| !store.is_retired(stand_ins.representative(position));
+fn decisions<'a>(store: &'a Store, replacements: &Replacements) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
+    let is_current = |position: NoteIdx| !store.is_retired(replacements.representative(position));
     let is_wanted = |position: NoteIdx, note: &NoteHandle| is_decision(note) && is_current(position);
     sorted(store, is_wanted, |position, note| Reverse((note.list_fields().changed(), position)))
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::context::{NoteFilter, QueryContent, Session};
 use crate::error::Error;
 use crate::escape::shortened;
-use crate::graph::{StandIns, Successions};
+use crate::graph::{Replacements, Successions};
 use crate::report::{
     Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, RowValue, UnknownWord, layout,
 };
@@ -22,26 +22,26 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let (engine, around) = session.engine_and_neighbourhood(true);
     let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
     let found = engine.search(&query.without(&request.without), around.as_ref());
-    let stand_ins = StandIns::for_answer(notes, request.no_compaction);
+    let replacements = Replacements::for_answer(notes, request.no_compaction);
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| hit.relevance >= least && filter.matches(hit.note);
     // A replaced note is found too, behind the one that stands in for it.
     let shown = |hit: Hit| {
-        let own = stand_ins.digests.representative(hit.note);
-        [stand_ins.representative(own), own].map(|note| Hit { note, ..hit })
+        let own = replacements.digests.representative(hit.note);
+        [replacements.representative(own), own].map(|note| Hit { note, ..hit })
     };
-    // Filters apply to the note that was found, not to its stand-in.
+    // Filters apply to the note that was found, not to its replacement.
     let hits = found.hits.into_iter().filter(is_wanted).flat_map(shown);
     let hits = hits.filter(|hit| seen.insert(hit.note)).collect();
-    let hits = stand_ins.successions.outdated_last(store, hits, |hit| hit.note);
+    let hits = replacements.successions.outdated_last(store, hits, |hit| hit.note);
     let matched = hits.len();
     let content: Arc<dyn NoteContent> =
         Arc::new(QueryContent::new(found.highlighter.map(Arc::new), found.scorer.map(Arc::new)));
     let entry = |hit: &Hit| {
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };
-        let entry = super::note_entry(store, &stand_ins.digests, hit.note, EntryRole::Selected);
+        let entry = super::note_entry(store, &replacements.digests, hit.note, EntryRole::Selected);
         let content = Some(Arc::clone(&content));
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
@@ -93,11 +93,11 @@ fn with_successors(
     let found: HashMap<NoteIdx, SimilarNote> = similar.iter().map(|note| (note.note, note.clone())).collect();
     let with_stand_in = |note: SimilarNote| {
         let current = successions.current(note.note);
-        let stand_in = match found.get(&current) {
+        let replacement = match found.get(&current) {
             Some(found) => SimilarNote { relevance: note.relevance.max(found.relevance), ..found.clone() },
             None => SimilarNote { note: current, relevance: note.relevance, shared: Vec::new(), common: Vec::new() },
         };
-        [stand_in, note]
+        [replacement, note]
     };
     let mut seen = HashSet::from([of]);
     let notes = similar.into_iter().flat_map(with_stand_in).filter(|note| seen.insert(note.note));

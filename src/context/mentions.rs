@@ -97,7 +97,7 @@ impl Selector<'_, '_> {
     }
 
     fn is_worth_reading(&self, note: NoteIdx) -> bool {
-        let shown = self.result.stand_ins.representative(note);
+        let shown = self.result.replacements.representative(note);
         let is_hidden = self.store.is_retired(shown) || self.store.is_hidden_draft(shown);
         self.passes(note) && !self.store.notes()[note].is_journal() && !is_hidden
     }

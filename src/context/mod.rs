@@ -46,7 +46,7 @@ use map_queries::notes_of_query;
 use question::Question;
 
 use crate::error::Error;
-use crate::graph::{CONTRADICTS, StandIns, WalkLimits};
+use crate::graph::{CONTRADICTS, Replacements, WalkLimits};
 use crate::request::{Occasion, Selectors};
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, NoteSet, Store};
@@ -60,7 +60,7 @@ pub struct Selection {
     /// The number of notes before any limit.
     pub matched: usize,
     /// The digests and successors that replace notes.
-    pub stand_ins: StandIns,
+    pub replacements: Replacements,
     /// The words of the query that no note contains.
     pub spellings: Vec<Spelling>,
     /// The interpretation of the query, if it is a question.
@@ -111,7 +111,7 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
     }
     let filter = NoteFilter::new(session, &selectors.filters)?;
     let hides_outdated = outdated == Outdated::Hidden && !filter.asks_for_status;
-    let stand_ins = if hides_outdated { StandIns::for_answer } else { StandIns::only_digests };
+    let replacements = if hides_outdated { Replacements::for_answer } else { Replacements::only_digests };
     let of_config = selectors.asking.as_ref().map_or(&[][..], |_| &store.config.context.exclude_namespaces);
     let mut selector = Selector {
         session,
@@ -121,7 +121,10 @@ pub fn select(session: &Session<'_>, selectors: &Selectors, outdated: Outdated) 
         chosen: Vec::new(),
         seen: NoteSet::default(),
         over_limit: 0,
-        result: Selection { stand_ins: stand_ins(store.notes(), selectors.no_compaction), ..Selection::default() },
+        result: Selection {
+            replacements: replacements(store.notes(), selectors.no_compaction),
+            ..Selection::default()
+        },
         excluded: Namespaces::new(of_config),
         hides_outdated,
         asked: HashSet::new(),
@@ -158,7 +161,7 @@ impl<'a, 's> Selector<'a, 's> {
         let roots = self.store.positions(&self.selectors.notes)?;
         for note in roots.iter().copied() {
             self.choose_itself(note);
-            self.choose_itself(self.result.stand_ins.digests.representative(note));
+            self.choose_itself(self.result.replacements.digests.representative(note));
         }
         self.result.named.extend(&self.chosen);
         // A graph and a pack have the notes that are named, and no others.
@@ -189,8 +192,9 @@ impl<'a, 's> Selector<'a, 's> {
     /// Adds a note, or the one that stands in for it.
     fn choose(&mut self, note: NoteIdx) {
         let is_asked = self.asked.contains(&note);
-        let stand_ins = &self.result.stand_ins;
-        let shown = if is_asked { stand_ins.digests.representative(note) } else { stand_ins.representative(note) };
+        let replacements = &self.result.replacements;
+        let shown =
+            if is_asked { replacements.digests.representative(note) } else { replacements.representative(note) };
         self.choose_itself(shown);
     }
 
@@ -227,8 +231,8 @@ impl<'a, 's> Selector<'a, 's> {
 
     /// Whether a note was turned down or is a hidden draft, and the request does not name it.
     fn is_hidden(&self, note: NoteIdx) -> bool {
-        let shown = self.result.stand_ins.representative(note);
-        self.hides_outdated && self.store.is_withheld(shown) && !self.is_named(note)
+        let shown = self.result.replacements.representative(note);
+        self.hides_outdated && !self.store.is_shown_unasked(shown) && !self.is_named(note)
     }
 
     /// The occasion if nobody asked for notes.
@@ -309,13 +313,13 @@ impl<'a, 's> Selector<'a, 's> {
         let wanted = self.without_withheld(wanted, |note| *note);
         for note in self.outdated_last(wanted) {
             self.choose(note);
-            self.result.relevance.remove(&self.result.stand_ins.representative(note));
+            self.result.relevance.remove(&self.result.replacements.representative(note));
         }
     }
 
-    /// Moves the notes last whose stand-ins no longer hold.
+    /// Moves the notes last whose replacements no longer hold.
     fn outdated_last(&self, notes: Vec<NoteIdx>) -> Vec<NoteIdx> {
-        self.store.retired_last(notes, |note| self.result.stand_ins.representative(*note))
+        self.store.retired_last(notes, |note| self.result.replacements.representative(*note))
     }
 }
 

@@ -161,8 +161,9 @@ impl Selector<'_, '_> {
     fn journals_of_periods(&self, question: &Question) -> Vec<NoteIdx> {
         let Some(journals) = &self.result.journals else { return Vec::new() };
         let periods = question.periods.iter().filter_map(|named| narrowed(named.period, self.window()));
-        let of_periods =
-            periods.flat_map(|days| journals.newest_first(days)).map(|note| self.result.stand_ins.representative(note));
+        let of_periods = periods
+            .flat_map(|days| journals.newest_first(days))
+            .map(|note| self.result.replacements.representative(note));
         of_periods.filter(|note| self.passes(*note) && !self.is_hidden(*note)).collect()
     }
 
@@ -199,13 +200,13 @@ impl Selector<'_, '_> {
         let best = shown().map(|hit| hit.score).fold(0.0, f64::max);
         let shown_hits = shown().count();
         for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
-            let share = self.result.shares.entry(self.result.stand_ins.representative(hit.note)).or_default();
+            let share = self.result.shares.entry(self.result.replacements.representative(hit.note)).or_default();
             *share = share.max(hit.score / best).min(1.0);
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
         let matching =
-            hits.iter().filter(|_| has_periods).map(|hit| self.result.stand_ins.representative(hit.note)).collect();
+            hits.iter().filter(|_| has_periods).map(|hit| self.result.replacements.representative(hit.note)).collect();
         // An explicit least relevance replaces the built-in threshold for answers.
         let is_answered = match occasion {
             Some(Occasion::Task) => found.best.is_help(),
@@ -221,7 +222,7 @@ impl Selector<'_, '_> {
         let days = Some(self.window()).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
-        let is_current = |note| !is_unasked || !self.store.is_retired(self.result.stand_ins.representative(note));
+        let is_current = |note| !is_unasked || !self.store.is_retired(self.result.replacements.representative(note));
         hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
         self.result.has_filtered = hits.len() < count;
         let shown = self.shown_hits(&hits);
@@ -244,20 +245,20 @@ impl Selector<'_, '_> {
     /// itself if its title is the query; what no longer holds last.
     fn shown_hits(&mut self, hits: &[Hit]) -> Vec<(NoteIdx, f64)> {
         let full = hits.iter().filter(|hit| hit.has_full_sentence);
-        let full = full.map(|hit| self.result.stand_ins.representative(hit.note));
+        let full = full.map(|hit| self.result.replacements.representative(hit.note));
         let full: HashSet<NoteIdx> = full.filter(|note| !self.store.is_retired(*note)).collect();
         self.result.full_sentences = full;
         let named: Vec<NoteIdx> = hits.iter().filter(|hit| self.is_named_by(hit)).map(|hit| hit.note).collect();
         self.asked.extend(named);
-        let stand_ins = &self.result.stand_ins;
+        let replacements = &self.result.replacements;
         let mut seen = NoteSet::default();
         let shown = hits.iter().flat_map(|hit| {
-            let own = self.asked.contains(&hit.note).then(|| stand_ins.digests.representative(hit.note));
-            [Some(stand_ins.representative(hit.note)), own].into_iter().flatten().map(|note| (note, hit.relevance))
+            let own = self.asked.contains(&hit.note).then(|| replacements.digests.representative(hit.note));
+            [Some(replacements.representative(hit.note)), own].into_iter().flatten().map(|note| (note, hit.relevance))
         });
         let shown = shown.filter(|(note, _)| seen.insert(*note));
         let shown = shown.filter(|(note, _)| !self.excluded.contains(&self.store.notes()[*note])).collect();
-        let shown = stand_ins.successions.outdated_last(self.store, shown, |(note, _)| *note);
+        let shown = replacements.successions.outdated_last(self.store, shown, |(note, _)| *note);
         self.without_withheld(shown, |(note, _)| *note)
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::neighbours::{linked, sequences};
-use crate::graph::{self, CollectionLinks, Graph, StandIns, Successions};
+use crate::graph::{self, CollectionLinks, Graph, Replacements, Successions};
 use crate::search::{Engine, Neighbourhood, Sequences};
 use crate::store::{NoteHandle, Store};
 use crate::timings;
@@ -71,7 +71,7 @@ impl<'a> Session<'a> {
 
     /// Returns which notes replace which.
     pub fn successions(&self) -> &Successions {
-        self.successions.get_or_init(|| StandIns::for_answer(self.store.notes(), true).successions)
+        self.successions.get_or_init(|| Replacements::for_answer(self.store.notes(), true).successions)
     }
 
     /// Returns the sequences of notes, for score propagation.

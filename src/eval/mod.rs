@@ -48,7 +48,7 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
     let store = commands::open_to_search(location, &env.current_dir)?;
     let measure = |store: &Store| run_questions(request, &questions, store);
     let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
-    let store = store.unfreed();
+    let store = store.leaked_at_exit();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 

@@ -43,7 +43,7 @@ pub(crate) fn run(
     out: &mut dyn Write,
 ) -> Result<Option<Report>, Error> {
     env.join_thread_pool();
-    let store = Store::open(location, &env.current_dir)?.unfreed();
+    let store = Store::open(location, &env.current_dir)?.leaked_at_exit();
     let state_file = request.state_file.as_deref().map(|file| StateFile::open(&store, file, location)).transpose()?;
     if state_file.is_some() {
         // What can't be read now would be deleted.

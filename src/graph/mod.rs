@@ -8,7 +8,7 @@ mod compactions;
 mod contradictions;
 mod link_resolution;
 mod name_index;
-mod stand_ins;
+mod replacements;
 mod successions;
 mod target_comparison;
 mod walk;
@@ -21,7 +21,7 @@ use clap::{Args, ValueEnum};
 pub use collection_links::CollectionLinks;
 pub use compactions::Compactions;
 pub use contradictions::{CONTRADICTS, Conflict, Contradiction, SETTLED, contradictions};
-pub use stand_ins::StandIns;
+pub use replacements::Replacements;
 pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};
 

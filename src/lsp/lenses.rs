@@ -7,7 +7,7 @@ use super::capabilities::SHOW_NOTE;
 use super::documents::Document;
 use super::navigation::linking_notes;
 use super::view::View;
-use crate::anchors::line_of_symbol;
+use crate::code_refs::line_of_symbol;
 use crate::error::Error;
 use crate::escape::abbreviated;
 use crate::note::{CodeRef, code_refs_in};

@@ -3,7 +3,7 @@
 use super::percent::percent_decoded;
 use super::{UserFields, Value};
 
-/// The field whose list contains the stored references (anchors) of a note.
+/// The field whose list contains the stored references of a note.
 pub const CODE: &str = "code";
 /// The most references of one note that are read, and the most bytes of a path or a line's text.
 const MAX_REFS: usize = 256;
@@ -85,11 +85,11 @@ impl CodeRef {
     }
 
     /// Whether it is an item of the field `code` with the text of its line.
-    pub fn is_anchor(&self) -> bool {
+    pub fn is_stored(&self) -> bool {
         matches!(self.origin, RefOrigin::Field(Value::Map(_))) && self.text.is_some()
     }
 
-    /// Returns the anchor as the entries of an item of the field `code`.
+    /// Returns the reference as the entries of an item of the field `code`.
     pub fn to_entries(&self) -> Vec<(String, Value)> {
         let plain = |line: usize| Value::Text { text: line.to_string(), plain: true };
         let texts = [("symbol", &self.symbol), ("text", &self.text), ("hash", &self.hash), ("commit", &self.commit)];
@@ -156,7 +156,7 @@ pub fn code_refs_in(text: &str) -> Vec<CodeRef> {
     refs
 }
 
-/// Returns a line as anchors record it: without its line end, and blanks before that.
+/// Returns a line as references record it: without its line end, and blanks before that.
 pub fn line_text(line: &str) -> &str {
     line.trim_end_matches(['\n', '\r', ' ', '\t'])
 }
@@ -282,7 +282,7 @@ mod tests {
         let shown: Vec<_> = refs.iter().map(CodeRef::shown).collect();
         assert_eq!(shown, ["src/a.rs:3", "src/b.rs#run", "c.rs"]);
         assert_eq!(refs[0].text.as_deref(), Some("fn run() {"));
-        assert!(refs[0].is_anchor() && !refs[1].is_anchor());
+        assert!(refs[0].is_stored() && !refs[1].is_stored());
         assert_eq!(CodeRef::of_item(&Value::Map(refs[0].to_entries())).unwrap().commit.as_deref(), Some("0123abcd"));
     }
 

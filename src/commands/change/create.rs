@@ -1,8 +1,8 @@
 //! `qipu capture`: creates notes.
 
 use super::PlannedChange;
-use super::anchor;
 use super::claims::{expect_no_claims, expect_no_person, without_claims};
+use super::code_reference;
 use super::held_drafts;
 use super::slug::slug;
 use super::supersede;
@@ -62,7 +62,7 @@ pub(super) fn plan(
         all_edits.extend(held_drafts::draft_edits(&mut others, agent, &request.now));
     }
     all_edits.extend(edits(store, &others)?.into_iter().map(|edit| user_fields::of_new(store.dialect(), edit)));
-    all_edits.extend(anchor::recorded(&[], &anchor::read(store, &fields.codes)?));
+    all_edits.extend(code_reference::recorded(&[], &code_reference::read(store, &fields.codes)?));
     all_edits.extend(replaced.iter().map(|old| supersede::link(&store.notes()[*old].id)));
     if !body.is_empty() {
         all_edits.push(Edit::SetBody(format!("{body}\n")));

@@ -6,7 +6,7 @@ use super::claims::{ORIGINS, VOUCHING};
 use super::user_fields::STATUS;
 use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
-use crate::graph::StandIns;
+use crate::graph::Replacements;
 use crate::note::edit::Edit;
 use crate::note::{Note, NoteId, STATUSES, Status, Value, is_human};
 use crate::request::{Action, GENERATED_BY, NewFields, SESSION, UNKNOWN_TOOL};
@@ -157,7 +157,7 @@ fn expect_undecided(store: &Store, changes: &[Change]) -> Result<(), Error> {
     }
     let after = store.after(&changes);
     let [before_changes, after_changes] =
-        [store, &after].map(|store| StandIns::for_answer(store.notes(), true).successions);
+        [store, &after].map(|store| Replacements::for_answer(store.notes(), true).successions);
     let is_decided = |draft: &&NoteIdx| {
         let old = &store.notes()[**draft];
         let Some(position) = after.position(&old.id) else { return false };

@@ -3,8 +3,8 @@
 
 mod accept;
 mod agent_words;
-pub(super) mod anchor;
 mod claims;
+pub(super) mod code_reference;
 mod compact;
 mod create;
 mod delete;

@@ -3,7 +3,7 @@
 use super::claims::expect_no_claims;
 use super::links::check_kind;
 use super::user_fields::with_effect;
-use super::{PlannedChange, anchor, link_entry, plan_edits, rename};
+use super::{PlannedChange, code_reference, link_entry, plan_edits, rename};
 use crate::context::{NoteFilter, Session};
 use crate::error::{Error, ErrorKind};
 use crate::note::Verification;
@@ -35,15 +35,16 @@ pub(super) fn plan(
     let summary = is_summary_lost.then_some(Edit::RemoveField("summary"));
     let body_edit = body_edit.cloned().map(Edit::ChangeBody);
     let edits: Vec<Edit> = summary.into_iter().chain(edits(store, fields)?).chain(body_edit).collect();
-    let anchors = anchor::read(store, &fields.codes)?;
+    let references = code_reference::read(store, &fields.codes)?;
     let edits_of = |note: &NoteHandle| {
         let edits = edits.iter().flat_map(|edit| match program {
             Some(program) if *edit == verified(true) => verified_by(note, program, now),
             _ if let Some(tag) = new_tag(note, edit) => vec![add_tag(tag)],
             _ => Vec::from_iter((!is_kept(note, edit)).then(|| edit.clone())),
         });
-        let verified = if fields.verified == Some(true) { anchor::verified(store, note, &anchors) } else { Vec::new() };
-        let recorded = anchor::recorded(&note.code_refs(), &anchors);
+        let verified =
+            if fields.verified == Some(true) { code_reference::verified(store, note, &references) } else { Vec::new() };
+        let recorded = code_reference::recorded(&note.code_refs(), &references);
         edits.map(|edit| with_effect(note, edit)).chain(verified).chain(recorded).collect::<Vec<Edit>>()
     };
     match (&fields.title, notes) {

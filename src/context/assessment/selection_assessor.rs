@@ -142,7 +142,8 @@ impl SelectionAssessor<'_, '_> {
         let supporters = wants(RelatedKind::Evidence).then(|| assessor.supporters(index));
         let opponents = wants(RelatedKind::Contradictions).then(|| assessor.opponents(index));
         let is_hidden = |other: &NoteIdx| {
-            self.selection.stand_ins.successions.is_superseded(*other) || assessor.session.store.is_hidden_draft(*other)
+            self.selection.replacements.successions.is_superseded(*other)
+                || assessor.session.store.is_hidden_draft(*other)
         };
         origins.into_iter().chain(supporters).chain(opponents).flatten().filter(|other| !is_hidden(other)).collect()
     }
@@ -206,7 +207,7 @@ impl SelectionAssessor<'_, '_> {
             is_named: assessed.is_named,
             is_first: self.selection.full_sentences.contains(&index),
             is_answer: self.selection.answers.contains(index),
-            is_retired: store.is_retired(index) || self.selection.stand_ins.successions.is_superseded(index),
+            is_retired: store.is_retired(index) || self.selection.replacements.successions.is_superseded(index),
             same: ordinals_of(same, ordinals),
             followers: ordinals_of(self.followers(index), ordinals),
             terms: assessed.content.terms.clone(),

@@ -8,7 +8,7 @@ use super::super::Timestamp;
 use super::super::join::kind_and_target;
 use super::super::link_types::SUPERSEDED_BY;
 use super::super::list_fields::{is_list, items, plain};
-use super::super::retired::is_life_field;
+use super::super::standing::is_life_field;
 use super::super::value::Value;
 use super::super::verified_edit::{FieldText, by_key, edited, with_changes};
 use super::super::yaml_emitter::flow;

@@ -8,18 +8,18 @@ use super::store::Store;
 impl Store {
     /// Returns the store for the rest of a call. If the process ends with the call, the store is not freed: freeing ten
     /// thousand notes one by one would take a tenth of the time.
-    pub(crate) fn unfreed(self) -> Arc<Self> {
+    pub(crate) fn leaked_at_exit(self) -> Arc<Self> {
         let is_only_call = self.is_only_call;
-        unfreed(is_only_call, self)
+        leaked_at_exit(is_only_call, self)
     }
 
     /// Returns a value of this call that is freed as the store is.
-    pub(crate) fn unfreed_with<T>(&self, value: T) -> Arc<T> {
-        unfreed(self.is_only_call, value)
+    pub(crate) fn leaked_at_exit_with<T>(&self, value: T) -> Arc<T> {
+        leaked_at_exit(self.is_only_call, value)
     }
 }
 
-fn unfreed<T>(is_only_call: bool, value: T) -> Arc<T> {
+fn leaked_at_exit<T>(is_only_call: bool, value: T) -> Arc<T> {
     let value = Arc::new(value);
     if is_only_call {
         mem::forget(Arc::clone(&value));

@@ -17,10 +17,10 @@ impl Store {
         self.notes()[position].retired(|| self.today.day()).is_some()
     }
 
-    /// Whether `context`, `prime` and hooks show a note only if the request names it: it was turned down, or it is a draft
-    /// and the store hides those.
-    pub fn is_withheld(&self, position: NoteIdx) -> bool {
-        self.notes()[position].is_turned_down() || self.is_hidden_draft(position)
+    /// Whether `context`, `prime` and hooks show a note that the request does not name: it was not turned down, and is no
+    /// draft of a store that hides those.
+    pub fn is_shown_unasked(&self, position: NoteIdx) -> bool {
+        !self.notes()[position].is_turned_down() && !self.is_hidden_draft(position)
     }
 
     /// Whether a note is a draft, and its store or, in collections with the same authority, the first store hides those.

@@ -1,7 +1,7 @@
-//! `--code`: records which line or symbol of the code a note is about; and the updates of such anchors.
+//! `--code`: records which line or symbol of the code a note is about; and the updates of such references.
 
 use super::{PlannedChange, plan_text};
-use crate::anchors::{CodePlace, Subject, Verdict, check, is_recognisable, item_hash, line_of_symbol};
+use crate::code_refs::{CodePlace, Subject, Verdict, check, is_recognisable, item_hash, line_of_symbol};
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{Edit, apply};
 use crate::note::{CODE, CodeRef, RefOrigin, Value};
@@ -19,33 +19,33 @@ const MIN_SYMBOL: usize = 3;
 /// Reads the lines that new references to code name: each `PATH`, `PATH:LINE` or `PATH#SYMBOL`, the path relative to the
 /// current directory.
 pub(super) fn read(store: &Store, targets: &[String]) -> Result<Vec<CodeRef>, Error> {
-    let mut anchors: Vec<CodeRef> = Vec::new();
+    let mut references: Vec<CodeRef> = Vec::new();
     for target in targets {
-        let anchor = read_anchor(store, target)?;
-        anchors.retain(|other| !is_same_target(other, &anchor));
-        anchors.push(anchor);
+        let reference = read_reference(store, target)?;
+        references.retain(|other| !is_same_target(other, &reference));
+        references.push(reference);
     }
-    Ok(anchors)
+    Ok(references)
 }
 
 /// Returns the edits that record references to code in a note that has others; one for the same line or symbol of a file is
 /// replaced.
-pub(super) fn recorded(others: &[CodeRef], anchors: &[CodeRef]) -> Vec<Edit> {
-    let edits = |anchor: &CodeRef| {
-        let new = Value::Map(anchor.to_entries());
-        match others.iter().find(|other| is_same_target(other, anchor)).map(|other| &other.origin) {
+pub(super) fn recorded(others: &[CodeRef], references: &[CodeRef]) -> Vec<Edit> {
+    let edits = |reference: &CodeRef| {
+        let new = Value::Map(reference.to_entries());
+        match others.iter().find(|other| is_same_target(other, reference)).map(|other| &other.origin) {
             Some(RefOrigin::Field(item)) if *item == new => Vec::new(),
-            Some(RefOrigin::Field(item @ Value::Map(_))) => vec![set_entries(item.clone(), anchor)],
+            Some(RefOrigin::Field(item @ Value::Map(_))) => vec![set_entries(item.clone(), reference)],
             Some(RefOrigin::Field(item)) => {
                 vec![Edit::RemoveItem { key: CODE, text: item.to_line() }, Edit::AddValue { key: CODE, value: new }]
             }
             _ => vec![Edit::AddValue { key: CODE, value: new }],
         }
     };
-    anchors.iter().flat_map(edits).collect()
+    references.iter().flat_map(edits).collect()
 }
 
-/// Plans new places for anchors of a note, and leaves `updated` as it is: the note itself did not change.
+/// Plans new places for references of a note, and leaves `updated` as it is: the note itself did not change.
 pub(crate) fn plan_moved<'a>(
     store: &Store,
     note: NoteIdx,
@@ -53,31 +53,33 @@ pub(crate) fn plan_moved<'a>(
     files: &ProjectFiles,
     head: Option<&str>,
 ) -> Result<PlannedChange, Error> {
-    let edit = |(anchor, place): (&CodeRef, &CodePlace)| {
-        let RefOrigin::Field(item) = &anchor.origin else { return None };
-        let commit = head.map(str::to_owned).or_else(|| anchor.commit.clone());
+    let edit = |(reference, place): (&CodeRef, &CodePlace)| {
+        let RefOrigin::Field(item) = &reference.origin else { return None };
+        let commit = head.map(str::to_owned).or_else(|| reference.commit.clone());
         let (path, line) = (place.path.clone(), place.line);
         // A file with another extension may be read as another language.
-        let hash = hash_at(files, anchor, place);
-        Some(set_entries(item.clone(), &CodeRef { path, line, hash, commit, ..anchor.clone() }))
+        let hash = hash_at(files, reference, place);
+        Some(set_entries(item.clone(), &CodeRef { path, line, hash, commit, ..reference.clone() }))
     };
     let edits: Vec<Edit> = moved.filter_map(edit).collect();
     plan_text(store, &store.notes()[note], |old| apply(old, &edits))
 }
 
-/// Returns the edits that record the present lines of the anchors of a note, whose code was checked; none for code that
+/// Returns the edits that record the present lines of the references of a note, whose code was checked; none for code that
 /// is gone, and for what is recorded anew.
 pub(super) fn verified(store: &Store, note: &NoteHandle, anew: &[CodeRef]) -> Vec<Edit> {
-    let mut anchors: Vec<CodeRef> = note.code_refs();
-    anchors.retain(|anchor| !anew.iter().any(|new| is_same_target(anchor, new)));
-    let Some(mut files) = store.project_files(MAX_READ).filter(|_| !anchors.is_empty()) else { return Vec::new() };
+    let mut references: Vec<CodeRef> = note.code_refs();
+    references.retain(|reference| !anew.iter().any(|new| is_same_target(reference, new)));
+    let Some(mut files) = store.project_files(MAX_READ).filter(|_| !references.is_empty()) else { return Vec::new() };
     files.ask_git();
     let head = files.head();
-    let subjects: Vec<_> = anchors.iter().map(|reference| Subject { reference, time: None }).collect();
+    let subjects: Vec<_> = references.iter().map(|reference| Subject { reference, time: None }).collect();
     let verdicts = check(&files, &subjects);
-    let edit = |(anchor, verdict): (&CodeRef, Option<Verdict>)| {
+    let edit = |(reference, verdict): (&CodeRef, Option<Verdict>)| {
         let place = match verdict? {
-            Verdict::Unchanged | Verdict::NotCompared => CodePlace { path: anchor.path.clone(), line: anchor.line },
+            Verdict::Unchanged | Verdict::NotCompared => {
+                CodePlace { path: reference.path.clone(), line: reference.line }
+            }
             Verdict::Moved(place) | Verdict::MovedPerhaps(place) | Verdict::Changed { place, .. } => place,
             Verdict::Gone { .. } => return None,
         };
@@ -85,23 +87,23 @@ pub(super) fn verified(store: &Store, note: &NoteHandle, anew: &[CodeRef]) -> Ve
             Some(line) => Some(files.read(&place.path)?.line(line).filter(|line| is_recordable(line))?.to_owned()),
             None => None,
         };
-        let hash = hash_at(&files, anchor, &place);
-        let RefOrigin::Field(item) = &anchor.origin else { return None };
-        let commit = head.clone().or_else(|| anchor.commit.clone());
-        let new = CodeRef { path: place.path, line: place.line, text, hash, commit, ..anchor.clone() };
+        let hash = hash_at(&files, reference, &place);
+        let RefOrigin::Field(item) = &reference.origin else { return None };
+        let commit = head.clone().or_else(|| reference.commit.clone());
+        let new = CodeRef { path: place.path, line: place.line, text, hash, commit, ..reference.clone() };
         matches!(item, Value::Map(_)).then(|| set_entries(item.clone(), &new))
     };
-    anchors.iter().zip(verdicts).filter_map(edit).collect()
+    references.iter().zip(verdicts).filter_map(edit).collect()
 }
 
-/// Returns the hash of the item in the place of an anchor; `None` for an anchor without a symbol.
-fn hash_at(files: &ProjectFiles, anchor: &CodeRef, place: &CodePlace) -> Option<String> {
-    let line = place.line.filter(|_| anchor.symbol.is_some())?;
+/// Returns the hash of the item in the place of a reference; `None` for a reference without a symbol.
+fn hash_at(files: &ProjectFiles, reference: &CodeRef, place: &CodePlace) -> Option<String> {
+    let line = place.line.filter(|_| reference.symbol.is_some())?;
     Some(item_hash(&*files.read(&place.path)?, &place.path, line))
 }
 
-fn set_entries(item: Value, anchor: &CodeRef) -> Edit {
-    Edit::SetEntries { key: CODE, item, entries: anchor.to_entries() }
+fn set_entries(item: Value, reference: &CodeRef) -> Edit {
+    Edit::SetEntries { key: CODE, item, entries: reference.to_entries() }
 }
 
 /// Whether two references name the same symbol of a file, or the same line of it without a symbol.
@@ -113,8 +115,8 @@ fn is_recordable(line: &str) -> bool {
     is_recognisable(line) && line.len() <= MAX_LINE && !line.contains(|c: char| c.is_control() && c != '\t')
 }
 
-/// Reads the line that a new anchor names.
-fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
+/// Reads the line that a new reference names.
+fn read_reference(store: &Store, target: &str) -> Result<CodeRef, Error> {
     let shape = "write PATH, PATH:LINE or PATH#SYMBOL, with the path relative to the current directory";
     let (path, place) = match target.find(['#', ':']) {
         Some(end) => target.split_at(end),
@@ -147,11 +149,11 @@ fn read_anchor(store: &Store, target: &str) -> Result<CodeRef, Error> {
     Ok(CodeRef { line: Some(line), text: Some(text), hash, commit: files.head(), ..named })
 }
 
-/// Reads a file that an anchor may name.
+/// Reads a file that a reference may name.
 fn expect_source(files: &ProjectFiles, path: &str) -> Result<std::rc::Rc<SourceText>, Error> {
     if !files.is_listed(path) {
-        let hint = "an anchor names a regular file that git tracks; add it with `git add` first";
-        let hint = if files.has_git() { hint } else { "an anchor names a file of the project outside the store" };
+        let hint = "a code reference names a regular file that git tracks; add it with `git add` first";
+        let hint = if files.has_git() { hint } else { "a code reference names a file of the project outside the store" };
         return Err(Error::usage(format!("`{path}` is not a tracked file")).hint(hint));
     }
     if !files.has(path) {

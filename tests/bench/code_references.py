@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Measures `qipu review --kind code` in a repository with a history: python3 tests/bench/anchors.py target/release/qipu [ANCHORS].
+"""Measures `qipu review --kind code` in a repository with a history: python3 tests/bench/code_references.py target/release/qipu [REFERENCES].
 
-The repository has 100 files and 300 commits that edit, insert, move and delete lines and rename files. The anchors
+The repository has 100 files and 300 commits that edit, insert, move and delete lines and rename files. The references
 were recorded at random commits, so that all verdicts occur. Prints milliseconds, best and median of ten warm runs,
-of `review --kind code`, and of `context` on a note with anchors.
+of `review --kind code`, and of `context` on a note with references.
 """
 
 import json

@@ -10,7 +10,7 @@ use crate::support::random::Random;
 use crate::support::repository::Repository;
 
 const REPOSITORIES: u64 = 200;
-const ANCHORS: usize = 10;
+const REFERENCES: usize = 10;
 /// How often each class of verdicts must occur at least.
 const MIN_CASES: usize = 50;
 /// The time of the first commit, and the seconds between two.
@@ -38,7 +38,7 @@ struct Model {
 }
 
 #[derive(Debug, Clone)]
-struct Anchor {
+struct Reference {
     path: String,
     symbol: Option<String>,
     line: usize,
@@ -201,8 +201,8 @@ fn is_recognisable(line: &str) -> bool {
     line.chars().filter(|c| c.is_alphanumeric()).count() >= 2
 }
 
-/// Makes an anchor at a random commit.
-fn anchor(random: &mut Random, model: &Model) -> Anchor {
+/// Makes a reference at a random commit.
+fn reference(random: &mut Random, model: &Model) -> Reference {
     let base = random.below(model.snapshots.len());
     let (path, lines) = pick(random, &model.snapshots[base].iter().collect::<Vec<_>>()).to_owned();
     let lines: Vec<(usize, &String)> = lines.iter().enumerate().filter(|(_, line)| is_recognisable(line)).collect();
@@ -216,7 +216,7 @@ fn anchor(random: &mut Random, model: &Model) -> Anchor {
     let (index, text) = *pick(random, if is_symbol { &defining } else { &lines });
     let symbol = is_symbol.then(|| text[3..15].to_owned());
     let has_text = random.below(6) > 0;
-    Anchor {
+    Reference {
         path: path.clone(),
         symbol,
         line: index + 1,
@@ -226,22 +226,22 @@ fn anchor(random: &mut Random, model: &Model) -> Anchor {
     }
 }
 
-fn write_note(repository: &Repository, model: &Model, index: usize, anchor: &Anchor) {
-    let updated = jiff::Timestamp::from_second(anchor.note_time).unwrap();
+fn write_note(repository: &Repository, model: &Model, index: usize, reference: &Reference) {
+    let updated = jiff::Timestamp::from_second(reference.note_time).unwrap();
     let mut fields = format!("updated: {updated}\ncode:\n");
-    match (&anchor.text, &anchor.symbol) {
-        (None, Some(symbol)) => writeln!(fields, "  - {}#{symbol}", anchor.path).unwrap(),
-        (None, None) => writeln!(fields, "  - {}:{}", anchor.path, anchor.line).unwrap(),
+    match (&reference.text, &reference.symbol) {
+        (None, Some(symbol)) => writeln!(fields, "  - {}#{symbol}", reference.path).unwrap(),
+        (None, None) => writeln!(fields, "  - {}:{}", reference.path, reference.line).unwrap(),
         (Some(text), symbol) => {
-            writeln!(fields, "  - path: {}\n    line: {}\n    text: '{text}'", anchor.path, anchor.line).unwrap();
+            writeln!(fields, "  - path: {}\n    line: {}\n    text: '{text}'", reference.path, reference.line).unwrap();
             symbol.iter().for_each(|symbol| writeln!(fields, "    symbol: {symbol}").unwrap());
-            anchor.commit.iter().for_each(|commit| writeln!(fields, "    commit: {}", model.ids[*commit]).unwrap());
+            reference.commit.iter().for_each(|commit| writeln!(fields, "    commit: {}", model.ids[*commit]).unwrap());
         }
     }
     repository.note(&format!("n{index}"), &fields, "Text.");
 }
 
-/// What an anchor looks for in the versions of its file.
+/// What a reference looks for in the versions of its file.
 enum Sought {
     File,
     /// More lines with this text than this number.
@@ -256,27 +256,28 @@ enum Sought {
 }
 
 impl Model {
-    /// Returns the class of the verdict on an anchor, and the finding; `None` for an unchanged one.
-    fn expected(&self, anchor: &Anchor) -> (&'static str, Option<String>) {
-        let (mut base, mut recorded) = (anchor.commit, anchor.text.clone().map(|text| (anchor.line, text)));
-        if anchor.text.is_none() {
-            base = (0..self.snapshots.len()).rev().find(|index| FIRST_TIME + PAUSE * *index as i64 <= anchor.note_time);
-            let lines = base.and_then(|base| self.snapshots[base].get(&anchor.path));
-            let line = lines.and_then(|lines| match &anchor.symbol {
+    /// Returns the class of the verdict on a reference, and the finding; `None` for an unchanged one.
+    fn expected(&self, reference: &Reference) -> (&'static str, Option<String>) {
+        let (mut base, mut recorded) = (reference.commit, reference.text.clone().map(|text| (reference.line, text)));
+        if reference.text.is_none() {
+            base =
+                (0..self.snapshots.len()).rev().find(|index| FIRST_TIME + PAUSE * *index as i64 <= reference.note_time);
+            let lines = base.and_then(|base| self.snapshots[base].get(&reference.path));
+            let line = lines.and_then(|lines| match &reference.symbol {
                 Some(symbol) => symbol_line(lines, symbol, 1),
-                None => Some(anchor.line),
+                None => Some(reference.line),
             });
             recorded = lines.zip(line).map(|(lines, line)| (line, lines[line - 1].clone()));
             recorded = recorded.filter(|(_, text)| is_recognisable(text));
             base = base.filter(|_| lines.is_some());
         }
-        let name = match &anchor.symbol {
-            Some(symbol) => format!("{}#{symbol}", anchor.path),
-            None => format!("{}:{}", anchor.path, anchor.line),
+        let name = match &reference.symbol {
+            Some(symbol) => format!("{}#{symbol}", reference.path),
+            None => format!("{}:{}", reference.path, reference.line),
         };
         let is_there = |path: &str| self.tracked.contains(path) && self.work.contains_key(path);
-        let path = if is_there(&anchor.path) { anchor.path.clone() } else { self.renamed(&anchor.path, base) };
-        let since = |sought: Sought| self.since(&path, path != anchor.path, base, &sought);
+        let path = if is_there(&reference.path) { reference.path.clone() } else { self.renamed(&reference.path, base) };
+        let since = |sought: Sought| self.since(&path, path != reference.path, base, &sought);
         let gone = |(class, since): (&'static str, String)| {
             let class = if class == "committed" { "gone with a commit" } else { "gone otherwise" };
             (class, Some(format!("code-gone: `{name}` is gone{since}")))
@@ -285,27 +286,28 @@ impl Model {
             return gone(since(Sought::File));
         }
         let lines = &self.work[&path];
-        let Some((line, text)) = recorded else { panic!("every anchor here has a text") };
+        let Some((line, text)) = recorded else { panic!("every reference here has a text") };
         let count = |lines: &Lines| lines.iter().filter(|line| **line == text).count();
-        let then = base.and_then(|base| self.snapshots[base].get(&anchor.path)).map(count).filter(|count| *count > 0);
+        let then =
+            base.and_then(|base| self.snapshots[base].get(&reference.path)).map(count).filter(|count| *count > 0);
         let same: Vec<usize> = (1..=lines.len()).filter(|number| lines[number - 1] == text).collect();
         let is_rarer = same.len() < then.unwrap_or(if same.len() > 1 { usize::MAX } else { 0 });
         let is_lost = is_rarer && !same.contains(&line);
         let perhaps = if same.len() > 1 && !same.contains(&line) { "perhaps " } else { "" };
         // The item of a symbol is what it was at the base.
-        let base_lines = base.and_then(|base| self.snapshots[base].get(&anchor.path));
-        let is_read = anchor.text.is_none() || anchor.commit.is_some();
-        let item = anchor
+        let base_lines = base.and_then(|base| self.snapshots[base].get(&reference.path));
+        let is_read = reference.text.is_none() || reference.commit.is_some();
+        let item = reference
             .symbol
             .as_ref()
             .zip(base_lines.filter(|_| is_read))
-            .map(|(_, lines)| item(lines, line, &anchor.path));
+            .map(|(_, lines)| item(lines, line, &reference.path));
         let mut place = None;
-        let same = match (&item, &anchor.symbol) {
+        let same = match (&item, &reference.symbol) {
             (Some(item), Some(symbol)) => {
                 let nearest = same.iter().min_by_key(|number| (number.abs_diff(line), **number)).copied();
                 place = nearest.filter(|_| !is_lost);
-                with_item(lines, symbol, item, &anchor.path)
+                with_item(lines, symbol, item, &reference.path)
             }
             _ => same,
         };
@@ -319,14 +321,14 @@ impl Model {
         };
         let same = if is_lost { &[] } else { same.as_slice() };
         if let Some(found) = same.iter().min_by_key(|number| (number.abs_diff(line), **number)) {
-            let class = match (path == anchor.path, *found == line) {
+            let class = match (path == reference.path, *found == line) {
                 (true, true) => return ("unchanged", None),
                 (true, false) => "moved in its file",
                 (false, _) => "moved with its file",
             };
             return (class, Some(format!("code-moved: `{name}` is {perhaps}now {path}:{found}")));
         }
-        let place = match &anchor.symbol {
+        let place = match &reference.symbol {
             Some(symbol) => match place.or_else(|| symbol_line(lines, symbol, line)) {
                 Some(found) => format!("; it is now in {path}:{found}"),
                 None => {
@@ -334,16 +336,16 @@ impl Model {
                     return ("gone symbol", finding);
                 }
             },
-            None if path == anchor.path => String::new(),
+            None if path == reference.path => String::new(),
             None if line <= lines.len() => format!("; it is now in {path}:{line}"),
             None => format!("; it is now in {path}"),
         };
-        let sought = match item.zip(anchor.symbol.clone()) {
-            Some((item, symbol)) => Sought::Item { symbol, item, path: anchor.path.clone() },
+        let sought = match item.zip(reference.symbol.clone()) {
+            Some((item, symbol)) => Sought::Item { symbol, item, path: reference.path.clone() },
             None => Sought::Lines(text.clone(), count(lines)),
         };
         let (class, since) = since(sought);
-        let class = match (class, anchor.symbol.is_some()) {
+        let class = match (class, reference.symbol.is_some()) {
             ("committed", false) => "changed line with a commit",
             ("committed", true) => "changed symbol with a commit",
             _ => "changed otherwise",
@@ -463,19 +465,19 @@ fn check(seed: u64, counts: &mut BTreeMap<&'static str, usize>) {
     }
     model.ids = import(&repository, &model);
     disturb(&mut random, &repository, &mut model);
-    let anchors: Vec<Anchor> = (0..ANCHORS).map(|_| anchor(&mut random, &model)).collect();
-    for (index, anchor) in anchors.iter().enumerate() {
-        write_note(&repository, &model, index, anchor);
+    let references: Vec<Reference> = (0..REFERENCES).map(|_| reference(&mut random, &model)).collect();
+    for (index, reference) in references.iter().enumerate() {
+        write_note(&repository, &model, index, reference);
     }
     let found = repository.stale();
-    for (index, anchor) in anchors.iter().enumerate() {
-        let (class, finding) = model.expected(anchor);
+    for (index, reference) in references.iter().enumerate() {
+        let (class, finding) = model.expected(reference);
         *counts.entry(class).or_default() += 1;
         let id = format!("n{index}: ");
         let actual = found.iter().filter_map(|finding| finding.strip_prefix(&id)).map(without_count);
         let actual: Vec<String> = actual.collect();
         let expected: Vec<&str> = finding.iter().map(String::as_str).collect();
-        assert_eq!(actual, expected, "seed {seed}, {class}: {anchor:?}\n{:?}\n{:?}", model.renames, model.ids);
+        assert_eq!(actual, expected, "seed {seed}, {class}: {reference:?}\n{:?}\n{:?}", model.renames, model.ids);
     }
 }
 
@@ -486,7 +488,7 @@ fn every_verdict_is_that_of_the_oracle() {
     for seed in 0..REPOSITORIES {
         check(seed, &mut counts);
     }
-    assert_eq!(counts.values().sum::<usize>(), REPOSITORIES as usize * ANCHORS);
+    assert_eq!(counts.values().sum::<usize>(), REPOSITORIES as usize * REFERENCES);
     let classes = [
         "unchanged",
         "moved in its file",

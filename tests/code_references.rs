@@ -1,4 +1,4 @@
-//! References of notes to code: what `anchor`, `review`, `about` and the marks in answers do, in repositories that
+//! References of notes to code: what `update --code`, `review`, `about` and the marks in answers do, in repositories that
 //! are honest, hostile or absent. specs/internals/reliability.md has the rules.
 
 use std::fs;
@@ -10,7 +10,7 @@ use crate::support::repository::{REVIEW_CODE, Repository};
 
 const SOURCE: &str = "use std::fs;\n\npub fn run(x: u8) {\n    work(x);\n}\n\npub fn other() {\n    run(1);\n}\n";
 
-/// A repository with two source files and a note without anchors.
+/// A repository with two source files and a note without references.
 fn repository() -> Repository {
     let repository = Repository::new();
     repository.write("src/a.rs", SOURCE);
@@ -22,7 +22,7 @@ fn repository() -> Repository {
 
 #[test]
 #[ignore = "needs git"]
-fn an_anchor_records_path_line_text_and_commit() {
+fn a_reference_records_path_line_text_and_commit() {
     let repository = repository();
     let head = repository.git(&["rev-parse", "HEAD"]);
     let head = head.trim();
@@ -30,12 +30,12 @@ fn an_anchor_records_path_line_text_and_commit() {
     repository.ok(&["update", "n1", "--code", "src/a.rs#run"]);
     repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
     repository.ok(&["update", "n1", "--code", "./src/b.rs"]);
-    let anchors = format!(
+    let references = format!(
         "code:\n  - path: src/a.rs\n    symbol: run\n    line: 3\n    text: \"pub fn run(x: u8) {{\"\n    commit: {head}\n  \
          - path: src/a.rs\n    line: 4\n    text: \"    work(x);\"\n    commit: {head}\n  \
          - path: src/b.rs\n    commit: {head}\n"
     );
-    let expected = before.replace("title: Note n1\n", &format!("title: Note n1\n{anchors}updated: 2026-11-24\n"));
+    let expected = before.replace("title: Note n1\n", &format!("title: Note n1\n{references}updated: 2026-11-24\n"));
     // A commit of digits alone, or that begins with 0, is quoted. The hash is that of the whole function.
     let read = || {
         let text = repository.read_note("n1").replace(&format!("\"{head}\""), head);
@@ -49,9 +49,9 @@ fn an_anchor_records_path_line_text_and_commit() {
         lines.sort();
         lines
     };
-    assert!(after.contains(&anchors), "{after}");
+    assert!(after.contains(&references), "{after}");
     assert_eq!(sorted(&after), sorted(&expected));
-    // The same anchor again changes nothing; an item that is a text becomes an anchor.
+    // The same reference again changes nothing; an item that is a text becomes a reference.
     repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
     assert_eq!(read(), (1, after));
     repository.note("n2", "code: [\"src/a.rs:4\"]\n", "Text.");
@@ -93,7 +93,7 @@ const LANGUAGES: [(&str, &str, &str, &str, &str); 10] = [
 
 #[test]
 #[ignore = "needs git"]
-fn an_anchor_on_a_symbol_sees_its_body() {
+fn a_reference_on_a_symbol_sees_its_body() {
     let repository = repository();
     for (path, head, line, rest, _) in LANGUAGES {
         repository.write(path, &format!("{head}{line}{rest}"));
@@ -105,7 +105,7 @@ fn an_anchor_on_a_symbol_sees_its_body() {
     }
     repository.ok(&["update", "n1", "--code", "a.md#limits-of-run"]);
     repository.ok(&["update", "n1", "--code", "a.rs:1"]);
-    // An anchor of an earlier version has no hash: what it was is in the history.
+    // A reference of an earlier version has no hash: what it was is in the history.
     let without_hashes =
         |text: &str| -> String { text.split_inclusive('\n').filter(|line| !line.starts_with("    hash: ")).collect() };
     let old = without_hashes(&repository.read_note("n1")).replace("id: n1", "id: n2");
@@ -169,7 +169,7 @@ fn references_that_are_not_compared_are_counted() {
 
 #[test]
 #[ignore = "needs git"]
-fn an_anchor_does_not_move_to_another_function() {
+fn a_reference_does_not_move_to_another_function() {
     let repository = repository();
     let (a, b) = ("impl A {\n    fn new() {\n    }\n}\n", "impl B {\n    fn new() {\n    }\n}\n");
     repository.write("n.rs", &format!("{a}{b}"));
@@ -198,7 +198,7 @@ fn an_anchor_does_not_move_to_another_function() {
 
 #[test]
 #[ignore = "needs git"]
-fn an_anchor_is_refused_where_it_could_not_be_found_again() {
+fn a_reference_is_refused_where_it_could_not_be_found_again() {
     let repository = repository();
     repository.write("new.rs", "fn new() {}\n");
     repository.write("long.rs", &"fn a() {}\n".repeat(200_000));
@@ -209,7 +209,7 @@ fn an_anchor_is_refused_where_it_could_not_be_found_again() {
         ("src/a.rs:5", "line 5 of `src/a.rs` can't be recognised again"),
         ("src/a.rs:99", "`src/a.rs` has no line 99\nhint: its last line is 9"),
         ("src/a.rs#rum", "`src/a.rs` contains no word `rum`\nhint: similar: `run`"),
-        ("new.rs:1", "`new.rs` is not a tracked file\nhint: an anchor names a regular file that git tracks"),
+        ("new.rs:1", "`new.rs` is not a tracked file\nhint: a code reference names a regular file that git tracks"),
         ("src/link.rs:1", "`src/link.rs` is not a tracked file"),
         ("folder/a.rs:1", "`folder/a.rs` is not a tracked file"),
         ("long.rs:1", "`long.rs` is longer than 1048576 bytes"),

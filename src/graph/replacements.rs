@@ -7,15 +7,15 @@ use crate::store::{NoteHandle, NoteIdx};
 
 /// The successors and the digests of a store.
 #[derive(Debug, Default)]
-pub struct StandIns {
+pub struct Replacements {
     /// Digests; none if compaction is off.
     pub digests: Compactions,
     /// Successors.
     pub successions: Successions,
 }
 
-impl StandIns {
-    /// Returns the stand-ins of an answer; without digests if `no_compaction`.
+impl Replacements {
+    /// Returns the replacements of an answer; without digests if `no_compaction`.
     pub fn for_answer(notes: &[Arc<NoteHandle>], no_compaction: bool) -> Self {
         let digests = Compactions::new(notes);
         let successions = Successions::new(notes, &digests);
