@@ -119,7 +119,7 @@ fn a_reference_on_a_symbol_sees_its_body() {
         .write("a.md", "# Guide\n\n## Limits of run\nThree. <!-- Enough? -->\n\n### Why\nIt is\nenough.\n\n## Other\n");
     repository.commit();
     assert_eq!(repository.stale(), [""; 0]);
-    assert!(!repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
+    assert!(!repository.ok(&["context", "--note", "n1", "--records"]).contains("due=code"));
     for (path, head, line, rest, _) in LANGUAGES {
         repository.write(path, &format!("{head}{}{rest}", line.replace('3', "99")));
     }
@@ -136,7 +136,7 @@ fn a_reference_on_a_symbol_sees_its_body() {
         }
     }
     assert_eq!(found.len(), 2 * (LANGUAGES.len() + 1), "a line is a line: {found:?}");
-    assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
+    assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("due=code"));
     repository.ok(&["update", "n1", "--verified", "true"]);
     repository.ok(&["update", "n2", "--verified", "true"]);
     assert_eq!(repository.ok(REVIEW_CODE), "Nothing to review.\n");
@@ -270,7 +270,7 @@ fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
     for format in ["records", "prompt", "human", "json"] {
         let answer = repository.ok(&["context", "--note", "n1", "--format", format]);
         let mark = match format {
-            "records" => " stale=code",
+            "records" => " due=code",
             "json" => "\"stale\":\"code\"",
             _ => "code changed",
         };
@@ -279,7 +279,7 @@ fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
     assert!(repository.ok(&["show", "n1"]).contains("[code changed]"));
     repository.ok(&["update", "n1", "--verified", "true"]);
     assert!(!repository.stale().iter().any(|found| found.starts_with("n1")), "{:?}", repository.stale());
-    assert!(!repository.ok(&["context", "--note", "n1", "--records"]).contains("stale"));
+    assert!(!repository.ok(&["context", "--note", "n1", "--records"]).contains("due="));
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn days_are_due_and_retired_notes_are_not_checked() {
     assert_eq!(repository.ok(&[REVIEW_CODE, &["n2"]].concat()), "Nothing to review.\n");
     repository.note("n1", "code: [{path: src/a.rs, line: 3, text: gone}]\nstale_after: 2026-11-24\n", "Text.");
     let answer = repository.ok(&["context", "--note", "n1", "--records"]);
-    assert!(answer.contains(" stale=code,2026-11-24"), "{answer}");
+    assert!(answer.contains(" due=code,2026-11-24"), "{answer}");
 }
 
 #[test]
@@ -422,7 +422,7 @@ fn links_pipes_and_submodules_are_gone_and_never_read() {
         "n1: code-changed: `src/b.rs:3` changed",
     ];
     assert_eq!(found, expected);
-    assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("stale=code"));
+    assert!(repository.ok(&["context", "--note", "n1", "--records"]).contains("due=code"));
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn every_form_of_the_index_gives_the_same_answer() {
     repository.ok(&["update", "n1", "--code", "src/a.rs:4"]);
     repository.ok(&["update", "n1", "--code", "src/b.rs:3"]);
     repository.write("src/a.rs", "nothing\n");
-    let (findings, marked) = (repository.stale(), " stale=code");
+    let (findings, marked) = (repository.stale(), " due=code");
     let context = || repository.ok(&["context", "--note", "n1", "--records"]);
     assert!(context().contains(marked) && findings.len() == 1, "{findings:?}");
     for version in ["2", "3", "4"] {

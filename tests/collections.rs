@@ -93,7 +93,7 @@ impl World {
         };
         let only = collections.first().map_or("", |row| text(row, "name"));
         let line_of_note = |note: &Value| {
-            let store = note["store"].as_str().unwrap_or(only);
+            let store = note["in"].as_str().unwrap_or(only);
             format!("{store} {} {} {:?}", text(note, "id"), self.path(text(note, "path")), text(note, "title"))
         };
         let graph = match answer(&["export", "links"]) {

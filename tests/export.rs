@@ -158,7 +158,7 @@ fn no_note_can_forge_a_line_or_hide_in_one() {
                 let document = parsed(line);
                 let id = document["_id"].as_str().unwrap().to_owned();
                 let (note, ordinal) = id.rsplit_once('#').unwrap();
-                prop_assert!(note.starts_with(&format!("{}:", document["store"].as_str().unwrap())), "{}", id);
+                prop_assert!(note.starts_with(&format!("{}:", document["in"].as_str().unwrap())), "{}", id);
                 prop_assert!(ordinal.parse::<usize>().is_ok() && id.len() <= 300, "{}", id);
                 notes.insert(note.to_owned());
                 prop_assert!(ids.insert(id), "{:?} is repeated", line);
@@ -224,7 +224,7 @@ fn what_is_found_names_notes_for_context() {
 fn only_the_named_collections_are_exported() {
     let stores = |args: &[&str]| -> BTreeSet<String> {
         let text = call("fixtures/collections", &[&["export", "passages"], args].concat()).stdout;
-        text.lines().map(|line| parsed(line)["store"].as_str().unwrap().to_owned()).collect()
+        text.lines().map(|line| parsed(line)["in"].as_str().unwrap().to_owned()).collect()
     };
     assert!(stores(&[]).len() > 2);
     assert_eq!(stores(&["--in", "docs", "--in", "adr"]), ["adr", "docs"].map(str::to_owned).into());

@@ -180,7 +180,7 @@ fn a_source_inside_a_store_is_a_finding_whatever_names_the_store_and_when() {
         fs::write(world.at("settings/qipu/config.toml"), user.replace("$REPO", repository.to_str().unwrap())).unwrap();
         let name = if is_plain { "plain" } else { "a" };
         assert_eq!(world.collections("repo"), ["project 0".to_owned(), format!("{name} 1")], "{config}");
-        assert_eq!(world.codes(&["status"]), ["source-in-store"], "{config}");
+        assert_eq!(world.codes(&["status"]), ["documents-in-store"], "{config}");
         assert_eq!(world.rows("repo", &["list"], "notes", &["id", "store"]), [format!("qp-one {name}")], "{config}");
     }
 }

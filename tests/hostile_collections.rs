@@ -148,43 +148,43 @@ fn store(path: &str) -> String {
 
 /// Paths of sources, each with the code of its finding; without one, the path has an effect inside the repository.
 const SOURCES: [(&str, &str); 40] = [
-    ("..", "source-outside"),
-    ("../outside", "source-outside"),
-    ("../outside/secret.md", "source-outside"),
-    ("docs/../../outside", "source-outside"),
-    ("../repo/../outside", "source-outside"),
-    ("../outside/*.md", "source-outside"),
-    ("../*", "source-outside"),
-    ("$DIR/outside", "source-outside"),
-    ("$DIR/outside/**", "source-outside"),
-    ("/", "source-outside"),
-    ("/*", "source-outside"),
-    ("//", "source-outside"),
-    ("/dev/zero", "source-outside"),
-    ("/dev/stdin", "source-outside"),
-    ("/proc/self/cwd/docs", "source-outside"),
-    ("~", "source-missing"),
-    ("~/x", "source-missing"),
-    ("$HOME/x", "source-missing"),
-    ("link", "source-missing"),
-    ("link/deep", "source-missing"),
-    ("link/secret.md", "source-missing"),
-    ("link/*.md", "source-missing"),
-    ("linked.md", "source-missing"),
-    ("docs/linked", "source-missing"),
-    ("docs/linked.md", "source-missing"),
-    ("pipe", "source-missing"),
-    ("pipe.md", "source-missing"),
-    ("do\\u0007cs", "source-missing"),
-    ("\\u202Edocs", "source-missing"),
-    ("docs\\n", "source-missing"),
-    ("", "source-invalid"),
-    ("docs\\u0000", "source-invalid"),
-    ("docs/*/../../../outside/*.md", "source-invalid"),
-    ("**/../../outside/**", "source-invalid"),
-    ("docs/[", "source-invalid"),
-    (".qipu", "source-in-store"),
-    (".qipu/notes/*", "source-in-store"),
+    ("..", "documents-outside"),
+    ("../outside", "documents-outside"),
+    ("../outside/secret.md", "documents-outside"),
+    ("docs/../../outside", "documents-outside"),
+    ("../repo/../outside", "documents-outside"),
+    ("../outside/*.md", "documents-outside"),
+    ("../*", "documents-outside"),
+    ("$DIR/outside", "documents-outside"),
+    ("$DIR/outside/**", "documents-outside"),
+    ("/", "documents-outside"),
+    ("/*", "documents-outside"),
+    ("//", "documents-outside"),
+    ("/dev/zero", "documents-outside"),
+    ("/dev/stdin", "documents-outside"),
+    ("/proc/self/cwd/docs", "documents-outside"),
+    ("~", "documents-missing"),
+    ("~/x", "documents-missing"),
+    ("$HOME/x", "documents-missing"),
+    ("link", "documents-missing"),
+    ("link/deep", "documents-missing"),
+    ("link/secret.md", "documents-missing"),
+    ("link/*.md", "documents-missing"),
+    ("linked.md", "documents-missing"),
+    ("docs/linked", "documents-missing"),
+    ("docs/linked.md", "documents-missing"),
+    ("pipe", "documents-missing"),
+    ("pipe.md", "documents-missing"),
+    ("do\\u0007cs", "documents-missing"),
+    ("\\u202Edocs", "documents-missing"),
+    ("docs\\n", "documents-missing"),
+    ("", "documents-invalid"),
+    ("docs\\u0000", "documents-invalid"),
+    ("docs/*/../../../outside/*.md", "documents-invalid"),
+    ("**/../../outside/**", "documents-invalid"),
+    ("docs/[", "documents-invalid"),
+    (".qipu", "documents-in-store"),
+    (".qipu/notes/*", "documents-in-store"),
     (".", ""),
     ("**/*.md", ""),
     ("{docs,../outside}/*", ""),
@@ -300,22 +300,22 @@ fn globs_and_numbers_of_sources_stay_within_limits() {
     let world = World::new();
     let repeated = |part: &str, length: usize| format!("docs/{}", part.repeat(length / part.len()));
     for part in ["*", "?", "**/", "{a,b}", "{*,?}", "*a", "[a-z]", "[!a]", "*d*", "{a,{b,c}}", "?é"] {
-        let code = if ["*", "**/", "{*,?}"].contains(&part) { "" } else { "source-empty" };
+        let code = if ["*", "**/", "{*,?}"].contains(&part) { "" } else { "documents-empty" };
         world.expect_finding(&source(&repeated(part, 4_000)), code);
-        world.expect_finding(&source(&repeated(part, 10_000)), "source-invalid");
+        world.expect_finding(&source(&repeated(part, 10_000)), "documents-invalid");
         world.expect_finding(&store(&repeated(part, 200_000)), "store-invalid");
         let many: String = (0..60).map(|_| source(&repeated(part, 4_000))).collect();
         world.configure(&many);
         let codes = world.codes(&["status", "--json"]);
         assert_eq!(codes, vec![code; if code.is_empty() { 0 } else { 60 }], "{part}");
     }
-    world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "source-invalid");
+    world.expect_finding(&source(&format!("docs/{}{}", "{".repeat(1_500), "}".repeat(1_500))), "documents-invalid");
     world.expect_finding(&store(&"*/".repeat(1_500)), "store-missing");
     world.expect_finding(&source("docs").repeat(200), "");
     world.expect_finding(&source("docs").repeat(9_000), "too-many-collections");
     world.configure(&source("docs/**/no*such").repeat(4_000));
     let codes = world.codes(&["status", "--json"]);
-    assert_eq!(codes.iter().filter(|code| *code == "source-empty").count(), 249, "a search for each");
+    assert_eq!(codes.iter().filter(|code| *code == "documents-empty").count(), 249, "a search for each");
     assert_eq!(codes.len(), 250, "and too-many-collections");
     let types: String = (0..4_000).map(|n| format!("a{n} = \"b{n}\"\n")).collect();
     world.expect_finding(&format!("{}[link-types]\n{types}", source("docs").repeat(4_000)), "too-many-collections");
@@ -365,10 +365,10 @@ fn a_config_gives_its_repository_no_trust_and_no_program() {
         ["allowed-repositories = [\"$DIR/repo\"]", "editor = \"touch $DIR/ran\"", "[hooks]\nrun = \"touch $DIR/ran\""]
     {
         world.configure(&format!("{setting}\n\n[[documents]]\npath = \"../outside\"\n"));
-        assert_eq!(world.codes(&["status", "--json"]), ["source-outside"], "{setting}");
+        assert_eq!(world.codes(&["status", "--json"]), ["documents-outside"], "{setting}");
         let mut codes = world.codes(&["doctor", "--json"]);
         codes.sort();
-        assert_eq!(codes, ["source-outside", "unknown-setting"], "{setting}");
+        assert_eq!(codes, ["documents-outside", "unknown-setting"], "{setting}");
     }
     world.configure(
         "[[documents]]\npath = \"docs\"\nallowed-repositories = [\"$DIR/repo\"]\ncommand = \"touch $DIR/ran\"\n",
@@ -390,7 +390,7 @@ fn the_user_allows_a_repository_to_name_folders_outside() {
     {
         allow(other);
         let mut codes = vec!["repository-invalid"; usize::from(!other.starts_with(['/', '~']))];
-        codes.extend(["source-outside", "source-outside", "store-outside"]);
+        codes.extend(["documents-outside", "documents-outside", "store-outside"]);
         assert_eq!(world.codes(&["status", "--json"]), codes, "{other}");
         world.run(&["search", WORD]);
     }
@@ -417,7 +417,7 @@ fn a_folder_without_a_repository_ends_at_the_folder_of_its_store() {
     let world = World::new();
     fs::remove_dir_all(world.at("repo/.git")).unwrap();
     world.write("secret.md", SECRET);
-    for (path, code) in [("..", "source-outside"), ("../*.md", "source-outside"), ("docs", "")] {
+    for (path, code) in [("..", "documents-outside"), ("../*.md", "documents-outside"), ("docs", "")] {
         world.expect_finding(&source(path), code);
     }
     assert!(Path::new(&world.at("secret.md")).exists());

@@ -158,7 +158,7 @@ fn every_format_marks_expired_notes() {
         if command.contains(&"--purpose") || (command[0] == "link" || command.contains(&"--like")) {
             continue;
         }
-        assert!(records.contains(" stale=2025-01-01 expired=2025-01-01\n"), "{records}");
+        assert!(records.contains(" due=2025-01-01 expired=2025-01-01\n"), "{records}");
         // What was rejected is shown where it is asked for.
         let is_asked = command[0] != "prime" && !command.contains(&"--query");
         assert_eq!(records.contains(" status=rejected\n"), is_asked, "{command:?}: {records}");

@@ -36,7 +36,7 @@ fn init_proposes_only_folders_that_no_collection_reads() {
     }
     let proposed = || {
         let answer: serde_json::Value = serde_json::from_str(&world.answer_in("", &["init", "--json"])).unwrap();
-        let sources = answer["sources"].as_array().cloned().unwrap_or_default();
+        let sources = answer["documents"].as_array().cloned().unwrap_or_default();
         let shown = |source: &serde_json::Value| format!("{} {}", source["path"].as_str().unwrap(), source["files"]);
         sources.iter().map(shown).collect::<Vec<_>>().join(", ")
     };
@@ -88,7 +88,7 @@ fn paths_in_the_settings_of_the_user_begin_at_the_root_or_at_home() {
     for (allowed, is_read) in [("~/app", true), ("~/app/", true), ("~/other", false), ("~app", false), ("app", false)] {
         let answer = listed(&format!("allowed-repositories = [\"{allowed}\"]\n"));
         assert_eq!(answer.contains("\"name\":\"notes\",\"kind\""), is_read, "{allowed}: {answer}");
-        assert_eq!(answer.contains("source-outside"), !is_read, "{allowed}: {answer}");
+        assert_eq!(answer.contains("documents-outside"), !is_read, "{allowed}: {answer}");
     }
     for table in ["documents", "stores"] {
         for (path, reason) in
@@ -288,11 +288,11 @@ fn a_linked_note_shows_its_collection_in_every_format() {
     world.write(".qipu/config.toml", "[[documents]]\npath = \"docs\"\n");
     world.write("docs/page.md", "# Page\n");
     assert!(shown(&[]).contains("related → Page (page) [in docs]\n"), "{}", shown(&[]));
-    assert!(shown(&["--records"]).contains("\nE a related page inline store=docs\n"), "{}", shown(&["--records"]));
-    assert!(shown(&["--records"]).contains("\nE a related b inline store=project\n"), "{}", shown(&["--records"]));
+    assert!(shown(&["--records"]).contains("\nE a related page inline in=docs\n"), "{}", shown(&["--records"]));
+    assert!(shown(&["--records"]).contains("\nE a related b inline in=project\n"), "{}", shown(&["--records"]));
     let answer: serde_json::Value = serde_json::from_str(&shown(&["--json"])).unwrap();
     let links: Vec<&str> =
-        answer["links"].as_array().unwrap().iter().map(|link| link["store"].as_str().unwrap()).collect();
+        answer["links"].as_array().unwrap().iter().map(|link| link["in"].as_str().unwrap()).collect();
     assert_eq!(links.len(), 2);
     assert!(links.contains(&"docs") && links.contains(&"project"), "{answer}");
 }
@@ -437,13 +437,17 @@ fn a_glob_that_matches_no_document_is_a_finding_and_takes_no_name() {
         assert_eq!(answer["collections"].as_array().unwrap().len(), 2, "{glob}: {answer}");
         assert_eq!(answer["collections"][1]["name"], "docs", "{glob}: {answer}");
         let finding = &answer["findings"][0];
-        assert_eq!(finding["code"], if glob.contains("gide") { "source-missing" } else { "source-empty" }, "{answer}");
+        assert_eq!(
+            finding["code"],
+            if glob.contains("gide") { "documents-missing" } else { "documents-empty" },
+            "{answer}"
+        );
     }
     // The first document of a source that may be changed is written by a command.
     world.write(".qipu/config.toml", &config("docs/*.md", "writable = true"));
     world.answer_in("", &["capture", "--title", "New", "--in", "docs"]);
     world.write(".qipu/config.toml", &config("docs/*.md", ""));
-    assert!(!world.answer_in("", &["status"]).contains("source-empty"));
+    assert!(!world.answer_in("", &["status"]).contains("documents-empty"));
 }
 
 #[test]

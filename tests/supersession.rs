@@ -85,7 +85,7 @@ fn a_stale_note_is_marked_and_less_fresh() {
     let answer: Value = serde_json::from_str(&answer).unwrap();
     let fresh = |id: &str| {
         let note = answer["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap();
-        (note["stale"].as_str().map(str::to_owned), note["confidence"]["temporal_freshness"].as_f64().unwrap())
+        (note["due"].as_str().map(str::to_owned), note["confidence"]["temporal_freshness"].as_f64().unwrap())
     };
     assert_eq!(fresh("a"), (Some("2025-03-31".to_owned()), 0.1));
     assert!(fresh("b").0.is_none() && fresh("b").1 > 0.9);

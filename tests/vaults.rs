@@ -91,7 +91,7 @@ fn a_source_excludes_what_its_settings_say() {
     for wrong in ["[\"[\"]".to_owned(), "[\"\"]".to_owned(), format!("[{}]", "\"a\", ".repeat(101))] {
         vault.set(&format!("exclude = {wrong}"));
         let found = vault.call(&["status", "--records"]).stdout;
-        assert!(found.contains("code=source-invalid"), "{wrong}: {found}");
+        assert!(found.contains("code=documents-invalid"), "{wrong}: {found}");
     }
 }
 

@@ -407,7 +407,7 @@ fn packs_and_imports_go_into_stores() {
     let project = Project::of_documents();
     let pack = project.dir.path().join("pack");
     assert_eq!(project.call(&["dump", pack.to_str().unwrap()]).code(), 0);
-    let message = "`docs` is a source, and this command changes only stores";
+    let message = "`docs` are documents, and this command changes only stores";
     project.expect_refused(&["load", pack.to_str().unwrap()], 2, message);
     let vault = temp_dir();
     fs::create_dir(vault.path().join(".obsidian")).unwrap();

@@ -94,7 +94,7 @@ fn suggestion(source: &SuggestedSource) -> Entry {
     let call = format!("qipu init --documents {}", shell_word(path));
     let row = RowEntry {
         kind: "source",
-        list: "sources",
+        list: "documents",
         line: format!("{path} has {} of markdown; `{call}` reads them in place", counted(*files, "file")),
         fields: vec![
             ("path", RowValue::name(path)),

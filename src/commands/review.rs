@@ -230,7 +230,7 @@ impl<'a, 's> Reviewer<'a, 's> {
     fn due(&self) -> impl Iterator<Item = Finding> {
         let today = self.store.today;
         self.open_notes().filter_map(move |(place, note)| {
-            let due = note.stale(|| today.day())?;
+            let due = note.due(|| today.day())?;
             let expired = note.retired(|| today.day()).and_then(|retired| retired.expired);
             let (reason, command) = match expired {
                 Some(day) => (format!("it expired on {day}"), format!("qipu update {} --status obsolete", note.id)),

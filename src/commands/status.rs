@@ -73,9 +73,12 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
 }
 
 fn row(collection: &Collection, notes: usize) -> RowEntry {
-    let (kind, reason) = (if collection.is_source() { "source" } else { "store" }, collection.reason.to_string());
-    let mut about =
-        vec![if collection.is_source() { format!("source, {}", collection.dialect.name()) } else { kind.to_owned() }];
+    let (kind, reason) = (if collection.is_source() { "documents" } else { "store" }, collection.reason.to_string());
+    let mut about = vec![if collection.is_source() {
+        format!("documents, {}", collection.dialect.name())
+    } else {
+        kind.to_owned()
+    }];
     about.extend((!collection.is_writable).then(|| "only read".to_owned()));
     about.push(reason.clone());
     let dialect = if collection.is_source() { RowValue::name(collection.dialect.name()) } else { RowValue::Nothing };

@@ -73,7 +73,7 @@ fn note_fields(store: &Store, graph: &Graph<'_>, position: NoteIdx, note: &NoteH
         .collect::<Vec<_>>();
     let mut fields = json!({
         "id": note.id,
-        "store": note.collection_name(),
+        "in": note.collection_name(),
         "path": note.local_path(),
         "title": note.title(),
         "type": list_fields.kind,

@@ -112,9 +112,9 @@ impl<'a> UserFields<'a> {
         (retired != Retired::default()).then_some(retired)
     }
 
-    /// Returns the day since which the note is stale: its last day, if that is past, or the day in `stale_after`, if that
+    /// Returns the day since which the note is due: its last day, if that is past, or the day in `stale_after`, if that
     /// has come; the earlier one of both.
-    pub fn stale(self, today: impl FnOnce() -> Date) -> Option<Date> {
+    pub fn due(self, today: impl FnOnce() -> Date) -> Option<Date> {
         let (last_day, stale_after) = (self.day_in(VALID_UNTIL), self.day_in(STALE_AFTER));
         if last_day.is_none() && stale_after.is_none() {
             return None;
@@ -130,7 +130,7 @@ impl<'a> UserFields<'a> {
         Status::ALL.into_iter().find(|known| known.name().eq_ignore_ascii_case(status.trim()))
     }
 
-    /// Whether the note has a status with an effect, or a day from which it is stale.
+    /// Whether the note has a status with an effect, or a day from which it is due.
     pub(crate) fn has_lifecycle(self) -> bool {
         self.status().is_some() || [VALID_UNTIL, STALE_AFTER].iter().any(|field| self.day_in(field).is_some())
     }
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_is_stale_from_a_day_on() {
+    fn a_note_is_due_from_a_day_on() {
         for (fields, day) in [
             ("stale_after: 2026-11-23", Some("2026-11-23")),
             ("stale_after: 2026-11-24", None),
@@ -180,8 +180,8 @@ mod tests {
             ("custom: {stale_after: soon}", None),
         ] {
             let note = Note::parse("notes/n.md", format!("---\nid: n\n{fields}\n---\nText.\n").into_bytes());
-            let stale = note.extra_fields().stale(|| "2026-11-23".parse().unwrap());
-            assert_eq!(stale.map(|day| day.to_string()).as_deref(), day, "{fields}");
+            let due = note.extra_fields().due(|| "2026-11-23".parse().unwrap());
+            assert_eq!(due.map(|day| day.to_string()).as_deref(), day, "{fields}");
         }
     }
 }

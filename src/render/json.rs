@@ -254,8 +254,8 @@ impl Json<'_> {
         if entry.state().has_conflict {
             object["conflict"] = true.into();
         }
-        if let Some(mark) = entry.stale_mark() {
-            object["stale"] = mark.into();
+        if let Some(mark) = entry.due_mark() {
+            object["due"] = mark.into();
         }
         if let Some(id) = &entry.state().superseded_by {
             object["superseded_by"] = json!(id);

@@ -17,7 +17,7 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
         "tags": note.tags(),
     });
     if let Some(name) = entry.collection() {
-        object["store"] = json!(name);
+        object["in"] = json!(name);
     }
     object
 }
@@ -27,7 +27,7 @@ pub(super) fn linked_object(edge: &EdgeEntry, note: &LinkedNote) -> Value {
     let mut object = json!(edge);
     object["title"] = json!(note.title);
     if let Some(name) = &note.collection {
-        object["store"] = json!(name);
+        object["in"] = json!(name);
     }
     if let Some(status) = note.status {
         object["status"] = json!(status);

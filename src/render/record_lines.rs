@@ -161,9 +161,9 @@ pub(super) fn edge_line(edge: &EdgeEntry) -> String {
 
 /// Returns the record of a link with what is marked of the note at its end.
 pub(super) fn linked_line(edge: &EdgeEntry, note: &LinkedNote) -> String {
-    let store = note.collection.as_ref().map(|name| format!(" store={name}")).unwrap_or_default();
+    let collection = note.collection.as_ref().map(|name| format!(" in={name}")).unwrap_or_default();
     let status = note.status.map(|status| format!(" status={status}")).unwrap_or_default();
-    format!("{}{store}{status}\n", edge_line(edge).trim_end_matches('\n'))
+    format!("{}{collection}{status}\n", edge_line(edge).trim_end_matches('\n'))
 }
 
 /// Returns the first record of a note: its id, type, title and tags.
@@ -182,9 +182,9 @@ fn state_fields(entry: &NoteEntry) -> String {
     let retired = entry.state().retired.unwrap_or_default();
     let mut fields = String::new();
     fields.extend(entry.note.untitled_day().map(|day| format!(" date={day}")));
-    fields.extend(entry.collection().map(|name| format!(" store={name}")));
+    fields.extend(entry.collection().map(|name| format!(" in={name}")));
     fields.push_str(if entry.state().has_conflict { " conflict=true" } else { "" });
-    fields.extend(entry.stale_mark().map(|mark| format!(" stale={mark}")));
+    fields.extend(entry.due_mark().map(|mark| format!(" due={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));
     fields.extend(retired.expired.map(|day| format!(" expired={day}")));
     fields.extend(entry.state().superseded_by.as_ref().map(|id| format!(" superseded-by={id}")));

@@ -215,7 +215,7 @@ pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
 pub(crate) const INIT: Layout =
-    Layout { lists: &["changes", "findings", "sources"], footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
+    Layout { lists: &["changes", "findings", "documents"], footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
 pub(crate) const INIT_OWN: Layout = Layout { footer: AnswerFooter::OwnNextSteps, ..INIT };
 pub(crate) const INIT_ABOVE: Layout = Layout { footer: AnswerFooter::StoreAbove, ..INIT };
 

@@ -69,16 +69,16 @@ impl Report {
         failure.map_or(Ok(()), |error| Err(error.clone()))
     }
 
-    /// Marks the notes that expired before `today`, that are stale, or whose status says that they are no longer valid, those
+    /// Marks the notes that expired before `today`, that are due, or whose status says that they are no longer valid, those
     /// in which a merge left a conflict, and drafts if `marks_drafts`.
     pub fn mark_retired(&mut self, today: Today, marks_drafts: bool) {
         for entry in self.note_entries_mut() {
-            let (retired, stale) = (entry.note.retired(|| today.day()), entry.note.stale(|| today.day()));
+            let (retired, due) = (entry.note.retired(|| today.day()), entry.note.due(|| today.day()));
             let is_draft = marks_drafts && entry.note.is_draft();
             let has_conflict = entry.note.has_conflict();
-            if retired.is_some() || stale.is_some() || is_draft || has_conflict {
+            if retired.is_some() || due.is_some() || is_draft || has_conflict {
                 let state = entry.state_mut();
-                (state.retired, state.stale) = (retired, stale);
+                (state.retired, state.due) = (retired, due);
                 (state.is_draft, state.has_conflict) = (is_draft, has_conflict);
             }
         }

@@ -66,8 +66,8 @@ pub struct NoteEntry {
 pub struct NoteState {
     /// Why the note is no longer valid.
     pub retired: Option<Retired>,
-    /// The day since which the note is stale.
-    pub stale: Option<Date>,
+    /// The day since which the note is due.
+    pub due: Option<Date>,
     /// Whether the note is marked as a draft.
     pub is_draft: bool,
     /// Whether a merge left a conflict in the note.
@@ -83,7 +83,7 @@ pub struct NoteState {
 /// The state of a note like any other.
 static USUAL_STATE: NoteState = NoteState {
     retired: None,
-    stale: None,
+    due: None,
     is_draft: false,
     has_conflict: false,
     has_changed_code: false,
@@ -239,7 +239,7 @@ impl NoteEntry {
         words.extend(retired.map(Retired::words).filter(|words| !words.is_empty()));
         words.extend(state.superseded_by.as_ref().map(|id| format!("superseded by {id}")));
         let has_expired = state.retired.is_some_and(|retired| retired.expired.is_some());
-        words.extend(state.stale.filter(|_| !has_expired).map(|day| format!("stale since {day}")));
+        words.extend(state.due.filter(|_| !has_expired).map(|day| format!("due since {day}")));
         words.extend(state.has_changed_code.then(|| "code changed".to_owned()));
         if !state.supersedes.is_empty() {
             let ids: Vec<&str> = state.supersedes.iter().map(NoteId::as_str).collect();
@@ -249,10 +249,10 @@ impl NoteEntry {
     }
 
     /// Returns why the note is due to be checked: `code` if code that it refers to changed, the day since which it is
-    /// stale, or both, separated by a comma.
-    pub fn stale_mark(&self) -> Option<String> {
+    /// due, or both, separated by a comma.
+    pub fn due_mark(&self) -> Option<String> {
         let code = self.state().has_changed_code.then(|| "code".to_owned());
-        let marks: Vec<String> = code.into_iter().chain(self.state().stale.map(|day| day.to_string())).collect();
+        let marks: Vec<String> = code.into_iter().chain(self.state().due.map(|day| day.to_string())).collect();
         (!marks.is_empty()).then(|| marks.join(","))
     }
 

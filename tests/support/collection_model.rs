@@ -468,7 +468,7 @@ impl Model<'_> {
     fn add_entries(&mut self, settings: &Settings, store: Option<&str>) {
         for entry in &settings.sources {
             if let Err(code) = self.add_source(entry, store) {
-                self.findings.push(format!("source-{code}"));
+                self.findings.push(format!("documents-{code}"));
             }
         }
         for entry in &settings.stores {

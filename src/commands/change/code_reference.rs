@@ -153,7 +153,8 @@ fn read_reference(store: &Store, target: &str) -> Result<CodeRef, Error> {
 fn expect_source(files: &ProjectFiles, path: &str) -> Result<std::rc::Rc<SourceText>, Error> {
     if !files.is_listed(path) {
         let hint = "a code reference names a regular file that git tracks; add it with `git add` first";
-        let hint = if files.has_git() { hint } else { "a code reference names a file of the project outside the store" };
+        let hint =
+            if files.has_git() { hint } else { "a code reference names a file of the project outside the store" };
         return Err(Error::usage(format!("`{path}` is not a tracked file")).hint(hint));
     }
     if !files.has(path) {

@@ -209,7 +209,7 @@ impl<'a, 's> Assessor<'a, 's> {
     /// that of a stale note.
     fn freshness(&self, index: NoteIdx) -> f64 {
         let note = self.note(index);
-        if self.today.is_some_and(|today| note.stale(|| today).is_some()) {
+        if self.today.is_some_and(|today| note.due(|| today).is_some()) {
             return MIN_FRESHNESS;
         }
         let half_life = match note.list_fields().kind {

@@ -18,7 +18,7 @@ pub(in crate::store) struct NoteFlags {
     pub(crate) is_journal: bool,
     pub(crate) has_aliases: bool,
     pub(crate) has_compacts: bool,
-    /// Whether its status has an effect, it has a day from which it is stale, or a merge left a conflict in it.
+    /// Whether its status has an effect, it has a day from which it is due, or a merge left a conflict in it.
     pub(in crate::store) has_lifecycle: bool,
     /// Whether it has a link that says which note replaces which.
     pub(crate) has_succession: bool,

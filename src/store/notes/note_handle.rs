@@ -359,9 +359,9 @@ impl NoteHandle {
         if self.flags.has_lifecycle { self.extra_fields().retired(today) } else { None }
     }
 
-    /// Returns the day since which the note is stale: see [`UserFields::stale`].
-    pub fn stale(&self, today: impl FnOnce() -> Date) -> Option<Date> {
-        if self.flags.has_lifecycle { self.extra_fields().stale(today) } else { None }
+    /// Returns the day since which the note is due: see [`UserFields::due`].
+    pub fn due(&self, today: impl FnOnce() -> Date) -> Option<Date> {
+        if self.flags.has_lifecycle { self.extra_fields().due(today) } else { None }
     }
 
     /// Returns the status, if it has an effect.

@@ -34,12 +34,12 @@ impl Store {
     /// Expects that the first collection is a store.
     ///
     /// # Errors
-    /// `Usage` if it is a source.
+    /// `Usage` if it is one of documents.
     pub fn expect_store(&self) -> Result<(), Error> {
         if !self.is_source() {
             return Ok(());
         }
-        let message = format!("`{}` is a source, and this command changes only stores", self.first_name());
+        let message = format!("`{}` are documents, and this command changes only stores", self.first_name());
         Err(Error::usage(message).hint("name a store of those that `qipu status` lists"))
     }
 

@@ -347,16 +347,17 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds a source that a config names.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) -> Result<(), NoEffect> {
-        let invalid = |reason: String| (SettingCode::SourceInvalid, reason);
+        let invalid = |reason: String| (SettingCode::DocumentsInvalid, reason);
         let split = split_path(&source.path, namer).map_err(|reason| invalid(reason.to_owned()))?;
         let glob = split.pattern.as_deref().map(|pattern| compile(pattern).ok_or_else(|| invalid(NO_GLOB.to_owned())));
         let glob = glob.transpose()?;
-        let (root, dir) = open_folder(&split.literal, namer, [SettingCode::SourceOutside, SettingCode::SourceMissing])?;
+        let (root, dir) =
+            open_folder(&split.literal, namer, [SettingCode::DocumentsOutside, SettingCode::DocumentsMissing])?;
         // The glob's paths are relative to the folder as it was found.
         let glob = glob.map(|glob| (root.clone(), glob));
         let name = source.name.clone().unwrap_or_else(|| own_name(&split.literal, &namer.base));
         if self.is_in_store(&root) {
-            return Err((SettingCode::SourceInStore, "is inside a store".to_owned()));
+            return Err((SettingCode::DocumentsInStore, "is inside a store".to_owned()));
         }
         if self.is_full(&namer.file) {
             return Ok(());
@@ -366,7 +367,7 @@ impl<'a> CollectionFinder<'a> {
         // A command may write the first document of a source.
         if rules.glob.is_some() && !source.writable && !rules.has_files(&dir) {
             self.empty_sources += 1;
-            return Err((SettingCode::SourceEmpty, "is not read: no document matches it".to_owned()));
+            return Err((SettingCode::DocumentsEmpty, "is not read: no document matches it".to_owned()));
         }
         self.push_source(&name, dir, rules, source, &namer.reason, Arc::clone(&namer.config));
         Ok(())

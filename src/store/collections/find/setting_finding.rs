@@ -23,15 +23,15 @@ pub enum SettingCode {
     /// The user's settings, or a path in them, can't be read.
     SettingsInvalid,
     /// A folder of documents contains none.
-    SourceEmpty,
+    DocumentsEmpty,
     /// A value of a setting of documents has no meaning.
-    SourceInvalid,
+    DocumentsInvalid,
     /// A folder of documents is inside a store.
-    SourceInStore,
+    DocumentsInStore,
     /// A folder of documents is not there or unreadable.
-    SourceMissing,
+    DocumentsMissing,
     /// A folder of documents is outside the project.
-    SourceOutside,
+    DocumentsOutside,
     /// A value of a setting of stores has no meaning.
     StoreInvalid,
     /// A store is not there or unreadable.
@@ -53,11 +53,11 @@ impl SettingCode {
             Self::FormerSetting => "former-setting",
             Self::RepositoryInvalid => "repository-invalid",
             Self::SettingsInvalid => "settings-invalid",
-            Self::SourceEmpty => "source-empty",
-            Self::SourceInvalid => "source-invalid",
-            Self::SourceInStore => "source-in-store",
-            Self::SourceMissing => "source-missing",
-            Self::SourceOutside => "source-outside",
+            Self::DocumentsEmpty => "documents-empty",
+            Self::DocumentsInvalid => "documents-invalid",
+            Self::DocumentsInStore => "documents-in-store",
+            Self::DocumentsMissing => "documents-missing",
+            Self::DocumentsOutside => "documents-outside",
             Self::StoreInvalid => "store-invalid",
             Self::StoreMissing => "store-missing",
             Self::StoreOutside => "store-outside",
@@ -69,6 +69,6 @@ impl SettingCode {
 
     /// Whether a collection is not read because of it.
     pub(in crate::store) fn is_missing_collection(self) -> bool {
-        matches!(self, Self::SourceMissing | Self::StoreMissing | Self::StoreUnreadable | Self::SettingsInvalid)
+        matches!(self, Self::DocumentsMissing | Self::StoreMissing | Self::StoreUnreadable | Self::SettingsInvalid)
     }
 }
