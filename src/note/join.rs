@@ -2,7 +2,7 @@
 
 use super::edit::Edit;
 use super::link_types::SUPERSEDED_BY;
-use super::list_fields::{get, link_target, map_of, plain, with_entries};
+use super::list_fields::{entries_of_item, get, link_target, plain, with_entries};
 use super::value::{FieldValues, Value};
 
 /// The treatment of an entry for which two matching items have different values.
@@ -66,14 +66,14 @@ pub(crate) fn join(
 
 /// Tells whether two items are the same source: with the same URL, or without a URL and with the same title.
 pub(crate) fn is_same_source(a: &Value, b: &Value) -> bool {
-    let (a, b) = (map_of("sources", a), map_of("sources", b));
+    let (a, b) = (entries_of_item("sources", a), entries_of_item("sources", b));
     let text = |entries: &[(String, Value)], key: &str| get(entries, key).map(|text| text.to_line().trim().to_owned());
     let (url, other_url) = (text(&a, "url").unwrap_or_default(), text(&b, "url").unwrap_or_default());
     url == other_url && (!url.is_empty() || text(&a, "title") == text(&b, "title"))
 }
 
 pub(crate) fn kind_and_target(item: &Value) -> (String, String) {
-    let entries = map_of("links", item);
+    let entries = entries_of_item("links", item);
     let text =
         |key: &str| get(&entries, key).map(|text| text.to_line().trim().to_owned()).filter(|text| !text.is_empty());
     let target = text("id").unwrap_or_default();
@@ -92,10 +92,10 @@ struct ExtraFields {
 }
 
 fn extra_fields(key: &str, ours: &Value, theirs: &Value) -> ExtraFields {
-    let ours = map_of(key, ours);
+    let ours = entries_of_item(key, ours);
     let is_name = |name: &str| matches!((key, name), ("links", "id" | "type") | ("sources", "url"));
     let our_value = |name: &str| get(&ours, name).filter(|value| !value.is_null());
-    let mut extra = map_of(key, theirs);
+    let mut extra = entries_of_item(key, theirs);
     extra.retain(|(name, value)| {
         !is_name(name) && !value.is_null() && our_value(name).is_none_or(|ours| plain(ours) != plain(value))
     });

@@ -36,7 +36,7 @@ pub(super) fn get<'v>(entries: &'v [(String, Value)], key: &str) -> Option<&'v V
 }
 
 /// Returns the entries of a link or source; a text in its position is the id or the address.
-pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
+pub(super) fn entries_of_item(key: &str, item: &Value) -> Vec<(String, Value)> {
     match (key, item) {
         (_, Value::Map(entries)) => entries.clone(),
         ("sources", item) => vec![("url".to_owned(), Value::text(item.to_line().trim()))],
@@ -46,7 +46,7 @@ pub(super) fn map_of(key: &str, item: &Value) -> Vec<(String, Value)> {
 
 /// Returns a link or source with new values for some entries, in their positions; other new entries follow.
 pub(super) fn with_entries(key: &str, item: &Value, new: &[(String, Value)]) -> Value {
-    let mut entries = map_of(key, item);
+    let mut entries = entries_of_item(key, item);
     for (name, value) in new {
         match entries.iter_mut().find(|(own_name, _)| own_name == name) {
             Some((_, old)) => *old = value.clone(),

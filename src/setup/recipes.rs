@@ -7,7 +7,7 @@ use super::hook_step::HookStep;
 use super::managed_section::HASH;
 use super::section_step::{BaseFolder, SECTION, SectionStep};
 use super::server_entry::server_item;
-use super::server_step::{SERVER, ServerStep};
+use super::server_step::{McpServerStep, SERVER};
 use super::step::RecipeStep;
 
 /// The instructions for agents.
@@ -106,26 +106,26 @@ pub static RECIPES: [Recipe; 8] = [
         name: "mcp",
         about: "lets agent tools call qipu as an MCP server",
         steps: &[
-            RecipeStep::Server(ServerStep { paths: &[".mcp.json"], ..SERVER }),
-            RecipeStep::Server(ServerStep {
+            RecipeStep::Server(McpServerStep { paths: &[".mcp.json"], ..SERVER }),
+            RecipeStep::Server(McpServerStep {
                 paths: &[".cursor/mcp.json"],
                 signs: &[".cursor", ".cursorrules"],
                 ..SERVER
             }),
-            RecipeStep::Server(ServerStep {
+            RecipeStep::Server(McpServerStep {
                 paths: &[".vscode/mcp.json"],
                 item: server_item(&["servers"]),
                 entry: r#"{"type":"stdio","command":"qipu","args":["mcp"]}"#,
                 signs: &[".vscode"],
                 ..SERVER
             }),
-            RecipeStep::Server(ServerStep {
+            RecipeStep::Server(McpServerStep {
                 paths: &[".gemini/settings.json"],
                 signs: &[".gemini", "GEMINI.md"],
                 hook: Some(&GEMINI_HOOKS),
                 ..SERVER
             }),
-            RecipeStep::Server(ServerStep {
+            RecipeStep::Server(McpServerStep {
                 paths: &["opencode.json", "opencode.jsonc"],
                 item: server_item(&["mcp"]),
                 entry: r#"{"type":"local","command":["qipu","mcp"],"enabled":true}"#,

@@ -10,7 +10,7 @@ use super::{RecipeState, folders_to_make};
 use crate::error::Error;
 
 /// A server in a settings file of the user's.
-pub(super) struct ServerStep {
+pub(super) struct McpServerStep {
     /// The possible paths of the file; it is created at the first.
     pub(super) paths: &'static [&'static str],
     /// The entry in the tool's map of servers.
@@ -24,7 +24,7 @@ pub(super) struct ServerStep {
 }
 
 /// The defaults: a server in the form that most tools read.
-pub(super) const SERVER: ServerStep = ServerStep {
+pub(super) const SERVER: McpServerStep = McpServerStep {
     paths: &[],
     item: server_item(&["mcpServers"]),
     entry: r#"{"command":"qipu","args":["mcp"]}"#,
@@ -32,7 +32,7 @@ pub(super) const SERVER: ServerStep = ServerStep {
     hook: None,
 };
 
-impl ServerStep {
+impl McpServerStep {
     /// Tells whether the project uses the tool.
     pub(super) fn is_applicable(&self, project: &Project<'_>) -> bool {
         self.signs.is_empty() || self.signs.iter().any(|sign| project.has(sign))

@@ -4,7 +4,7 @@ use super::git_config::GitConfigStep;
 use super::hook_step::HookStep;
 use super::project::{Project, TextChange, action};
 use super::section_step::{BaseFolder, SectionStep};
-use super::server_step::ServerStep;
+use super::server_step::McpServerStep;
 use super::{FileChange, RecipeState};
 use crate::error::Error;
 use crate::store::diff;
@@ -16,7 +16,7 @@ pub(super) enum RecipeStep {
     /// Hooks in a tool's JSON settings.
     Hook(HookStep),
     /// A server in a tool's JSON settings.
-    Server(ServerStep),
+    Server(McpServerStep),
     /// Settings of the repository that contains the store.
     GitConfig(GitConfigStep),
 }

@@ -202,7 +202,7 @@ impl SelectionAssessor<'_, '_> {
         let same = self.assessor.linked(index, SAME_AS).into_iter().filter(may_replace);
         let assessment = assessed.assessment.clone();
         let value = store.notes()[index].value_or_default();
-        let level = utility::deserved(self.options.abstraction, assessment.relevance, value);
+        let level = utility::level_by_importance(self.options.abstraction, assessment.relevance, value);
         Candidate {
             is_named: assessed.is_named,
             is_first: self.selection.full_sentences.contains(&index),

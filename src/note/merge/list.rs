@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::list_fields::{get, items as items_of, link_target, map_of, plain};
+use super::super::list_fields::{entries_of_item, get, items as items_of, link_target, plain};
 use super::super::splice::with_spans;
 use super::super::value::Value;
 use super::super::verified_edit::{FieldText, by_key, edited, in_batches, item_replacement};
@@ -159,7 +159,7 @@ impl<'k> ItemKeys<'k> {
             _ => Vec::new(),
         };
         let (in_base, in_ours, in_theirs) = (base.map(entries).unwrap_or_default(), entries(ours), entries(theirs));
-        let (mut merged, their_entries) = (map_of(self.field, ours), map_of(self.field, theirs));
+        let (mut merged, their_entries) = (entries_of_item(self.field, ours), entries_of_item(self.field, theirs));
         let [base_by_key, ours_by_key, theirs_by_key] = [&in_base, &in_ours, &in_theirs].map(|entries| by_key(entries));
         let removed = in_base.iter().filter(|(key, _)| !theirs_by_key.contains_key(key.as_str()));
         let mut has_changes = false;
@@ -237,7 +237,7 @@ fn normalized(field: &str, item: &Value) -> Value {
         ("tags" | "aliases", item) => Value::text(item.to_line().trim()),
         ("compacts", item) => Value::text(link_target(&item.to_line())),
         ("links", item) => {
-            let mut entries = map_of(field, item);
+            let mut entries = entries_of_item(field, item);
             for (_, target) in entries.iter_mut().filter(|(key, _)| key == "id") {
                 *target = Value::text(link_target(&target.to_line()));
             }
@@ -246,7 +246,7 @@ fn normalized(field: &str, item: &Value) -> Value {
             }
             plain(&Value::Map(entries))
         }
-        ("sources", Value::Map(_) | Value::Text { .. }) => plain(&Value::Map(map_of(field, item))),
+        ("sources", Value::Map(_) | Value::Text { .. }) => plain(&Value::Map(entries_of_item(field, item))),
         (_, item) => plain(item),
     }
 }

@@ -86,7 +86,7 @@ impl QueryPerformance {
 
 /// Returns the [breadth](QueryPerformance::breadth) of scores in descending order, in a store with `note_count` notes. A note
 /// that is no hit has the score 0.
-pub(super) fn breadth(mut scores: impl Iterator<Item = f64>, note_count: usize) -> f64 {
+pub(super) fn mean_share_of_later_scores(mut scores: impl Iterator<Item = f64>, note_count: usize) -> f64 {
     let count = note_count.min(BROAD_HITS.end).saturating_sub(BROAD_HITS.start);
     let Some(best) = scores.next().filter(|best| *best > 0.0 && count > 0) else { return 0.0 };
     scores.skip(BROAD_HITS.start - 1).take(count).sum::<f64>() / best / count as f64
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn breadth_is_the_mean_share_of_the_hits_after_the_first_ones() {
-        let of = |scores: &[f64], note_count| breadth(scores.iter().copied(), note_count);
+        let of = |scores: &[f64], note_count| mean_share_of_later_scores(scores.iter().copied(), note_count);
         assert_eq!(of(&[], 50), 0.0);
         assert_eq!(of(&[4.0, 4.0, 4.0], 50), 0.0);
         assert_eq!(of(&[4.0; 50], 50), 1.0);

@@ -12,7 +12,9 @@ use super::matches::QueryMatches;
 use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::own_notes::{boost_own_notes, has_documents, mark_full_sentences};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
-use super::query_performance::{BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, breadth, relevance};
+use super::query_performance::{
+    BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, mean_share_of_later_scores, relevance,
+};
 use super::scratch::Scratch;
 use super::smoothing::smooth;
 use super::tag_boost::TagBoost;
@@ -134,7 +136,7 @@ impl Ranker<'_> {
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
         let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
         let coverage = (coverage / sum * times_longer).min(1.0);
-        let breadth = breadth(hits.iter().map(|hit| hit.score), self.index.note_count());
+        let breadth = mean_share_of_later_scores(hits.iter().map(|hit| hit.score), self.index.note_count());
         QueryPerformance { relevance: relevance(score, full), coverage, evidence, breadth }
     }
 
