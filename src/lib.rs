@@ -31,7 +31,6 @@ pub mod fit;
 pub mod graph;
 mod hook_runner;
 pub mod hooks;
-mod import;
 #[cfg(feature = "sessions")]
 mod lsp;
 #[cfg(feature = "sessions")]

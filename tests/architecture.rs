@@ -17,7 +17,7 @@ const LAYERS: [&[&str]; 8] = [
     &["store"],
     &["code_refs", "filter", "graph", "search", "pack", "report"],
     &["request"],
-    &["cli", "context", "render", "setup", "import", "hooks"],
+    &["cli", "context", "render", "setup", "hooks"],
     &["commands", "fit", "complete"],
     &["lib", "main", "mcp", "lsp", "browse", "eval", "export", "pager", "progress_line", "hook_runner"],
 ];

@@ -120,7 +120,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             &["dump", "-"],
             &["export", "passages", "--since-index", "exported.state"],
             &["load", "pack"],
-            &["import", "obsidian", "vault"],
+            &["import", "vault"],
         ];
         fs::create_dir_all(dir.path().join("vault")).unwrap();
         let source = store(&[("notes/d.md", b"# D\n")]);

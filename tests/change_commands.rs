@@ -985,7 +985,7 @@ fn quiet_prints_the_ids_of_the_changes_alone() {
                 &["update", "--where", "tag = all", "--untag", "all", "--tag", "every"],
                 &["link", "add", "n1", "n2"],
                 &["link", "remove", "n1", "n2"],
-                &["import", "logseq", "../graph"],
+                &["import", "../documents/docs"],
             ] {
                 let with = |flag: &str| call(path(&dir), &[&["--dry-run", flag], words].concat());
                 let (json, quiet) = (with("--json"), with("-q"));
@@ -1006,6 +1006,6 @@ fn quiet_lists_what_other_commands_that_change_notes_list() {
     assert_eq!(run(&["dump", "../out.pack", "--json"]).matches("out.pack").count(), 1);
     assert_eq!(run(&["load", "../out.pack", "--quiet"]), "a\nb\n", "skipped ones too");
     assert_eq!(run(&["delete", "b", "-q"]), "b\n");
-    let imported = call("fixtures/research", &["import", "logseq", "../graph", "--dry-run", "-q"]).stdout;
+    let imported = call("fixtures/research", &["import", "../documents/docs", "--dry-run", "-q"]).stdout;
     assert!(imported.lines().count() > 3 && imported.lines().all(|line| !line.contains([' ', '/'])), "{imported}");
 }

@@ -52,7 +52,7 @@ fn with_outputs(text: &str, folder: &str) -> String {
     copy_own_memory(&tmp.path().join("qipu"));
     // A reader of README.md has no more than a clone, named `qipu`.
     if !folder.is_empty() {
-        for name in ["research", "graph", "eval", "prompts"] {
+        for name in ["research", "eval", "prompts"] {
             copy_folder(&Path::new(ROOT).join("fixtures").join(name), &tmp.path().join("fixtures").join(name));
         }
         // The reader's own store.
@@ -293,7 +293,6 @@ fn run_taught(line: &str) {
         .replace(" TAG", " errors")
         .replace("'OLD'", "'wrong turns included'");
     let tmp = temp_dir();
-    copy_folder(&Path::new(ROOT).join("fixtures/graph"), &tmp.path().join("graph"));
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();
     fs::write(tmp.path().join("vault/A page.md"), "Text.\n").unwrap();
     let project = tmp.path().join("project");

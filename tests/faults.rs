@@ -56,7 +56,7 @@ fn what_cannot_be_read_is_reported() {
     for (scenario, call, path) in [
         ("export pack", "newfstatat", "/repo/.qipu/notes"),
         ("export pack", "newfstatat", "/repo/.qipu/attachments"),
-        ("import obsidian", "getdents64", "/vault"),
+        ("import: a folder", "getdents64", "/vault"),
         ("search: writes an index", "getdents64", "/repo/.qipu/mocs"),
         ("export pack", "newfstatat", "/repo/.qipu/mocs/c.md"),
         ("review: --fix", "openat2", "/repo/src/a.rs"),

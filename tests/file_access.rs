@@ -73,7 +73,7 @@ const IN_STORE: [&[&str]; 50] = [
     &["delete", "n11", "--force"],
     &["export", "pack"],
     &["export", "passages"],
-    &["import", "obsidian", "../vault"],
+    &["import", "../vault"],
     &["completions", "bash"],
     &["man"],
     &["help"],

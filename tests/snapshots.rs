@@ -74,7 +74,7 @@ snapshots! {
         review_code [human json records] "review|--kind|code,due,orphan|--today|2026-03-31|--limit|5";
         eval [human json records] "eval|../eval/research.jsonl|--today|2025-03-31";
         export_pack [human json records] "export|pack|--note|qp-1c7q";
-        import [human json records] "import|logseq|../graph|--dry-run";
+        import [human json records] "import|../documents/docs|--dry-run";
         capture_link [human json records]
             "capture|A thought.|--link|supports:qp-h2v6|--link|related:h2v6|--dry-run|--today|2025-03-31";
         capture_status [human json records] "capture|A thought.|--status|proposed|--dry-run|--today|2025-03-31";

@@ -512,7 +512,7 @@ fn commands_that_do_more_than_read_refuse_it() {
         "mcp",
         "browse",
         "load x",
-        "import obsidian x",
+        "import x",
         "export passages",
         "hook claude SessionStart",
     ];

@@ -355,7 +355,7 @@ fn a_source_that_is_not_writable_is_never_changed() {
         &["link", "remove", "b", "compacts", "a"],
         &["link", "remove", "a", "b"],
         &["load", pack.to_str().unwrap()],
-        &["import", "obsidian", "docs", "--force"],
+        &["import", "docs"],
     ];
     commands.extend(more.map(<[&str]>::to_vec));
     for args in &commands {
@@ -412,7 +412,7 @@ fn packs_and_imports_go_into_stores() {
     let vault = temp_dir();
     fs::create_dir(vault.path().join(".obsidian")).unwrap();
     fs::write(vault.path().join("page.md"), "Text.").unwrap();
-    project.expect_refused(&["import", "obsidian", path(&vault)], 2, message);
+    project.expect_refused(&["import", path(&vault)], 2, message);
 }
 
 #[test]

@@ -171,9 +171,10 @@ fn invalid_calls_are_explained_with_one_hint() {
 }
 
 /// Old spellings, each with the calls that its hint teaches. ID, DIGEST, OLD and NEW are the titles of notes.
-const TAUGHT: [(&str, &[&str]); 14] = [
+const TAUGHT: [(&str, &[&str]); 15] = [
     ("graph", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
     ("export", &["export|page|FILE.html", "export|links|FILE.json", "export|passages|FILE"]),
+    ("import|obsidian|src", &["import|src"]),
     ("create|T", &["capture|--title|TITLE", "capture|'TEXT'"]),
     ("new|T", &["capture|--title|TITLE", "capture|'TEXT'"]),
     ("edit|ID", &["update|ID"]),
@@ -199,6 +200,7 @@ fn calls_that_hints_teach_work() {
         }
         fs::create_dir(dir.path().join("src")).unwrap();
         fs::write(dir.path().join("src/a.rs"), "").unwrap();
+        fs::write(dir.path().join("src/README.md"), "# Source\n").unwrap();
         let at = dir.path().to_str().unwrap();
         let hint = call(at, &old.split('|').collect::<Vec<_>>()).error.unwrap().hint.unwrap();
         for words in taught {

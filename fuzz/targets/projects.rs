@@ -68,43 +68,42 @@ pub(crate) fn setup(data: &[u8]) {
     }
 }
 
-/// Names of files in a vault, graph or bundle.
+/// Names of files in a folder of Markdown.
 const PAGES: [&str; 6] = [
     "pages/One page.md",
-    "journals/2025_03_05.md",
-    "concepts/two.md",
+    "daily/2025-03-05.md",
+    "concepts/two.mdx",
     "Deep/Über Ordner/three.md",
     "index.md",
-    "log.md",
+    "pic.png",
 ];
 
-fn import_of(app: &str, input: &Input<'_>) {
+/// Any folder is imported, or refused without a trace; it stays, and a second import changes nothing.
+pub(crate) fn import(data: &[u8]) {
+    let mut input = Input::new(data);
+    let is_vault = input.choose(&["obsidian", "markdown"]) == "obsidian";
     let world = World::with_store(&[]);
+    if is_vault {
+        world.write("source/.obsidian/app.json", b"{}");
+    }
     for (part, path) in input.parts(PAGES.len()).into_iter().zip(PAGES) {
         world.write(&format!("source/{path}"), part);
     }
     let outside = world.tree_outside_store();
     let before = world.tree();
-    let is_promised = is_done(&world, &["import", app, "source", "--dry-run"]).0;
+    let is_promised = is_done(&world, &["import", "source", "--dry-run"]).0;
     assert_eq!(world.tree(), before, "a dry run wrote something");
-    let (is_imported, first) = is_done(&world, &["import", app, "source"]);
+    let (is_imported, first) = is_done(&world, &["import", "source"]);
     assert_eq!(is_imported, is_promised, "{:?}", first.error.map(|error| error.message));
     assert_eq!(world.tree_outside_store(), outside, "the source changed");
     if !is_imported {
         return;
     }
     let imported = world.tree();
-    let again = world.call(&["import", app, "source"], "");
+    let again = world.call(&["import", "source"], "");
     assert_eq!(world.tree(), imported, "a second import changed something: {}", again.text);
     let list = world.call(&["list", "--json"], "");
     assert!(list.is_ok() && serde_json::from_str::<serde_json::Value>(&list.text).is_ok(), "{}", list.text);
-}
-
-/// Any vault or graph is imported, or refused without a trace; the source stays, and a second import changes nothing.
-pub(crate) fn import(data: &[u8]) {
-    let mut input = Input::new(data);
-    let app = input.choose(&["obsidian", "logseq"]);
-    import_of(app, &input);
 }
 
 /// A pack is what it is written as; loading one writes to the store alone, and a second time nothing.

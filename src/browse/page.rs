@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::text::{self, one_line};
 use crate::env::Today;
 use crate::escape;
-use crate::note::{IMPORTED, NoteId, StyleSet};
+use crate::note::{NoteId, StyleSet};
 use crate::report::{Entry, Report};
 use crate::store::NoteHandle;
 
@@ -170,7 +170,7 @@ fn fields(note: &NoteHandle) -> Vec<LogicalLine> {
         let title = source.title.as_deref().map(one_line).unwrap_or_default();
         field(format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned());
     }
-    for (key, value) in extra.custom.iter().chain(extra.unknown).filter(|(key, _)| key != IMPORTED) {
+    for (key, value) in extra.custom.iter().chain(extra.unknown) {
         field(format!("{}: {}", one_line(key), one_line(&value.to_line())));
     }
     if let Some(summary) = fields.summary {

@@ -193,7 +193,7 @@ fn subcommand_hint(error: &clap::Error, path: &str, command: &Command, words: &[
     Some(meant(&format!("qipu {path}{found}")))
 }
 
-/// Returns the hint for a word after `link`, `export` or `import` that is no command of it.
+/// Returns the hint for a word after `link` or `export` that is no command of it.
 fn unknown_in_group(path: &str, name: &str, command: &Command, words: &[OsString]) -> String {
     let after = words.iter().skip_while(|word| word.to_str() != Some(name)).nth(1).and_then(|word| word.to_str());
     match after.filter(|after| path == "link" && !after.starts_with('-')) {
@@ -209,6 +209,9 @@ fn argument_hint(error: &clap::Error, root: &Command, command: &Command, words: 
     let name = given.trim_start_matches('-');
     if command.get_name() == "context" && !given.starts_with('-') {
         return Some(meant(&one_line(&format!("qipu ask {}", shell_word(&given)))));
+    }
+    if command.get_name() == "import" && !given.starts_with('-') {
+        return Some(meant(&one_line(&format!("qipu import {}", shell_word(&given)))));
     }
     if command.get_name() == "show" && given == "--query" {
         return Some("`qipu ask WORDS --note ID` answers from one note".to_owned());

@@ -58,7 +58,7 @@ const CHANGES: &[CommandProperty] = &[DryRun, Quiet, Answer, Store, Collections,
 const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, Collections, Day];
 
 /// All commands by their path below `qipu`. A group of commands has the properties of its members.
-const COMMANDS: [(&str, &[CommandProperty]); 44] = [
+const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
     ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
@@ -96,8 +96,6 @@ const COMMANDS: [(&str, &[CommandProperty]); 44] = [
     ("export links", EXPORTS_NOTES),
     ("export passages", &[Answer, Store, Collections]),
     ("import", SAVES_TEXT),
-    ("import logseq", SAVES_TEXT),
-    ("import obsidian", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
     ("mcp", &[Store, Collections, Day]),
     ("lsp", &[Store, Collections, Day]),
@@ -231,7 +229,7 @@ mod tests {
     }
 
     /// The least words that call each command that needs some.
-    const WORDS: [(&str, &str); 24] = [
+    const WORDS: [(&str, &str); 22] = [
         ("hook", "claude Stop"),
         ("ask", "x"),
         ("context", "--note x"),
@@ -253,8 +251,6 @@ mod tests {
         ("delete", "x"),
         ("load", "x"),
         ("import", "x"),
-        ("import logseq", "x"),
-        ("import obsidian", "x"),
         ("completions", "bash"),
     ];
 
@@ -297,8 +293,7 @@ mod tests {
     fn help_lists_the_flags_and_formats_that_a_command_takes() {
         let root = with_applicable_flags(super::super::Cli::command());
         // A group lists what one of its commands takes.
-        let commands =
-            COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "export", "import"].contains(path));
+        let commands = COMMANDS.iter().map(|(path, _)| *path).filter(|path| !["link", "export"].contains(path));
         let env = Env { stdin: Stdin::of_text("{}"), vars: BTreeMap::new(), ..Env::of_process().unwrap() };
         let mut count = 0;
         for path in commands {

@@ -16,7 +16,6 @@ mod globals;
 mod history;
 mod hook;
 mod hyphens;
-mod import;
 mod journal;
 mod link;
 mod list;

@@ -1,4 +1,4 @@
-//! The arguments of `qipu export pack` and `qipu import FILE`, which are also `qipu dump` and `qipu load`.
+//! The arguments of `qipu export pack` and `qipu import`, which are also `qipu dump` and `qipu load`.
 
 use std::path::{Path, PathBuf};
 
@@ -36,7 +36,8 @@ impl DumpArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct LoadArgs {
-    /// The pack's file; `-` for standard input
+    /// A pack, or a folder of Markdown; `-` for a pack on standard input
+    #[arg(value_name = "FILE|DIR")]
     file: PathBuf,
     /// How to handle notes that both the store and the pack contain
     #[arg(long, value_name = "STRATEGY", default_value = "skip")]
@@ -45,10 +46,10 @@ pub(super) struct LoadArgs {
 
 impl LoadArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
-        let pack = file_or_stdin(self.file, invocation.env, unreadable)?;
+        let from = file_or_stdin(self.file, invocation.env, unreadable)?;
         let Invocation { is_dry_run, is_secret_allowed, .. } = *invocation;
         Ok(Command::Write(WriteCommand::Load(LoadRequest {
-            pack,
+            from,
             strategy: self.strategy,
             is_dry_run,
             is_secret_allowed,

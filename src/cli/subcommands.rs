@@ -5,8 +5,8 @@ use clap::Subcommand;
 use super::examples::{ASK, COMPLETIONS, EVAL, HOOK, examples};
 use super::globals::Invocation;
 use super::{
-    about, ask, change, context, eval, export, history, hook, import, journal, link, list, pack, prime, review, search,
-    setup, shell, tasks,
+    about, ask, change, context, eval, export, history, hook, journal, link, list, pack, prime, review, search, setup,
+    shell, tasks,
 };
 use crate::error::Error;
 use crate::request::{
@@ -177,14 +177,13 @@ pub(super) enum Subcommands {
     ))]
     #[command(subcommand)]
     Export(export::ExportSub),
-    /// Import a pack, an Obsidian vault or a Logseq graph
+    /// Import a pack or a folder of Markdown
     #[command(after_help = examples!(
         "qipu import notes.pack",
         "qipu import notes.pack --strategy merge --dry-run",
-        "qipu import logseq ../graph --dry-run",
-        "qipu import obsidian ../vault --name notes",
+        "qipu import ../vault --dry-run",
     ))]
-    Import(import::ImportArgs),
+    Import(pack::LoadArgs),
     /// Tell agent tools and git about it
     #[command(after_help = examples!(
         "qipu setup",

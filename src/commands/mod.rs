@@ -11,7 +11,6 @@ mod dump;
 mod export;
 mod history;
 mod hook;
-mod import;
 mod init;
 mod link;
 mod list;
@@ -26,7 +25,6 @@ mod secrets;
 mod setup;
 mod show;
 mod status;
-mod taken_paths;
 mod tasks;
 mod unknown_names;
 
@@ -98,7 +96,6 @@ pub fn run_write(command: &WriteCommand, location: &Location, env: &Env) -> Resu
         WriteCommand::Pages(request) => man_pages::run(request, current_dir),
         WriteCommand::Dump(request) => dump::run(request, location, current_dir),
         WriteCommand::Load(request) => load::run(request, location, env),
-        WriteCommand::Import(request) => import::run(request, location, env),
     };
     report.map(Some)
 }

@@ -63,6 +63,13 @@ pub(crate) enum PathTarget {
     NoLink,
 }
 
+impl PathTarget {
+    /// Returns the note.
+    pub(crate) fn note(self) -> Option<NoteIdx> {
+        if let Self::Note(note) = self { Some(note) } else { None }
+    }
+}
+
 impl<'a> NameIndex<'a> {
     /// Indexes the names of notes that are sorted by collection.
     pub(crate) fn new(notes: &'a [Arc<NoteHandle>]) -> Self {

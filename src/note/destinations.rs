@@ -68,7 +68,7 @@ impl Destination {
     }
 
     /// Tells whether the target is a note, or a file with a path.
-    fn is_local(&self) -> bool {
+    pub(crate) fn is_local(&self) -> bool {
         match &self.link {
             InlineLink::Wiki(_) => true,
             InlineLink::Path(path) => !path.contains(':') && !path.starts_with("//"),

@@ -18,14 +18,14 @@ mod inline_links;
 mod inline_styles;
 mod inline_tags;
 pub(crate) mod join;
-pub(crate) mod journal_dates;
+mod journal_dates;
 mod language;
 mod link_types;
 mod list_fields;
 mod markdown;
 pub mod merge;
 mod percent;
-pub(crate) mod properties;
+mod properties;
 mod prose;
 mod relative_path;
 mod source_links;
@@ -71,10 +71,9 @@ pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
 pub use inline_links::{EncodedTarget, InlineLink};
 pub(crate) use inline_styles::{InlineStyle, StyleSet};
-pub(crate) use inline_tags::inline_tags;
 pub use language::Language;
 pub use link_types::{COMPACTS, LinkTypes, RELATED, SUPERSEDED_BY, SUPERSEDES};
-pub(crate) use markdown::{parser as markdown_parser, without_code, without_code_and_comments};
+pub(crate) use markdown::{without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};
 pub(crate) use splice::with_spans;
@@ -89,7 +88,7 @@ pub use value::Value;
 pub use verification::Verification;
 pub(crate) use verification::is_human;
 pub(crate) use yaml::{YamlNode as YamlKind, parse_long as parse_long_yaml};
-pub(crate) use yaml_emitter::{quoted as yaml_quoted, scalar as yaml_scalar};
+pub(crate) use yaml_emitter::quoted as yaml_quoted;
 
 use crate::escape::kept_chars;
 
@@ -105,8 +104,6 @@ pub const JOURNAL: &str = "journal";
 pub const DEFAULT_KIND: &str = "fleeting";
 /// The types of notes that qipu knows.
 pub(crate) const NOTE_KINDS: [&str; 6] = [DEFAULT_KIND, "literature", "permanent", MOC, JOURNAL, "decision"];
-/// The custom field in which an import records where a note comes from.
-pub const IMPORTED: &str = "imported";
 /// The folders of a store that contain notes.
 pub const NOTE_FOLDERS: [&str; 3] = ["journals", "mocs", "notes"];
 

@@ -1,24 +1,15 @@
 //! `key:: value` properties at the head of a Logseq page, and the names of its files.
 
-use std::ops::Range;
-
 use super::Timestamp;
 use super::percent::percent_decoded_text;
 
 /// The largest number of properties of a page; a longer run of such lines is text.
 const MAX_PROPERTIES: usize = 200;
 
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct PageHead {
-    /// Keys in lower case, and values.
-    pub(crate) properties: Vec<(String, String)>,
-    /// The range of bytes with nothing but properties; empty if they can't be removed from the text.
-    pub(crate) range: Range<usize>,
-}
-
-/// Parses the properties of a page: its first lines, or its first block if that has nothing else.
-pub(crate) fn head(text: &str) -> PageHead {
-    let Some(first) = text.lines().next() else { return PageHead::default() };
+/// Parses the properties of a page, keys in lower case: its first lines, or its first block if that has nothing else but child
+/// blocks.
+pub(crate) fn head(text: &str) -> Vec<(String, String)> {
+    let Some(first) = text.lines().next() else { return Vec::new() };
     let is_block = first.starts_with("- ");
     let (mut properties, mut end) = (Vec::new(), 0);
     for line in text.split_inclusive('\n') {
@@ -29,20 +20,14 @@ pub(crate) fn head(text: &str) -> PageHead {
         };
         let Some(property) = parse_property(inside) else { break };
         if properties.len() == MAX_PROPERTIES {
-            return PageHead::default();
+            return Vec::new();
         }
         properties.push(property);
         end += line.len();
     }
-    let rest = text.get(end..).unwrap_or_default();
-    let next = rest.lines().next().unwrap_or_default();
-    // A block with more text is no head. One with child blocks is, but stays, as its children would lose their parent.
-    if is_block && next.starts_with([' ', '\t']) {
-        let has_children = next.trim_start().starts_with("- ");
-        return if has_children { PageHead { properties, range: 0..0 } } else { PageHead::default() };
-    }
-    let blank = rest.split_inclusive('\n').next().filter(|line| line.trim().is_empty() && !properties.is_empty());
-    PageHead { properties, range: 0..end + blank.map_or(0, str::len) }
+    let next = text.get(end..).and_then(|rest| rest.lines().next()).unwrap_or_default();
+    let has_more_text = next.starts_with([' ', '\t']) && !next.trim_start().starts_with("- ");
+    if is_block && has_more_text { Vec::new() } else { properties }
 }
 
 fn parse_property(line: &str) -> Option<(String, String)> {
@@ -107,28 +92,25 @@ pub(crate) fn timestamp(value: &str) -> Option<Timestamp> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> (Vec<(String, String)>, &str) {
-        let head = head(text);
-        (head.properties, text.get(head.range.end..).unwrap())
-    }
-
     fn pair(key: &str, value: &str) -> (String, String) {
         (key.to_owned(), value.to_owned())
     }
 
     #[test]
     fn the_head_is_lines_or_a_block_of_properties() {
-        let both = vec![pair("title", "A: b"), pair("tags", "x, [[y z]]")];
-        assert_eq!(read("title:: A: b\nTags:: x, [[y z]]\n\n- text\n"), (both.clone(), "- text\n"));
-        assert_eq!(read("- title:: A: b\n  tags:: x, [[y z]]\n- text\n"), (both.clone(), "- text\n"));
-        assert_eq!(read("title:: A: b\r\ntags:: x, [[y z]]\r\ntext"), (both.clone(), "text"));
-        let text = "- title:: A: b\n  tags:: x, [[y z]]\n\t- child\n";
-        assert_eq!(read(text), (both, text));
-        for text in ["- title:: x\n  and text\n", "text\ntitle:: x\n", "- text\n", "", "a::b\n", "http:: //x y\n"] {
-            let (properties, rest) = read(text);
-            assert!(properties.is_empty() && rest == text || text.starts_with("http"), "{text:?}");
+        let both = [pair("title", "A: b"), pair("tags", "x, [[y z]]")];
+        for text in [
+            "title:: A: b\nTags:: x, [[y z]]\n\n- text\n",
+            "- title:: A: b\n  tags:: x, [[y z]]\n- text\n",
+            "title:: A: b\r\ntags:: x, [[y z]]\r\ntext",
+            "- title:: A: b\n  tags:: x, [[y z]]\n\t- child\n",
+        ] {
+            assert_eq!(head(text), both, "{text:?}");
         }
-        assert_eq!(read("only::"), (vec![pair("only", "")], ""));
+        for text in ["- title:: x\n  and text\n", "text\ntitle:: x\n", "- text\n", "", "a::b\n"] {
+            assert_eq!(head(text), [], "{text:?}");
+        }
+        assert_eq!(head("only::"), [pair("only", "")]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::prose::{Prose, guarded_lines, prose_line};
 use super::tool_marks::without_marks_in_lines;
 use super::{EntryText, Screen, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
 use crate::escape::one_line;
-use crate::note::{ContentSource, IMPORTED, Surroundings};
+use crate::note::{ContentSource, Surroundings};
 use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
@@ -310,7 +310,7 @@ fn own_fields(note: &NoteHandle) -> String {
         format!("source: {} {title}", one_line(&source.url)).trim_end().to_owned() + "\n"
     };
     let extra = note.extra_fields();
-    let fields = extra.custom.iter().chain(extra.unknown).filter(|(key, _)| key != IMPORTED);
+    let fields = extra.custom.iter().chain(extra.unknown);
     let fields = fields.map(|(key, value)| format!("{}: {}\n", one_line(key), one_line(&value.to_line())));
     note.sources().iter().map(source).chain(fields).collect()
 }

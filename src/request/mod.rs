@@ -20,7 +20,7 @@ pub use assessment::{Abstraction, AssessmentOptions, ContextRequest, ExpandReque
 pub use budget::{Budget, MIN_CANDIDATES, Room};
 pub use changing::{Action, ChangeRequest, GENERATED_BY, MCP, NewFields, SESSION, UNKNOWN_TOOL, generated_by};
 pub use checking::{DoctorRequest, EvalRequest, MeasuredAnswer, ReviewKind, ReviewRequest};
-pub use moving::{DumpRequest, ImportFrom, ImportRequest, LoadRequest, PassagesRequest, Strategy, TextSource};
+pub use moving::{DumpRequest, LoadRequest, PassagesRequest, Strategy, TextSource};
 pub use question::{BlockChoice, BlockOptions, NamedSpan, Occasion, QuestionOptions};
 pub use reading::{
     DiffRequest, HistoryRequest, LinkRequest, LinkView, ListRequest, OutputFile, RelatedRequest, SearchRequest,
@@ -130,8 +130,6 @@ pub enum WriteCommand {
     Dump(DumpRequest),
     /// Load a pack into the store.
     Load(LoadRequest),
-    /// Import the notes of another app.
-    Import(ImportRequest),
     /// Install instructions for agent tools.
     Setup(SetupRequest),
     /// Write manual pages into a folder.
@@ -199,6 +197,6 @@ impl Command {
 
 impl WriteCommand {
     fn changes_notes(&self) -> bool {
-        matches!(self, Self::Change(_) | Self::Edit { .. } | Self::Load(_) | Self::Import(_))
+        matches!(self, Self::Change(_) | Self::Edit { .. } | Self::Load(_))
     }
 }

@@ -15,16 +15,16 @@ pub enum TextSource {
     Text(String),
 }
 
-/// A call of `load`.
+/// A call of `import`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadRequest {
-    /// The pack.
-    pub pack: TextSource,
+    /// The pack, or the folder of Markdown.
+    pub from: TextSource,
     /// What becomes of notes that differ.
     pub strategy: Strategy,
     /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
-    /// Whether the pack may contain secrets.
+    /// Whether what is added may contain secrets.
     pub is_secret_allowed: bool,
 }
 
@@ -72,45 +72,4 @@ pub enum Strategy {
     Overwrite,
     /// Merge both; where they conflict, the one changed later wins.
     Merge,
-}
-
-/// A call of `import`.
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub struct ImportRequest {
-    /// The app.
-    #[arg(skip = ImportFrom::Logseq)]
-    pub from: ImportFrom,
-    /// The folder of the graph or vault
-    pub dir: PathBuf,
-    /// The name of the folder in the imported notes (default: the folder's name)
-    #[arg(long)]
-    pub name: Option<String>,
-    /// Import a folder that contains this store, even if its documents may not be notes
-    #[arg(long = "force")]
-    pub is_forced: bool,
-    /// Whether nothing is changed, only shown.
-    #[arg(skip)]
-    pub is_dry_run: bool,
-    /// Whether the imported files may contain secrets.
-    #[arg(skip)]
-    pub is_secret_allowed: bool,
-}
-
-/// The apps whose notes can be imported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ImportFrom {
-    /// Logseq: a graph of pages and journals.
-    Logseq,
-    /// Obsidian: a vault of notes.
-    Obsidian,
-}
-
-impl ImportFrom {
-    /// Returns the app's name in commands and notes.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Logseq => "logseq",
-            Self::Obsidian => "obsidian",
-        }
-    }
 }

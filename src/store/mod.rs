@@ -26,7 +26,6 @@ pub use git::revision::CommitName;
 pub use git::source_text::{SourceText, words};
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
-pub use notes::external_dir::{ExternalDir, ExternalFile};
 pub use notes::load::rebuild_index;
 pub use notes::names::similar_own_fields;
 pub(crate) use notes::names::{naming_collection, position_of};

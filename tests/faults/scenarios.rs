@@ -100,8 +100,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
     Scenario { prepare: with_moved_code, ..notes("review: --fix", &["review", "--kind", "code", "--fix"]) },
     Scenario { prepare: with_pack, ..notes("import", &["import", "../out/all.pack"]) },
     Scenario { prepare: with_pack, ..notes("import: merge", &["import", "../out/all.pack", "--strategy", "merge"]) },
-    Scenario { prepare: with_vault, ..notes("import obsidian", &["import", "obsidian", "../vault"]) },
-    Scenario { prepare: with_logseq, ..notes("import logseq", &["import", "logseq", "../graph"]) },
+    Scenario { prepare: with_vault, ..notes("import: a folder", &["import", "../vault"]) },
     Scenario { folder: "fresh", ..files("init", &["init"]) },
     files("setup: agents-md", &["setup", "agents-md"]),
     files("setup: claude", &["setup", "claude"]),
@@ -282,13 +281,6 @@ fn with_vault(world: &World) {
     world.write("vault/One.md", "A page with [[Two]] and ![[picture.png]].\n");
     world.write("vault/folder/Two.md", "---\ntags: [x]\n---\nThe second page.\n");
     world.write("vault/picture.png", "picture");
-}
-
-fn with_logseq(world: &World) {
-    world.write("graph/logseq/config.edn", "{:preferred-workflow :now}");
-    world.write("graph/pages/One.md", "tags:: x\n\n- A block with [[Two]].\n");
-    world.write("graph/pages/Two.md", "- TODO open\n");
-    world.write("graph/journals/2025_01_02.md", "- a day\n");
 }
 
 fn with_setup(world: &World) {

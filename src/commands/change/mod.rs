@@ -23,7 +23,7 @@ mod update;
 mod user_fields;
 
 pub(super) use accept::next_review;
-pub(super) use agent_words::{WordsFrom, as_program, with_new_text};
+pub(super) use agent_words::{WordsFrom, as_program};
 pub use claims::CLAIMS;
 pub(super) use held_drafts::{expect_held_files, expect_held_repairs};
 

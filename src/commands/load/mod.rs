@@ -1,49 +1,56 @@
-//! `qipu import FILE`: writes the notes and attachments of a pack into the store, all or none.
+//! `qipu import`: writes the notes and attachments of a pack, or of a folder of Markdown, into the store, all or none.
 //!
-//! The whole pack is parsed and checked before the store is opened, and all changes are planned before the first file
-//! is written.
+//! A pack is parsed and checked as a whole before the store is opened, and all changes are planned before the first file is
+//! written.
 
 mod counterparts;
+mod folder;
+mod folder_links;
 mod merge;
+mod plan;
 
-use std::collections::HashSet;
 use std::path::Path;
 
-use super::change::{WordsFrom, as_program, expect_held_files, expect_no_conflict};
+use super::change::{expect_held_files, expect_no_conflict};
 use super::change_store;
-use super::secrets::SecretSearch;
-use crate::env::{AgentSession, Env};
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::note::{Note, NoteId};
-use crate::pack::{self, Pack, PackedFile, PackedNote};
+use crate::note::Note;
+use crate::pack::{self, Pack, PackedNote};
 use crate::progress;
-use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
+use crate::report::Report;
 use crate::request::{LoadRequest, Strategy, TextSource};
-use crate::store::{self, Change, Dependence, Location, Store};
+use crate::store::{self, Change, Dependence, Location};
 use counterparts::Counterpart;
 use merge::merge;
+use plan::LoadPlan;
 
-/// Loads a pack, or reports what that would change.
+/// Adds a pack or the notes of a folder, or reports what that would change.
 pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let current_dir = &env.current_dir;
-    let pack = read(&request.pack, current_dir)?;
+    let folder = folder::open(request, location, current_dir)?;
+    let pack = if folder.is_some() { Pack::default() } else { read(&request.from, current_dir)? };
     let agent = env.agent_session();
     let paths = (location, current_dir.as_path());
     let (_, _, report) = change_store(request.is_dry_run, paths, None, Dependence::AllNotes, |store| {
         store.expect_store()?;
-        let plan = LoadPlan::of(store, &pack, request, agent.as_ref())?;
+        let mut plan = LoadPlan::new(store, request, agent.as_ref())?;
+        match &folder {
+            Some(vault) => folder::plan(&mut plan, vault)?,
+            None => plan.plan_pack(&pack)?,
+        }
         if !request.is_secret_allowed {
             plan.expect_no_secrets()?;
         }
         expect_held_files(store, &plan.changes, env)?;
-        Ok((plan.changes.clone(), plan.into_report()))
+        Ok((plan.changes.clone(), plan.into_report(folder.is_some())))
     })?;
     Ok(report)
 }
 
 fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     let read = match source {
-        TextSource::File(file) => pack::parse(&store::read_user_file(file, current_dir).map_err(with_hint)?),
+        TextSource::File(file) => pack::parse(&store::read_user_file(file, current_dir)?),
         TextSource::Text(text) => pack::parse(text.as_bytes()),
     };
     read.map_err(|broken| {
@@ -52,55 +59,23 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
     })
 }
 
-/// Adds to an error of reading what to do with a folder, which people who leave another tool have.
-fn with_hint(error: Error) -> Error {
-    match error.hint {
-        Some(_) => error,
-        None => error.hint(
-            "a pack is a file; `qipu init --documents DIR` reads a folder where it lies, `qipu import obsidian DIR` and \
-             `qipu import logseq DIR` copy it",
-        ),
-    }
-}
-
-/// The planned changes, and the entries of the report.
-struct LoadPlan<'a> {
-    store: &'a Store,
-    request: &'a LoadRequest,
-    /// The session that loads the pack.
-    agent: Option<&'a AgentSession>,
-    changes: Vec<Change>,
-    /// The paths of the changes.
-    taken: HashSet<String>,
-    entries: Vec<Entry>,
-    findings: Vec<DiagnosticEntry>,
-}
-
-impl<'a> LoadPlan<'a> {
-    fn of(
-        store: &'a Store,
-        pack: &Pack,
-        request: &'a LoadRequest,
-        agent: Option<&'a AgentSession>,
-    ) -> Result<Self, Error> {
-        store.expect_all_readable()?;
-        let (changes, taken, entries, findings) = (Vec::new(), HashSet::new(), Vec::new(), Vec::new());
-        let mut plan = Self { store, request, agent, changes, taken, entries, findings };
+impl LoadPlan<'_> {
+    fn plan_pack(&mut self, pack: &Pack) -> Result<(), Error> {
         let notes = pack.notes.iter().map(parsed).collect::<Result<Vec<Note>, Error>>()?;
-        let counterparts = counterparts::find(store, &pack.notes)?;
+        let counterparts = counterparts::find(self.store, &pack.notes)?;
         let _work = progress::begin("comparing with the store", pack.notes.len() + pack.attachments.len());
         for (packed, theirs) in pack.notes.iter().zip(&notes) {
             progress::advance();
             match counterparts.get(&packed.id) {
-                None => plan.plan_creation(packed, theirs)?,
-                Some(ours) => plan.plan_conflict(packed, theirs, ours)?,
+                None => self.plan_creation(packed, theirs)?,
+                Some(ours) => self.plan_conflict(packed, theirs, ours)?,
             }
         }
         for file in &pack.attachments {
             progress::advance();
-            plan.plan_attachment(file)?;
+            self.plan_attachment(file)?;
         }
-        Ok(plan)
+        Ok(())
     }
 
     /// Plans a note that the store does not have: at its own path, or at a derived one if that is taken.
@@ -184,68 +159,6 @@ impl<'a> LoadPlan<'a> {
                 Ok(None)
             }
         }
-    }
-
-    fn plan_attachment(&mut self, file: &PackedFile) -> Result<(), Error> {
-        let path = file.path.clone();
-        match self.store.file(&path)? {
-            None => self.add_change(None, Change::Create { path, new: file.bytes.clone() })?,
-            Some(old) if old == file.bytes => self.add_change_entry(None, "unchanged", &path, None),
-            Some(old) if self.request.strategy == Strategy::Overwrite => {
-                self.add_change(None, Change::Replace { path, old, new: file.bytes.clone() })?;
-            }
-            Some(_) => {
-                self.add_change_entry(None, "skipped", &path, None);
-                let message = "the pack's attachment differs; the store's was kept".to_owned();
-                self.add_diagnostic(None, &path, "attachment-differs", message);
-            }
-        }
-        Ok(())
-    }
-
-    /// Refuses secrets that the store does not have yet.
-    fn expect_no_secrets(&self) -> Result<(), Error> {
-        let mut search = SecretSearch::among(self.changes.iter(), self.agent.is_some());
-        for (path, new) in self.changes.iter().filter_map(|change| change.files()[1]) {
-            search.add_file(&self.store.shown(path), new, path.ends_with(".md"));
-        }
-        search.expect_none("the store")
-    }
-
-    fn add_change(&mut self, id: Option<&NoteId>, change: Change) -> Result<(), Error> {
-        let path = change.path().to_owned();
-        let change = match self.agent {
-            Some(agent) => as_program(self.store, change, agent.tool, WordsFrom::Files)?,
-            None => Some(change),
-        };
-        let Some(change) = change else {
-            self.add_change_entry(id, "unchanged", &path, None);
-            return Ok(());
-        };
-        // Attachments are no text to be shown as a diff.
-        let shows_diff = self.request.is_dry_run && id.is_some();
-        let diff = shows_diff.then(|| change.diff(&self.store.shown_path));
-        self.add_change_entry(id, change.name(), change.path(), diff);
-        self.taken.insert(path);
-        self.changes.push(change);
-        Ok(())
-    }
-
-    fn add_change_entry(&mut self, id: Option<&NoteId>, action: &'static str, path: &str, diff: Option<String>) {
-        let path = self.store.shown(path);
-        self.entries.push(Entry::Change(ChangeEntry { id: id.cloned(), diff, ..ChangeEntry::of_file(action, path) }));
-    }
-
-    fn add_diagnostic(&mut self, id: Option<&NoteId>, path: &str, code: &'static str, message: String) {
-        let path = self.store.shown(path);
-        self.findings.push(DiagnosticEntry { id: id.cloned(), ..DiagnosticEntry::warning(code, path, message) });
-    }
-
-    fn into_report(self) -> Report {
-        let head = ReportHead::of_change("load", self.request.is_dry_run, Some(&self.store.shown_path));
-        let findings = self.findings.into_iter().map(Entry::Finding);
-        let entries = self.entries.into_iter().chain(findings).collect();
-        Report::new(head, entries)
     }
 }
 

@@ -11,7 +11,7 @@ impl Dialect {
     /// Returns the reason why a file must not change from an old to a new text; `None` if it may.
     pub fn bars_change(self, old: &str, new: &str) -> Option<&'static str> {
         let is_changed = self != Self::Qipu && old != new;
-        let has_properties = || !head(old.trim_start_matches('\u{feff}')).properties.is_empty();
+        let has_properties = || !head(old.trim_start_matches('\u{feff}')).is_empty();
         let gets_yaml = || !has_yaml(old) && has_yaml(new);
         match self {
             _ if !is_changed => None,

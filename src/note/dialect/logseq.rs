@@ -2,7 +2,7 @@
 
 use super::super::frontmatter::Frontmatter;
 use super::super::inline_tags::inline_tags;
-use super::super::journal_dates::{DatePattern, LOGSEQ_TITLE, parse_iso_day};
+use super::super::journal_dates::{logseq_title, parse_iso_day};
 use super::super::properties::{decoded_name, head, items, plain, timestamp};
 use super::super::{JOURNAL, Value, title};
 use super::obsidian::add_property_links;
@@ -16,10 +16,10 @@ pub(super) fn read(fields: &mut Frontmatter, path: &str, body: &str) {
     if let Some(day) = parse_iso_day(&name).filter(|_| in_journals) {
         fields.kind = Some(JOURNAL.to_owned());
         fields.date = Some(day);
-        fields.title.get_or_insert_with(|| DatePattern::new(LOGSEQ_TITLE).format(day));
+        fields.title.get_or_insert_with(|| logseq_title(day));
         fields.aliases.push(day.to_string());
     }
-    head(body).properties.into_iter().for_each(|(key, value)| add_property(fields, key, value));
+    head(body).into_iter().for_each(|(key, value)| add_property(fields, key, value));
     fields.title.get_or_insert(name);
     fields.tags.extend(inline_tags(body));
 }

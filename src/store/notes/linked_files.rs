@@ -33,18 +33,33 @@ impl Store {
         is_inside && self.files.has(&target)
     }
 
-    /// Whether a link in an Obsidian vault names a file of the vault with its ending, in whatever folder, as `[[Board.canvas]]`
-    /// does. Lists the files once.
-    fn has_file_named(&self, note: &NoteHandle, link: &str) -> bool {
+    /// Returns the real path of the file to which a link of a note leads; `None` for a document that is not read.
+    pub fn linked_file(&self, note: &NoteHandle, link: &str) -> Option<PathBuf> {
         let name = link.split('#').next().unwrap_or_default();
+        let by_path = || Some(self.link_path(note, name)).filter(|_| self.has_linked_file(note, name));
+        let root = &self.locate(&note.path).0.root;
+        let by_name = || Some(root.join(self.file_named(note, name)?));
+        let found = by_path().filter(|file| self.files.is_file(file)).or_else(by_name)?;
+        let is_document = is_markdown(found.as_os_str().as_encoded_bytes()) && found.starts_with(root);
+        (!is_document).then_some(found)
+    }
+
+    /// Whether a link in an Obsidian vault names a file of the vault with its ending, in whatever folder, as `[[Board.canvas]]`
+    /// does.
+    fn has_file_named(&self, note: &NoteHandle, link: &str) -> bool {
+        self.file_named(note, link.split('#').next().unwrap_or_default()).is_some()
+    }
+
+    /// Returns the path in an Obsidian vault of the file with a name. Lists the files once.
+    fn file_named(&self, note: &NoteHandle, name: &str) -> Option<&str> {
         let has_ending = name.rsplit('/').next().is_some_and(|name| name.contains('.'));
         // A page is a note, or not one of this source.
         if note.dialect() != Dialect::Obsidian || !has_ending || is_markdown(name.as_bytes()) {
-            return false;
+            return None;
         }
         let (collection, _) = self.locate(&note.path);
-        let Some(dir) = &collection.dir else { return false };
-        collection.files_by_name.get_or_init(|| FilesByName::of(dir)).has(name)
+        let dir = collection.dir.as_ref()?;
+        collection.files_by_name.get_or_init(|| FilesByName::of(dir)).find(name)
     }
 
     /// Returns the path of the file to which a relative link of a note leads.
@@ -57,7 +72,7 @@ impl Store {
 /// The deepest folder of a vault whose files are found by name.
 const MAX_DEPTH: usize = 64;
 
-/// The files of a vault by their names in lower case, each with its paths in lower case.
+/// The paths of the files of a vault, by their names in lower case.
 #[derive(Debug, Default)]
 pub(super) struct FilesByName(HashMap<String, Vec<String>>);
 
@@ -68,20 +83,22 @@ impl FilesByName {
         let is_entered = |path: &Path| !is_hidden(path) && path.components().count() <= MAX_DEPTH;
         for item in items(dir, "", is_entered) {
             if item.kind == Some(FileType::File) && !is_hidden(&item.path) {
-                let path = item.shown().to_lowercase();
-                let name = path.rsplit('/').next().unwrap_or_default().to_owned();
+                let path = item.shown();
+                let name = path.rsplit('/').next().unwrap_or_default().to_lowercase();
                 files.0.entry(name).or_default().push(path);
             }
         }
         files
     }
 
-    /// Whether a file has a name, or a path that ends with these names.
-    pub(super) fn has(&self, target: &str) -> bool {
+    /// Returns the first file with a name, or with a path that ends with these names, in any case.
+    fn find(&self, target: &str) -> Option<&str> {
         let target = target.trim().trim_start_matches('/').to_lowercase();
-        let ends = |path: &String| {
+        let ends = |path: &str| {
+            let path = path.to_lowercase();
             path.strip_suffix(target.as_str()).is_some_and(|above| above.is_empty() || above.ends_with('/'))
         };
-        self.0.get(target.rsplit('/').next().unwrap_or_default()).is_some_and(|paths| paths.iter().any(ends))
+        let paths = self.0.get(target.rsplit('/').next().unwrap_or_default())?;
+        paths.iter().map(String::as_str).find(|path| ends(path))
     }
 }

@@ -4,7 +4,6 @@ pub(super) mod attachments;
 pub(super) mod built_index;
 pub(super) mod caches;
 pub(super) mod commit_authors;
-pub(super) mod external_dir;
 pub(super) mod in_progress_notes;
 pub(super) mod journal_day;
 pub(super) mod leak_at_exit;

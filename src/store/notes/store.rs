@@ -84,6 +84,18 @@ impl Store {
         Ok(Self::open_found(found, location, current_dir, builder, None)?.0)
     }
 
+    /// Opens a folder of Markdown as documents, alone and from its files; `None` if there is no such folder.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_folder(folder: &Path, location: &Location, current_dir: &Path) -> Result<Option<Self>, Error> {
+        if !location.files.is_dir(&current_dir.join(folder)) {
+            return Ok(None);
+        }
+        let alone = Location { store: Some(folder.to_path_buf()), no_index: true, ..Location::default() };
+        Self::open(&alone, current_dir).map(Some)
+    }
+
     /// Opens the collection that a command changes, without its lock, with its text index if a builder is given.
     ///
     /// # Errors

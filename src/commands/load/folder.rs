@@ -1,0 +1,232 @@
+//! `qipu import DIR`: copies the notes of a folder of Markdown, and the files that they link to, into the store. What
+//! counts as a note there, and where a link leads, is what reading the folder in place finds.
+//!
+//! The folder keeps its structure below one folder of its name in the store, so that most links work as they are written.
+//! An id comes from the path: a second import knows what is there already.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::folder_links::{CopiedNote, FolderLinks, add_aliases, store_after};
+use super::plan::LoadPlan;
+use crate::error::{Error, ErrorKind};
+use crate::graph::NameIndex;
+use crate::note::edit::{Edit, apply};
+use crate::note::{DEFAULT_KIND, DiagnosticCode, Dialect, JOURNAL, Note, NoteId, Timestamp, line_end, stem};
+use crate::pack::{PackedFile, path_fault};
+use crate::progress;
+use crate::report::DiagnosticEntry;
+use crate::request::{LoadRequest, Strategy, TextSource};
+use crate::store::{Change, Location, NoteIdx, Store};
+
+/// The largest file that is copied, and all of one import, in bytes: planned changes are in memory.
+const MAX_FILE: u64 = 64 * 1024 * 1024;
+const MAX_FILES: u64 = 512 * 1024 * 1024;
+/// The type of a document that names none, and that of its note, which its author kept: it is not fleeting.
+const DOCUMENT: &str = "document";
+const PERMANENT: &str = "permanent";
+/// The codes of findings about what is not copied.
+const NOT_IMPORTED: &str = "not-imported";
+const FIELD_NOT_CARRIED: &str = "field-not-carried";
+
+/// Opens the folder to import as documents; `None` if the call names a pack.
+///
+/// # Errors
+/// `Usage` for a folder that is not copied: a store, or a Logseq graph, whose outlines and properties are no Markdown.
+pub(super) fn open(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Option<Store>, Error> {
+    let TextSource::File(dir) = &request.from else { return Ok(None) };
+    let shown = dir.display();
+    let opened = Store::open_folder(dir, location, current_dir).map_err(|error| match error.kind {
+        ErrorKind::NoStore => Error::usage(format!("{shown} contains no Markdown")),
+        _ => error,
+    });
+    let Some(folder) = opened? else { return Ok(None) };
+    let (what, hint) = match folder.dialect() {
+        Dialect::Qipu => (
+            "is a store, or contains one",
+            format!(
+                "`qipu export pack FILE --store {shown}` writes its notes for `qipu import`; or name a folder in it"
+            ),
+        ),
+        Dialect::Logseq => (
+            "is a Logseq graph, which is not converted",
+            format!(
+                "read it in place: `qipu ask WORDS --store {shown}`, or `qipu init --documents {shown}` for good; with \
+                 `writable = true` in its settings, qipu writes there too"
+            ),
+        ),
+        _ if request.strategy != Strategy::Skip => {
+            ("is a folder, and --strategy is for packs", "omit it: notes that are there already stay".to_owned())
+        }
+        _ => return Ok(Some(folder)),
+    };
+    Err(Error::usage(format!("{shown} {what}")).hint(hint))
+}
+
+/// Plans the notes of a folder that the store does not have, with the files that they link to.
+pub(super) fn plan(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<(), Error> {
+    if folder.real_path("").starts_with(plan.store.real_path("")) {
+        return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
+    }
+    for (path, why) in folder.ignored_entries() {
+        plan.add_finding(folder, &path, NOT_IMPORTED, why.to_owned());
+    }
+    let mut copies = copies(plan, folder)?;
+    add_aliases(plan.store, folder, &mut copies);
+    let after = store_after(plan.store, &copies);
+    let mut links = FolderLinks::new(plan.store, folder, &after, &copies);
+    let work = progress::begin("carrying over links", copies.len());
+    for copy in copies.iter().flatten() {
+        progress::advance();
+        if !copy.is_new {
+            plan.add_change_entry(Some(&copy.id), "skipped", &copy.path, None);
+            continue;
+        }
+        let (text, refused) = links.adapted(copy);
+        plan.add_change(Some(&copy.id), Change::Create { path: copy.path.clone(), new: text.into_bytes() })?;
+        if let Some(reason) = refused {
+            plan.add_finding(folder, folder.notes()[copy.from].local_path(), FIELD_NOT_CARRIED, reason);
+        }
+    }
+    drop(work);
+    let files = links.files;
+    plan_files(plan, folder, files)
+}
+
+/// Returns what each note of the folder becomes, in their order; `None` for those that can't be copied.
+fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNote>>, Error> {
+    let (mut copies, mut ids, mut paths) = (Vec::new(), HashSet::new(), HashSet::new());
+    let names = NameIndex::of(plan.store);
+    let _work = progress::begin("reading the folder", folder.notes().len());
+    for (from, note) in NoteIdx::enumerate(folder.notes()) {
+        progress::advance();
+        let (local_path, in_place) = (note.local_path(), note.parsed()?);
+        let ending = if local_path.ends_with(".md") { "" } else { ".md" };
+        let path = format!("notes/{}/{local_path}{ending}", folder.first_name());
+        if let Some(fault) = fault(in_place, &path, paths.insert(path.clone())) {
+            plan.add_finding(folder, local_path, NOT_IMPORTED, fault);
+            copies.push(None);
+            continue;
+        }
+        let plain = Note::parse(&path, in_place.text().as_bytes().to_vec());
+        let is_own = !plain.has_finding(DiagnosticCode::NoId) && !plain.id.as_str().contains('~');
+        let id = Some(plain.id.clone()).filter(|id| is_own && !ids.contains(id)).unwrap_or_else(|| id_of(&path));
+        ids.insert(id.clone());
+        let there = plan.store.position(&id).or_else(|| plan.store.position_at(&path));
+        if let Some(there) = there.map(|there| &plan.store.notes()[there]) {
+            let (id, path, text) = (there.id.clone(), there.path.clone(), String::new());
+            copies.push(Some(CopiedNote { from, id, path, is_new: false, text }));
+            continue;
+        }
+        if let Some(other) = names.resolve(&in_place.title) {
+            let message = format!("`{}` has the title of the new note too", plan.store.notes()[other].id);
+            plan.add_finding(folder, local_path, "duplicate-title", message);
+        }
+        let (text, refused) = with_fields(in_place, &plain, &id);
+        for reason in refused {
+            plan.add_finding(folder, local_path, FIELD_NOT_CARRIED, reason);
+        }
+        copies.push(Some(CopiedNote { from, id, path, is_new: true, text }));
+    }
+    Ok(copies)
+}
+
+/// Returns why a note can't be copied to a path.
+fn fault(note: &Note, path: &str, is_free: bool) -> Option<String> {
+    match path_fault(path, true) {
+        _ if note.has_finding(DiagnosticCode::NotUtf8) => Some("it is not UTF-8; convert it first".to_owned()),
+        Some(fault) => Some(format!("its path {fault}")),
+        None => (!is_free).then(|| format!("another file becomes {path}")),
+    }
+}
+
+/// Makes an id from the path of a note.
+fn id_of(path: &str) -> NoteId {
+    let digest = Sha256::digest(path.as_bytes());
+    NoteId::generated(digest.iter().take(8).fold(0, |hash, byte| hash << 8 | u64::from(*byte)))
+}
+
+/// Returns the text of a note with its id, and with the fields that reading in place finds elsewhere, such as a tag in the
+/// text; and the reasons why a field can't be written. Where its own fields can't be edited, they become text.
+fn with_fields(in_place: &Note, plain: &Note, id: &NoteId) -> (String, Vec<String>) {
+    let (mut text, mut refused) = (plain.text().to_owned(), Vec::new());
+    let mut edits = field_edits(in_place, plain, id);
+    if let Err(reason) = apply(&text, edits.get(..1).unwrap_or_default()) {
+        let line_end = line_end(&text);
+        text = format!("---{line_end}---{line_end}{}", text.trim_start_matches('\u{feff}'));
+        edits = field_edits(in_place, &Note::parse(&plain.path, text.clone().into_bytes()), id);
+        refused.push(format!("its fields are kept as text: {reason}"));
+    }
+    for edit in &edits {
+        match apply(&text, std::slice::from_ref(edit)) {
+            Ok(new) => text = new,
+            Err(reason) => refused.push(reason),
+        }
+    }
+    (text, refused)
+}
+
+/// Returns the edits that give a note the fields of reading in place; `plain` is how a store reads the same file.
+fn field_edits(in_place: &Note, plain: &Note, id: &NoteId) -> Vec<Edit> {
+    let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
+    let mut edits = vec![text("id", id.as_str())];
+    if in_place.title != plain.title {
+        edits.push(text("title", &in_place.title));
+    }
+    match in_place.kind.as_str() {
+        DOCUMENT if plain.kind == DEFAULT_KIND => edits.push(text("type", PERMANENT)),
+        kind if kind != plain.kind && kind != DOCUMENT => edits.push(text("type", kind)),
+        _ => {}
+    }
+    let day = in_place.date.filter(|day| in_place.kind == JOURNAL && plain.date != Some(*day));
+    let time = |time: &Option<Timestamp>, have: &Option<Timestamp>| {
+        time.as_ref().filter(|_| have.is_none()).map(|time| time.as_str().to_owned())
+    };
+    let dates = [
+        ("date", day.map(|day| day.to_string())),
+        ("created", time(&in_place.created, &plain.created)),
+        ("updated", time(&in_place.updated, &plain.updated)),
+    ];
+    edits.extend(dates.into_iter().filter_map(|(key, text)| Some(Edit::SetPlain { key, text: text? })));
+    let is_missing = |item: &&String, have: &[String]| !have.contains(*item);
+    let tags = in_place.tags.iter().filter(|tag| is_missing(tag, &plain.tags));
+    edits.extend(tags.map(|tag| Edit::AddItem { key: "tags", text: tag.clone() }));
+    let others = plain.tags.iter().filter(|tag| is_missing(tag, &in_place.tags));
+    edits.extend(others.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
+    // The name of the file is a name of the note in any case.
+    let known = [stem(&in_place.path), id.as_str()];
+    let aliases = in_place.aliases.iter().filter(|alias| is_missing(alias, &plain.aliases));
+    let aliases = aliases.filter(|alias| !known.contains(&alias.as_str()));
+    edits.extend(aliases.map(|alias| Edit::AddItem { key: "aliases", text: alias.clone() }));
+    edits
+}
+
+/// Plans the copies of files: their paths in the folder, each with that in the store.
+fn plan_files(plan: &mut LoadPlan<'_>, folder: &Store, files: BTreeMap<String, String>) -> Result<(), Error> {
+    let mut left = MAX_FILES;
+    let _work = progress::begin("reading attachments", files.len());
+    for (file, path) in files {
+        progress::advance();
+        match folder.file_of(&file, MAX_FILE.min(left)) {
+            Ok(Some(bytes)) => {
+                left -= bytes.len() as u64;
+                plan.plan_attachment(&PackedFile { path, bytes })?;
+            }
+            Ok(None) => {
+                let why = format!("it is longer than {MAX_FILE} bytes, or all files are than {MAX_FILES}");
+                plan.add_finding(folder, &file, NOT_IMPORTED, why);
+            }
+            Err(error) => plan.add_finding(folder, &file, NOT_IMPORTED, error.message),
+        }
+    }
+    Ok(())
+}
+
+impl LoadPlan<'_> {
+    /// Adds a finding about a file of the folder.
+    fn add_finding(&mut self, folder: &Store, path: &str, code: &'static str, message: String) {
+        self.findings.push(DiagnosticEntry::warning(code, folder.shown(path), message));
+    }
+}
