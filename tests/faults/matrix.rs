@@ -42,6 +42,18 @@ pub(crate) struct Results {
     pub(crate) messages: BTreeMap<String, String>,
 }
 
+impl Results {
+    /// Adds the results of the same scenario with other faults.
+    fn and(mut self, other: Self) -> Self {
+        self.runs += other.runs;
+        self.moved += other.moved;
+        other.outcomes.into_iter().for_each(|(name, count)| *self.outcomes.entry(name).or_default() += count);
+        self.violations.extend(other.violations);
+        self.messages.extend(other.messages);
+        self
+    }
+}
+
 /// What a scenario does without a fault.
 struct Baseline {
     calls: Vec<Call>,
@@ -56,20 +68,42 @@ struct Baseline {
     next: Ended,
 }
 
+/// In so many worlds, side by side, a scenario has its faults: most of the time, commands wait until a file that was just written
+/// counts as complete.
+const WORLDS: usize = 4;
+
+/// So often a command is run until its fault is at the call: one that waits makes other calls.
+pub(crate) const ATTEMPTS: usize = 20;
+
 /// Runs a scenario.
-pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
+fn run(scenario: &Scenario, extent: Extent) -> Results {
+    let worlds = if extent == Extent::Baseline { 1 } else { WORLDS };
+    let parts: Vec<Results> = std::thread::scope(|scope| {
+        let running: Vec<_> = (0..worlds).map(|part| scope.spawn(move || run_part(scenario, extent, part))).collect();
+        running.into_iter().map(|part| part.join().unwrap()).collect()
+    });
+    parts.into_iter().reduce(Results::and).unwrap()
+}
+
+/// Runs a scenario with one of so many faults as there are worlds.
+fn run_part(scenario: &Scenario, extent: Extent, part: usize) -> Results {
     let world = World::new();
     write_base(&world);
     (scenario.prepare)(&world);
     world.save();
     let baseline = baseline(scenario, &world);
     let mut results = Results { name: scenario.name, calls: baseline.calls.len(), ..Results::default() };
-    if scenario.rule != Rule::OnlyCache {
+    if scenario.rule != Rule::OnlyCache && part == 0 {
         let findings = durability::findings(&baseline.calls, |path| world.had_folder(path));
         results.violations.extend(findings.into_iter().map(|finding| format!("{}: {finding}", scenario.name)));
     }
+    let mut number = 0;
     for (index, call) in baseline.calls.iter().enumerate() {
         for (name, goes_on) in faults(call, extent) {
+            number += 1;
+            if number % WORLDS != part {
+                continue;
+            }
             let fault = Fault { at: index + 1, name, goes_on };
             let (ended, calls) = run_with_fault_at(call, scenario, &world, fault);
             results.runs += 1;
@@ -104,14 +138,14 @@ pub(crate) fn run(scenario: &Scenario, extent: Extent) -> Results {
     results
 }
 
-/// Runs the command until the fault is at a call, at most five times.
+/// Runs the command until the fault is at a call.
 fn run_with_fault_at(call: &Call, scenario: &Scenario, world: &World, fault: Fault) -> (Ended, Vec<Call>) {
     let mut attempts = 0;
     loop {
         world.restore();
         let (ended, calls) = run_once(scenario, world, Some(fault));
         attempts += 1;
-        if calls.get(fault.at - 1) == Some(call) || attempts == 5 {
+        if calls.get(fault.at - 1) == Some(call) || attempts == ATTEMPTS {
             return (ended, calls);
         }
     }
