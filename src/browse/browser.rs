@@ -21,7 +21,7 @@ pub(super) struct Browser {
 impl Browser {
     /// Creates a browser that lists all notes, or those that `query` finds.
     pub(super) fn new(mut client: StoreClient, size: Size, theme: Theme, query: &str) -> Result<Self, Error> {
-        let mut model = Model { today: client.today(), ..Model::new(size, theme, query) };
+        let mut model = Model { today: client.location.today, ..Model::new(size, theme, query) };
         let notes = client.list(&model.filters)?;
         model.set_notes(notes, client.note_count());
         let mut browser = Self { model, client };

@@ -7,7 +7,6 @@ use std::sync::Arc;
 use super::page::{self, LinkLine};
 use super::worklist::{self, MAX_ENTRIES, WorklistEntry};
 use crate::commands;
-use crate::env::Today;
 use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
@@ -17,7 +16,7 @@ use crate::store::{Location, NoteHandle, Store};
 
 /// An open store and the request that reopens it.
 pub(super) struct StoreClient {
-    location: Location,
+    pub(super) location: Location,
     current_dir: PathBuf,
     store: Store,
     /// Whether the store was opened with its text index.
@@ -28,10 +27,6 @@ impl StoreClient {
     pub(super) fn open(location: &Location, current_dir: &Path) -> Result<Self, Error> {
         let store = Store::open(location, current_dir)?;
         Ok(Self { location: location.clone(), current_dir: current_dir.to_path_buf(), store, has_text_index: false })
-    }
-
-    pub(super) fn today(&self) -> Today {
-        self.location.today
     }
 
     pub(super) fn note_count(&self) -> usize {

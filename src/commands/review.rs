@@ -125,22 +125,14 @@ impl<'a, 's> Reviewer<'a, 's> {
             let is_shown = |kind| if kind == ReviewKind::CodeMoved { is_asked(kind) } else { is_wanted(kind) };
             findings.extend(self.code(request).into_iter().filter(|finding| is_shown(finding.kind)));
         }
-        if is_wanted(ReviewKind::Due) {
-            findings.extend(self.due());
-        }
-        if is_wanted(ReviewKind::Draft) {
-            findings.extend(self.drafts());
-        }
-        if is_wanted(ReviewKind::NearDuplicate) {
-            findings.extend(self.near_duplicates());
-        }
-        if is_wanted(ReviewKind::NeverShown) {
-            findings.extend(self.never_shown());
-        }
+        let wanted = |kind| is_wanted(kind).then_some(self);
+        findings.extend(wanted(ReviewKind::Due).into_iter().flat_map(Self::due));
+        findings.extend(wanted(ReviewKind::Draft).into_iter().flat_map(Self::drafts));
+        findings.extend(wanted(ReviewKind::NearDuplicate).into_iter().flat_map(Self::near_duplicates));
+        findings.extend(wanted(ReviewKind::NeverShown).into_iter().flat_map(Self::never_shown));
         // Nothing is wrong with a note without links.
-        if is_asked(ReviewKind::Orphan) {
-            findings.extend(self.orphans());
-        }
+        let orphans = Some(self).filter(|_| is_asked(ReviewKind::Orphan));
+        findings.extend(orphans.into_iter().flat_map(Self::orphans));
         findings
     }
 

@@ -88,7 +88,7 @@ enum Received {
 /// The events in their order, and the way back to the client.
 pub(super) struct Connection {
     events: Receiver<Received>,
-    sender: EventSender,
+    pub(super) sender: EventSender,
     waiting: VecDeque<Received>,
     last_request: i32,
     output: RefCell<Box<dyn Write>>,
@@ -141,10 +141,6 @@ impl Connection {
         std::thread::Builder::new().spawn(read)?;
         let (sender, output) = (EventSender(sender), RefCell::new(output));
         Ok(Self { events, sender, waiting: VecDeque::new(), last_request: 0, output })
-    }
-
-    pub(super) fn sender(&self) -> EventSender {
-        self.sender.clone()
     }
 
     /// Waits for the next event, until a time if one is given; `None` when that has come. Answers malformed messages and

@@ -27,7 +27,7 @@ const BROKEN_LINK: &str = "broken-link";
 pub(super) struct Diagnoser {
     events: EventSender,
     /// When the diagnostics are to be computed; `None` if nothing changed since.
-    due: Option<Instant>,
+    pub(super) due: Option<Instant>,
     /// The number of the state of the texts, which grows with each change.
     state: u64,
     is_running: bool,
@@ -36,10 +36,6 @@ pub(super) struct Diagnoser {
 impl Diagnoser {
     pub(super) fn new(events: EventSender) -> Self {
         Self { events, due: None, state: 0, is_running: false }
-    }
-
-    pub(super) fn due(&self) -> Option<Instant> {
-        self.due
     }
 
     /// Notes that a text or a file changed.

@@ -99,7 +99,7 @@ fn serve_on(
 ) -> Result<(), Error> {
     let Some(client) = initialize(&mut connection)? else { return Ok(()) };
     if let Some(process) = client.process {
-        watch(process, connection.sender());
+        watch(process, connection.sender.clone());
     }
     let names_store = location.store.is_some();
     let folder = client.folder.clone().filter(|_| !names_store);
@@ -114,7 +114,7 @@ fn serve_on(
     let mut server = Server {
         settings: &settings,
         client: &client,
-        diagnoser: Diagnoser::new(connection.sender()),
+        diagnoser: Diagnoser::new(connection.sender.clone()),
         connection,
         documents: Documents::default(),
         is_shut_down: false,
@@ -239,7 +239,7 @@ impl Server<'_> {
     ) -> Result<Next, Error> {
         let mut is_outdated = false;
         loop {
-            let Some(event) = self.connection.next(self.diagnoser.due())? else {
+            let Some(event) = self.connection.next(self.diagnoser.due)? else {
                 if is_outdated {
                     return Ok(Next::Texts);
                 }

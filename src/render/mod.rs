@@ -16,8 +16,12 @@ mod list_rows;
 #[cfg(feature = "styles")]
 mod markdown;
 #[cfg(not(feature = "styles"))]
-#[path = "verbatim.rs"]
-mod markdown;
+mod markdown {
+    /// Returns `None`: in a build without the feature `styles`, bodies stay verbatim on a terminal.
+    pub(super) fn rendered(_body: &str, _screen: super::Screen, _columns: usize) -> Option<String> {
+        None
+    }
+}
 mod note_writer;
 mod page;
 mod paint;

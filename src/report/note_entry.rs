@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt::Debug;
 use std::ops::Range;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use jiff::civil::Date;
 
@@ -81,15 +81,7 @@ pub struct NoteState {
 }
 
 /// The state of a note like any other.
-static USUAL_STATE: NoteState = NoteState {
-    retired: None,
-    due: None,
-    is_draft: false,
-    has_conflict: false,
-    has_changed_code: false,
-    superseded_by: None,
-    supersedes: Vec::new(),
-};
+static USUAL_STATE: LazyLock<NoteState> = LazyLock::new(NoteState::default);
 
 /// What is shown as the summary of a note.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use jiff::civil::Date;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use toml::de::DeTable;
 
 use super::document_config::{self, SourceConfig, StoreConfig, WorktreesConfig};
@@ -199,11 +200,7 @@ impl Config {
     /// # Errors
     /// `Store` if it is not valid.
     pub fn parse(text: &str) -> Result<Self, Error> {
-        let file: File = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            let line = before.matches('\n').count() + 1;
-            invalid(&format!("line {line}: {}", error.message()))
-        })?;
+        let file: File = parse_toml(text).map_err(|reason| invalid(&reason))?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
         let File { link_types, language, context, trust, review, stores, worktrees, parents, queries, .. } = file;
@@ -222,10 +219,7 @@ impl Config {
             unknown_keys,
             ..Self::default()
         };
-        let trusted = config.trust.authors.iter().chain(&config.trust.hosts);
-        if let Some((name, trust)) = trusted.into_iter().find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
-            return Err(invalid(&format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")));
-        }
+        expect_shares(config.trust.authors.iter().chain(&config.trust.hosts)).map_err(|reason| invalid(&reason))?;
         for (kind, inverse) in &link_types {
             if kind == "language" {
                 return Err(invalid("`language` is under [link-types]; move it above that line"));
@@ -245,6 +239,22 @@ impl Config {
                 .ok_or_else(|| invalid(&format!("unknown language `{name}`; use a code such as `de`, or `none`")))?;
         }
         Ok(config)
+    }
+}
+
+/// Parses settings; an error names the line.
+pub(super) fn parse_toml<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+        format!("line {}: {}", before.matches('\n').count() + 1, error.message())
+    })
+}
+
+/// Validates the numbers of the table `[trust]`.
+pub(super) fn expect_shares<'a>(mut trusted: impl Iterator<Item = (&'a String, &'a f64)>) -> Result<(), String> {
+    match trusted.find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
+        Some((name, trust)) => Err(format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")),
+        None => Ok(()),
     }
 }
 

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::config::{expect_shares, parse_toml};
 use super::document_config::{SourceConfig, StoreConfig};
 use crate::error::{Error, ErrorKind};
 use crate::store::fs::files;
@@ -65,15 +66,9 @@ impl UserSettings {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let file: Self = toml::from_str(text).map_err(|error| {
-            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
-            format!("line {}: {}", before.matches('\n').count() + 1, error.message())
-        })?;
-        let mut numbers = file.trust.authors.iter().chain(&file.trust.hosts);
-        match numbers.find(|(_, trust)| !(0.0..=1.0).contains(*trust)) {
-            Some((name, trust)) => Err(format!("`{name} = {trust}` under [trust] is not a number from 0 to 1")),
-            None => Ok(file),
-        }
+        let file: Self = parse_toml(text)?;
+        expect_shares(file.trust.authors.iter().chain(&file.trust.hosts))?;
+        Ok(file)
     }
 
     /// Returns the paths of allowed repositories that are relative, which allow none.

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::column_store::{COLUMN_GROUPS, NOTES_PER_CHUNK};
-use super::record_fields::{ColdFieldsRef, IdentityFields, LinkFields, ListFields, RelationFields};
+use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
 use crate::codec::lz4::compress;
 use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
 
@@ -29,7 +29,7 @@ impl RecordColumnsBuilder {
             row(&ListFields::of(note)),
             row(&LinkFields::of(note)),
             row(&RelationFields { lists, ..RelationFields::of(note) }),
-            row(&ColdFieldsRef::of(note)),
+            ColdFields::to_bytes(note),
         ];
         self.0.iter_mut().zip(rows).for_each(|(column, row)| column.push(row));
     }
@@ -37,7 +37,7 @@ impl RecordColumnsBuilder {
 
 /// Serialises a column group of a note. Writing into memory can't fail; if it did, the record would be unreadable and the
 /// note would be read from its file.
-fn row(value: &impl Serialize) -> Vec<u8> {
+pub(super) fn row(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).unwrap_or_default()
 }
 

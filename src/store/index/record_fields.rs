@@ -118,25 +118,13 @@ pub struct RelationFields<'a> {
 /// The last column group, decoded: what is read only of notes that are shown in full.
 #[derive(Debug, Clone, Deserialize)]
 pub(in crate::store) struct ColdFields {
-    verified: Option<bool>,
-    verifications: Vec<Verification>,
-    sources: Vec<ContentSource>,
+    pub(crate) verified: Option<bool>,
+    pub(crate) verifications: Vec<Verification>,
+    pub(crate) sources: Vec<ContentSource>,
     custom: Vec<(String, Value)>,
     unknown: Vec<(String, Value)>,
     #[serde(deserialize_with = "known_findings")]
-    findings: Vec<Diagnostic>,
-    is_cut: bool,
-}
-
-/// The last column group, borrowed. Its serialised form is that of [`ColdFields`].
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(in crate::store) struct ColdFieldsRef<'a> {
-    pub(crate) verified: Option<bool>,
-    pub(crate) verifications: &'a [Verification],
-    pub(crate) sources: &'a [ContentSource],
-    custom: &'a [(String, Value)],
-    unknown: &'a [(String, Value)],
-    pub(crate) findings: &'a [Diagnostic],
+    pub(crate) findings: Vec<Diagnostic>,
     pub(crate) is_cut: bool,
 }
 
@@ -262,26 +250,13 @@ impl<'a> LinkFields<'a> {
 }
 
 impl ColdFields {
-    pub(in crate::store) fn borrowed(&self) -> ColdFieldsRef<'_> {
-        let Self { verified, verifications, sources, custom, unknown, findings, is_cut } = self;
-        ColdFieldsRef { verified: *verified, verifications, sources, custom, unknown, findings, is_cut: *is_cut }
-    }
-}
-
-impl<'a> ColdFieldsRef<'a> {
-    pub(crate) fn of(note: &'a Note) -> Self {
-        Self {
-            verified: note.verified,
-            verifications: &note.verifications,
-            sources: &note.sources,
-            custom: &note.custom,
-            unknown: &note.unknown,
-            findings: &note.findings,
-            is_cut: note.is_cut,
-        }
+    /// Serialises the fields of a parsed note as those of a record.
+    pub(super) fn to_bytes(note: &Note) -> Vec<u8> {
+        let Note { verified, verifications, sources, custom, unknown, findings, is_cut, .. } = note;
+        super::record_builder::row(&(verified, verifications, sources, custom, unknown, findings, is_cut))
     }
 
-    pub(crate) fn extra_fields(self) -> UserFields<'a> {
-        UserFields { unknown: self.unknown, custom: self.custom }
+    pub(crate) fn extra_fields(&self) -> UserFields<'_> {
+        UserFields { unknown: &self.unknown, custom: &self.custom }
     }
 }

@@ -14,7 +14,7 @@ use crate::note::{
 };
 use crate::store::collections::collection::{Authority, Collection, PROJECT};
 use crate::store::index::record_fields::{
-    ColdFields, ColdFieldsRef, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
+    ColdFields, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
 use crate::store::index::records::RecordRef;
 
@@ -297,36 +297,38 @@ impl NoteHandle {
         decoded.unwrap_or_else(|| of_note(self.parsed_or_empty()))
     }
 
-    fn cold_fields(&self) -> ColdFieldsRef<'_> {
-        match &self.source {
-            NoteSource::Parsed(note) => ColdFieldsRef::of(note),
-            NoteSource::Indexed(indexed) => indexed.cold_fields(self.local_path(), &self.path),
-        }
+    /// Returns a field of the last column group.
+    fn cold<'a, T>(&'a self, of_record: fn(&'a ColdFields) -> T, of_note: fn(&'a Note) -> T) -> T {
+        let cold = match &self.source {
+            NoteSource::Parsed(_) => None,
+            NoteSource::Indexed(indexed) => indexed.cold_fields(),
+        };
+        cold.map_or_else(|| of_note(self.parsed_or_empty()), of_record)
     }
 
     /// Whether the note was checked, if a field says so.
     pub fn verified(&self) -> Option<bool> {
-        self.cold_fields().verified
+        self.cold(|cold| cold.verified, |note| note.verified)
     }
 
     /// Returns who has checked the note, if the field names them.
     pub fn verifications(&self) -> &[Verification] {
-        self.cold_fields().verifications
+        self.cold(|cold| &cold.verifications[..], |note| &note.verifications)
     }
 
     /// Returns where the content comes from.
     pub fn sources(&self) -> &[ContentSource] {
-        self.cold_fields().sources
+        self.cold(|cold| &cold.sources[..], |note| &note.sources)
     }
 
     /// Returns the fields that are not qipu's own.
     pub fn extra_fields(&self) -> UserFields<'_> {
-        self.cold_fields().extra_fields()
+        self.cold(ColdFields::extra_fields, Note::extra_fields)
     }
 
     /// Returns what had to be tolerated.
     pub fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
-        self.cold_fields().findings.iter().chain(self.duplicate_id.as_deref())
+        self.cold(|cold| &cold.findings, |note| &note.findings).iter().chain(self.duplicate_id.as_deref())
     }
 
     /// Whether something of a kind was tolerated.
@@ -341,7 +343,7 @@ impl NoteHandle {
 
     /// Whether only the beginning of an over-long file was read.
     pub fn is_cut(&self) -> bool {
-        self.cold_fields().is_cut
+        self.cold(|cold| cold.is_cut, |note| note.is_cut)
     }
 
     /// Whether the frontmatter gives the note's id, so that its path does not.
@@ -410,8 +412,7 @@ impl NoteHandle {
             return Some(Cow::Borrowed(summary));
         }
         let cold = indexed.record.cold_fields();
-        let described =
-            cold.as_ref().and_then(|cold| cold.borrowed().extra_fields().description("description", self.title()));
+        let described = cold.as_ref().and_then(|cold| cold.extra_fields().description("description", self.title()));
         let owned = |summary: &str| Cow::Owned(summary.to_owned());
         described.map(owned).or_else(|| self.read_once(|note| note.summary_from(last).map(owned)))
     }
@@ -473,7 +474,7 @@ impl IndexedNote {
         (Note::parse_as(columns.dialect, local_path, bytes), failure)
     }
 
-    fn cold_fields(&self, local_path: &str, path: &str) -> ColdFieldsRef<'_> {
+    fn cold_fields(&self) -> Option<&ColdFields> {
         let cold = &self.more().cold;
         if cold.get().is_none()
             && let Some(decoded) = self.record.cold_fields()
@@ -481,6 +482,6 @@ impl IndexedNote {
             // Another thread may have decoded the same bytes first.
             let _ = cold.set(decoded);
         }
-        cold.get().map_or_else(|| ColdFieldsRef::of(self.file(local_path, path)), |cold| cold.borrowed())
+        cold.get()
     }
 }

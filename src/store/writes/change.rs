@@ -59,18 +59,14 @@ impl Change {
 
     /// Returns the file's path after the change; of a deletion that before.
     pub fn path(&self) -> &str {
-        match self {
-            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
-            Self::Move { to, .. } => to,
-        }
+        let [before, after] = self.files();
+        after.or(before).map_or("", |(path, _)| path)
     }
 
     /// Returns the file's path before the change; of a new file that after.
     pub(in crate::store) fn source(&self) -> &str {
-        match self {
-            Self::Create { path, .. } | Self::Replace { path, .. } | Self::Delete { path, .. } => path,
-            Self::Move { from, .. } => from,
-        }
+        let [before, after] = self.files();
+        before.or(after).map_or("", |(path, _)| path)
     }
 
     /// Returns the word for the change in an answer.
