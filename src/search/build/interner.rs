@@ -1,6 +1,6 @@
 //! Interns raw tokens: equal tokens get equal ids.
 //!
-//! Each token of each note is looked up once. Most are short and lie in the table itself: one memory access finds them.
+//! Each token of each note is looked up once. Most are short and lie in the table itself.
 
 use std::hash::BuildHasher;
 
@@ -17,10 +17,6 @@ const MAX_INLINE: usize = 12;
 const ID_SHIFT: u32 = 8 * MAX_INLINE as u32;
 /// The bits of a slot that contain the token.
 const TOKEN_BITS: u128 = (1 << ID_SHIFT) - 1;
-/// The initial number of slots of the inline table.
-const INITIAL_SLOTS: usize = 1 << 12;
-/// The number of tokens that are looked up at once.
-const BATCH: usize = 32;
 
 /// The lookup key of a token: its bytes in the low [`ID_SHIFT`] bits; if these are 0, the high bits are a known id.
 #[derive(Clone, Copy)]
@@ -38,7 +34,8 @@ pub(crate) struct TokenInterner {
     /// The tokens in their first spelling, plain inline tokens in lower case, one after another.
     text: String,
     ends: Offsets<usize>,
-    inline: InlineTable,
+    /// The tokens of at most [`MAX_INLINE`] bytes: each its bytes, with its id above them.
+    inline: HashTable<u128>,
     long: HashTable<u32>,
     random: RandomState,
 }
@@ -69,35 +66,25 @@ impl TokenInterner {
 
     /// Appends the ids of tokens to `ids`, in their order.
     pub(crate) fn push_ids(&mut self, keys: &[InternKey], ids: &mut Vec<u32>) {
-        for batch in keys.chunks(BATCH) {
-            // Most of the table is not in the cache. A loop of loads alone lets the processor overlap them.
-            let mut slots = [0; BATCH];
-            for (slot, key) in slots.iter_mut().zip(batch) {
-                *slot = self.inline.first_slot(key.0 & TOKEN_BITS);
-            }
-            for (slot, key) in slots.iter().zip(batch) {
-                let token = key.0 & TOKEN_BITS;
-                ids.push(if token == 0 {
-                    (key.0 >> ID_SHIFT) as u32
-                } else if slot & TOKEN_BITS == token {
-                    (slot >> ID_SHIFT) as u32
-                } else {
-                    self.intern_inline(token)
-                });
-            }
+        for key in keys {
+            let token = key.0 & TOKEN_BITS;
+            ids.push(if token == 0 { (key.0 >> ID_SHIFT) as u32 } else { self.intern_inline(token) });
         }
     }
 
     fn intern_inline(&mut self, key: u128) -> u32 {
         let next = self.token_count();
-        let id = self.inline.find_or_insert(key, next);
-        if id == next {
-            let bytes = key.to_le_bytes();
-            let length = bytes.iter().take_while(|byte| **byte != 0).count();
-            let token = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
-            self.push(token.unwrap_or_default());
-        }
-        id
+        let random = &self.random;
+        let hash = |slot: &u128| random.hash_one(slot & TOKEN_BITS);
+        match self.inline.entry(hash(&key), |slot| slot & TOKEN_BITS == key, hash) {
+            Entry::Occupied(slot) => return (slot.get() >> ID_SHIFT) as u32,
+            Entry::Vacant(slot) => slot.insert(key | u128::from(next) << ID_SHIFT),
+        };
+        let bytes = key.to_le_bytes();
+        let length = bytes.iter().take_while(|byte| **byte != 0).count();
+        let token = bytes.get(..length).and_then(|bytes| std::str::from_utf8(bytes).ok());
+        self.push(token.unwrap_or_default());
+        next
     }
 
     fn intern_long(&mut self, token: &str) -> u32 {
@@ -115,63 +102,6 @@ impl TokenInterner {
     fn push(&mut self, token: &str) {
         self.text.push_str(token);
         self.ends.push(self.text.len());
-    }
-}
-
-/// The ids of tokens of at most [`MAX_INLINE`] bytes, with their bytes: open addressing, at most half of it occupied.
-struct InlineTable {
-    /// The bytes of a token and its id; 0 if the slot is free.
-    slots: Vec<u128>,
-    count: usize,
-    random: RandomState,
-}
-
-impl Default for InlineTable {
-    fn default() -> Self {
-        Self { slots: vec![0; INITIAL_SLOTS], count: 0, random: RandomState::default() }
-    }
-}
-
-impl InlineTable {
-    /// Returns the first slot that is probed for a token: mostly that of the token.
-    fn first_slot(&self, key: u128) -> u128 {
-        self.slots.get(self.first_position(key)).copied().unwrap_or_default()
-    }
-
-    /// Returns the id of a token. An unknown token gets the id `next`.
-    fn find_or_insert(&mut self, key: u128, next: u32) -> u32 {
-        let position = self.probe(key);
-        if let Some(slot) = self.slots.get(position).filter(|slot| **slot != 0) {
-            return (slot >> ID_SHIFT) as u32;
-        }
-        self.occupy(position, key | u128::from(next) << ID_SHIFT);
-        self.count += 1;
-        if self.count * 2 > self.slots.len() {
-            let slots = vec![0; self.slots.len() * 2];
-            for slot in std::mem::replace(&mut self.slots, slots).into_iter().filter(|slot| *slot != 0) {
-                self.occupy(self.probe(slot & TOKEN_BITS), slot);
-            }
-        }
-        next
-    }
-
-    /// Returns the position of the slot of a token, or of the free slot where it belongs.
-    fn probe(&self, key: u128) -> usize {
-        let mut position = self.first_position(key);
-        while self.slots.get(position).is_some_and(|slot| *slot != 0 && slot & TOKEN_BITS != key) {
-            position = (position + 1) & (self.slots.len() - 1);
-        }
-        position
-    }
-
-    fn occupy(&mut self, position: usize, slot: u128) {
-        if let Some(free) = self.slots.get_mut(position) {
-            *free = slot;
-        }
-    }
-
-    fn first_position(&self, key: u128) -> usize {
-        self.random.hash_one(key) as usize & (self.slots.len() - 1)
     }
 }
 
