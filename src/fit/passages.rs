@@ -11,9 +11,9 @@ use std::ops::Range;
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
-use crate::note::Fragment;
+
 use crate::render::{EntryText, Included, ShownPart};
-use crate::report::{NoteLevel, Passages, SelectionStats};
+use crate::report::{Fragment, NoteLevel, Passages, SelectionStats};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;

@@ -16,6 +16,7 @@ use clap::ValueEnum;
 use jiff::civil::Date;
 use serde::Serialize;
 
+pub use crate::note::Fragment;
 pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, TrustBasis, UTILITY_PARTS, Utility};
 pub use candidates::{Candidate, Candidates};
 pub use edge_entry::EdgeEntry;
