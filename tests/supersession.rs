@@ -76,7 +76,7 @@ fn what_was_turned_down_is_shown_on_request_or_as_a_contradiction() {
 }
 
 #[test]
-fn a_stale_note_is_marked_and_less_fresh() {
+fn a_note_that_is_due_is_marked_and_less_fresh() {
     let dir = store(&[
         ("a", "title: A\nupdated: 2025-03-30\nstale_after: 2025-03-31", "Alpha."),
         ("b", "title: B\nupdated: 2025-03-30\nstale_after: 2025-04-01", "Alpha beta."),
@@ -90,7 +90,7 @@ fn a_stale_note_is_marked_and_less_fresh() {
     assert_eq!(fresh("a"), (Some("2025-03-31".to_owned()), 0.1));
     assert!(fresh("b").0.is_none() && fresh("b").1 > 0.9);
     let listed = run(dir.path(), &["list"]);
-    assert!(listed.contains("A [stale since 2025-03-31]") && !listed.contains("B ["), "{listed}");
+    assert!(listed.contains("A [due since 2025-03-31]") && !listed.contains("B ["), "{listed}");
 }
 
 fn read(dir: &Path, id: &str) -> String {
