@@ -28,6 +28,7 @@ mod percent;
 mod properties;
 mod prose;
 mod relative_path;
+mod shown_chars;
 mod source_links;
 mod splice;
 mod standing;
@@ -76,6 +77,7 @@ pub use link_types::{COMPACTS, LinkTypes, RELATED, SUPERSEDED_BY, SUPERSEDES};
 pub(crate) use markdown::{without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};
+pub(crate) use shown_chars::shown_chars;
 pub(crate) use splice::with_spans;
 pub(crate) use standing::STATUSES;
 pub use standing::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL, is_life_field};
@@ -89,8 +91,6 @@ pub use verification::Verification;
 pub(crate) use verification::is_human;
 pub(crate) use yaml::{YamlNode as YamlKind, parse_long as parse_long_yaml};
 pub(crate) use yaml_emitter::quoted as yaml_quoted;
-
-use crate::escape::kept_chars;
 
 /// The most of a file that is read, in bytes; no text that people write comes near it.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
@@ -444,25 +444,6 @@ fn find_long_body(body: &Range<usize>, findings: &mut Vec<Diagnostic>) {
         findings.push(Diagnostic::new(DiagnosticCode::LongBody, message));
     }
 }
-
-/// Counts the characters of a text that every format keeps.
-pub(crate) fn shown_chars(text: &str) -> usize {
-    let is_shown = |byte: &u8| !matches!(byte, b'\t'..=b'\r' | 0x1c..=0x1e | b' ');
-    let (mut count, mut rest) = (0, text);
-    while !rest.is_empty() {
-        let (some, behind) = rest.split_at(rest.floor_char_boundary(SPAN));
-        count += match some.is_ascii() {
-            // So few that one byte can count them: many are looked at at once.
-            true => usize::from(some.bytes().map(|byte| u8::from(is_shown(&byte))).sum::<u8>()),
-            false => kept_chars(some),
-        };
-        rest = behind;
-    }
-    count
-}
-
-/// The number of bytes that are counted at once, at most 255: the counter is a `u8`.
-const SPAN: usize = 240;
 
 /// Returns the name of a file without its folder and extension.
 pub(crate) fn stem(path: &str) -> &str {
