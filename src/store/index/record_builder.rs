@@ -37,7 +37,7 @@ impl RecordColumnsBuilder {
 
 /// Serialises a column group of a note. Writing into memory can't fail; if it did, the record would be unreadable and the
 /// note would be read from its file.
-pub(super) fn row(value: &impl Serialize) -> Vec<u8> {
+fn row(value: &impl Serialize) -> Vec<u8> {
     postcard::to_allocvec(value).unwrap_or_default()
 }
 

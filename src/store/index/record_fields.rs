@@ -253,7 +253,8 @@ impl ColdFields {
     /// Serialises the fields of a parsed note as those of a record.
     pub(super) fn to_bytes(note: &Note) -> Vec<u8> {
         let Note { verified, verifications, sources, custom, unknown, findings, is_cut, .. } = note;
-        super::record_builder::row(&(verified, verifications, sources, custom, unknown, findings, is_cut))
+        let fields = (verified, verifications, sources, custom, unknown, findings, is_cut);
+        postcard::to_allocvec(&fields).unwrap_or_default()
     }
 
     pub(crate) fn extra_fields(&self) -> UserFields<'_> {

@@ -1,16 +1,16 @@
 //! Loads the notes of a store, from the index what did not change, the rest from the files.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 
 use super::built_index::{BuiltIndex, IndexSource};
+use super::collection_reader::{CollectionReader, IndexUse, OpenedNotes, RecentFiles};
 use super::note_file;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
-use super::open_collection::{CollectionReader, OpenedNotes};
 use super::text_index_builder::{IndexBuilderFactory, NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker};
 use crate::codec::blobs::BlobSource;
 use crate::error::{Error, ErrorKind};
@@ -21,7 +21,7 @@ use crate::store::collections::discover::{Location, find_root, open_root};
 use crate::store::fs::dir_handle::{DirHandle, FileType, is_unreadable};
 use crate::store::fs::read_errors::ReadErrors;
 use crate::store::fs::skipped::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE, IgnoredEntry};
-use crate::store::fs::stat::{FileEntry, FileStat};
+use crate::store::fs::stat::FileEntry;
 use crate::store::fs::tree::{self, TreeItem};
 use crate::store::index::column_store::ColumnStore;
 use crate::store::index::dir_cache::DirCache;
@@ -35,21 +35,11 @@ use crate::store::index::writer::IndexWriter;
 use crate::store::index::{Index, MIN_BYTES, MIN_NOTES};
 use crate::timings;
 
-/// What is known of an index: the number of notes that were taken from it or written to it, and its length in bytes.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::store) struct IndexUse {
-    pub(in crate::store) notes: usize,
-    pub(in crate::store) bytes: u64,
-}
-
 /// The initial size of a read buffer in bytes; most notes are shorter.
 const BUFFER_LEN: usize = 32 * 1024;
 
 /// A file of a source with a NUL in its first bytes, as many as these, is binary.
 const BINARY_PREFIX: usize = 8 * 1024;
-
-/// Files of notes, each with its stat from before it was read.
-pub(super) type RecentFiles = Vec<(PathBuf, FileStat)>;
 
 /// Returns where the index of a store is.
 pub(super) fn index_location<'a>(location: &'a Location, root: &'a Path, dir: &'a Arc<DirHandle>) -> IndexLocation<'a> {

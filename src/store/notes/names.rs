@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::collection_reader::CollectionReader;
 use super::note_fields::OWN_FIELDS;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
-use super::open_collection::CollectionReader;
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::one_line;

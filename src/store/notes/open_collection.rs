@@ -2,57 +2,23 @@
 
 use std::collections::HashSet;
 use std::hash::BuildHasher;
-use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::path::Path;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use rayon::prelude::*;
 
-use super::linked_files::FilesByName;
-use super::load::{self, IndexUse, RecentFiles};
+use super::collection_reader::{CollectionReader, OpenedNotes, RecentFiles};
+use super::load;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
-use super::text_index_builder::{IndexBuilderFactory, TextIndex};
+use super::text_index_builder::IndexBuilderFactory;
 use crate::error::Error;
 use crate::note::normalize_path;
 use crate::store::collections::collection::Collection;
 use crate::store::collections::discover::{CollectionScope, Location, relative_to};
 use crate::store::collections::find::{FoundCollection, FoundCollections};
-use crate::store::fs::dir_handle::DirHandle;
-use crate::store::fs::read_errors::ReadErrors;
-use crate::store::fs::skipped::IgnoredEntry;
 use crate::store::index::location::IndexLocation;
-use crate::store::index::sidecar::SidecarFile;
-use crate::store::index::source_scan::SourceRules;
-
-/// A collection of an open store.
-#[derive(Debug, Default)]
-pub(in crate::store) struct CollectionReader {
-    pub(in crate::store) about: Arc<Collection>,
-    /// Its folder; empty for a store that is only in memory.
-    pub(in crate::store) root: PathBuf,
-    /// The folder, open; everything in it is read through it.
-    pub(in crate::store) dir: Option<Arc<DirHandle>>,
-    /// The rules of a source.
-    pub(in crate::store) rules: Option<Arc<SourceRules>>,
-    /// The positions of its notes.
-    pub(in crate::store) notes: Range<usize>,
-    /// The files and folders among its notes that could not be read, sorted by path.
-    pub(in crate::store) unreadable: Vec<IgnoredEntry>,
-    /// The text index, if one was asked for and is in the index or was built, with positions in the list of all notes.
-    pub(in crate::store) text_index: Option<TextIndex>,
-    /// Where failed reads of the notes and of the index are recorded.
-    pub(in crate::store) errors: Arc<ReadErrors>,
-    /// The use of its index; `None` without one.
-    pub(in crate::store) index: Option<IndexUse>,
-    /// The cache for data that is derived from exactly these notes.
-    pub(in crate::store) sidecar: Option<SidecarFile>,
-    /// The cache for the merged terms of several text indexes, this one first.
-    pub(in crate::store) terms: Option<SidecarFile>,
-    /// The files of an Obsidian vault, listed when a link names one.
-    pub(super) files_by_name: OnceLock<FilesByName>,
-}
 
 /// The notes of all collections, and what was read with them.
 #[derive(Debug, Default)]
@@ -64,18 +30,6 @@ pub(in crate::store) struct OpenCollections {
     pub(in crate::store) recent: RecentFiles,
     /// The names of collections that could not be read, with the reason.
     pub(in crate::store) failed: Vec<(String, Error)>,
-}
-
-/// The notes of one collection, before they are put behind those of others.
-#[derive(Default)]
-pub(in crate::store) struct OpenedNotes {
-    /// In byte order of their paths when they were read, then by id.
-    pub(in crate::store) notes: Vec<Arc<NoteHandle>>,
-    /// The hash of the id of each note, by which few are compared with those of other collections.
-    pub(super) id_hashes: Vec<u64>,
-    pub(in crate::store) collection: CollectionReader,
-    /// The files modified since [`IndexLocation::since`].
-    pub(in crate::store) recent: RecentFiles,
 }
 
 /// Reads collections, the first one's notes first.

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 
+use super::collection_reader::{CollectionReader, OpenedNotes};
 use super::note_handle::NoteHandle;
-use super::open_collection::{CollectionReader, OpenCollections, OpenedNotes};
+use super::open_collection::OpenCollections;
 use super::order::{in_order, sorted};
 use super::store::Store;
 use crate::note::{NOTE_FOLDERS, Note};

@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use super::collection_reader::{CollectionReader, RecentFiles};
 use super::in_progress_notes::InProgressNotes;
 use super::load;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
-use super::open_collection::{self, CollectionReader};
+use super::open_collection;
 use super::order::sorted;
 use super::text_index_builder::IndexBuilderFactory;
 use crate::env::Today;
@@ -113,7 +114,7 @@ impl Store {
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
-    ) -> Result<(Self, load::RecentFiles), Error> {
+    ) -> Result<(Self, RecentFiles), Error> {
         let (target, other_names) = find_target_with_names(location, current_dir)?;
         let found = FoundCollections { all: vec![target], other_names, ..FoundCollections::default() };
         let (store, recent) = Self::open_found(found, location, current_dir, builder, since)?;
@@ -128,7 +129,7 @@ impl Store {
         current_dir: &Path,
         builder: Option<IndexBuilderFactory>,
         since: Option<i64>,
-    ) -> Result<(Self, load::RecentFiles), Error> {
+    ) -> Result<(Self, RecentFiles), Error> {
         let setting_findings = found.findings.clone();
         let mut config = found.all.first().map(|first| Config::clone(&first.config)).unwrap_or_default();
         found.all.iter().skip(1).for_each(|other| config.link_types.add_missing(&other.config.link_types));

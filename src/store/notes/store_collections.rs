@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::collection_reader::CollectionReader;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
-use super::open_collection::CollectionReader;
 use super::store::Store;
 use crate::error::Error;
 use crate::note::Dialect;

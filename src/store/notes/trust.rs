@@ -1,6 +1,6 @@
 //! Whose statements about reliability count.
 
-use super::open_collection::CollectionReader;
+use super::collection_reader::CollectionReader;
 use super::store::Store;
 use crate::error::Error;
 use crate::store::collections::collection::CollectionReason;
