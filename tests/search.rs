@@ -461,7 +461,7 @@ fn a_hit_has_the_line_of_its_snippet() {
     let of = |id: &str| json["notes"].as_array().unwrap().iter().find(|note| note["id"] == id).unwrap().clone();
     assert_eq!((of("long")["line"].as_u64(), of("titled")["line"].is_null()), (Some(line as u64), true));
     let human = run(&[]);
-    assert!(human.contains(&format!("\n    .qipu/notes/long.md:{line}: …")), "{human}");
+    assert!(human.contains(&format!("\n    .qipu/notes/long.md:{line}: ")), "{human}");
     assert!(human.contains("\n    .qipu/notes/titled.md\n"), "{human}");
     assert!(run(&["--records"]).contains(&format!(" line={line} snippet=")));
     let fields = run(&["--fields", "path,line"]);
