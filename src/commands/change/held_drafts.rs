@@ -40,7 +40,7 @@ pub(super) fn expect_place(store: &Store) -> Result<(), Error> {
     }
     let message =
         format!("an agent can't write to `{}`: this project holds what agents write, and it does not", collection.name);
-    Err(Error::failure(message).hint("leave out --to: the note is a draft of the project until a person accepts it"))
+    Err(Error::failure(message).hint("leave out --in: the note is a draft of the project until a person accepts it"))
 }
 
 /// Expects that a program decides nothing about a draft by an action or by its planned changes, and changes no word of an
