@@ -420,8 +420,8 @@ fn packs_and_imports_with_secrets_are_refused() {
     fs::write(vault.path().join(format!("{token}.md")), "A page.\n").unwrap();
     let store = store(&[]);
     let import = ["import", vault.path().to_str().unwrap()];
-    expect_refused(&call(path(&store), &import), &token, "Page.md");
-    expect_refused(&call(path(&store), &[&import[..], &["--dry-run", "--json"]].concat()), &token, "1 secret");
+    expect_refused(&call(path(&store), &import), &token, "Page.md; GitHub token in the name of a file");
+    expect_refused(&call(path(&store), &[&import[..], &["--dry-run", "--json"]].concat()), &token, "2 secrets");
     assert_eq!(call(path(&store), &[&import[..], &["--allow-secret"]].concat()).code(), 0);
     assert_eq!(call(path(&store), &import).code(), 0, "the store has them already");
 }

@@ -58,12 +58,14 @@ impl SecretSearch {
         }
     }
 
-    /// Searches a file of a store, a pack or another app. `name`: the file as the user knows it.
+    /// Searches a file of a store, a pack or another app, and its name. `name`: the file as the user knows it.
     pub(super) fn add_file(&mut self, name: &str, bytes: &[u8], is_note: bool) {
+        let in_name = self.new_secrets(name);
+        in_name.iter().for_each(|secret| self.add(secret, "the name of a file"));
         let is_searched = is_note || (bytes.len() as u64 <= MAX_ATTACHMENT && std::str::from_utf8(bytes).is_ok());
         let secrets = if is_searched { self.new_secrets(&String::from_utf8_lossy(bytes)) } else { Vec::new() };
+        let name = if find(name).is_empty() { name } else { "a file with a secret in its name" };
         for secret in secrets {
-            let name = if find(name).is_empty() { name } else { "a file with a secret in its name" };
             self.add(&secret, &format!("line {}, column {} of {name}", secret.line, secret.column));
         }
     }

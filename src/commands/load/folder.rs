@@ -110,7 +110,7 @@ fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNo
             copies.push(None);
             continue;
         }
-        let plain = Note::parse(&path, in_place.text().as_bytes().to_vec());
+        let plain = Note::parse(&path, in_place.text().trim_start_matches('\u{feff}').as_bytes().to_vec());
         let is_own = !plain.has_finding(DiagnosticCode::NoId) && !plain.id.as_str().contains('~');
         let id = Some(plain.id.clone()).filter(|id| is_own && !ids.contains(id)).unwrap_or_else(|| id_of(&path));
         ids.insert(id.clone());
@@ -155,7 +155,7 @@ fn with_fields(in_place: &Note, plain: &Note, id: &NoteId) -> (String, Vec<Strin
     let mut edits = field_edits(in_place, plain, id);
     if let Err(reason) = apply(&text, edits.get(..1).unwrap_or_default()) {
         let line_end = line_end(&text);
-        text = format!("---{line_end}---{line_end}{}", text.trim_start_matches('\u{feff}'));
+        text = format!("---{line_end}---{line_end}{text}");
         edits = field_edits(in_place, &Note::parse(&plain.path, text.clone().into_bytes()), id);
         refused.push(format!("its fields are kept as text: {reason}"));
     }
@@ -172,7 +172,7 @@ fn with_fields(in_place: &Note, plain: &Note, id: &NoteId) -> (String, Vec<Strin
 fn field_edits(in_place: &Note, plain: &Note, id: &NoteId) -> Vec<Edit> {
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut edits = vec![text("id", id.as_str())];
-    if in_place.title != plain.title {
+    if in_place.title != plain.title || plain.has_finding(DiagnosticCode::NoTitle) {
         edits.push(text("title", &in_place.title));
     }
     match in_place.kind.as_str() {
