@@ -222,6 +222,36 @@ fn many_links_on_one_line_are_answered_in_time() {
 }
 
 #[test]
+fn fields_without_a_closing_marker_are_located() {
+    let project = project();
+    let mut client = open_all(&project);
+    let (path, text) = (
+        ".qipu/notes/qp-d.md",
+        "\u{feff}---\nid: qp-d\ntitle: Open\nlinks: [{type: odd, id: Second note}, {type: odd, id: qp-a#End},\n  {type: odd, id: gone}]\n\n\
+            links: gone\n",
+    );
+    client.open(path, text);
+    let found = client.diagnostics_of(path);
+    let broken = found.iter().find(|one| one["code"] == "broken-link").unwrap();
+    assert_eq!(broken["range"], json!({"start": {"line": 4, "character": 18}, "end": {"line": 4, "character": 22}}));
+    let mut ask = |method: &str, wanted| ask(&mut client, &format!("textDocument/{method}"), path, text, wanted);
+    assert_eq!(places(&ask("definition", "id: Sec¦ond")), [place("qp-b-second.md", 0)]);
+    assert_eq!(places(&ask("definition", "qp-a#E¦nd")), [place("qp-a-first.md", 19)]);
+    assert_eq!(ask("definition", "¦---"), Value::Null);
+    let hover = ask("hover", "id: Sec¦ond");
+    assert!(hover["contents"]["value"].as_str().unwrap().starts_with("Second note\n"), "{hover}");
+    assert!(places(&ask("references", "id: Sec¦ond")).contains(&place("qp-d.md", 3)));
+    let start = |prepared: Value| (prepared["placeholder"].clone(), prepared["range"]["start"].clone());
+    let at = |line: u64, character: u64| json!({"line": line, "character": character});
+    assert_eq!(start(ask("prepareRename", "Op¦en")), ("Open".into(), at(2, 7)));
+    assert_eq!(start(ask("prepareRename", "id: Sec¦ond")), ("Second note".into(), at(3, 24)));
+    assert_eq!(start(ask("prepareRename", "qp-a#E¦nd")), ("End".into(), at(3, 59)));
+    assert_eq!(texts(&ask("completion", "id: Sec¦ond"), "/textEdit/newText"), ["qp-b"]);
+    let edit = rename(&mut client, A, A_TEXT, "## En¦d", "Last");
+    assert_eq!(edited(text.trim_start_matches('\u{feff}'), &edit, &client.uri(path)).matches("qp-a#Last").count(), 1);
+}
+
+#[test]
 fn hover_tells_what_is_known_and_is_plain_text() {
     let project = project();
     let mut client = open_all(&project);

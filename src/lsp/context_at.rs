@@ -75,7 +75,7 @@ pub(super) fn heading_at(
 /// Returns the bytes of the value of the field `title`; `None` without one in one line.
 pub(super) fn title_range(view: &View<'_>, note: NoteIdx) -> Result<Option<Range<usize>>, Error> {
     let parsed = view.note(note)?;
-    let front = parsed.text().get(..parsed.body_range().start).unwrap_or_default();
+    let front = parsed.text_to_fields_end();
     let mut offset = 0;
     for line in front.split_inclusive('\n') {
         if let Some(value) = line.strip_prefix("title:") {

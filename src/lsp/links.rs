@@ -93,7 +93,7 @@ fn field_links<'t>(
     key: &str,
     targets: impl Iterator<Item = &'t str>,
 ) -> Vec<LocatedLink> {
-    let front = note.text().get(..note.body_range().start).unwrap_or_default();
+    let front = note.text_to_fields_end();
     let start = field_start(front, key).unwrap_or_default();
     let mut offset = start + key.len();
     let locate = |name: &'t str| {

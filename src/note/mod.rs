@@ -275,6 +275,15 @@ impl Note {
         self.body.clone()
     }
 
+    /// Returns the text up to the end of the fields: all before the body; without a closing marker, the lines of the body that
+    /// are read as fields too.
+    pub(crate) fn text_to_fields_end(&self) -> &str {
+        let is_unclosed = self.has_finding(DiagnosticCode::FrontmatterUnclosed);
+        let start = self.body.start;
+        let end = if is_unclosed { frontmatter::leading_fields(&self.text, start).end } else { start };
+        self.text.get(..end).unwrap_or_default()
+    }
+
     /// Returns the line of the file in which the body begins, from 1.
     pub fn body_line(&self) -> usize {
         let before = self.text.get(..self.body.start).unwrap_or_default();

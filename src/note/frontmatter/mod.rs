@@ -11,6 +11,7 @@ use jiff::civil::Date;
 use super::{ContentSource, Diagnostic, NoteId, Timestamp, TypedLink, Value, Verification};
 pub(crate) use foreign::{has_toml, read_foreign};
 use reader::FrontmatterReader;
+pub(crate) use salvage::leading_fields;
 
 #[derive(Debug, Default, Clone, PartialEq)]
 pub(crate) struct Frontmatter {

@@ -39,7 +39,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
             Some(range) => self.read(text.get(range.clone()).unwrap_or_default()),
             None if parts.is_unclosed => {
                 self.report(DiagnosticCode::FrontmatterUnclosed, 1, "the frontmatter has no closing `---`");
-                self.salvage(leading_fields(text.get(parts.body.clone()).unwrap_or_default()));
+                self.salvage(text.get(leading_fields(text, parts.body.start)).unwrap_or_default());
             }
             None => {}
         }

@@ -10,16 +10,17 @@ pub(super) fn head(text: &str) -> &str {
     text.get(..text.floor_char_boundary(yaml::MAX_BYTES)).unwrap_or_default()
 }
 
-/// Returns the lines after the opening marker that may be fields: keys and the indented lines below them.
-pub(super) fn leading_fields(text: &str) -> &str {
-    let mut lines = lines_from(text, 0);
-    let start = lines.next().map_or(0, |first| first.end);
+/// Returns the bytes of the lines after the opening marker at an offset that may be fields: keys and the indented lines below
+/// them.
+pub(crate) fn leading_fields(text: &str, marker: usize) -> Range<usize> {
+    let mut lines = lines_from(text, marker);
+    let start = lines.next().map_or(marker, |first| first.end);
     let is_field = |line: &Range<usize>| {
         let line = text.get(line.clone()).unwrap_or_default();
         line.starts_with([' ', '-']) || has_key(line)
     };
     let end = lines.take_while(is_field).last().map_or(start, |line| line.end);
-    head(text.get(start..end).unwrap_or_default())
+    start..start + head(text.get(start..end).unwrap_or_default()).len()
 }
 
 pub(super) fn has_key(line: &str) -> bool {
