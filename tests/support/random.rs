@@ -11,6 +11,13 @@ impl Random {
         Self(seed)
     }
 
+    /// Returns a number for the generators of a test: the same one in every run; that of `PROPTEST_RNG_SEED` if
+    /// `QIPU_RANDOM_CASES` is set.
+    pub(crate) fn seed(usual: u64) -> u64 {
+        let seed = std::env::var_os("QIPU_RANDOM_CASES").and_then(|_| std::env::var("PROPTEST_RNG_SEED").ok());
+        seed.map_or(usual, |seed| seed.parse().expect("PROPTEST_RNG_SEED is a number"))
+    }
+
     fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
