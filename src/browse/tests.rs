@@ -205,7 +205,7 @@ fn filters_apply_to_the_list_and_to_searches() {
     press(&mut browser, KeyCode::Enter);
     let maps = browser.model.row_count();
     assert!(0 < maps && maps < all);
-    assert!((0..maps).all(|row| browser.model.note_in_row(row).unwrap().is_moc()));
+    assert!((0..maps).all(|row| browser.model.note_in_row(row).unwrap().flags.is_moc));
     type_in(&mut browser, "fsync");
     control(&mut browser, 'f');
     assert!(browser.model.row_count() <= maps && browser.model.row_count() > 0);

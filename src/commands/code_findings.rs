@@ -63,7 +63,7 @@ pub(super) fn checked(store: &Store, notes: &[NoteIdx]) -> CheckedCode {
     for position in notes {
         let note = &store.notes()[*position];
         references.extend(note.code_refs().into_iter().map(|found| (*position, found)));
-        if !note.is_journal() {
+        if !note.flags.is_journal {
             let of_text = note.read_once(|note| code_refs_in(note.body()));
             references.extend(of_text.into_iter().map(|found| (*position, found)));
         }
@@ -189,7 +189,7 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
     if !matches!(report.head.layout.note, NoteLayout::Section | NoteLayout::Document | NoteLayout::Item) {
         return;
     }
-    let mut entries = report.note_entries_mut().filter(|entry| entry.note.has_code()).peekable();
+    let mut entries = report.note_entries_mut().filter(|entry| entry.note.flags.has_code).peekable();
     if entries.peek().is_none() {
         return;
     }

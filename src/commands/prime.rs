@@ -285,7 +285,7 @@ fn key_maps(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
         let (value, changed) = (note.value_or_default(), note.list_fields().changed());
         (store.is_retired(position), Reverse(value), Reverse(changed))
     };
-    sorted(store, |_, note| note.is_moc(), key)
+    sorted(store, |_, note| note.flags.is_moc, key)
 }
 
 /// Returns the notes with a date that are no maps by latest change, then value, then id; retired ones last.
@@ -294,7 +294,7 @@ fn recent_notes(store: &Store) -> Box<dyn Iterator<Item = NoteIdx> + '_> {
         let (value, changed) = (note.value_or_default(), note.list_fields().changed());
         (store.is_retired(position), Reverse(changed), Reverse(value))
     };
-    sorted(store, |_, note| !note.is_moc() && note.list_fields().changed().is_some(), key)
+    sorted(store, |_, note| !note.flags.is_moc && note.list_fields().changed().is_some(), key)
 }
 
 /// Returns the wanted notes by key, the least first. O(notes), and O(log notes) for each that is taken.

@@ -168,7 +168,7 @@ impl<'a, 's> Reviewer<'a, 's> {
     /// Returns the notes that a person has not accepted and that are neither drafts nor journals, which are not shown and
     /// linked as others are.
     fn unchecked(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
-        self.open_notes().filter(|(_, note)| !note.is_journal() && !note.is_draft() && !is_accepted(note))
+        self.open_notes().filter(|(_, note)| !note.flags.is_journal && !note.is_draft() && !is_accepted(note))
     }
 
     /// Returns the contradictions. The command of each is found when its row is made.

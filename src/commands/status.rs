@@ -61,7 +61,7 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
     }
     let findings = notes.iter().map(|note| note.findings().count()).sum();
     // Documents and journals need no links.
-    let needs_links = |note: &NoteHandle| note.dialect() == Dialect::Qipu && !note.is_journal();
+    let needs_links = |note: &NoteHandle| note.dialect() == Dialect::Qipu && !note.flags.is_journal;
     let is_alone =
         |(note, handle): &(NoteIdx, &Arc<NoteHandle>)| needs_links(handle) && !session.graph().is_linked(*note);
     let unlinked = NoteIdx::enumerate(notes).filter(is_alone).count();

@@ -23,5 +23,5 @@ fn is_marked(note: &NoteHandle, names: &[&str]) -> bool {
     let is_name = |text: &str| names.iter().any(|name| name.eq_ignore_ascii_case(text));
     let is_in_folder = || note.local_path().rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
     let is_tagged = || note.tags().iter().any(|tag| is_name(tag.trim_start_matches('#')));
-    (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.is_moc() && !note.is_journal()
+    (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.flags.is_moc && !note.flags.is_journal
 }

@@ -15,7 +15,7 @@ const MAX_QUERIES: usize = 16;
 
 /// Returns the filters in the body of a map of content, in their order; none of any other note.
 pub fn map_queries(note: &NoteHandle) -> Vec<String> {
-    if !note.is_moc() {
+    if !note.flags.is_moc {
         return Vec::new();
     }
     let blocks = note.parsed_or_empty().blocks();

@@ -60,7 +60,7 @@ impl Selector<'_, '_> {
         }
         let notes = self.store.notes();
         // Notes that refer to the code need not have its words.
-        for (note, _) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_code()) {
+        for (note, _) in NoteIdx::enumerate(notes).filter(|(_, note)| note.flags.has_code) {
             if self.is_worth_reading(note) && closest_reference(&notes[note].code_refs(), &mentions).is_some() {
                 needles_of.entry(note).or_default();
             }
@@ -99,7 +99,7 @@ impl Selector<'_, '_> {
     fn is_worth_reading(&self, note: NoteIdx) -> bool {
         let shown = self.result.replacements.representative(note);
         let is_hidden = self.store.is_retired(shown) || self.store.is_hidden_draft(shown);
-        self.passes(note) && !self.store.notes()[note].is_journal() && !is_hidden
+        self.passes(note) && !self.store.notes()[note].flags.is_journal && !is_hidden
     }
 }
 

@@ -257,7 +257,7 @@ impl<'a, 's> Selector<'a, 's> {
         let mut seen = HashSet::from([moc]);
         let mut next = 0;
         while let Some(&member) = members.get(next) {
-            if next == 0 || (transitive && store.notes()[member].is_moc()) {
+            if next == 0 || (transitive && store.notes()[member].flags.is_moc) {
                 let targets = graph.outgoing(member).map(|edge| edge.to);
                 members.extend(targets.filter(|target| seen.insert(*target)));
                 let found = self.notes_of_queries(member).into_iter();

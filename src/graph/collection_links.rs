@@ -77,7 +77,7 @@ impl<'a> Graph<'a> {
                 resolved.push_copy(&links, note);
             }
         }
-        let has_open_map = links.open.iter().any(|note| notes[*note].is_moc());
+        let has_open_map = links.open.iter().any(|note| notes[*note].flags.is_moc);
         let lists = if has_open_map { super::lists_in_maps(&names, notes) } else { lists };
         Self { names: names.into(), lists: lists.into(), ..Self::of(notes, types, resolved) }
     }

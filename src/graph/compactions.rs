@@ -27,7 +27,7 @@ impl Compactions {
     pub fn new(notes: &[Arc<NoteHandle>]) -> Self {
         let mut digests = Self::default();
         // What nobody has accepted must not hide what was accepted.
-        let is_digest = |note: &NoteHandle| note.has_compacts() && !note.is_draft();
+        let is_digest = |note: &NoteHandle| note.flags.has_compacts && !note.is_draft();
         if !notes.iter().any(|note| is_digest(note)) {
             return digests;
         }

@@ -204,7 +204,7 @@ impl<'a> Graph<'a> {
     /// notes that its items begin with.
     pub fn ordered_lists(&self) -> &[Vec<NoteIdx>] {
         self.lists.get_or_init(|| {
-            if !self.notes.iter().any(|note| note.is_moc()) {
+            if !self.notes.iter().any(|note| note.flags.is_moc) {
                 return Vec::new();
             }
             lists_in_maps(self.names.get_or_init(|| NameIndex::new(self.notes)), self.notes)
@@ -283,7 +283,7 @@ fn lists_in_maps(names: &NameIndex<'_>, notes: &[Arc<NoteHandle>]) -> Vec<Vec<No
         PathTarget::Note(to) => Some(to),
         PathTarget::Nothing | PathTarget::Outside | PathTarget::NoLink => None,
     };
-    let maps = NoteIdx::enumerate(notes).filter(|(_, note)| note.is_moc());
+    let maps = NoteIdx::enumerate(notes).filter(|(_, note)| note.flags.is_moc);
     let lists = maps.flat_map(|(index, map)| map.ordered_lists().into_iter().map(move |list| (index, list)));
     lists.map(|(map, list)| list.iter().filter_map(|link| note(map, link)).collect()).collect()
 }

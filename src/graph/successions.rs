@@ -165,7 +165,7 @@ struct WrittenLinks {
 fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> WrittenLinks {
     let mut names = None;
     let mut found = WrittenLinks::default();
-    for (place, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.has_succession()) {
+    for (place, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.flags.has_succession) {
         for (kind, target) in note.link_fields().typed {
             if kind != SUPERSEDES && kind != SUPERSEDED_BY {
                 continue;

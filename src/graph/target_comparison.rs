@@ -60,7 +60,7 @@ fn targets_of(names: &NameIndex<'_>, note: &NoteHandle) -> LinkTargets {
     };
     LinkTargets {
         typed: links.typed.iter().map(|(kind, target)| ((*kind).to_owned(), named(target))).collect(),
-        compacts: if note.has_compacts() {
+        compacts: if note.flags.has_compacts {
             note.relations().compacts.iter().map(|name| named(name)).collect()
         } else {
             Vec::new()

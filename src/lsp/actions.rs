@@ -90,7 +90,7 @@ fn extract(view: &View<'_>, at: &NamedAt) -> Result<Option<CodeAction>, Error> {
         return Ok(None);
     }
     let target = TargetStore::of(view, at.note)?;
-    let kind = Some(handle.list_fields().kind.to_owned()).filter(|_| !handle.is_moc() && !handle.is_journal());
+    let kind = Some(handle.list_fields().kind.to_owned()).filter(|_| !handle.flags.is_moc && !handle.flags.is_journal);
     let fields = NewFields {
         kind,
         title: Some(heading.text.clone()),

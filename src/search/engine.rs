@@ -196,7 +196,7 @@ impl<'a> Engine<'a> {
         if !contains_sequence(&text.title, terms) {
             return false;
         }
-        let is_one_text = terms.len() < 2 || !note.has_aliases();
+        let is_one_text = terms.len() < 2 || !note.flags.has_aliases;
         let contains = |name: &str| contains_sequence(&all_terms(name, &self.index), terms);
         is_one_text || contains(note.title()) || note.aliases().iter().any(|alias| contains(alias))
     }

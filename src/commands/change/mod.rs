@@ -251,7 +251,7 @@ fn stamped(store: &Store, text: &str, now: &str) -> Result<String, String> {
 
 /// Returns the notes that replace the one at `position` as digests, by any of its names.
 fn digests_of(store: &Store, names: &NameIndex<'_>, position: NoteIdx) -> impl Iterator<Item = NoteIdx> {
-    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.has_compacts());
+    let notes = NoteIdx::enumerate(store.notes()).filter(|(_, note)| note.flags.has_compacts);
     let is_digest =
         move |note: &NoteHandle| note.relations().compacts.iter().any(|name| names.resolve(name) == Some(position));
     notes.filter(move |(_, note)| is_digest(note)).map(|(digest, _)| digest)

@@ -49,7 +49,7 @@ pub(super) fn plan(
 fn new_path(note: &NoteHandle, title: &str) -> String {
     let folder = note.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let named_by_id = note.stem() == note.id.as_str() || note.stem().starts_with(&format!("{}-", note.id));
-    if note.is_journal() || !named_by_id {
+    if note.flags.is_journal || !named_by_id {
         return note.path.clone();
     }
     format!("{folder}/{}{}.md", note.id, slug(title))

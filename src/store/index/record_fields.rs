@@ -11,12 +11,16 @@ use crate::note::{
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(in crate::store) struct NoteFlags {
+pub(crate) struct NoteFlags {
     /// 0 to 100.
     pub(crate) value: u8,
+    /// Whether the note is used as a map of content.
     pub(crate) is_moc: bool,
+    /// Whether the note is of the type that belongs to a day.
     pub(crate) is_journal: bool,
+    /// Whether the note has other titles.
     pub(crate) has_aliases: bool,
+    /// Whether the note replaces others in answers.
     pub(crate) has_compacts: bool,
     /// Whether its status has an effect, it has a day from which it is due, or a merge left a conflict in it.
     pub(in crate::store) has_lifecycle: bool,

@@ -10,7 +10,7 @@ impl NoteHandle {
     /// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
     pub fn journal_day(&self) -> Option<Date> {
         let fields = self.list_fields();
-        if !self.is_journal() {
+        if !self.flags.is_journal {
             let day = parse_day(self.title()).or_else(|| parse_day(self.stem()))?;
             return Some(fields.day().unwrap_or(day));
         }

@@ -29,7 +29,8 @@ pub struct NoteHandle {
     /// The file's path relative to the first collection, with `/` between names; that of a note of another collection may
     /// begin with `..`.
     pub path: String,
-    flags: NoteFlags,
+    /// What every answer asks for.
+    pub(crate) flags: NoteFlags,
     /// The diagnostic of a note that shares its id with another.
     duplicate_id: Option<Box<Diagnostic>>,
     source: NoteSource,
@@ -270,7 +271,7 @@ impl NoteHandle {
 
     /// Returns the other titles of the note.
     pub fn aliases(&self) -> Vec<&str> {
-        if !self.has_aliases() {
+        if !self.flags.has_aliases {
             return Vec::new();
         }
         self.column(RecordRef::aliases, |note| RelationFields::of(note).aliases)
@@ -280,7 +281,7 @@ impl NoteHandle {
     /// other note.
     pub fn ordered_lists(&self) -> Vec<Vec<InlineLink>> {
         match &self.source {
-            _ if !self.is_moc() => Vec::new(),
+            _ if !self.flags.is_moc => Vec::new(),
             NoteSource::Parsed(note) => note.ordered_lists(),
             NoteSource::Indexed(indexed) => match indexed.record.relations() {
                 Some(relations) => relations.ordered_lists(),
@@ -381,16 +382,6 @@ impl NoteHandle {
         self.status() == Some(Status::Draft)
     }
 
-    /// Whether the note says which note replaces which.
-    pub fn has_succession(&self) -> bool {
-        self.flags.has_succession
-    }
-
-    /// Whether the note has the field `code`.
-    pub fn has_code(&self) -> bool {
-        self.flags.has_code
-    }
-
     /// Returns the references in the field `code`. Decodes the last column group, of a note with that field only.
     pub fn code_refs(&self) -> Vec<CodeRef> {
         if self.flags.has_code { code_refs_of(self.extra_fields()) } else { Vec::new() }
@@ -425,26 +416,6 @@ impl NoteHandle {
     /// Returns the value, 0 to 100; [`crate::note::DEFAULT_VALUE`] if no field gives it.
     pub fn value_or_default(&self) -> u8 {
         self.flags.value
-    }
-
-    /// Whether the note is used as a map of content.
-    pub fn is_moc(&self) -> bool {
-        self.flags.is_moc
-    }
-
-    /// Whether the note is of the type that belongs to a day.
-    pub fn is_journal(&self) -> bool {
-        self.flags.is_journal
-    }
-
-    /// Whether the note has other titles.
-    pub fn has_aliases(&self) -> bool {
-        self.flags.has_aliases
-    }
-
-    /// Whether the note replaces others in answers.
-    pub fn has_compacts(&self) -> bool {
-        self.flags.has_compacts
     }
 
     /// Returns the file's name without its extension.

@@ -230,7 +230,7 @@ fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatch
         let match_of = |name: &str| if name == title { NameMatch::Title } else { NameMatch::TitleInAnyCase };
         names.record(index, title, true, match_of);
         if has_explicit {
-            let ties = if note.has_aliases() { note.relations() } else { Default::default() };
+            let ties = if note.flags.has_aliases { note.relations() } else { Default::default() };
             ties.aliases.iter().for_each(|alias| names.record(index, alias, false, |_| NameMatch::Alias));
             names.record(index, note.stem(), false, |_| NameMatch::Stem);
         }
