@@ -8,6 +8,7 @@ use std::io;
 use anstyle::{AnsiColor, Style};
 use serde_json::json;
 
+use crate::codec::named::named;
 use crate::escape::{escape_json, one_line};
 
 /// A failure that ends the process.
@@ -73,27 +74,29 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// The kinds of failure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ErrorKind {
-    /// The reader of our output closed it, such as `head` (exit 0).
-    ClosedPipe,
-    /// Any other failure, such as one of a file or another program (exit 1).
-    Failure,
-    /// A requested check did not pass (exit 1).
-    Check,
-    /// Another command holds the lock on the store (exit 1).
-    Busy,
-    /// The arguments are invalid (exit 2).
-    Usage,
-    /// Not even the empty answer fits the budget (exit 2).
-    Budget,
-    /// There is no store here (exit 3).
-    NoStore,
-    /// A named note does not exist (exit 3).
-    NoNote,
-    /// The store can't be read or is damaged (exit 3).
-    Store,
+named! {
+    /// The kinds of failure.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ErrorKind {
+        /// The reader of our output closed it, such as `head` (exit 0).
+        ClosedPipe = "closed-pipe",
+        /// Any other failure, such as one of a file or another program (exit 1).
+        Failure = "failure",
+        /// A requested check did not pass (exit 1).
+        Check = "check",
+        /// Another command holds the lock on the store (exit 1).
+        Busy = "busy",
+        /// The arguments are invalid (exit 2).
+        Usage = "usage",
+        /// Not even the empty answer fits the budget (exit 2).
+        Budget = "budget",
+        /// There is no store here (exit 3).
+        NoStore = "no-store",
+        /// A named note does not exist (exit 3).
+        NoNote = "no-note",
+        /// The store can't be read or is damaged (exit 3).
+        Store = "store",
+    }
 }
 
 impl ErrorKind {
@@ -104,21 +107,6 @@ impl ErrorKind {
             Self::Failure | Self::Check | Self::Busy => 1,
             Self::Usage | Self::Budget => 2,
             Self::NoStore | Self::NoNote | Self::Store => 3,
-        }
-    }
-
-    /// Returns the name in JSON errors.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClosedPipe => "closed-pipe",
-            Self::Failure => "failure",
-            Self::Check => "check",
-            Self::Busy => "busy",
-            Self::Usage => "usage",
-            Self::Budget => "budget",
-            Self::NoStore => "no-store",
-            Self::NoNote => "no-note",
-            Self::Store => "store",
         }
     }
 }

@@ -18,7 +18,7 @@ fn clean(dialect: Dialect, path: &str, text: &str) -> Note {
 }
 
 fn codes(note: &Note) -> Vec<&str> {
-    note.findings.iter().map(|finding| finding.code.as_str()).collect()
+    note.findings.iter().map(|finding| finding.code.name()).collect()
 }
 
 fn time(timestamp: Option<&Timestamp>) -> &str {

@@ -478,7 +478,7 @@ fn hostile_folders_are_imported_safely() {
             import(&dir);
             prop_assert!(answer(&dir, "export pack ../pack").code() == 0);
             for note in store(&dir).notes() {
-                prop_assert!(!note.findings().any(|finding| finding.code.as_str() == "duplicate-id"), "{}", note.path);
+                prop_assert!(!note.findings().any(|finding| finding.code.name() == "duplicate-id"), "{}", note.path);
             }
             Ok(())
         })

@@ -49,7 +49,7 @@ fn links(store: &Store, id: &str) -> (Vec<String>, Vec<String>) {
 
 fn codes(fields: &str) -> Vec<&'static str> {
     let note = Note::parse("notes/n.md", format!("---\nid: n\ntitle: T\n{fields}\n---\nText.\n").into_bytes());
-    note.findings.iter().map(|finding| finding.code.as_str()).collect()
+    note.findings.iter().map(|finding| finding.code.name()).collect()
 }
 
 #[test]
@@ -68,10 +68,7 @@ fn its_fields_are_no_defects() {
     }
     // What names nobody is tolerated, and no error.
     let note = Note::parse("notes/n.md", b"---\nid: n\ntitle: T\nverified: [yes, {at: 2026-01-01}]\n---\n".to_vec());
-    assert_eq!(
-        note.findings.iter().map(|finding| finding.code.as_str()).collect::<Vec<_>>(),
-        ["empty-verification"; 2]
-    );
+    assert_eq!(note.findings.iter().map(|finding| finding.code.name()).collect::<Vec<_>>(), ["empty-verification"; 2]);
     assert!(note.findings.iter().all(|finding| !finding.is_error()));
     assert_eq!(note.verified, None);
 }

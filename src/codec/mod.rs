@@ -1,4 +1,4 @@
-//! Encodings of numbers and bytes, without knowledge of notes or files.
+//! Encodings of numbers, bytes and names, without knowledge of notes or files.
 
 pub(crate) mod bits;
 pub mod blobs;
@@ -6,5 +6,6 @@ pub(crate) mod columns;
 pub(crate) mod hex;
 pub(crate) mod index_type;
 pub(crate) mod lz4;
+pub(crate) mod named;
 pub(crate) mod offsets;
 pub(crate) mod varint;

@@ -9,7 +9,7 @@ use crate::warnings;
 pub(super) fn setting_findings(store: &Store) -> impl Iterator<Item = DiagnosticEntry> {
     store.settings_warning().into_iter().for_each(|warning| warnings::remove(&warning));
     let finding = |finding: &SettingFinding| {
-        DiagnosticEntry::warning(finding.code.as_str(), finding.file.clone(), finding.message.clone())
+        DiagnosticEntry::warning(finding.code.name(), finding.file.clone(), finding.message.clone())
     };
     store.setting_findings.iter().map(finding)
 }

@@ -7,6 +7,7 @@ use super::history::short;
 use super::note_changes;
 use rayon::prelude::*;
 
+use crate::codec::named::named;
 use crate::error::{Error, ErrorKind};
 use crate::escape::{one_line, shortened};
 use crate::graph::{Replacements, Successions};
@@ -18,29 +19,17 @@ use crate::store::{Location, NoteHandle, NoteIdx, Store};
 /// The most characters of a title.
 const MAX_TITLE: usize = 100;
 
-/// How a note differs, in the order of the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum DifferenceKind {
-    Created,
-    Deleted,
-    Superseded,
-    Restored,
-    Retitled,
-    Renamed,
-    Changed,
-}
-
-impl DifferenceKind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Created => "created",
-            Self::Deleted => "deleted",
-            Self::Superseded => "superseded",
-            Self::Restored => "restored",
-            Self::Retitled => "retitled",
-            Self::Renamed => "renamed",
-            Self::Changed => "changed",
-        }
+named! {
+    /// How a note differs, in the order of the answer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    enum DifferenceKind {
+        Created = "created",
+        Deleted = "deleted",
+        Superseded = "superseded",
+        Restored = "restored",
+        Retitled = "retitled",
+        Renamed = "renamed",
+        Changed = "changed",
     }
 }
 

@@ -13,6 +13,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use crate::codec::named::named;
 use crate::commands;
 use crate::context::Session;
 use crate::env::Env;
@@ -117,17 +118,19 @@ impl AnswerOutcome {
     }
 }
 
-/// The step at which an answer was lost.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Loss {
-    /// No relevant note is a hit.
-    NotFound,
-    /// The best relevant note ranks below [`LAST_RANK_READ`].
-    RankedLow,
-    /// The best relevant note ranks high enough but is not shown.
-    NotPacked,
-    /// A relevant note is shown, without an expected passage.
-    WrongPassage,
+named! {
+    /// The step at which an answer was lost.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    enum Loss {
+        /// No relevant note is a hit.
+        NotFound = "not-found",
+        /// The best relevant note ranks below [`LAST_RANK_READ`].
+        RankedLow = "ranked-low",
+        /// The best relevant note ranks high enough but is not shown.
+        NotPacked = "not-packed",
+        /// A relevant note is shown, without an expected passage.
+        WrongPassage = "wrong-passage",
+    }
 }
 
 impl Outcome<'_> {

@@ -8,18 +8,6 @@ use crate::error::{Error, ErrorKind};
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::EvalRequest;
 
-impl Loss {
-    /// Returns the name in formats for programs.
-    fn name(self) -> &'static str {
-        match self {
-            Self::NotFound => "not-found",
-            Self::RankedLow => "ranked-low",
-            Self::NotPacked => "not-packed",
-            Self::WrongPassage => "wrong-passage",
-        }
-    }
-}
-
 /// Returns the report of the questions of a file. Its verdict is an error if the share of hits is too low.
 pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>], store: &str) -> Report {
     let (answerable, silent): (Vec<&Outcome<'_>>, Vec<&Outcome<'_>>) =

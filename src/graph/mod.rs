@@ -25,6 +25,7 @@ pub use replacements::Replacements;
 pub use successions::Successions;
 pub use walk::{Reached, Walk, WalkLimits};
 
+use crate::codec::named::named;
 use crate::note::{EncodedTarget, InlineLink, LinkTypes};
 use crate::store::{NoteHandle, NoteIdx, Store};
 use crate::timings;
@@ -63,24 +64,15 @@ impl EdgeSources {
     }
 }
 
-/// The direction in which links are followed: from a note to what it links to, to what links to it, or both.
-#[allow(missing_docs, reason = "a doc comment of a variant would become help")]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Direction {
-    Out,
-    In,
-    #[default]
-    Both,
-}
-
-impl Direction {
-    /// Returns the name used in flags and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Out => "out",
-            Self::In => "in",
-            Self::Both => "both",
-        }
+named! {
+    /// The direction in which links are followed: from a note to what it links to, to what links to it, or both.
+    #[allow(missing_docs, reason = "a doc comment of a variant would become help")]
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+    pub enum Direction {
+        Out = "out",
+        In = "in",
+        #[default]
+        Both = "both",
     }
 }
 

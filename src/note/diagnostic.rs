@@ -2,97 +2,69 @@
 
 use serde::{Serialize, Serializer};
 
-/// What kind of defect a diagnostic is about. Names and variants are public in answers, and never change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum DiagnosticCode {
-    /// A byte order mark begins the file.
-    ByteOrderMark,
-    /// A text has the markers of a merge that nobody resolved.
-    Conflict,
-    /// Two notes have the id.
-    DuplicateId,
-    /// A field is given twice.
-    DuplicateKey,
-    /// A link names no note.
-    EmptyLink,
-    /// A source has neither an address nor a title.
-    EmptySource,
-    /// An entry of `verified` does not say by whom.
-    EmptyVerification,
-    /// The frontmatter is not YAML, not TOML or not a map.
-    FrontmatterBroken,
-    /// The frontmatter has no end.
-    FrontmatterUnclosed,
-    /// An edit by hand changed the id.
-    IdChanged,
-    /// A date is none.
-    ImpossibleDate,
-    /// An id that no note can have.
-    ImpossibleId,
-    /// A value that is no whole number from 0 to 100.
-    ImpossibleValue,
-    /// A value of `verified` that is neither true nor false.
-    ImpossibleVerified,
-    /// The body is parsed in part.
-    LongBody,
-    /// The id is derived from the path.
-    NoId,
-    /// The title is derived from the text or the path.
-    NoTitle,
-    /// A field is no list.
-    NotAList,
-    /// A field is no map.
-    NotAMap,
-    /// A field is no text.
-    NotAText,
-    /// Bytes that are not UTF-8.
-    NotUtf8,
-    /// NUL characters.
-    Nul,
-    /// A second block of frontmatter.
-    SecondFrontmatter,
-    /// The file is read in part.
-    TooLong,
+use crate::codec::named::named;
+
+named! {
+    /// What kind of defect a diagnostic is about. Names and variants are public in answers, and never change.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    pub enum DiagnosticCode {
+        /// A byte order mark begins the file.
+        ByteOrderMark = "byte-order-mark",
+        /// A text has the markers of a merge that nobody resolved.
+        Conflict = "unresolved-conflict",
+        /// Two notes have the id.
+        DuplicateId = "duplicate-id",
+        /// A field is given twice.
+        DuplicateKey = "duplicate-key",
+        /// A link names no note.
+        EmptyLink = "empty-link",
+        /// A source has neither an address nor a title.
+        EmptySource = "empty-source",
+        /// An entry of `verified` does not say by whom.
+        EmptyVerification = "empty-verification",
+        /// The frontmatter is not YAML, not TOML or not a map.
+        FrontmatterBroken = "frontmatter-broken",
+        /// The frontmatter has no end.
+        FrontmatterUnclosed = "frontmatter-unclosed",
+        /// An edit by hand changed the id.
+        IdChanged = "id-changed",
+        /// A date is none.
+        ImpossibleDate = "impossible-date",
+        /// An id that no note can have.
+        ImpossibleId = "impossible-id",
+        /// A value that is no whole number from 0 to 100.
+        ImpossibleValue = "impossible-value",
+        /// A value of `verified` that is neither true nor false.
+        ImpossibleVerified = "impossible-verified",
+        /// The body is parsed in part.
+        LongBody = "long-body",
+        /// The id is derived from the path.
+        NoId = "no-id",
+        /// The title is derived from the text or the path.
+        NoTitle = "no-title",
+        /// A field is no list.
+        NotAList = "not-a-list",
+        /// A field is no map.
+        NotAMap = "not-a-map",
+        /// A field is no text.
+        NotAText = "not-a-text",
+        /// Bytes that are not UTF-8.
+        NotUtf8 = "not-utf-8",
+        /// NUL characters.
+        Nul = "nul",
+        /// A second block of frontmatter.
+        SecondFrontmatter = "second-frontmatter",
+        /// The file is read in part.
+        TooLong = "too-long",
+    }
 }
 
 use DiagnosticCode::*;
 
-const NAMES: [(DiagnosticCode, &str); 24] = [
-    (ByteOrderMark, "byte-order-mark"),
-    (Conflict, "unresolved-conflict"),
-    (DuplicateId, "duplicate-id"),
-    (DuplicateKey, "duplicate-key"),
-    (EmptyLink, "empty-link"),
-    (EmptySource, "empty-source"),
-    (EmptyVerification, "empty-verification"),
-    (FrontmatterBroken, "frontmatter-broken"),
-    (FrontmatterUnclosed, "frontmatter-unclosed"),
-    (IdChanged, "id-changed"),
-    (ImpossibleDate, "impossible-date"),
-    (ImpossibleId, "impossible-id"),
-    (ImpossibleValue, "impossible-value"),
-    (ImpossibleVerified, "impossible-verified"),
-    (LongBody, "long-body"),
-    (NoId, "no-id"),
-    (NoTitle, "no-title"),
-    (NotAList, "not-a-list"),
-    (NotAMap, "not-a-map"),
-    (NotAText, "not-a-text"),
-    (NotUtf8, "not-utf-8"),
-    (Nul, "nul"),
-    (SecondFrontmatter, "second-frontmatter"),
-    (TooLong, "too-long"),
-];
-
 impl DiagnosticCode {
-    /// Returns the name in answers.
-    pub fn as_str(self) -> &'static str {
-        NAMES.iter().find(|(code, _)| *code == self).map(|(_, name)| *name).unwrap_or_default()
-    }
-
     /// Returns the code with a name; `None` if there is none.
     pub(crate) fn from_name(text: &str) -> Option<Self> {
-        NAMES.iter().find(|(_, name)| *name == text).map(|(code, _)| *code)
+        Self::ALL.into_iter().find(|code| code.name() == text)
     }
 
     /// Whether a field other than the id has a value that was not read.
@@ -129,7 +101,7 @@ impl DiagnosticCode {
 
 impl Serialize for DiagnosticCode {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -162,10 +134,8 @@ mod tests {
 
     #[test]
     fn every_code_has_a_name_that_leads_back() {
-        for (code, name) in NAMES {
-            assert_eq!((code.as_str(), DiagnosticCode::from_name(name)), (name, Some(code)));
+        for code in DiagnosticCode::ALL {
+            assert_eq!(DiagnosticCode::from_name(code.name()), Some(code));
         }
-        assert!(NAMES.is_sorted());
-        assert_eq!(NAMES.len(), TooLong as usize + 1);
     }
 }

@@ -483,7 +483,7 @@ mod tests {
     }
 
     fn codes(note: &Note) -> Vec<&str> {
-        note.findings.iter().map(|finding| finding.code.as_str()).collect()
+        note.findings.iter().map(|finding| finding.code.name()).collect()
     }
 
     #[test]
@@ -589,7 +589,7 @@ mod tests {
         let n = note("---\nid: qp-1\ntitle: T\nvalue: 300\n---\n");
         assert_eq!(n.findings[0].line, Some(4));
         let n = note("---\nid: qp-1\ntitle: a: b\nvalue: 300\n---\n");
-        let lines: Vec<_> = n.findings.iter().map(|f| (f.code.as_str(), f.line)).collect();
+        let lines: Vec<_> = n.findings.iter().map(|f| (f.code.name(), f.line)).collect();
         assert_eq!(lines, [("frontmatter-broken", Some(3)), ("impossible-value", Some(4))]);
     }
 }

@@ -3,6 +3,7 @@
 use jiff::civil::Date;
 
 use super::{Timestamp, Value, prose};
+use crate::codec::named::named;
 
 /// The last day on which a note holds.
 pub const VALID_UNTIL: &str = "valid_until";
@@ -21,35 +22,24 @@ pub fn is_life_field(name: &str) -> bool {
     LIFE.contains(&name)
 }
 
-/// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Status {
-    /// Nobody has accepted it yet.
-    Draft,
-    /// Another note replaces it.
-    Superseded,
-    /// It was considered and turned down.
-    Rejected,
-    /// It should no longer be followed.
-    Deprecated,
-    /// It no longer holds.
-    Obsolete,
+named! {
+    /// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Status {
+        /// Nobody has accepted it yet.
+        Draft = "draft",
+        /// Another note replaces it.
+        Superseded = "superseded",
+        /// It was considered and turned down.
+        Rejected = "rejected",
+        /// It should no longer be followed.
+        Deprecated = "deprecated",
+        /// It no longer holds.
+        Obsolete = "obsolete",
+    }
 }
 
 impl Status {
-    const ALL: [Self; 5] = [Self::Draft, Self::Superseded, Self::Rejected, Self::Deprecated, Self::Obsolete];
-
-    /// Returns the value of the field.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Draft => "draft",
-            Self::Superseded => "superseded",
-            Self::Rejected => "rejected",
-            Self::Deprecated => "deprecated",
-            Self::Obsolete => "obsolete",
-        }
-    }
-
     /// Whether a note with the status no longer holds.
     fn retires(self) -> bool {
         self != Self::Draft

@@ -1,5 +1,6 @@
 //! Assessments: how far a note can be trusted and of what use it is.
 
+use crate::codec::named::named;
 use crate::note::NoteId;
 
 /// The dimensions of confidence, in the order of their weights.
@@ -54,46 +55,30 @@ impl Utility {
     }
 }
 
-/// What the trust in the source of a note is based on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum TrustBasis {
-    /// The field `trust`.
-    Stated,
-    /// The trust in its author, by the settings of the user or of the store.
-    Author,
-    /// The trust in the author of its last commit, by the settings of the user.
-    CommitAuthor,
-    /// The trust in a host of its sources, by the settings of the user or of the store.
-    Host,
-    /// That a person verified it.
-    Verified,
-    /// That it names an author.
-    NamedAuthor,
-    /// That it names a source.
-    Source,
-    /// That a program generated it.
-    Generated,
-    /// Nothing of these.
-    Default,
-    /// The trust in a note that it is derived from.
-    Origin,
-}
-
-impl TrustBasis {
-    /// Returns the name in outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Stated => "stated",
-            Self::Author => "author",
-            Self::CommitAuthor => "commit-author",
-            Self::Host => "host",
-            Self::Verified => "verified",
-            Self::NamedAuthor => "named-author",
-            Self::Source => "source",
-            Self::Generated => "generated",
-            Self::Default => "default",
-            Self::Origin => "origin",
-        }
+named! {
+    /// What the trust in the source of a note is based on.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum TrustBasis {
+        /// The field `trust`.
+        Stated = "stated",
+        /// The trust in its author, by the settings of the user or of the store.
+        Author = "author",
+        /// The trust in the author of its last commit, by the settings of the user.
+        CommitAuthor = "commit-author",
+        /// The trust in a host of its sources, by the settings of the user or of the store.
+        Host = "host",
+        /// That a person verified it.
+        Verified = "verified",
+        /// That it names an author.
+        NamedAuthor = "named-author",
+        /// That it names a source.
+        Source = "source",
+        /// That a program generated it.
+        Generated = "generated",
+        /// Nothing of these.
+        Default = "default",
+        /// The trust in a note that it is derived from.
+        Origin = "origin",
     }
 }
 

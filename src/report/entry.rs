@@ -7,6 +7,7 @@ use std::sync::Arc;
 use serde::Serialize;
 
 use super::{EdgeEntry, FormatDetail, NoteEntry, PeriodEntry};
+use crate::codec::named::named;
 use crate::note::{Diagnostic, NoteId};
 use crate::store::NoteHandle;
 
@@ -141,23 +142,15 @@ pub struct RecipeEntry {
     pub(crate) fits: Option<bool>,
 }
 
-/// The severity of a diagnostic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Severity {
-    /// What a note says is lost, or contradicts another note.
-    Error,
-    /// Anything else.
-    Warning,
-}
-
-impl Severity {
-    /// Returns the name in answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Error => "error",
-            Self::Warning => "warning",
-        }
+named! {
+    /// The severity of a diagnostic.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Severity {
+        /// What a note says is lost, or contradicts another note.
+        Error = "error",
+        /// Anything else.
+        Warning = "warning",
     }
 }
 
@@ -187,7 +180,7 @@ impl DiagnosticEntry {
     pub fn of_note(path: String, note: &NoteHandle, finding: &Diagnostic) -> Self {
         Self {
             severity: if finding.is_error() { Severity::Error } else { Severity::Warning },
-            code: finding.code.as_str(),
+            code: finding.code.name(),
             id: Some(note.id.clone()),
             path,
             line: finding.line,

@@ -3,6 +3,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::NoteEntry;
+use crate::codec::named::named;
 use crate::escape::one_line;
 
 /// The most characters of an essence.
@@ -10,32 +11,24 @@ const MAX_ESSENCE_CHARS: usize = 120;
 /// Marks an omission.
 const ELLIPSIS: &str = "…";
 
-/// How much of a note is shown, in ascending order. A lower level is never longer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DetailLevel {
-    /// The first sentence of the summary, else the title.
-    Essence,
-    /// The summary.
-    Summary,
-    /// The fragments of the body with words of the query.
-    Passages,
-    /// The body, and the notes that it is derived from.
-    Detailed,
+named! {
+    /// How much of a note is shown, in ascending order. A lower level is never longer.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum DetailLevel {
+        /// The first sentence of the summary, else the title.
+        Essence = "essence",
+        /// The summary.
+        Summary = "summary",
+        /// The fragments of the body with words of the query.
+        Passages = "passages",
+        /// The body, and the notes that it is derived from.
+        Detailed = "detailed",
+    }
 }
 
 impl DetailLevel {
     /// All levels in descending order.
     pub const DESCENDING: [Self; 4] = [Self::Detailed, Self::Passages, Self::Summary, Self::Essence];
-
-    /// Returns the name in flags and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Essence => "essence",
-            Self::Summary => "summary",
-            Self::Passages => "passages",
-            Self::Detailed => "detailed",
-        }
-    }
 }
 
 /// How an assessed note is shown.

@@ -6,6 +6,7 @@ use jiff::civil::Date;
 use super::budget::Room;
 use super::question::BlockOptions;
 use super::selectors::Selectors;
+use crate::codec::named::named;
 use crate::report::Score;
 
 /// A call of `context`.
@@ -54,34 +55,20 @@ pub struct AssessmentOptions {
     pub today: Option<Date>,
 }
 
-/// The tasks that an answer is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Purpose {
-    /// Answer a question.
-    Answer,
-    /// Check a claim.
-    Verify,
-    /// Get an overview.
-    Explore,
-    /// Choose between options.
-    Decide,
-    /// Make something new.
-    Create,
-}
-
-impl Purpose {
-    /// All purposes.
-    pub const ALL: [Self; 5] = [Self::Answer, Self::Verify, Self::Explore, Self::Decide, Self::Create];
-
-    /// Returns the name in flags and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Answer => "answer",
-            Self::Verify => "verify",
-            Self::Explore => "explore",
-            Self::Decide => "decide",
-            Self::Create => "create",
-        }
+named! {
+    /// The tasks that an answer is for.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+    pub enum Purpose {
+        /// Answer a question.
+        Answer = "answer",
+        /// Check a claim.
+        Verify = "verify",
+        /// Get an overview.
+        Explore = "explore",
+        /// Choose between options.
+        Decide = "decide",
+        /// Make something new.
+        Create = "create",
     }
 }
 

@@ -5,6 +5,7 @@ use clap::{Args, ValueEnum};
 use super::Request;
 use super::moving::TextSource;
 use super::selectors::Filters;
+use crate::codec::named::named;
 use crate::report::Score;
 
 /// A call of `eval`.
@@ -67,50 +68,36 @@ pub struct ReviewRequest {
     pub is_dry_run: bool,
 }
 
-/// The reasons for which a person should look at a note, the worst first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
-pub enum ReviewKind {
-    /// Another note may say the opposite
-    Contradiction,
-    /// Code that it refers to no longer exists
-    CodeGone,
-    /// Code that it refers to has changed
-    CodeChanged,
-    /// Code that it refers to has moved (only if asked for)
-    CodeMoved,
-    /// All three code kinds
-    Code,
-    /// It has expired, or its review date has come
-    Due,
-    /// Nobody has accepted it yet
-    Draft,
-    /// Another note has almost the same text
-    NearDuplicate,
-    /// No hook has ever shown it
-    NeverShown,
-    /// No link leads to it or from it (only if asked for)
-    Orphan,
+named! {
+    /// The reasons for which a person should look at a note, the worst first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+    pub enum ReviewKind {
+        /// Another note may say the opposite
+        Contradiction = "contradiction",
+        /// Code that it refers to no longer exists
+        CodeGone = "code-gone",
+        /// Code that it refers to has changed
+        CodeChanged = "code-changed",
+        /// Code that it refers to has moved (only if asked for)
+        CodeMoved = "code-moved",
+        /// All three code kinds
+        Code = "code",
+        /// It has expired, or its review date has come
+        Due = "due",
+        /// Nobody has accepted it yet
+        Draft = "draft",
+        /// Another note has almost the same text
+        NearDuplicate = "near-duplicate",
+        /// No hook has ever shown it
+        NeverShown = "never-shown",
+        /// No link leads to it or from it (only if asked for)
+        Orphan = "orphan",
+    }
 }
 
 impl ReviewKind {
     /// Whether the reason is code that a note refers to.
     pub fn is_code(self) -> bool {
         matches!(self, Self::CodeGone | Self::CodeChanged | Self::CodeMoved)
-    }
-
-    /// Returns the name in flags and answers.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Contradiction => "contradiction",
-            Self::CodeGone => "code-gone",
-            Self::CodeChanged => "code-changed",
-            Self::CodeMoved => "code-moved",
-            Self::Code => "code",
-            Self::Due => "due",
-            Self::Draft => "draft",
-            Self::NearDuplicate => "near-duplicate",
-            Self::NeverShown => "never-shown",
-            Self::Orphan => "orphan",
-        }
     }
 }

@@ -18,6 +18,7 @@ mod step;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use crate::codec::named::named;
 use crate::error::Error;
 use crate::store::files;
 pub use project::Project;
@@ -36,28 +37,18 @@ pub struct Recipe {
     signs: &'static [&'static str],
 }
 
-/// The state of a recipe, or of a step, in a project.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RecipeState {
-    /// It is not installed.
-    Missing,
-    /// It was edited by hand.
-    Edited,
-    /// It was installed by another version.
-    Stale,
-    /// It is up to date.
-    Current,
-}
-
-impl RecipeState {
-    /// Returns the word for the state.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Missing => "missing",
-            Self::Edited => "edited",
-            Self::Stale => "stale",
-            Self::Current => "current",
-        }
+named! {
+    /// The state of a recipe, or of a step, in a project.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RecipeState {
+        /// It is not installed.
+        Missing = "missing",
+        /// It was edited by hand.
+        Edited = "edited",
+        /// It was installed by another version.
+        Stale = "stale",
+        /// It is up to date.
+        Current = "current",
     }
 }
 

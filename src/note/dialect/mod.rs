@@ -15,28 +15,31 @@ use serde::{Deserialize, Serialize};
 use super::frontmatter::{Frontmatter, read_foreign};
 use super::title::is_markdown_ending;
 use super::{Diagnostic, EncodedTarget, JOURNAL, NoteId, Value, find_long_body, title};
+use crate::codec::named::named;
 
 /// The type of a document that names none.
 const DOCUMENT: &str = "document";
 /// The fields with a title for menus, which is used if there is no other.
 const MENU_TITLES: [&str; 2] = ["sidebar_label", "nav_title"];
 
-/// How a file is read.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-pub enum Dialect {
-    /// A note of a store.
-    #[default]
-    Qipu,
-    /// A document, as sites of documentation and blogs have it.
-    Markdown,
-    /// A note of an Obsidian vault.
-    Obsidian,
-    /// A page of a Logseq graph.
-    Logseq,
-    /// A file of a bundle of Open Knowledge Format.
-    Okf,
-    /// An architecture decision record.
-    Adr,
+named! {
+    /// How a file is read.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+    pub enum Dialect {
+        /// A note of a store.
+        #[default]
+        Qipu = "qipu",
+        /// A document, as sites of documentation and blogs have it.
+        Markdown = "markdown",
+        /// A note of an Obsidian vault.
+        Obsidian = "obsidian",
+        /// A page of a Logseq graph.
+        Logseq = "logseq",
+        /// A file of a bundle of Open Knowledge Format.
+        Okf = "okf",
+        /// An architecture decision record.
+        Adr = "adr",
+    }
 }
 
 impl Dialect {
@@ -45,20 +48,7 @@ impl Dialect {
 
     /// Parses the name of a dialect of sources.
     pub fn parse(name: &str) -> Option<Self> {
-        let all = [Self::Markdown, Self::Obsidian, Self::Logseq, Self::Okf, Self::Adr];
-        all.into_iter().find(|dialect| dialect.name() == name)
-    }
-
-    /// Returns the name in settings.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Qipu => "qipu",
-            Self::Markdown => "markdown",
-            Self::Obsidian => "obsidian",
-            Self::Logseq => "logseq",
-            Self::Okf => "okf",
-            Self::Adr => "adr",
-        }
+        Self::ALL.into_iter().find(|dialect| *dialect != Self::Qipu && dialect.name() == name)
     }
 
     /// Whether `[[name]]` is a link.
