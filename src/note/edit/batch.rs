@@ -6,7 +6,7 @@ use super::super::list_fields::{get, items};
 use super::super::value::{FieldValues, Value, is_null_text};
 use super::super::yaml_document::YamlDocument;
 use super::super::yaml_emitter::{flow, scalar};
-use super::expected::map_of_texts;
+use super::expected::{map_of_texts, set};
 use super::operation::Edit;
 
 /// The fields that edits must result in, and texts that may have them.
@@ -125,13 +125,6 @@ fn plan_custom(document: &YamlDocument<'_>, fields: &FieldValues, edits: &[Edit]
     let mut expected = fields.clone();
     set(&mut expected, "custom", Value::Map(custom));
     Some(BatchPlan { expected, candidates: document.set_in_map("custom", &written) })
-}
-
-fn set(fields: &mut FieldValues, key: &str, value: Value) {
-    match fields.iter_mut().find(|(name, _)| name == key) {
-        Some((_, old)) => *old = value,
-        None => fields.push((key.to_owned(), value)),
-    }
 }
 
 /// Returns a value without its quotes, but with a null that differs from the text of the same characters.

@@ -52,7 +52,7 @@ pub(super) fn expected_fields(fields: &FieldValues, edit: &Edit) -> FieldValues 
     fields
 }
 
-fn set(fields: &mut FieldValues, key: &str, value: Value) {
+pub(super) fn set(fields: &mut FieldValues, key: &str, value: Value) {
     match fields.iter_mut().find(|(name, _)| name == key) {
         Some((_, old)) => *old = value,
         None => fields.push((key.to_owned(), value)),
