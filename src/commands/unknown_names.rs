@@ -6,7 +6,7 @@ use crate::context::parse_filters;
 use crate::filter::{Condition, FieldTest, Key};
 use crate::report::{Entry, Report, UnknownName};
 use crate::request::{Filters, ReadCommand};
-use crate::store::{OWN_FIELDS, Store};
+use crate::store::{OWN_FIELDS, Store, near_names};
 
 /// Adds the tags, types and fields of a request that no note has to a report without notes. Takes O(notes) for each.
 pub(super) fn with_unknown_names(mut report: Report, command: &ReadCommand, store: &Store) -> Report {
@@ -62,8 +62,8 @@ fn is_in_use(store: &Store, sort: &str, name: &str) -> bool {
 
 fn near(store: &Store, sort: &str, name: &str) -> Vec<String> {
     match sort {
-        "tag" => store.near_tags(name),
-        "type" => store.near_kinds(name),
+        "tag" => near_names(store.notes().iter().flat_map(|note| note.tags()), name),
+        "type" => near_names(store.notes().iter().map(|note| note.list_fields().kind), name),
         _ => store.near_fields(name),
     }
 }

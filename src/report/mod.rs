@@ -38,7 +38,7 @@ use crate::error::Error;
 use crate::note::NoteId;
 /// The handle of a note, which entries carry.
 pub use crate::store::NoteHandle;
-use crate::store::{OWN_FIELDS, similar_own_fields};
+use crate::store::{OWN_FIELDS, near_names};
 
 /// The content of an answer: facts about the whole, and entries in descending order of worth.
 #[derive(Debug)]
@@ -99,7 +99,8 @@ impl Report {
                 && !self.entries.iter().any(|entry| has(entry, field))
         };
         let fields = self.head.lines.fields.iter().filter(|field| !self.entries.is_empty() && is_absent(field));
-        let unknown = |name: &String| UnknownName { sort: "field", name: name.clone(), near: similar_own_fields(name) };
+        let near = |name: &str| near_names(OWN_FIELDS.into_iter(), name);
+        let unknown = |name: &String| UnknownName { sort: "field", name: name.clone(), near: near(name) };
         fields.map(unknown).collect()
     }
 

@@ -27,7 +27,7 @@ pub use git::source_text::{SourceText, words};
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
 pub use notes::load::rebuild_index;
-pub use notes::names::similar_own_fields;
+pub use notes::names::near_names;
 pub(crate) use notes::names::{naming_collection, position_of};
 pub use notes::note_fields::OWN_FIELDS;
 pub use notes::note_handle::NoteHandle;

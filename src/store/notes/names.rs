@@ -226,16 +226,6 @@ impl Store {
         Error::new(ErrorKind::NoNote, message).remedy(Remedy::FindNote { near })
     }
 
-    /// Returns tags in use that are similar to one that is not.
-    pub fn near_tags(&self, tag: &str) -> Vec<String> {
-        near_names(self.notes.iter().flat_map(|note| note.tags()), tag)
-    }
-
-    /// Returns types in use that are similar to one that is not.
-    pub fn near_kinds(&self, kind: &str) -> Vec<String> {
-        near_names(self.notes.iter().map(|note| note.list_fields().kind), kind)
-    }
-
     /// Returns names of fields, qipu's own and those in use, that are similar to one that is not.
     pub fn near_fields(&self, name: &str) -> Vec<String> {
         let fields = self.notes.iter().map(|note| note.extra_fields());
@@ -360,8 +350,8 @@ fn shown_with_title(note: &NoteHandle) -> String {
     format!("{} ({})", note.id, one_line(note.title()))
 }
 
-/// Returns the tags or types in use that are similar to one that is not, the most similar first.
-fn near_names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<String> {
+/// Returns the names in use that are similar to one that is not, the most similar first.
+pub fn near_names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<String> {
     let tags: BTreeSet<&str> = in_use.collect();
     let name = folded(name);
     let score = |tag: &str| {
@@ -372,11 +362,6 @@ fn near_names<'a>(in_use: impl Iterator<Item = &'a str>, name: &str) -> Vec<Stri
         if is_similar { similarity.max(MIN_SIMILARITY) } else { similarity }
     };
     most_similar(tags.into_iter().map(|tag| (score(tag), tag))).map(one_line).collect()
-}
-
-/// Returns names of qipu's own fields that are similar to one that is not.
-pub fn similar_own_fields(name: &str) -> Vec<String> {
-    near_names(OWN_FIELDS.into_iter(), name)
 }
 
 /// Yields the first [`MAX_SUGGESTIONS`] items by their similarity; of equal ones, the first.
