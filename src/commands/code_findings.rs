@@ -43,14 +43,10 @@ pub(super) fn notes_in_force(store: &Store) -> Vec<NoteIdx> {
 /// What a check of references to code found.
 #[derive(Default)]
 pub(super) struct CheckedCode {
+    /// The references that no longer hold, in the order of the notes.
     pub(super) found: Vec<CodeFinding>,
     /// How many references were not compared.
     pub(super) not_compared: usize,
-}
-
-/// Returns the references of notes to code that no longer hold, in the order of the notes.
-pub(super) fn findings(store: &Store, notes: &[NoteIdx]) -> Vec<CodeFinding> {
-    checked(store, notes).found
 }
 
 /// Checks the references of notes to code. Those in the text of journals, which describe a day, are not checked.

@@ -42,7 +42,7 @@ pub(super) fn run_fix(request: &DoctorRequest, location: &Location, env: &Env) -
     let (store, lock, planned) = Store::change(&without_index, current_dir, None, Dependence::AllNotes, |store| {
         let planned = repair::plan(store);
         let changes = change::changes_of(&planned);
-        change::expect_held_repairs(store, &changes, env)?;
+        change::expect_held(store, &changes, env, true)?;
         Ok((changes, planned))
     })?;
     let mut entries: Vec<Entry> = planned.iter().map(|planned| change::entry(&store, planned, false)).collect();
@@ -65,7 +65,7 @@ pub fn planned_repair(store: &Store, note: NoteIdx) -> Option<Change> {
     }
     let in_force =
         || code_findings::notes_in_force(store).into_iter().filter(|other| *other == note).collect::<Vec<_>>();
-    let moved = || code_findings::plan_moved(store, &code_findings::findings(store, &in_force())).pop();
+    let moved = || code_findings::plan_moved(store, &code_findings::checked(store, &in_force()).found).pop();
     let planned = repair::plan_note(store, handle).or_else(moved)?;
     change::changes_of(&[planned]).pop()
 }
@@ -93,7 +93,7 @@ fn shown_project_path(store: &Store, path: &Path) -> String {
 
 /// Returns what an editor shows, by path and line: the diagnostics of a store, and the references to code that no longer hold.
 pub fn editor_diagnostics(location: &Location, store: &Store) -> Vec<DiagnosticEntry> {
-    let code = code_findings::findings(store, &code_findings::notes_in_force(store));
+    let code = code_findings::checked(store, &code_findings::notes_in_force(store)).found;
     let mut findings = diagnostics(location, store);
     findings.extend(code.iter().map(|finding| finding.entry(store)));
     findings.sort_by(|a, b| (&a.path, a.line, a.code).cmp(&(&b.path, b.line, b.code)));

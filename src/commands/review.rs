@@ -77,9 +77,9 @@ pub(super) fn run_fix(request: &ReviewRequest, location: &Location, env: &Env) -
             [] => code_findings::notes_in_force(store),
             ids => store.positions_to_change(ids)?,
         };
-        let planned = code_findings::plan_moved(store, &code_findings::findings(store, &notes));
+        let planned = code_findings::plan_moved(store, &code_findings::checked(store, &notes).found);
         let changes = change::changes_of(&planned);
-        change::expect_held_repairs(store, &changes, env)?;
+        change::expect_held(store, &changes, env, true)?;
         Ok((changes, planned))
     };
     let (store, lock, planned) = change_store(request.is_dry_run, paths, builder, Dependence::Named, plan)?;

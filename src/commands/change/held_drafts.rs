@@ -58,19 +58,14 @@ pub(super) fn expect_no_decision(store: &Store, action: &Action, changes: &[Chan
     changes.iter().try_for_each(|change| expect_accepted_words(store, change, true))
 }
 
-/// Expects that files which a session of an agent tool brings are drafts, and replace no accepted note, if the store holds
-/// what agents write.
-pub(in crate::commands) fn expect_held_files(store: &Store, changes: &[Change], env: &Env) -> Result<(), Error> {
-    expect_held(store, changes, env, false)
-}
-
-/// Expects that repairs in a session of an agent tool change no word of an accepted note, if the store holds what agents
-/// write.
-pub(in crate::commands) fn expect_held_repairs(store: &Store, changes: &[Change], env: &Env) -> Result<(), Error> {
-    expect_held(store, changes, env, true)
-}
-
-fn expect_held(store: &Store, changes: &[Change], env: &Env, is_surgical: bool) -> Result<(), Error> {
+/// Expects that a session of an agent tool brings drafts alone and changes no word of an accepted note, if the store holds
+/// what agents write. `is_surgical`: see [`expect_accepted_words`].
+pub(in crate::commands) fn expect_held(
+    store: &Store,
+    changes: &[Change],
+    env: &Env,
+    is_surgical: bool,
+) -> Result<(), Error> {
     if env.agent_session().is_none() {
         return Ok(());
     }

@@ -25,7 +25,7 @@ mod user_fields;
 pub(super) use accept::next_review;
 pub(super) use agent_words::{WordsFrom, as_program};
 pub use claims::CLAIMS;
-pub(super) use held_drafts::{expect_held_files, expect_held_repairs};
+pub(super) use held_drafts::expect_held;
 
 use super::secrets::expect_no_new_secrets;
 use super::{change_store, text_index_builder};

@@ -11,7 +11,7 @@ mod plan;
 
 use std::path::Path;
 
-use super::change::{expect_held_files, expect_no_conflict};
+use super::change::{expect_held, expect_no_conflict};
 use super::change_store;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -42,7 +42,7 @@ pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Resu
         if !request.is_secret_allowed {
             plan.expect_no_secrets()?;
         }
-        expect_held_files(store, &plan.changes, env)?;
+        expect_held(store, &plan.changes, env, false)?;
         Ok((plan.changes.clone(), plan.into_report(folder.is_some())))
     })?;
     Ok(report)
