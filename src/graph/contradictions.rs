@@ -129,7 +129,8 @@ impl Links {
 /// Returns the current notes with the same title, `subject` or `key`, in the order of their ids. Journals have no subject.
 fn groups(notes: &[Arc<NoteHandle>], is_current: impl Fn(NoteIdx) -> bool) -> Vec<Vec<NoteIdx>> {
     let mut groups: BTreeMap<(&str, String), Vec<NoteIdx>> = BTreeMap::new();
-    for (place, note) in NoteIdx::enumerate(notes).filter(|(place, note)| !note.flags.is_journal && is_current(*place)) {
+    for (place, note) in NoteIdx::enumerate(notes).filter(|(place, note)| !note.flags.is_journal && is_current(*place))
+    {
         let subjects = SUBJECTS.iter().filter_map(|name| Some((*name, folded(&single(note.field(name)?)?))));
         for key in subjects.chain([("title", folded(note.title()))]).filter(|(_, text)| !text.is_empty()) {
             groups.entry(key).or_default().push(place);

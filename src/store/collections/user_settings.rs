@@ -110,15 +110,4 @@ mod tests {
             assert!(error.contains(reason), "{error}");
         }
     }
-
-    #[test]
-    fn a_missing_file_is_the_default_and_a_broken_one_is_named() {
-        let tmp = tempfile::tempdir().unwrap();
-        assert_eq!(UserSettings::load(None).unwrap(), UserSettings::default());
-        assert_eq!(UserSettings::load(Some(tmp.path())).unwrap(), UserSettings::default());
-        std::fs::create_dir(tmp.path().join("qipu")).unwrap();
-        std::fs::write(tmp.path().join(FILE), "[trust\n").unwrap();
-        let error = UserSettings::load(Some(tmp.path())).unwrap_err();
-        assert!(error.to_string().contains("config.toml are not valid: line 1"), "{error}");
-    }
 }
