@@ -298,6 +298,7 @@ fn what_is_no_folder_of_documents_is_refused() {
         ("import .qipu/notes", "inside the store", "already"),
         ("import bare", "bare contains no Markdown", ""),
         ("import nowhere", "there is no file nowhere", ""),
+        ("import vault/a.md", "vault/a.md is one file of Markdown", "qipu capture < vault/a.md`"),
         ("import vault --strategy merge", "--strategy is for packs", "omit"),
     ] {
         let answer = answer(&dir, words);

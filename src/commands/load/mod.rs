@@ -54,6 +54,13 @@ fn read(source: &TextSource, current_dir: &Path) -> Result<Pack, Error> {
         TextSource::Text(text) => pack::parse(text.as_bytes()),
     };
     read.map_err(|broken| {
+        if let TextSource::File(file) = source
+            && file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("md"))
+        {
+            let shown = file.display();
+            return Error::usage(format!("{shown} is one file of Markdown, and no pack"))
+                .hint(format!("`qipu capture < {shown}` makes a note of it; `qipu import DIR` copies a folder"));
+        }
         let message = format!("this pack can't be loaded: line {}: {}", broken.line, broken.reason);
         Error::new(ErrorKind::Store, message).hint("nothing was written; create the pack again with `qipu export pack`")
     })
