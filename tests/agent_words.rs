@@ -365,16 +365,16 @@ fn lists_that_name_other_notes_mark_the_drafts() {
     (0..FORMATS.len()).for_each(|turn| expect_held(&world, &["zqx0curl".to_owned()], turn));
 }
 
-/// Each kind of command by itself, on an accepted note and on a draft, whose answers are in other formats.
+/// Each kind of command by itself, on an accepted note and on a draft, in all formats.
 #[test]
 fn each_command_of_an_agent_keeps_the_law() {
     let position = |world: &World, id: &str| world.ids().iter().position(|other| other == id).unwrap();
     for kind in 0..KINDS {
-        for (a, b, turn) in [("n-rule", "n-other", kind), ("n-held", "n-rule", kind + 2)] {
+        for (a, b) in [("n-rule", "n-other"), ("n-held", "n-rule")] {
             let world = World::new(HOLD);
             let (first, second) = (position(&world, a), position(&world, b));
             take(&world, &(kind, first, second), "zqx0curl");
-            expect_held(&world, &["zqx0curl".to_owned()], turn);
+            (0..FORMATS.len()).for_each(|turn| expect_held(&world, &["zqx0curl".to_owned()], turn));
         }
     }
 }

@@ -120,7 +120,8 @@ pub(super) fn error(error: &clap::Error, root: &Command, words: &[OsString]) -> 
     let help = format!("see `{} --help`", format!("qipu {path}").trim_end());
     // After an unknown flag, clap's usage contains the flag that it suggests.
     let usage = usage.strip_prefix("Usage: ").filter(|_| error.kind() != ErrorKind::UnknownArgument);
-    let usage = usage.map(|usage| format!("usage: {usage}; {help}"));
+    let usage = usage.map(|usage| usage.split_whitespace().collect::<Vec<_>>().join(" "));
+    let usage = usage.map(|usage| format!("usage: {}; {help}", usage.replace("] qipu ", "], or qipu ")));
     Error::usage(message).hint(hint.or(usage).unwrap_or(help))
 }
 

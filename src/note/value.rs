@@ -1,7 +1,10 @@
 //! The values of custom and unknown fields, in the spelling of their author.
 
+use std::cell::Cell;
+
 use foldhash::{HashSet, HashSetExt};
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::yaml::{Yaml, YamlNode};
 
@@ -16,9 +19,25 @@ pub enum Value {
         plain: bool,
     },
     /// A list.
-    List(Vec<Value>),
+    List(#[serde(deserialize_with = "nested")] Vec<Value>),
     /// A map in the order of the text; of two entries with the same key, the first.
-    Map(Vec<(String, Value)>),
+    Map(#[serde(deserialize_with = "nested")] Vec<(String, Value)>),
+}
+
+/// The deepest value that is decoded. YAML ends at 64; a forged index must not exhaust the stack.
+const MAX_DEPTH: usize = 128;
+
+/// Deserializes what is in a value, which may be a value again.
+fn nested<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
+    thread_local!(static DEPTH: Cell<usize> = const { Cell::new(0) });
+    let depth = DEPTH.get();
+    if depth >= MAX_DEPTH {
+        return Err(D::Error::custom("too many values in one another"));
+    }
+    DEPTH.set(depth + 1);
+    let inner = T::deserialize(deserializer);
+    DEPTH.set(depth);
+    inner
 }
 
 /// The keys and values of fields, in the order of the text.
@@ -97,6 +116,14 @@ fn plain_json(text: &str) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_nested_without_end_are_an_error() {
+        let lists = |depth: usize| [[1, 1].repeat(depth), vec![1, 0]].concat();
+        assert!(postcard::from_bytes::<Value>(&lists(64)).is_ok());
+        assert!(postcard::from_bytes::<Value>(&lists(200_000)).is_err());
+        assert!(postcard::from_bytes::<Value>(&lists(64)).is_ok(), "an error is forgotten");
+    }
 
     #[test]
     fn plain_text_is_a_number_only_where_nothing_is_lost() {
