@@ -115,7 +115,7 @@ fn import(dir: &TempDir) -> String {
     assert_eq!(counts(&shown), counts(&told));
     let imported = tree(&dir.path().join(".qipu"));
     let again = counts(&run(dir, "import vault --json"));
-    assert!(again.keys().all(|name| name == "notes skipped"), "{again:?}");
+    assert!(again.keys().all(|name| ["notes skipped", "attachments unchanged"].contains(&name.as_str())), "{again:?}");
     assert_eq!(tree(&dir.path().join(".qipu")), imported);
     assert!(outside(dir) == before, "something outside the store changed");
     told
@@ -248,7 +248,8 @@ fn notes_have_the_fields_of_reading_in_place() {
     assert_eq!(note(&store, "Home.md").tags, ["inline/tag"]);
     assert_eq!(note(&store, "Toml.md").title, "In TOML");
     assert_eq!(note(&store, "Same id.md").id.as_str(), "zettel-1");
-    assert!(note(&store, "Zettel.md").id.is_generated());
+    let zettel = note(&store, "Zettel.md");
+    assert!(zettel.id.is_generated() && zettel.aliases.is_empty(), "{:?}", zettel.aliases);
     assert_eq!(note(&store, "Areas/Topic.md").aliases, ["Areas/Topic"]);
     let broken = note(&store, "Broken.md");
     assert!(broken.body() == BROKEN && broken.title == "a: [b", "{}", broken.text());
@@ -270,8 +271,7 @@ fn a_second_import_adds_what_is_new() {
     let dir = project(&[(".obsidian/app.json", "{}"), ("x/A.md", "one ![[p.png]]\n"), ("x/p.png", "PNG")]);
     import(&dir);
     let id = note(&store(&dir), "x/A.md").id.to_string();
-    run(&dir, &format!("update {id} --title Moved"));
-    put(&dir, "x/A.md", b"two\n");
+    run(&dir, &format!("update {id} --tag kept --value 80"));
     put(&dir, "B.md", b"[[x/A]] [p](x/p.png)\n");
     let told = run(&dir, "import vault --json");
     let expected = [("attachments unchanged", 1), ("notes created", 1), ("notes skipped", 1)];
@@ -279,7 +279,88 @@ fn a_second_import_adds_what_is_new() {
     let store = store(&dir);
     assert_eq!(note(&store, "B.md").body(), format!("[[{id}]] [p](../../attachments/vault/x/p.png)\n"));
     assert_eq!(store.notes().len(), 2);
-    assert!(note(&store, "x/A.md").body().starts_with("one "));
+    assert_eq!(note(&store, "x/A.md").tags, ["kept"]);
+}
+
+#[test]
+fn another_folder_with_the_same_names_overwrites_nothing() {
+    let files = [("setup.md", "---\nid: setup\n---\n# Setup of A\n\n![](p.png)\n"), ("p.png", "A"), ("b.md", "")];
+    let dir = project(&files);
+    import(&dir);
+    let expect_refused = |from: &str, both: [&str; 2]| {
+        let before = tree(dir.path());
+        let answer = answer(&dir, &format!("import {from}"));
+        let error = answer.error.unwrap_or_else(|| panic!("{from}: {}", answer.stdout));
+        assert_eq!((error.kind.exit_code(), answer.stdout.as_str()), (1, ""), "{from}: {error}");
+        assert!(error.to_string().contains(&both.join(" and ")), "{error}");
+        assert!(tree(dir.path()) == before, "{from}");
+    };
+    put(&dir, "../other/vault/setup.md", b"# Setup of B\n");
+    put(&dir, "../other/vault/guide.md", b"[setup](setup.md)\n");
+    expect_refused("other/vault", ["other/vault/setup.md", ".qipu/notes/vault/setup.md"]);
+    // Its own id is that of another note, or its attachment has the path of another.
+    put(&dir, "../own/x.md", b"---\nid: setup\n---\nown\n");
+    expect_refused("own", ["own/x.md", ".qipu/notes/vault/setup.md"]);
+    put(&dir, "../image/vault/i.md", b"![](p.png)\n");
+    put(&dir, "../image/vault/p.png", b"B");
+    expect_refused("image/vault", ["image/vault/p.png", ".qipu/attachments/vault/p.png"]);
+    // A document that changed, in its text or in its fields.
+    for (path, text) in [("setup.md", files[0].1.replace(" A", " C")), ("b.md", "---\nsummary: new\n---\n".to_owned())]
+    {
+        put(&dir, path, text.as_bytes());
+        expect_refused("vault", [&format!("vault/{path}"), &format!(".qipu/notes/vault/{path}")]);
+        put(&dir, path, files.iter().find(|file| file.0 == path).unwrap().1.as_bytes());
+    }
+    import(&dir);
+    fs::rename(dir.path().join("other/vault"), dir.path().join("b")).unwrap();
+    run(&dir, "import b");
+    let bodies: BTreeSet<_> =
+        store(&dir).notes().iter().map(|note| note.parsed().unwrap().body().trim().to_owned()).collect();
+    assert_eq!(
+        bodies,
+        ["", "# Setup of A\n\n![](../../attachments/vault/p.png)", "# Setup of B", "[setup](setup.md)"]
+            .map(str::to_owned)
+            .into()
+    );
+}
+
+#[test]
+fn files_that_share_a_name_stay_separate() {
+    let files = [
+        (".obsidian/app.json", "{}"),
+        ("Index.md", "[[A/Index]] [[B/Index|b]]"),
+        ("A/Index.md", "[[Index]]"),
+        ("B/Index.md", "---\nid: index\n---\n[up](../Index.md)"),
+        ("B/C.md", "[[Deep]] [[Index]] ![[A/x.png]] ![[B/x.png]]"),
+        ("A/Deep.md", ""),
+        ("B/Deep.md", ""),
+        ("A/x.png", "a"),
+        ("B/x.png", "b"),
+        // A path that leads nowhere leads to an attachment of its name, as in the vault, and to no note.
+        ("Lost.md", "[c](C.md) ![p](sub/p.png) [b](./F.md)"),
+        ("deep/sub/p.png", "PNG"),
+        ("sub/F.md", ""),
+    ];
+    let dir = project(&files);
+    let vault = Store::open_folder(Path::new("vault"), &Location::default(), dir.path()).unwrap().unwrap();
+    let before = links(&vault);
+    import(&dir);
+    let store = store(&dir);
+    assert_eq!(links(&store), before);
+    assert_eq!(store.notes().len(), 8);
+    let c = note(&store, "B/C.md").body();
+    assert!(
+        c.ends_with("![A/x.png](../../../attachments/vault/A/x.png) ![B/x.png](../../../attachments/vault/B/x.png)"),
+        "{c}"
+    );
+    for (name, bytes) in [("A", "a"), ("B", "b")] {
+        assert_eq!(
+            fs::read_to_string(dir.path().join(format!(".qipu/attachments/vault/{name}/x.png"))).unwrap(),
+            bytes
+        );
+    }
+    let lost = note(&store, "Lost.md").body();
+    assert_eq!(lost, "[c](C.md) ![p](../../attachments/vault/deep/sub/p.png) [b](./F.md)");
 }
 
 #[test]
@@ -374,11 +455,9 @@ fn long_work_reports_progress() {
     }
     run(&dir, "capture text");
     run(&dir, "export pack all.pack");
-    for (words, name) in [
-        ("import vault --dry-run", "reading the folder"),
-        ("import vault --dry-run", "carrying over links"),
-        ("import vault --dry-run", "reading attachments"),
-    ] {
+    for (words, name) in
+        [("import vault --dry-run", "reading the folder"), ("import vault --dry-run", "carrying over links")]
+    {
         let is_seen = (0..50).any(|_| {
             std::thread::scope(|scope| {
                 let work = scope.spawn(|| run(&dir, words));
@@ -398,7 +477,10 @@ fn long_work_reports_progress() {
 fn nothing_outside_is_read_or_written() {
     use std::os::unix::ffi::OsStrExt;
     let dir = project(&[
-        ("a.md", "![[secret.txt]] ![x](link.txt) ![y](/etc/hostname) ![z](.hidden.png) ![l](long.png)\n"),
+        (
+            "a.md",
+            "![[secret.txt]] ![x](link.txt) ![y](/etc/hostname) ![z](.hidden.png) ![l](long.png) ![s](folder/secret.txt)\n",
+        ),
         (".hidden.png", "PNG"),
     ]);
     let vault = dir.path().join("vault");
@@ -415,7 +497,9 @@ fn nothing_outside_is_read_or_written() {
     let before = outside(&dir);
     let told = run(&dir, "import vault --json");
     let left = findings(&told, "not-imported");
-    assert_eq!(left.len(), 4, "{left:?}");
+    assert_eq!(left.len(), 6, "{left:?}");
+    let a = note(&store(&dir), "a.md").body().to_owned();
+    assert!(a.ends_with("![l](../../../vault/long.png) ![s](../../../vault/folder/secret.txt)\n"), "{a}");
     assert!(outside(&dir) == before);
     assert_eq!(store(&dir).notes().len(), 2);
     assert!(!dir.path().join(".qipu/attachments/vault").exists());

@@ -2,28 +2,29 @@
 //! counts as a note there, and where a link leads, is what reading the folder in place finds.
 //!
 //! The folder keeps its structure below one folder of its name in the store, so that most links work as they are written.
-//! An id comes from the path: a second import knows what is there already.
+//! An id comes from the path: a second import knows what is there already. What is there and is not what it would write
+//! is of another folder with the same name, or a version of the document: no link may lead to it, and nothing is imported.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use super::super::change::CLAIMS;
 use super::folder_links::{CopiedNote, FolderLinks, add_aliases, store_after};
 use super::plan::LoadPlan;
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply};
-use crate::note::{DEFAULT_KIND, DiagnosticCode, Dialect, JOURNAL, Note, NoteId, Timestamp, line_end, stem};
-use crate::pack::{PackedFile, path_fault};
+use crate::note::{DEFAULT_KIND, DiagnosticCode, Dialect, JOURNAL, Note, NoteId, Timestamp, Value, line_end, stem};
+use crate::pack::path_fault;
 use crate::progress;
-use crate::report::DiagnosticEntry;
+use crate::report::{DiagnosticEntry, counted};
 use crate::request::{LoadRequest, Strategy, TextSource};
 use crate::store::{Change, Location, NoteIdx, Store};
 
-/// The largest file that is copied, and all of one import, in bytes: planned changes are in memory.
-const MAX_FILE: u64 = 64 * 1024 * 1024;
-const MAX_FILES: u64 = 512 * 1024 * 1024;
+/// The most differing files that an error names.
+const MAX_NAMED: usize = 20;
 /// The type of a document that names none, and that of its note, which its author kept: it is not fleeting.
 const DOCUMENT: &str = "document";
 const PERMANENT: &str = "permanent";
@@ -77,22 +78,77 @@ pub(super) fn plan(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<(), Error>
     add_aliases(plan.store, folder, &mut copies);
     let after = store_after(plan.store, &copies);
     let mut links = FolderLinks::new(plan.store, folder, &after, &copies);
-    let work = progress::begin("carrying over links", copies.len());
+    let mut differing = Vec::new();
+    let _work = progress::begin("carrying over links", copies.len());
     for copy in copies.iter().flatten() {
         progress::advance();
-        if !copy.is_new {
-            plan.add_change_entry(Some(&copy.id), "skipped", &copy.path, None);
+        let (text, refused) = links.adapted(copy);
+        let local_path = folder.notes()[copy.from].local_path();
+        if let Some(there) = plan.store.position_at(&copy.path) {
+            if is_copy(plan.store.notes()[there].parsed()?, &Note::parse(&copy.path, text.into_bytes())) {
+                plan.add_change_entry(Some(&copy.id), "skipped", &copy.path, None);
+            } else {
+                differing.push((local_path.to_owned(), copy.path.clone()));
+            }
             continue;
         }
-        let (text, refused) = links.adapted(copy);
         plan.add_change(Some(&copy.id), Change::Create { path: copy.path.clone(), new: text.into_bytes() })?;
         if let Some(reason) = refused {
-            plan.add_finding(folder, folder.notes()[copy.from].local_path(), FIELD_NOT_CARRIED, reason);
+            plan.add_finding(folder, local_path, FIELD_NOT_CARRIED, reason);
         }
     }
-    drop(work);
-    let files = links.files;
-    plan_files(plan, folder, files)
+    for (from, file) in links.files {
+        match file {
+            Err(why) => plan.add_finding(folder, &from, NOT_IMPORTED, why),
+            Ok(file) if plan.store.file(&file.path)?.is_some_and(|old| old != file.bytes) => {
+                differing.push((from, file.path));
+            }
+            Ok(file) => plan.plan_attachment(&file)?,
+        }
+    }
+    expect_none_differs(plan.store, folder, &differing)
+}
+
+/// Whether a note is the copy of a document: it says all that a new copy would. Fields that it got in the store may stay.
+fn is_copy(note: &Note, new: &Note) -> bool {
+    fn has<T: PartialEq>(all: &[T], some: &[T]) -> bool {
+        some.iter().all(|one| all.contains(one))
+    }
+    // A program's copy has no claims.
+    let has_fields = |all: &[(String, Value)], some: &[(String, Value)]| {
+        some.iter().all(|field| CLAIMS.contains(&field.0.as_str()) || all.contains(field))
+    };
+    (note.body(), &note.title, &note.kind) == (new.body(), &new.title, &new.kind)
+        && has(note.date.as_slice(), new.date.as_slice())
+        && has(note.summary_field.as_slice(), new.summary_field.as_slice())
+        && has(&note.tags, &new.tags)
+        && has(&note.aliases, &new.aliases)
+        && has(&note.sources, &new.sources)
+        && has(&note.links, &new.links)
+        && has_fields(&note.custom, &new.custom)
+        && has_fields(&note.unknown, &new.unknown)
+}
+
+/// Refuses files of the folder, each with the path of one in the store that is not its copy.
+fn expect_none_differs(store: &Store, folder: &Store, differing: &[(String, String)]) -> Result<(), Error> {
+    if differing.is_empty() {
+        return Ok(());
+    }
+    let named = differing.iter().take(MAX_NAMED);
+    let mut named: Vec<String> =
+        named.map(|(from, path)| format!("{} and {}", folder.shown(from), store.shown(path))).collect();
+    if differing.len() > MAX_NAMED {
+        named.push(format!("{} more", differing.len() - MAX_NAMED));
+    }
+    let message = format!(
+        "the store has {} of the folder with another content: {}",
+        counted(differing.len(), "file"),
+        named.join("; ")
+    );
+    Err(Error::failure(message).hint(
+        "nothing was written; if they are other documents, rename the folder (or change their `id`); if not, make the two \
+         the same",
+    ))
 }
 
 /// Returns what each note of the folder becomes, in their order; `None` for those that can't be copied.
@@ -112,11 +168,13 @@ fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNo
         }
         let plain = Note::parse(&path, in_place.text().trim_start_matches('\u{feff}').as_bytes().to_vec());
         let is_own = !plain.has_finding(DiagnosticCode::NoId) && !plain.id.as_str().contains('~');
-        let id = Some(plain.id.clone()).filter(|id| is_own && !ids.contains(id)).unwrap_or_else(|| id_of(&path));
-        ids.insert(id.clone());
+        let id =
+            Some(plain.id.clone()).filter(|id| is_own && !ids.contains(id.as_str())).unwrap_or_else(|| id_of(&path));
+        ids.insert(id.to_string());
         let there = plan.store.position(&id).or_else(|| plan.store.position_at(&path));
         if let Some(there) = there.map(|there| &plan.store.notes()[there]) {
-            let (id, path, text) = (there.id.clone(), there.path.clone(), String::new());
+            let (id, path) = (there.id.clone(), there.path.clone());
+            let (text, _) = with_fields(in_place, &plain, &id, &ids);
             copies.push(Some(CopiedNote { from, id, path, is_new: false, text }));
             continue;
         }
@@ -124,7 +182,7 @@ fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNo
             let message = format!("`{}` has the title of the new note too", plan.store.notes()[other].id);
             plan.add_finding(folder, local_path, "duplicate-title", message);
         }
-        let (text, refused) = with_fields(in_place, &plain, &id);
+        let (text, refused) = with_fields(in_place, &plain, &id, &ids);
         for reason in refused {
             plan.add_finding(folder, local_path, FIELD_NOT_CARRIED, reason);
         }
@@ -150,13 +208,13 @@ fn id_of(path: &str) -> NoteId {
 
 /// Returns the text of a note with its id, and with the fields that reading in place finds elsewhere, such as a tag in the
 /// text; and the reasons why a field can't be written. Where its own fields can't be edited, they become text.
-fn with_fields(in_place: &Note, plain: &Note, id: &NoteId) -> (String, Vec<String>) {
+fn with_fields(in_place: &Note, plain: &Note, id: &NoteId, ids: &HashSet<String>) -> (String, Vec<String>) {
     let (mut text, mut refused) = (plain.text().to_owned(), Vec::new());
-    let mut edits = field_edits(in_place, plain, id);
+    let mut edits = field_edits(in_place, plain, id, ids);
     if let Err(reason) = apply(&text, edits.get(..1).unwrap_or_default()) {
         let line_end = line_end(&text);
         text = format!("---{line_end}---{line_end}{text}");
-        edits = field_edits(in_place, &Note::parse(&plain.path, text.clone().into_bytes()), id);
+        edits = field_edits(in_place, &Note::parse(&plain.path, text.clone().into_bytes()), id, ids);
         refused.push(format!("its fields are kept as text: {reason}"));
     }
     for edit in &edits {
@@ -169,7 +227,7 @@ fn with_fields(in_place: &Note, plain: &Note, id: &NoteId) -> (String, Vec<Strin
 }
 
 /// Returns the edits that give a note the fields of reading in place; `plain` is how a store reads the same file.
-fn field_edits(in_place: &Note, plain: &Note, id: &NoteId) -> Vec<Edit> {
+fn field_edits(in_place: &Note, plain: &Note, id: &NoteId, ids: &HashSet<String>) -> Vec<Edit> {
     let text = |key: &str, text: &str| Edit::SetText { key: key.to_owned(), text: text.to_owned() };
     let mut edits = vec![text("id", id.as_str())];
     if in_place.title != plain.title || plain.has_finding(DiagnosticCode::NoTitle) {
@@ -195,33 +253,11 @@ fn field_edits(in_place: &Note, plain: &Note, id: &NoteId) -> Vec<Edit> {
     edits.extend(tags.map(|tag| Edit::AddItem { key: "tags", text: tag.clone() }));
     let others = plain.tags.iter().filter(|tag| is_missing(tag, &in_place.tags));
     edits.extend(others.map(|tag| Edit::RemoveItem { key: "tags", text: tag.clone() }));
-    // The name of the file is a name of the note in any case.
-    let known = [stem(&in_place.path), id.as_str()];
-    let aliases = in_place.aliases.iter().filter(|alias| is_missing(alias, &plain.aliases));
-    let aliases = aliases.filter(|alias| !known.contains(&alias.as_str()));
+    // The name of the file is a name of the note in any case, and the id of a copy is no name of another.
+    let is_known = |alias: &str| alias == stem(&in_place.path) || ids.contains(alias);
+    let aliases = in_place.aliases.iter().filter(|alias| is_missing(alias, &plain.aliases) && !is_known(alias));
     edits.extend(aliases.map(|alias| Edit::AddItem { key: "aliases", text: alias.clone() }));
     edits
-}
-
-/// Plans the copies of files: their paths in the folder, each with that in the store.
-fn plan_files(plan: &mut LoadPlan<'_>, folder: &Store, files: BTreeMap<String, String>) -> Result<(), Error> {
-    let mut left = MAX_FILES;
-    let _work = progress::begin("reading attachments", files.len());
-    for (file, path) in files {
-        progress::advance();
-        match folder.file_of(&file, MAX_FILE.min(left)) {
-            Ok(Some(bytes)) => {
-                left -= bytes.len() as u64;
-                plan.plan_attachment(&PackedFile { path, bytes })?;
-            }
-            Ok(None) => {
-                let why = format!("it is longer than {MAX_FILE} bytes, or all files are than {MAX_FILES}");
-                plan.add_finding(folder, &file, NOT_IMPORTED, why);
-            }
-            Err(error) => plan.add_finding(folder, &file, NOT_IMPORTED, error.message),
-        }
-    }
-    Ok(())
 }
 
 impl LoadPlan<'_> {

@@ -13,8 +13,12 @@ use crate::note::{
     Destination, EncodedTarget, InlineLink, Note, NoteId, RELATED, destinations, path_like, percent_encoded,
     relative_path, with_spans,
 };
-use crate::pack::path_fault;
+use crate::pack::{PackedFile, path_fault};
 use crate::store::{Change, NoteHandle, NoteIdx, Store};
+
+/// The largest file that is copied, and all of one import, in bytes: planned changes are in memory.
+const MAX_FILE: u64 = 64 * 1024 * 1024;
+const MAX_FILES: u64 = 512 * 1024 * 1024;
 
 /// A note of the folder, and what it becomes.
 pub(super) struct CopiedNote {
@@ -63,14 +67,16 @@ pub(super) struct FolderLinks<'a> {
     copies: &'a [Option<CopiedNote>],
     names_there: NameIndex<'a>,
     names_after: NameIndex<'a>,
-    /// The files that the notes link to: their paths in the folder, each with that in the store.
-    pub(super) files: BTreeMap<String, String>,
+    /// The files that the notes link to, by their paths in the folder: each as it becomes, or why it is not copied.
+    pub(super) files: BTreeMap<String, Result<PackedFile, String>>,
+    /// How many bytes of files may still be copied.
+    left: u64,
 }
 
 impl<'a> FolderLinks<'a> {
     pub(super) fn new(store: &'a Store, folder: &'a Store, after: &'a Store, copies: &'a [Option<CopiedNote>]) -> Self {
         let (names_there, names_after) = (NameIndex::of(folder), NameIndex::of(after));
-        Self { store, folder, after, copies, names_there, names_after, files: BTreeMap::new() }
+        Self { store, folder, after, copies, names_there, names_after, files: BTreeMap::new(), left: MAX_FILES }
     }
 
     /// Returns the copy of a note of the folder, with its position in the store.
@@ -135,22 +141,34 @@ impl<'a> FolderLinks<'a> {
         found.replacement(body, &new)
     }
 
-    /// Returns the replacement of a link to a file. One in double brackets becomes a link of Markdown: in a store, the
-    /// brackets name a note.
+    /// Returns the path in the store of a file of the folder; `None` if it is not copied.
+    fn copied(&mut self, path: String) -> Option<String> {
+        if !self.files.contains_key(&path) {
+            let file = self.read(&path);
+            self.left -= file.as_ref().map_or(0, |file| file.bytes.len() as u64);
+            self.files.insert(path.clone(), file);
+        }
+        self.files.get(&path)?.as_ref().ok().map(|file| file.path.clone())
+    }
+
+    fn read(&self, path: &str) -> Result<PackedFile, String> {
+        let to = format!("attachments/{}/{path}", self.folder.first_name());
+        if let Some(fault) = path_fault(&to, false) {
+            return Err(format!("its path {fault}"));
+        }
+        let read = self.folder.file_of(path, MAX_FILE.min(self.left)).map_err(|error| error.message)?;
+        let too_long = || format!("it is longer than {MAX_FILE} bytes, or all files are than {MAX_FILES}");
+        Ok(PackedFile { path: to, bytes: read.ok_or_else(too_long)? })
+    }
+
+    /// Returns the replacement of a link to a file; one that is not copied is linked where it is. One in double brackets
+    /// becomes a link of Markdown: in a store, the brackets name a note.
     fn file_link(&mut self, copy: &CopiedNote, body: &str, found: &Destination) -> Option<(Range<usize>, String)> {
         let file = self.folder.linked_file(&self.folder.notes()[copy.from], found.link.text())?;
-        let to = match file.strip_prefix(self.folder.real_path("")) {
-            Ok(inside) => {
-                let path = slashed(inside)?;
-                let to = format!("attachments/{}/{path}", self.folder.first_name());
-                if path_fault(&to, false).is_some() {
-                    return None;
-                }
-                let relative = relative_path(&copy.path, &to);
-                self.files.insert(path, to);
-                relative
-            }
-            Err(_) => relative_path(&slashed(&self.store.real_path(&copy.path))?, &slashed(&file)?),
+        let inside = file.strip_prefix(self.folder.real_path("")).ok().and_then(slashed);
+        let to = match inside.and_then(|inside| self.copied(inside)) {
+            Some(to) => relative_path(&copy.path, &to),
+            None => relative_path(&slashed(&self.store.real_path(&copy.path))?, &slashed(&file)?),
         };
         let InlineLink::Wiki(name) = &found.link else { return found.replacement(body, &to) };
         let whole = body.get(found.range.clone())?;
