@@ -13,6 +13,7 @@ impl Random {
 
     /// Returns a number for the generators of a test: the same one in every run; that of `PROPTEST_RNG_SEED` if
     /// `QIPU_RANDOM_CASES` is set.
+    #[cfg(test)]
     pub(crate) fn seed(usual: u64) -> u64 {
         let seed = std::env::var_os("QIPU_RANDOM_CASES").and_then(|_| std::env::var("PROPTEST_RNG_SEED").ok());
         seed.map_or(usual, |seed| seed.parse().expect("PROPTEST_RNG_SEED is a number"))
