@@ -342,7 +342,7 @@ fn readers_and_writers_see_completed_writes() {
                 for round in 0..rounds {
                     let id = format!("m{}", writer + 2 * (round % 50));
                     let word = format!("written{writer}x{round}");
-                    output(path, &["update", &id, "--title", &format!("Now {word}")]);
+                    output(path, &["update", &id, "--summary", &format!("Now {word}")]);
                     let found = output(path, &["search", &word]);
                     assert!(found.starts_with(&format!("{id} ")), "{word}: {found}");
                 }
