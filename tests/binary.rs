@@ -123,6 +123,7 @@ fn unreadable_notes_are_reported_and_block_commands_that_need_all() {
             &["import", "vault"],
         ];
         fs::create_dir_all(dir.path().join("vault")).unwrap();
+        fs::write(dir.path().join("vault/e.md"), "# E\n").unwrap();
         let source = store(&[("notes/d.md", b"# D\n")]);
         let pack = run(source.path(), &["dump", "-"]).stdout;
         fs::write(dir.path().join("pack"), pack).unwrap();

@@ -271,7 +271,7 @@ fn what_merely_moved_is_fixed_and_what_changed_is_verified() {
         let answer = repository.ok(&["context", "--note", "n1", "--format", format]);
         let mark = match format {
             "records" => " due=code",
-            "json" => "\"stale\":\"code\"",
+            "json" => "\"due\":\"code\"",
             _ => "code changed",
         };
         assert!(answer.contains(mark), "{format}: {answer}");

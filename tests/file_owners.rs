@@ -123,7 +123,7 @@ fn nested() -> World {
 #[test]
 fn the_collections_that_are_asked_for_have_the_same_files_as_in_every_answer() {
     let world = nested();
-    let all = world.rows("repo", &["list", "--sort", "id"], "notes", &["store", "id", "path"]);
+    let all = world.rows("repo", &["list", "--sort", "id"], "notes", &["in", "id", "path"]);
     assert_eq!(all.len(), 6, "{all:?}");
     for name in ["project", "docs", "adr", "api", "inner"] {
         let own: Vec<String> = all.iter().filter(|row| row.starts_with(&format!("{name} "))).cloned().collect();
@@ -181,7 +181,7 @@ fn a_source_inside_a_store_is_a_finding_whatever_names_the_store_and_when() {
         let name = if is_plain { "plain" } else { "a" };
         assert_eq!(world.collections("repo"), ["project 0".to_owned(), format!("{name} 1")], "{config}");
         assert_eq!(world.codes(&["status"]), ["documents-in-store"], "{config}");
-        assert_eq!(world.rows("repo", &["list"], "notes", &["id", "store"]), [format!("qp-one {name}")], "{config}");
+        assert_eq!(world.rows("repo", &["list"], "notes", &["id", "in"]), [format!("qp-one {name}")], "{config}");
     }
 }
 
