@@ -34,7 +34,7 @@ def check_answer(found, answer, budget):
     notes = {note["id"]: note for note in json.loads(text)["notes"]}
     assert best["id"] in notes, f"{best['id']} is not among {list(notes)}"
     note = notes[best["id"]]
-    assert note["store"] == best["store"]
+    assert note["in"] == best["in"]
     passages = note.get("passages") or [{"text": note["content"]}]
     shown = "\n".join(passage["text"] for passage in passages)
     assert best["text"] in shown, f"{best['text']!r} is not in {shown!r}"
