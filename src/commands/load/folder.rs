@@ -98,12 +98,16 @@ pub(super) fn plan(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<(), Error>
         }
     }
     for (from, file) in links.files {
-        match file {
-            Err(why) => plan.add_finding(folder, &from, NOT_IMPORTED, why),
-            Ok(file) if plan.store.file(&file.path)?.is_some_and(|old| old != file.bytes) => {
-                differing.push((from, file.path));
+        let file = match file {
+            Ok(file) => file,
+            Err(why) => {
+                plan.add_finding(folder, &from, NOT_IMPORTED, why);
+                continue;
             }
-            Ok(file) => plan.plan_attachment(&file)?,
+        };
+        match plan.store.file(&file.path)? {
+            Some(old) if old != file.bytes => differing.push((from, file.path)),
+            old => plan.plan_attachment(&file, old)?,
         }
     }
     expect_none_differs(plan.store, folder, &differing)
@@ -172,21 +176,18 @@ fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNo
             Some(plain.id.clone()).filter(|id| is_own && !ids.contains(id.as_str())).unwrap_or_else(|| id_of(&path));
         ids.insert(id.to_string());
         let there = plan.store.position(&id).or_else(|| plan.store.position_at(&path));
-        if let Some(there) = there.map(|there| &plan.store.notes()[there]) {
-            let (id, path) = (there.id.clone(), there.path.clone());
-            let (text, _) = with_fields(in_place, &plain, &id, &ids);
-            copies.push(Some(CopiedNote { from, id, path, is_new: false, text }));
-            continue;
-        }
-        if let Some(other) = names.resolve(&in_place.title) {
+        let there = there.map(|there| &plan.store.notes()[there]);
+        let (id, path) = there.map_or((id, path), |there| (there.id.clone(), there.path.clone()));
+        let (text, refused) = with_fields(in_place, &plain, &id, &ids);
+        let is_new = there.is_none();
+        if let Some(other) = names.resolve(&in_place.title).filter(|_| is_new) {
             let message = format!("`{}` has the title of the new note too", plan.store.notes()[other].id);
             plan.add_finding(folder, local_path, "duplicate-title", message);
         }
-        let (text, refused) = with_fields(in_place, &plain, &id, &ids);
-        for reason in refused {
+        for reason in refused.into_iter().filter(|_| is_new) {
             plan.add_finding(folder, local_path, FIELD_NOT_CARRIED, reason);
         }
-        copies.push(Some(CopiedNote { from, id, path, is_new: true, text }));
+        copies.push(Some(CopiedNote { from, id, path, is_new, text }));
     }
     Ok(copies)
 }

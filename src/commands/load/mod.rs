@@ -43,7 +43,8 @@ pub(super) fn run(request: &LoadRequest, location: &Location, env: &Env) -> Resu
             plan.expect_no_secrets()?;
         }
         expect_held(store, &plan.changes, env, false)?;
-        Ok((plan.changes.clone(), plan.into_report(folder.is_some())))
+        let changes = std::mem::take(&mut plan.changes);
+        Ok((changes, plan.into_report(folder.is_some())))
     })?;
     Ok(report)
 }
@@ -80,7 +81,7 @@ impl LoadPlan<'_> {
         }
         for file in &pack.attachments {
             progress::advance();
-            self.plan_attachment(file)?;
+            self.plan_attachment(file, self.store.file(&file.path)?)?;
         }
         Ok(())
     }

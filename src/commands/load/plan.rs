@@ -36,9 +36,10 @@ impl<'a> LoadPlan<'a> {
         Ok(Self { store, request, agent, changes, taken, entries, findings })
     }
 
-    pub(super) fn plan_attachment(&mut self, file: &PackedFile) -> Result<(), Error> {
+    /// Plans a file that the store has as `old`, or does not have.
+    pub(super) fn plan_attachment(&mut self, file: &PackedFile, old: Option<Vec<u8>>) -> Result<(), Error> {
         let path = file.path.clone();
-        match self.store.file(&path)? {
+        match old {
             None => self.add_change(None, Change::Create { path, new: file.bytes.clone() })?,
             Some(old) if old == file.bytes => self.add_change_entry(None, "unchanged", &path, None),
             Some(old) if self.request.strategy == Strategy::Overwrite => {
