@@ -23,10 +23,10 @@ pub(crate) enum Point {
 }
 
 /// Another program, called at every point.
-pub(crate) type Program = Box<dyn FnMut(Point)>;
+pub(crate) type OtherProgram = Box<dyn FnMut(Point)>;
 
 thread_local! {
-    static PROGRAM: RefCell<Option<Program>> = const { RefCell::new(None) };
+    static PROGRAM: RefCell<Option<OtherProgram>> = const { RefCell::new(None) };
 }
 
 /// Calls the other program of this thread, if there is one. No command waits for one while it has a lock.
@@ -39,7 +39,7 @@ pub(crate) fn here(point: Point) {
 }
 
 /// Runs `work` with another program, which is dropped afterwards.
-pub(crate) fn beside<T>(program: Program, work: impl FnOnce() -> T) -> T {
+pub(crate) fn beside<T>(program: OtherProgram, work: impl FnOnce() -> T) -> T {
     PROGRAM.set(Some(program));
     let done = work();
     drop(PROGRAM.take());
@@ -149,7 +149,7 @@ fn pause(time: Duration) {
 }
 
 /// Runs a command together with another program.
-fn call(dir: &Path, words: &[&str], program: Program) -> Result<(), Error> {
+fn call(dir: &Path, words: &[&str], program: OtherProgram) -> Result<(), Error> {
     let waits = WaitPolicy { pause, ..WaitPolicy::default() };
     let cache_dir = Some(dir.join("cache"));
     let env =

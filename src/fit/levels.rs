@@ -50,10 +50,11 @@ impl<'a> DocumentBuilder<'a> {
         self.is_complete = true;
         while let Some(proposal) = proposals.next() {
             let level = if proposal.is_adaptive { DetailLevel::Detailed } else { proposal.level };
-            let limited = NoteLevel::new(level, proposal.novelty);
-            let shown_part = if self.is_assessed(proposal.entry) { ShownPart::At(limited) } else { ShownPart::Whole };
+            let note_level = NoteLevel::new(level, proposal.novelty);
+            let shown_part =
+                if self.is_assessed(proposal.entry) { ShownPart::At(note_level) } else { ShownPart::Whole };
             let text = self.renderer.render(proposal.entry, shown_part, &self.included);
-            self.accept_at(proposal.entry, limited, text);
+            self.accept_at(proposal.entry, note_level, text);
             proposals.accept(proposal.entry);
             if self.chars > enough {
                 let size = TextSize { chars: self.chars, tokens: None };
@@ -72,17 +73,17 @@ impl<'a> DocumentBuilder<'a> {
         (self, size)
     }
 
-    fn accept_at(&mut self, entry: usize, limited: NoteLevel, text: EntryText) {
+    fn accept_at(&mut self, entry: usize, note_level: NoteLevel, text: EntryText) {
         if self.is_assessed(entry) {
-            self.shown.push(ShownNote::new(entry, limited, &text));
+            self.shown.push(ShownNote::new(entry, note_level, &text));
         }
         self.accept(entry, text);
     }
 
     /// Accepts the longest beginning of a note that fits with its statistics, in a brief frame if necessary.
     pub(super) fn cut_first(&mut self, first: &Proposal, proposals: Option<&GreedySelector<'_>>) {
-        let limited = NoteLevel::new(DetailLevel::Essence, first.novelty);
-        let shown_note = |text: &EntryText| ShownNote::new(first.entry, limited, text);
+        let note_level = NoteLevel::new(DetailLevel::Essence, first.novelty);
+        let shown_note = |text: &EntryText| ShownNote::new(first.entry, note_level, text);
         let stats_of = |text: &EntryText| proposals.map(|proposals| proposals.stats(&[shown_note(text)]));
         let was_brief = self.is_brief;
         for is_brief in [was_brief, true] {
@@ -120,8 +121,8 @@ impl LevelFitter<'_, '_> {
         let mut first: Option<Proposal> = None;
         while let Some(proposal) = self.proposals.next() {
             first = first.or(Some(proposal).filter(|proposal| self.document.is_assessed(proposal.entry)));
-            if let Some((limited, text)) = self.at_best_level(&proposal) {
-                self.document.accept_at(proposal.entry, limited, text);
+            if let Some((note_level, text)) = self.at_best_level(&proposal) {
+                self.document.accept_at(proposal.entry, note_level, text);
                 self.proposals.accept(proposal.entry);
                 self.document.stats = Some(self.proposals.stats(&self.document.shown));
             } else if let Some(entry) = self.document.report.entries.get(proposal.entry) {
@@ -152,15 +153,15 @@ impl LevelFitter<'_, '_> {
     }
 
     fn at_highest_level(&mut self, proposal: &Proposal) -> Option<LeveledText> {
-        let limited = |level| NoteLevel::new(level, proposal.novelty);
+        let note_level = |level| NoteLevel::new(level, proposal.novelty);
         let room = self.room();
         let summary = self.min_size(proposal.entry, DetailLevel::Summary);
         if summary > room {
             // No higher level fits either, whatever the following notes need.
-            return self.at_level(proposal, limited(DetailLevel::Essence), room);
+            return self.at_level(proposal, note_level(DetailLevel::Essence), room);
         }
         let spare = self.spare_room(room, proposal);
-        DetailLevel::DESCENDING.into_iter().find_map(|level| {
+        DetailLevel::ALL.into_iter().rev().find_map(|level| {
             let limit = match level {
                 DetailLevel::Detailed if level <= proposal.level => spare.max(self.own_share()),
                 // Passages replace a body that is too long.
@@ -172,7 +173,7 @@ impl LevelFitter<'_, '_> {
                 // Higher levels are never shorter than the summary.
                 level if level > DetailLevel::Summary && summary > limit => None,
                 DetailLevel::Passages => self.at_passages(proposal, limit, summary),
-                _ => self.at_level(proposal, limited(level), limit),
+                _ => self.at_level(proposal, note_level(level), limit),
             }
         })
     }
@@ -218,18 +219,18 @@ impl LevelFitter<'_, '_> {
         let column = usize::from(level == DetailLevel::Summary);
         let document = &self.document;
         let measure = || {
-            let limited = NoteLevel::new(level, 1.0);
-            document.size_of(&document.renderer.render(entry, ShownPart::At(limited), &document.included))
+            let note_level = NoteLevel::new(level, 1.0);
+            document.size_of(&document.renderer.render(entry, ShownPart::At(note_level), &document.included))
         };
         let known = self.min_sizes.get_mut(entry).map(|sizes| &mut sizes[column]);
         known.map_or_else(measure, |size| *size.get_or_insert_with(measure))
     }
 
     /// Returns a note at a level, if it fits and its size is at most `limit`.
-    fn at_level(&self, proposal: &Proposal, limited: NoteLevel, limit: usize) -> Option<LeveledText> {
-        let text = self.document.renderer.render(proposal.entry, ShownPart::At(limited), &self.document.included);
+    fn at_level(&self, proposal: &Proposal, note_level: NoteLevel, limit: usize) -> Option<LeveledText> {
+        let text = self.document.renderer.render(proposal.entry, ShownPart::At(note_level), &self.document.included);
         let is_short = limit == usize::MAX || self.document.size_of(&text) <= limit;
-        (is_short && self.fits(proposal, limited, &text)).then_some((limited, text))
+        (is_short && self.fits(proposal, note_level, &text)).then_some((note_level, text))
     }
 
     /// Returns the passages with the most fragments, the best ones, that fit and whose size is at most `limit`; `None` if
@@ -261,14 +262,14 @@ impl LevelFitter<'_, '_> {
     }
 
     /// Whether the document with one more entry, and the statistics of it, are within the limits.
-    fn fits(&self, proposal: &Proposal, limited: NoteLevel, text: &EntryText) -> bool {
+    fn fits(&self, proposal: &Proposal, note_level: NoteLevel, text: &EntryText) -> bool {
         let document = &self.document;
         if document.chars_with(text) > document.limits.chars {
             return false;
         }
         let mut shown = document.shown.clone();
         if document.is_assessed(proposal.entry) {
-            shown.push(ShownNote::new(proposal.entry, limited, text));
+            shown.push(ShownNote::new(proposal.entry, note_level, text));
         }
         if self.is_everything(&shown) {
             return false;
@@ -284,7 +285,7 @@ impl LevelFitter<'_, '_> {
     fn is_everything(&self, shown: &[ShownNote]) -> bool {
         let (count, all) = &self.all;
         let is_same = |(a, b): (&ShownNote, &ShownNote)| {
-            a.entry == b.entry && a.limited.level == b.limited.level && a.tokens == b.tokens
+            a.entry == b.entry && a.note_level.level == b.note_level.level && a.tokens == b.tokens
         };
         self.document.texts.len() + 1 == *count && shown.len() == all.len() && shown.iter().zip(all).all(is_same)
     }

@@ -43,7 +43,7 @@ pub(super) struct ShownNote {
     /// The index of its entry.
     pub(super) entry: usize,
     /// How it is shown.
-    pub(super) limited: NoteLevel,
+    pub(super) note_level: NoteLevel,
     /// The tokens of its text.
     pub(super) tokens: usize,
     /// Whether it has text that is not shown.
@@ -51,8 +51,8 @@ pub(super) struct ShownNote {
 }
 
 impl ShownNote {
-    pub(super) fn new(entry: usize, limited: NoteLevel, text: &EntryText) -> Self {
-        Self { entry, limited, tokens: text.tokens, has_more: text.has_more }
+    pub(super) fn new(entry: usize, note_level: NoteLevel, text: &EntryText) -> Self {
+        Self { entry, note_level, tokens: text.tokens, has_more: text.has_more }
     }
 }
 
@@ -146,7 +146,7 @@ impl<'a> GreedySelector<'a> {
             level = level.min(DetailLevel::Summary);
         }
         if self.candidates.is_adaptive && novelty < MIN_FULL_LEVEL_NOVELTY {
-            level = DetailLevel::DESCENDING.into_iter().find(|lower| *lower < level).unwrap_or(level);
+            level = DetailLevel::ALL.into_iter().rev().find(|lower| *lower < level).unwrap_or(level);
         }
         Proposal {
             entry: self.candidates.before + index,

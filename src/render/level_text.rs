@@ -107,7 +107,7 @@ impl<'a> NoteView<'a> {
             // A part of the summary is less than the summary.
             ShownPart::Summary(_) => (DetailLevel::Essence, self.summary().0),
             ShownPart::Whole | ShownPart::Passages(_) => (DetailLevel::Detailed, detailed.clone()),
-            ShownPart::At(limited) => entry.text_at(limited),
+            ShownPart::At(note_level) => entry.text_at(note_level),
         };
         let is_part = matches!(self.shown_part, ShownPart::Body(_) | ShownPart::Summary(_));
         let is_cut = is_part || (entry.note.is_cut() && level == DetailLevel::Detailed);

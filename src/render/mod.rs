@@ -206,7 +206,7 @@ impl ShownPart {
     /// Returns the novelty of an assessed note, 0 to 1; `None` if it is cut.
     fn novelty(self) -> Option<f64> {
         match self {
-            Self::At(limited) => Some(limited.novelty),
+            Self::At(note_level) => Some(note_level.novelty),
             Self::Passages(novelty) => Some(novelty),
             Self::Whole | Self::Body(_) | Self::Summary(_) => None,
         }

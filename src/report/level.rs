@@ -26,11 +26,6 @@ named! {
     }
 }
 
-impl DetailLevel {
-    /// All levels in descending order.
-    pub const DESCENDING: [Self; 4] = [Self::Detailed, Self::Passages, Self::Summary, Self::Essence];
-}
-
 /// How an assessed note is shown.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NoteLevel {
