@@ -95,6 +95,108 @@ fn an_installed_recipe_is_removed_to_the_byte() {
     }
 }
 
+/// Settings as people write them; `m` and `l` are the keys of the map and of a list in it that a recipe extends.
+const SETTINGS: [&str; 30] = [
+    "",
+    "\n",
+    "{}",
+    "{ }",
+    "{\n}",
+    "{\n}\n",
+    "{\"a\":1}",
+    "{ \"a\": 1 }\n",
+    "{\n  \"a\": 1\n}\n",
+    "{\r\n\t\"a\": 1,\r\n}\r\n",
+    "// mine\n{ // c, }\n  // d\n  \"a\": [1, /* x */ 2],\n  \"b\": {}, // e\n}\n// end",
+    "{\n\n\n    \"a\": 1}",
+    "{\"m\":{}}",
+    "{\"m\": { }}",
+    "{\"m\": {\"o\": []}}",
+    "{\n  \"m\": {}\n}\n",
+    "{\n  \"m\": {\n  }\n}\n",
+    "{\n  \"m\": {\n    \"o\": {\n      \"command\": \"x\"\n    }\n  }\n}\n",
+    "{\n  \"m\": { // none yet\n  } , \"n\": { \"qipu\": 1 } }",
+    "{\n  \"m\": {\n    \"l\": []\n  }\n}",
+    "{\n  \"m\": {\n    \"l\": [\n      {\"hooks\": [{\"command\": \"date\"}]}\n    ]\n  }\n}\n",
+    "{\n  \"m\": { /* none yet */ \"l\": [ ] } }",
+    "/* only a comment */\n",
+    "{\"m\": {\"SessionStart\": [ ], \"sessionStart\": [], \"PreToolUse\":[]}}",
+    "// mine\r\n{\r\n  \"m\": { /* none yet */ }, // c\r\n}\r\n",
+    "{\"m\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}}\n",
+    "{\n  \"version\": 1,\n  \"m\": {\n    \"SubagentStart\": [\n    ],\n    \"Stop\": []\n  }\n}",
+    "{\n\t\"mcpServers\": {},\n}\n",
+    "{\n\t\"hooks\": {},\n}\n",
+    "{\"m\": {}, \"other\": {\"m\": 1}}",
+];
+
+#[test]
+fn settings_in_any_form_come_back_to_the_byte() {
+    for (recipe, path, map, list) in [
+        ("claude", ".claude/settings.json", "hooks", "SessionStart"),
+        ("codex", ".codex/hooks.json", "hooks", "UserPromptSubmit"),
+        ("gemini", ".gemini/settings.json", "hooks", "SessionStart"),
+        ("cursor", ".cursor/hooks.json", "hooks", "sessionStart"),
+        ("copilot", ".github/hooks/qipu.json", "hooks", "sessionStart"),
+        ("mcp", ".mcp.json", "mcpServers", "l"),
+        ("mcp", "opencode.json", "mcp", "l"),
+    ] {
+        for settings in SETTINGS {
+            let text = settings.replace("\"m\"", &format!("\"{map}\"")).replace("\"l\"", &format!("\"{list}\""));
+            let dir = project(&[(path, &text)]);
+            let before = tree(dir.path());
+            run(&dir, &format!("setup {recipe}"));
+            let installed = fs::read_to_string(dir.path().join(path)).unwrap();
+            assert!(run(&dir, &format!("setup {recipe} --check")).contains(": current ("), "{recipe} {installed}");
+            run(&dir, &format!("setup {recipe} --remove"));
+            assert_eq!(tree(dir.path()), before, "{recipe} {installed}");
+        }
+        let dir = project(&[]);
+        fs::write(dir.path().join("GEMINI.md"), "").unwrap();
+        if path == "opencode.json" {
+            continue;
+        }
+        run(&dir, &format!("setup {recipe}"));
+        let file = dir.path().join(path);
+        let added = fs::read_to_string(&file).unwrap().replacen("{\n", "{\n  \"model\": \"x\",\n", 1);
+        fs::write(&file, added).unwrap();
+        run(&dir, &format!("setup {recipe} --remove"));
+        let rest: serde_json::Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+        assert_eq!(rest["model"], "x", "{recipe} {rest}");
+        assert!(rest.get(map).is_none(), "{recipe} {rest}");
+    }
+}
+
+#[test]
+fn text_around_a_section_stays() {
+    let dir = project(&[("AGENTS.md", "mine")]);
+    let file = dir.path().join("AGENTS.md");
+    let edit = |change: &dyn Fn(String) -> String| {
+        let text = change(fs::read_to_string(&file).unwrap());
+        fs::write(&file, &text).unwrap();
+        text
+    };
+    run(&dir, "setup agents-md");
+    edit(&|text| format!("top\n{text}below\n"));
+    assert!(run(&dir, "setup agents-md").contains(": current ("));
+    run(&dir, "setup agents-md --remove");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "top\nmine\nbelow\n");
+    // Small edits beside it are no reason to write it again.
+    edit(&|_| "# Mine\n".to_owned());
+    run(&dir, "setup agents-md");
+    let cut = edit(&|text| text.replacen("# Mine\n\n", "# Mine\n", 1).trim_end().to_owned());
+    assert!(run(&dir, "setup agents-md").contains(": current ("));
+    assert_eq!(fs::read_to_string(&file).unwrap(), cut);
+    edit(&|text| text + "\nBelow it.\n");
+    run(&dir, "setup agents-md --remove");
+    assert_eq!(fs::read_to_string(&file).unwrap(), "# Mine\nBelow it.\n");
+    // What only looks like a marker is the user's.
+    let quoted = "see <!-- qipu:begin --> in docs\n```\n<!-- qipu:begin version=1 -->\nx\n<!-- qipu:end -->\n```\n";
+    edit(&|_| quoted.to_owned());
+    run(&dir, "setup agents-md");
+    run(&dir, "setup agents-md --remove");
+    assert_eq!(fs::read_to_string(&file).unwrap(), quoted);
+}
+
 #[test]
 fn recipes_that_share_a_file_leave_each_other_alone() {
     for files in [Vec::new(), own_files()] {
@@ -201,6 +303,20 @@ fn invalid_setups_are_refused_without_writing() {
         ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1, \"qipu\": 2}}", "`qipu` occurs 2 times"),
         ("mcp", ".mcp.json", "{\"mcpServers\": {\"qipu\": 1 /* c */}}", "by hand"),
         ("gemini", "GEMINI.md", "<!-- qipu:begin version=1 -->\nhalf\n", "damaged"),
+        ("gemini", "GEMINI.md", "<!-- qipu:end -->\ntext\n<!-- qipu:begin version=1 -->\n", "damaged"),
+        (
+            "gemini",
+            "GEMINI.md",
+            "<!-- qipu:begin -->\n# My own rules\n<!-- qipu:begin -->\nx\n<!-- qipu:end -->\n",
+            "damaged",
+        ),
+        (
+            "gemini",
+            "GEMINI.md",
+            "<!-- qipu:begin -->\nx\n<!-- qipu:end -->\n\n<!-- qipu:begin -->\nx\n<!-- qipu:end -->\n",
+            "damaged",
+        ),
+        ("gemini", "GEMINI.md", "<!-- qipu:begin -->\nx\n<!-- qipu:end --> my words\n", "damaged"),
     ] {
         let dir = project(&[(path, text)]);
         let before = tree(dir.path());

@@ -32,10 +32,10 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
                 None => RECIPES.iter().filter(|recipe| recipe.is_applicable(&project)).collect(),
             };
             recipes.sort_by_key(|recipe| recipe.depends_on_others());
+            let mut report = change(&recipes, &project, false, request.is_dry_run)?;
             if request.is_dry_run {
-                return preview(&recipes, &project, false);
+                return Ok(report);
             }
-            let mut report = install(&recipes, &project)?;
             if name.is_none() && !recipes.iter().any(|recipe| recipe.has_instructions()) {
                 report.entries.push(Entry::About(NO_AGENT.into()));
             }
@@ -44,10 +44,11 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             report.entries.extend(remarks(&recipes, &project)?);
             Ok(report)
         }
-        SetupAction::Remove(Some(name)) if !request.is_dry_run => remove(&[find_recipe(name)?], &project),
-        SetupAction::Remove(Some(name)) => preview(&[find_recipe(name)?], &project, true),
-        SetupAction::Remove(None) if !request.is_dry_run => remove_all(&project),
-        SetupAction::Remove(None) => preview(&RECIPES.iter().collect::<Vec<_>>(), &project, true),
+        SetupAction::Remove(Some(name)) => change(&[find_recipe(name)?], &project, true, request.is_dry_run),
+        SetupAction::Remove(None) if request.is_dry_run => {
+            change(&RECIPES.iter().collect::<Vec<_>>(), &project, true, true)
+        }
+        SetupAction::Remove(None) => remove_all(&project),
     }
 }
 
@@ -112,16 +113,34 @@ fn list(project: &Project<'_>) -> Result<Report, Error> {
     Ok(report)
 }
 
-/// Installs recipes: all of them, or none if one can't be.
-fn install(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, Error> {
+/// Installs or removes recipes: all of them, or none if one can't be. A dry run reports what would change, in the form of a
+/// command that changes notes.
+fn change(
+    recipes: &[&'static Recipe],
+    project: &Project<'_>,
+    is_removal: bool,
+    is_dry_run: bool,
+) -> Result<Report, Error> {
     // All changes are checked before the first one is made.
-    recipes.iter().try_for_each(|recipe| recipe.preview(project, false).map(|_| ()))?;
+    let previews = recipes.iter().map(|recipe| recipe.preview(project, is_removal));
+    let previews = previews.collect::<Result<Vec<_>, _>>()?;
+    if is_dry_run {
+        let entries = previews.into_iter().flatten().map(change_entry).collect();
+        return Ok(Report::new(ReportHead::of_change("setup", true, None), entries));
+    }
     let mut entries = Vec::new();
     for recipe in recipes {
         // Of the time before the change, after which the project may have no file of that name.
-        let entry = recipe_entry(recipe, project, "current");
-        let (state, changes) = recipe.install(project)?;
-        let state = match state {
+        let entry = recipe_entry(recipe, project, "missing");
+        let (before, changes) = recipe.change(project, is_removal)?;
+        let state = match before {
+            _ if is_removal => {
+                if changes.is_empty() {
+                    "missing"
+                } else {
+                    "removed"
+                }
+            }
             RecipeState::Missing => "installed",
             RecipeState::Stale | RecipeState::Edited => "updated",
             RecipeState::Current => "current",
@@ -147,30 +166,6 @@ fn check(recipe: &'static Recipe, project: &Project<'_>) -> Result<Report, Error
     Ok(report)
 }
 
-/// Reports what would change, in the form of a command that changes notes.
-fn preview(recipes: &[&'static Recipe], project: &Project<'_>, is_removal: bool) -> Result<Report, Error> {
-    let mut entries: Vec<Entry> = Vec::new();
-    for recipe in recipes {
-        entries.extend(recipe.preview(project, is_removal)?.into_iter().map(change_entry));
-    }
-    Ok(Report::new(ReportHead::of_change("setup", true, None), entries))
-}
-
-/// Removes recipes: all of them, or none if one can't be.
-fn remove(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Report, Error> {
-    // All changes are checked before the first one is made.
-    recipes.iter().try_for_each(|recipe| recipe.preview(project, true).map(|_| ()))?;
-    let mut entries = Vec::new();
-    for recipe in recipes {
-        let entry = recipe_entry(recipe, project, "missing");
-        let changes = recipe.remove(project)?;
-        let state = if changes.is_empty() { "missing" } else { "removed" };
-        entries.push(Entry::Recipe(RecipeEntry { state, ..entry }));
-        entries.extend(changes.into_iter().map(change_entry));
-    }
-    Ok(report(entries))
-}
-
 /// Removes all installed recipes in reverse order of installation: the first one of a shared file knows what the file was
 /// before.
 fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
@@ -183,7 +178,7 @@ fn remove_all(project: &Project<'_>) -> Result<Report, Error> {
     if installed.is_empty() {
         return Ok(report(vec![Entry::About("qipu is not set up here.".into())]));
     }
-    remove(&installed, project)
+    change(&installed, project, true, false)
 }
 
 fn change_entry(change: FileChange) -> Entry {

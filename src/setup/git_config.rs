@@ -19,9 +19,7 @@ impl GitConfigStep {
             [current] if current == value => RecipeState::Current,
             _ => RecipeState::Stale,
         };
-        let states: Vec<RecipeState> = self.0.iter().map(state).collect();
-        let flaws = [RecipeState::Missing, RecipeState::Stale];
-        flaws.into_iter().find(|state| states.contains(state)).unwrap_or(RecipeState::Current)
+        self.0.iter().map(state).min().unwrap_or(RecipeState::Current)
     }
 
     /// Fails if there is no git, or no repository that contains the store.

@@ -234,32 +234,6 @@ mod tests {
 
     const CLAUDE: HookStep = ALL[0];
 
-    /// Texts of settings files of the user's.
-    const OWN: [&str; 7] = [
-        "{}",
-        "\n",
-        "{\"hooks\": {\"SessionStart\": [ ], \"sessionStart\": [], \"PreToolUse\":[]}}",
-        "// mine\r\n{\r\n  \"hooks\": { /* none yet */ }, // c\r\n}\r\n",
-        "{\"hooks\": {\"PreToolUse\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"date\"}]}]}}\n",
-        "{\n  \"version\": 1,\n  \"hooks\": {\n    \"SubagentStart\": [\n    ],\n    \"Stop\": []\n  }\n}",
-        "{\n\t\"mcpServers\": {},\n}\n",
-    ];
-
-    #[test]
-    fn hooks_are_removed_to_the_byte() {
-        for hook in ALL {
-            for old in OWN.into_iter().map(Some).chain([None]) {
-                let new = hook.inserted(old).unwrap();
-                assert_eq!(hook.state_in(Some(&new)).unwrap(), RecipeState::Current, "{new}");
-                let prior = hook.prior_in(old).unwrap();
-                assert_eq!(hook.removed(&new, &prior).unwrap().as_deref(), old, "{new}");
-                let elements = hook.elements();
-                let found = elements.iter().filter(|element| element.state(&new).unwrap() == RecipeState::Current);
-                assert_eq!(found.count(), elements.len());
-            }
-        }
-    }
-
     /// A hook without a time limit holds up its session for as long as the tool likes.
     #[test]
     fn every_event_has_a_timeout() {

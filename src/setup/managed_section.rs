@@ -77,17 +77,6 @@ impl OpeningMarker {
         find(user).or_else(|| find(""))
     }
 
-    /// Stores what exists before the hook of a recipe is installed.
-    pub(super) fn set_settings(&mut self, user: &str, prior: PriorSettings) {
-        self.settings.retain(|(name, _)| name != user);
-        self.settings.push((user.to_owned(), prior));
-    }
-
-    pub(super) fn remove_user(&mut self, user: &str) {
-        self.users.retain(|name| name != user);
-        self.settings.retain(|(name, _)| name != user);
-    }
-
     /// Parses a marker's line without the suffix. Unknown words are ignored.
     fn parse(line: &str) -> Self {
         let mut marker = Self::default();
@@ -292,52 +281,4 @@ fn markers(style: &MarkerStyle, text: &str) -> Vec<(Range<usize>, bool)> {
     }
     markers.extend(fenced);
     markers
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn text_that_the_user_adds_around_it_stays() {
-        let new = insert(&MARKDOWN, Some("mine"), "", "ours\n", OpeningMarker::default());
-        let edited = format!("top\n{new}below\n");
-        let section = ManagedSection::find(&MARKDOWN, &edited).unwrap().unwrap();
-        let other = section.with_text("other\n", &section.marker);
-        assert_eq!(ManagedSection::find(&MARKDOWN, &other).unwrap().unwrap().removed(""), section.removed(""));
-        assert!(other.starts_with("top\nmine\n") && other.ends_with("other\n<!-- qipu:end -->\nbelow\n"));
-        let changed = edited.replace("ours", "his");
-        assert!(ManagedSection::find(&MARKDOWN, &changed).unwrap().unwrap().is_edited());
-        assert_eq!(section.removed("").as_deref(), Some("top\nmine\nbelow\n"));
-    }
-
-    #[test]
-    fn text_of_the_user_is_never_taken_for_ours() {
-        let (begin, end) = ("<!-- qipu:begin version=1 -->\n", "<!-- qipu:end -->\n");
-        for damaged in [
-            format!("a\n{begin}text\n"),
-            format!("{end}text\n{begin}"),
-            format!("{begin}old\n# My own rules\n{begin}x\n{end}"),
-            format!("{begin}x\n{end}\n{begin}x\n{end}"),
-            format!("{begin}x\n<!-- qipu:end --> my words\n"),
-        ] {
-            assert!(ManagedSection::find(&MARKDOWN, &damaged).is_err(), "{damaged}");
-        }
-        for none in ["see <!-- qipu:begin --> in docs\n".to_owned(), format!("```\n{begin}x\n{end}```\n")] {
-            assert!(ManagedSection::find(&MARKDOWN, &none).unwrap().is_none(), "{none}");
-        }
-    }
-
-    #[test]
-    fn small_edits_around_it_cost_nothing() {
-        let new = insert(&MARKDOWN, Some("# Mine\n"), "", "ours\n", OpeningMarker::default());
-        let joined = new.replacen("# Mine\n\n", "# Mine\n", 1) + "Below it.\n";
-        assert_eq!(
-            ManagedSection::find(&MARKDOWN, &joined).unwrap().unwrap().removed("").as_deref(),
-            Some("# Mine\nBelow it.\n")
-        );
-        let cut = new.trim_end();
-        let section = ManagedSection::find(&MARKDOWN, cut).unwrap().unwrap();
-        assert_eq!(section.with_text("ours\n", &section.marker), cut, "no line end is no change");
-    }
 }

@@ -38,8 +38,8 @@ pub struct Recipe {
 }
 
 named! {
-    /// The state of a recipe, or of a step, in a project.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    /// The state of a recipe, or of a step, in a project; the worst first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum RecipeState {
         /// It is not installed.
         Missing = "missing",
@@ -134,9 +134,6 @@ impl Recipe {
     }
 
     /// Returns a clause that says why the recipe is not current; `None` if it is.
-    ///
-    /// # Errors
-    /// See [`Recipe::state`].
     pub fn flaw(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
         let Some((step, state)) = self.first_flaw(project)? else { return Ok(None) };
         let reason = if state == RecipeState::Stale { step.reason(project)? } else { None };
@@ -145,17 +142,11 @@ impl Recipe {
     }
 
     /// Returns a remark if the recipe's tool does not read a section of the recipe, for a reason that is the user's alone.
-    ///
-    /// # Errors
-    /// See [`Recipe::state`].
     pub fn remark(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
         if self.depends_on_others() { claude_md::remark(project) } else { Ok(None) }
     }
 
     /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
-    ///
-    /// # Errors
-    /// See [`Recipe::state`].
     pub fn is_misplaced(&self, project: &Project<'_>) -> Result<bool, Error> {
         Ok(match self.first_flaw(project)? {
             Some((RecipeStep::Section(section), RecipeState::Stale)) => section.reason(project)?.is_some(),
@@ -164,33 +155,34 @@ impl Recipe {
     }
 
     /// Returns the path of the file that the recipe lacks, or that is not current; the path of the recipe if there is none.
-    ///
-    /// # Errors
-    /// See [`Recipe::state`].
     pub fn flawed_path(&self, project: &Project<'_>) -> Result<String, Error> {
         let flawed = self.first_flaw(project)?.map(|(step, _)| step.path(project));
         Ok(flawed.unwrap_or_else(|| self.path(project)))
     }
 
     fn first_flaw(&self, project: &Project<'_>) -> Result<Option<(&'static RecipeStep, RecipeState)>, Error> {
-        let mut states = Vec::new();
-        for step in self.steps.iter().filter(|step| step.is_applicable(project)) {
-            states.push((step, step.state(project)?));
-        }
-        let flaws = [RecipeState::Missing, RecipeState::Edited, RecipeState::Stale];
-        Ok(flaws.iter().find_map(|flaw| states.iter().find(|(_, state)| state == flaw).copied()))
+        let steps = self.steps.iter().filter(|step| step.is_applicable(project));
+        let states = steps.map(|step| Ok((step, step.state(project)?))).collect::<Result<Vec<_>, Error>>()?;
+        let worst = states.into_iter().min_by_key(|(_, state)| *state);
+        Ok(worst.filter(|(_, state)| *state != RecipeState::Current))
     }
 
-    /// Installs or updates every step. Returns the state before, and the files that changed.
+    /// Installs or updates every step, or removes it. Returns the state before, and the files that changed.
     ///
     /// # Errors
-    /// If a step can't be installed. Errors known from the start leave every file unchanged; otherwise the steps before
-    /// it stay installed.
-    pub fn install(&self, project: &Project<'_>) -> Result<(RecipeState, Vec<FileChange>), Error> {
+    /// If a step can't be installed or removed. Errors known from the start leave every file unchanged; otherwise the steps
+    /// before it stay changed.
+    pub fn change(&self, project: &Project<'_>, is_removal: bool) -> Result<(RecipeState, Vec<FileChange>), Error> {
         let state = self.state(project)?;
-        let plans = self.plans(project, false)?;
+        let plans = self.plans(project, is_removal)?.into_iter();
+        // In reverse: a folder is deleted with the file for which it was created.
+        let plans: Vec<StepPlan> = if is_removal { plans.rev().collect() } else { plans.collect() };
         let changes = plans.into_iter().filter_map(|plan| plan.write(project).transpose());
-        Ok((state, changes.collect::<Result<_, _>>()?))
+        let mut changes = changes.collect::<Result<Vec<_>, _>>()?;
+        if is_removal {
+            changes.reverse();
+        }
+        Ok((state, changes))
     }
 
     /// Plans every step that installing or removing the recipe runs. All plans are made before the first is carried out:
@@ -201,26 +193,9 @@ impl Recipe {
     }
 
     /// Returns the changes of files, each with its diff, that installing or removing the recipe would make.
-    ///
-    /// # Errors
-    /// See [`Recipe::install`] and [`Recipe::remove`].
     pub fn preview(&self, project: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
         let plans = self.plans(project, is_removal)?;
         Ok(plans.into_iter().filter_map(|plan| plan.preview(project)).collect())
-    }
-
-    /// Removes every step. Returns the files that changed.
-    ///
-    /// # Errors
-    /// If a step can't be removed. Errors known from the start leave every file unchanged.
-    pub fn remove(&self, project: &Project<'_>) -> Result<Vec<FileChange>, Error> {
-        let mut changes = Vec::new();
-        // In reverse: a folder is deleted with the file for which it was created.
-        for plan in self.plans(project, true)?.into_iter().rev() {
-            changes.extend(plan.write(project)?);
-        }
-        changes.reverse();
-        Ok(changes)
     }
 
     /// Tells whether the choice of a file depends on the files of other recipes, which are then installed first.
@@ -279,7 +254,7 @@ mod tests {
             fs::write(&file, old).unwrap();
         }
         if is_removal {
-            recipe.install(&project).unwrap();
+            recipe.change(&project, false).unwrap();
         }
         let has_come = Rc::new(Cell::new(false));
         let (noted, mut editor) = (Rc::clone(&has_come), SavingProgram::new(file.clone(), saved, save, point_index));
@@ -289,7 +264,7 @@ mod tests {
         };
         let result = beside(Box::new(program), || {
             let _lock = project.lock(&target_paths(&project, Some(recipe.name)))?;
-            if is_removal { recipe.remove(&project).map(drop) } else { recipe.install(&project).map(drop) }
+            recipe.change(&project, is_removal).map(drop)
         });
         let now = fs::read_to_string(&file).unwrap_or_default();
         let is_kept = !has_come.get() || now.contains("saved");

@@ -201,7 +201,8 @@ impl SectionStep {
         if let Some(hook) = self.hook {
             let settings = hook.settings_to_restore(project)?;
             if marker.settings_of(self.user).unwrap_or_default() != settings {
-                marker.set_settings(self.user, settings);
+                marker.settings.retain(|(name, _)| name != self.user);
+                marker.settings.push((self.user.to_owned(), settings));
             }
         }
         Ok(marker)
@@ -218,7 +219,8 @@ impl SectionStep {
             return Ok(old.map(str::to_owned));
         }
         let mut marker = section.marker.clone();
-        marker.remove_user(self.user);
+        marker.users.retain(|name| name != self.user);
+        marker.settings.retain(|(name, _)| name != self.user);
         if !marker.users.is_empty() {
             return Ok(Some(section.with_marker(&marker)));
         }
