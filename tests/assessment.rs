@@ -28,7 +28,7 @@ fn store(notes: &[(&str, &str)]) -> Store {
 
 fn need(purpose: Option<Purpose>, abstraction: Abstraction) -> AssessmentOptions {
     let today = purpose.map(|_| "2025-03-05".parse().unwrap());
-    AssessmentOptions { purpose, abstraction: Some(abstraction), today, ..AssessmentOptions::default() }
+    AssessmentOptions { purpose, abstraction, today, ..AssessmentOptions::default() }
 }
 
 fn asked(query: &str, need: AssessmentOptions) -> ReadCommand {

@@ -1,6 +1,6 @@
 //! The arguments of `qipu context`.
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::ask::{MAX_CHARS, question};
 use super::globals::Invocation;
@@ -41,7 +41,7 @@ struct PartArgs {
     /// How much of each note is shown (default: passages with a query and a budget, else adaptive with --purpose, else
     /// whole notes)
     #[arg(long, value_name = "LEVEL")]
-    abstraction: Option<Level>,
+    abstraction: Option<Abstraction>,
     /// Show blocks (list items, paragraphs, tables) instead of bodies
     #[arg(long, value_name = "WHICH")]
     blocks: Option<BlockChoice>,
@@ -54,35 +54,6 @@ struct PartArgs {
     /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
-}
-
-/// The values of `--abstraction`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Level {
-    /// What answers the query
-    #[value(alias = "extract")]
-    Passages,
-    /// The body, and what it is derived from
-    Detailed,
-    /// The summary
-    Summary,
-    /// One sentence
-    Essence,
-    /// As much as importance and budget allow
-    Adaptive,
-}
-
-impl Level {
-    /// Returns the level of every note; `None` for passages.
-    fn abstraction(self) -> Option<Abstraction> {
-        match self {
-            Self::Passages => None,
-            Self::Detailed => Some(Abstraction::Detailed),
-            Self::Summary => Some(Abstraction::Summary),
-            Self::Essence => Some(Abstraction::Essence),
-            Self::Adaptive => Some(Abstraction::Adaptive),
-        }
-    }
 }
 
 /// What the notes are for, and what is shown beside them.
@@ -155,7 +126,7 @@ impl ContextArgs {
 
     fn into_request(self, invocation: &mut Invocation<'_>) -> Result<ContextRequest, Error> {
         let has_query = self.selectors.has_query();
-        let wants_passages = self.parts.abstraction == Some(Level::Passages);
+        let wants_passages = self.parts.abstraction == Some(Abstraction::Passages);
         if wants_passages && !has_query {
             return Err(Error::usage("--abstraction passages needs a query").hint("add --query WORDS"));
         }
@@ -169,7 +140,7 @@ impl ContextArgs {
         let shows_passages = wants_passages || is_usual;
         let with_body = if wants_passages { Some(true) } else { with_body };
         let assessment = self.assessment(with_body, shows_passages, invocation);
-        let has_no_level = assessment.as_ref().is_none_or(|options| options.abstraction.is_none());
+        let has_no_level = assessment.as_ref().is_none_or(|options| options.abstraction == Abstraction::Passages);
         if self.parts.blocks.is_some() && assessment.is_some() {
             return Err(Error::usage("--blocks can't be combined with --purpose, --abstraction or --format prompt")
                 .hint("omit --blocks; --abstraction passages shows what answers the query"));
@@ -203,7 +174,7 @@ impl ContextArgs {
         let PurposeArgs { purpose, target_tokens, explain, .. } = self.purpose;
         let given = AssessmentOptions {
             purpose,
-            abstraction: self.parts.abstraction.and_then(Level::abstraction),
+            abstraction: self.parts.abstraction.unwrap_or_default(),
             target_tokens,
             include: self.purpose.included(),
             explains: explain,
@@ -214,11 +185,11 @@ impl ContextArgs {
         }
         let shows_bodies = with_body.unwrap_or(invocation.format != Format::Records);
         let abstraction = match given.abstraction {
-            Some(level) => Some(level),
-            None if !shows_bodies => Some(Abstraction::Summary),
-            None if shows_passages => None,
-            None if purpose.is_some() && with_body.is_none() => Some(Abstraction::Adaptive),
-            None => Some(Abstraction::Detailed),
+            Abstraction::Passages if !shows_bodies => Abstraction::Summary,
+            Abstraction::Passages if shows_passages => Abstraction::Passages,
+            Abstraction::Passages if purpose.is_some() && with_body.is_none() => Abstraction::Adaptive,
+            Abstraction::Passages => Abstraction::Detailed,
+            level => level,
         };
         Some(AssessmentOptions { abstraction, today: purpose.map(|_| invocation.day()), ..given })
     }

@@ -1,5 +1,6 @@
 //! Parses the arguments of a tool. Each error names its argument.
 
+use clap::ValueEnum;
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
@@ -63,10 +64,9 @@ impl Arguments {
         }
     }
 
-    /// Parses one of several names. Returns the value of the name.
-    pub(super) fn choice<T: Copy>(&mut self, name: &str, choices: &[(&str, T)]) -> Result<Option<T>, Error> {
-        let Some(text) = self.text(name)? else { return Ok(None) };
-        parse_choice(name, &text, choices).map(Some)
+    /// Parses the name of one of several values.
+    pub(super) fn choice<T: ValueEnum>(&mut self, name: &str) -> Result<Option<T>, Error> {
+        self.text(name)?.map(|text| parse_choice(name, &text)).transpose()
     }
 
     /// Parses a list of texts, or a single text.
@@ -109,10 +109,15 @@ impl Arguments {
 }
 
 /// Returns the value of a name.
-pub(super) fn parse_choice<T: Copy>(name: &str, text: &str, choices: &[(&str, T)]) -> Result<T, Error> {
-    let value = choices.iter().find(|(choice, _)| *choice == text).map(|(_, value)| *value);
-    let names = || choices.iter().map(|(choice, _)| *choice).collect::<Vec<_>>().join(", ");
-    value.ok_or_else(|| argument_error(name, &format!("`{text}` is not one of {}", names())))
+pub(super) fn parse_choice<T: ValueEnum>(name: &str, text: &str) -> Result<T, Error> {
+    let error = |_| argument_error(name, &format!("`{text}` is not one of {}", names::<T>().join(", ")));
+    T::from_str(text, false).map_err(error)
+}
+
+/// Returns the names of all values.
+pub(super) fn names<T: ValueEnum>() -> Vec<String> {
+    let values = T::value_variants().iter().filter_map(ValueEnum::to_possible_value);
+    values.map(|value| value.get_name().to_owned()).collect()
 }
 
 pub(super) fn argument_error(name: &str, what: &str) -> Error {

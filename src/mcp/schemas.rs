@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use rmcp::model::{Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use super::tools::{
-    DEFAULT_ADDITIONAL_TOKENS, DEFAULT_LIMIT, DEFAULT_READ_TOKENS, DEFAULT_TOKENS, LEVELS, RELATED_KINDS,
-};
-use crate::request::Purpose;
+use super::arguments::names;
+use super::tools::{DEFAULT_ADDITIONAL_TOKENS, DEFAULT_LIMIT, DEFAULT_READ_TOKENS, DEFAULT_TOKENS};
+use crate::request::{Abstraction, Purpose, RelatedKind};
 
 const TYPES: &str = "fleeting (default), literature, permanent, moc, journal, decision";
 
@@ -27,18 +27,13 @@ pub(super) fn all() -> Vec<Tool> {
 }
 
 fn get_context() -> Tool {
-    let purposes = Purpose::ALL.map(Purpose::name);
-    let levels = LEVELS.map(|(name, _)| name);
-    let mut purpose = choice(&purposes, "What the notes are for; decides their rank");
-    purpose["default"] = json!(purposes[0]);
-    let mut level = choice(&levels, "How much of each note: the passages that answer, one level for all, or adaptive");
-    level["default"] = json!("passages");
+    let levels = "How much of each note: the passages that answer, one level for all, or adaptive";
     let properties = json!({
         "topic": text("A question or subject, in the words that the answer would use"),
-        "purpose": purpose,
+        "purpose": choice::<Purpose>("What the notes are for; decides their rank"),
         "max_tokens": count("Your budget: the result never has more tokens", DEFAULT_TOKENS),
         "target_tokens": {"type": "integer", "minimum": 1, "description": "Stop after this many tokens"},
-        "abstraction": level,
+        "abstraction": choice::<Abstraction>(levels),
         "min_confidence": fraction("Only notes with at least this confidence"),
         "min_trust": fraction("Only notes whose source is trusted this much"),
         "include_derivations": boolean("Show what each note is derived from"),
@@ -50,7 +45,7 @@ fn get_context() -> Tool {
 }
 
 fn expand() -> Tool {
-    let include = json!({"type": "array", "items": {"type": "string", "enum": RELATED_KINDS.map(|(name, _)| name)}, "description":
+    let include = json!({"type": "array", "items": {"type": "string", "enum": names::<RelatedKind>()}, "description":
         "Also what the notes are derived from, what supports or contradicts them"});
     let properties = json!({
         "ids": texts("Ids of notes"),
@@ -133,8 +128,10 @@ fn texts(about: &str) -> Value {
     json!({"type": "array", "items": {"type": "string"}, "description": about})
 }
 
-fn choice(names: &[&str], about: &str) -> Value {
-    json!({"type": "string", "enum": names, "description": about})
+/// The first value is the default.
+fn choice<T: ValueEnum>(about: &str) -> Value {
+    let names = names::<T>();
+    json!({"type": "string", "enum": names, "description": about, "default": names.first()})
 }
 
 fn count(about: &str, default: usize) -> Value {

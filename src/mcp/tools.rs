@@ -49,23 +49,6 @@ impl ReadTask {
     }
 }
 
-/// The values of `abstraction`.
-pub(super) const LEVELS: [(&str, Option<Abstraction>); 6] = [
-    ("passages", None),
-    ("detailed", Some(Abstraction::Detailed)),
-    ("extract", None),
-    ("summary", Some(Abstraction::Summary)),
-    ("essence", Some(Abstraction::Essence)),
-    ("adaptive", Some(Abstraction::Adaptive)),
-];
-
-/// The values of `include`.
-pub(super) const RELATED_KINDS: [(&str, RelatedKind); 3] = [
-    ("derivation", RelatedKind::Derivation),
-    ("evidence", RelatedKind::Evidence),
-    ("contradictions", RelatedKind::Contradictions),
-];
-
 /// Parses a call of a tool.
 ///
 /// # Errors
@@ -92,8 +75,7 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date:
 pub(super) fn get_context(arguments: &mut Arguments, today: Date) -> Result<ReadTask, Error> {
     arguments.accept("topic", "query");
     let topic = arguments.required_text("topic")?;
-    let purposes = Purpose::ALL.map(|purpose| (purpose.name(), purpose));
-    let purpose = arguments.choice("purpose", &purposes)?.unwrap_or(Purpose::Answer);
+    let purpose = arguments.choice("purpose")?.unwrap_or(Purpose::Answer);
     let max_tokens = arguments.count("max_tokens")?.unwrap_or(DEFAULT_TOKENS);
     let target_tokens = arguments.count("target_tokens")?;
     if target_tokens.is_some_and(|target| target > max_tokens) {
@@ -105,7 +87,7 @@ pub(super) fn get_context(arguments: &mut Arguments, today: Date) -> Result<Read
     include.extend(arguments.is_set("include_contradictions")?.then_some(RelatedKind::Contradictions));
     let assessment = AssessmentOptions {
         purpose: Some(purpose),
-        abstraction: arguments.choice("abstraction", &LEVELS)?.unwrap_or_default(),
+        abstraction: arguments.choice("abstraction")?.unwrap_or_default(),
         min_confidence: arguments.share("min_confidence")?,
         min_trust: arguments.share("min_trust")?,
         include,
@@ -116,7 +98,7 @@ pub(super) fn get_context(arguments: &mut Arguments, today: Date) -> Result<Read
     let context = ContextRequest {
         selection: Selectors { query: Some(topic), asking, ..Selectors::default() },
         room: budget.room(),
-        shows_passages: assessment.abstraction.is_none(),
+        shows_passages: assessment.abstraction == Abstraction::Passages,
         assessment: Some(assessment),
         ..ContextRequest::default()
     };
@@ -125,7 +107,7 @@ pub(super) fn get_context(arguments: &mut Arguments, today: Date) -> Result<Read
 
 fn expand(arguments: &mut Arguments) -> Result<ReadTask, Error> {
     let ids = ids(arguments)?;
-    let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind, &RELATED_KINDS));
+    let include = arguments.texts("include")?.into_iter().map(|kind| parse_choice("include", &kind));
     let expand = ExpandRequest { ids, include: include.collect::<Result<_, Error>>()?, banner: None };
     let max_tokens = arguments.count("max_additional_tokens")?.unwrap_or(DEFAULT_ADDITIONAL_TOKENS);
     let budget = Budget { max_tokens: Some(max_tokens), ..Budget::default() };

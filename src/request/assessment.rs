@@ -37,8 +37,8 @@ pub struct ContextRequest {
 pub struct AssessmentOptions {
     /// The task by whose utility notes are ranked; `None` keeps the order of relevance.
     pub purpose: Option<Purpose>,
-    /// How much of each note is shown; `None`: full notes if everything fits, else passages.
-    pub abstraction: Option<Abstraction>,
+    /// How much of each note is shown.
+    pub abstraction: Abstraction,
     /// The tokens after which selection stops.
     pub target_tokens: Option<usize>,
     /// The least confidence of a note.
@@ -73,15 +73,20 @@ named! {
 }
 
 /// The levels of detail that can be named, and the choice of one for each note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub enum Abstraction {
-    /// The body, and what it is derived from.
+    /// What answers the query
+    // Full notes if everything fits.
+    #[default]
+    #[value(alias = "extract")]
+    Passages,
+    /// The body, and what it is derived from
     Detailed,
-    /// The summary.
+    /// The summary
     Summary,
-    /// One sentence.
+    /// One sentence
     Essence,
-    /// As much as importance and budget allow.
+    /// As much as importance and budget allow
     Adaptive,
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn commands(store: &Store) -> Vec<ReadCommand> {
 fn needed(query: &str, abstraction: Abstraction, purpose: Option<Purpose>) -> ReadCommand {
     let assessment = AssessmentOptions {
         purpose,
-        abstraction: Some(abstraction),
+        abstraction,
         include: if purpose.is_some() {
             vec![RelatedKind::Derivation, RelatedKind::Contradictions]
         } else {

@@ -178,9 +178,9 @@ impl SelectionAssessor<'_, '_> {
         Candidates {
             before,
             chosen,
-            is_adaptive: options.abstraction == Some(Abstraction::Adaptive),
+            is_adaptive: options.abstraction == Abstraction::Adaptive,
             // A passage of a note may have content that another note has only in other passages.
-            compares_texts: options.abstraction.is_some() || options.novelty_threshold.is_some(),
+            compares_texts: options.abstraction != Abstraction::Passages || options.novelty_threshold.is_some(),
             threshold: options.novelty_threshold.map_or(NOVELTY_THRESHOLD, Score::get),
             aim: options.purpose.map_or("by relevance".to_owned(), |purpose| format!("for {}", purpose.name())),
             left_out: [NOT_VALID, UNSURE, UNTRUSTED].map(count).to_vec(),

@@ -17,15 +17,15 @@ pub(super) fn utility(purpose: Purpose, [relevance, confidence, trust, recency, 
 }
 
 /// Returns the level of detail of a note by its relevance, 0 to 1, and its value, 0 to 100, independent of the budget.
-pub(super) fn level_by_importance(abstraction: Option<Abstraction>, relevance: f64, value: u8) -> DetailLevel {
+pub(super) fn level_by_importance(abstraction: Abstraction, relevance: f64, value: u8) -> DetailLevel {
     let importance = 0.5 * relevance + 0.5 * f64::from(value) / 100.0;
     match abstraction {
-        None | Some(Abstraction::Detailed) => DetailLevel::Detailed,
-        Some(Abstraction::Summary) => DetailLevel::Summary,
-        Some(Abstraction::Essence) => DetailLevel::Essence,
-        Some(Abstraction::Adaptive) if importance >= 0.75 => DetailLevel::Detailed,
-        Some(Abstraction::Adaptive) if importance >= 0.4 => DetailLevel::Summary,
-        Some(Abstraction::Adaptive) => DetailLevel::Essence,
+        Abstraction::Passages | Abstraction::Detailed => DetailLevel::Detailed,
+        Abstraction::Summary => DetailLevel::Summary,
+        Abstraction::Essence => DetailLevel::Essence,
+        Abstraction::Adaptive if importance >= 0.75 => DetailLevel::Detailed,
+        Abstraction::Adaptive if importance >= 0.4 => DetailLevel::Summary,
+        Abstraction::Adaptive => DetailLevel::Essence,
     }
 }
 
@@ -35,11 +35,11 @@ mod tests {
 
     #[test]
     fn importance_gives_the_level() {
-        let level = |relevance, value| level_by_importance(Some(Abstraction::Adaptive), relevance, value);
+        let level = |relevance, value| level_by_importance(Abstraction::Adaptive, relevance, value);
         assert_eq!(
             [level(1.0, 50), level(0.9, 50), level(0.3, 50), level(0.2, 50)],
             [DetailLevel::Detailed, DetailLevel::Summary, DetailLevel::Summary, DetailLevel::Essence]
         );
-        assert_eq!(level_by_importance(Some(Abstraction::Essence), 1.0, 100), DetailLevel::Essence);
+        assert_eq!(level_by_importance(Abstraction::Essence, 1.0, 100), DetailLevel::Essence);
     }
 }
