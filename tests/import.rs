@@ -370,6 +370,9 @@ fn what_is_no_folder_of_documents_is_refused() {
         fs::create_dir_all(dir.path().join(folder)).unwrap();
     }
     fs::write(dir.path().join("graph/pages/a.md"), "- a\n").unwrap();
+    fs::create_dir_all(dir.path().join("docs/inner")).unwrap();
+    fs::write(dir.path().join("docs/inner/a.md"), "# A\n").unwrap();
+    run(&dir, "init --documents docs");
     run(&dir, "capture text");
     let before = tree(dir.path());
     for (words, message, hint) in [
@@ -377,6 +380,9 @@ fn what_is_no_folder_of_documents_is_refused() {
         ("import other", "other is a store", "--store other`"),
         ("import .", ". is a store", "export pack"),
         ("import .qipu/notes", "inside the store", "already"),
+        ("import /", "/ is a folder around a store", "name the folder"),
+        ("import docs", "docs/ is read where it is, as `docs`", "`[[documents]]`"),
+        ("import docs/inner", "docs/inner/ is read where it is, as `docs`", "`[[documents]]`"),
         ("import bare", "bare contains no Markdown", ""),
         ("import nowhere", "there is no file nowhere", ""),
         ("import vault/a.md", "vault/a.md is one file of Markdown", "qipu capture < vault/a.md`"),

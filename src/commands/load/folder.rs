@@ -6,7 +6,7 @@
 //! is of another folder with the same name, or a version of the document: no link may lead to it, and nothing is imported.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
@@ -21,7 +21,7 @@ use crate::pack::path_fault;
 use crate::progress;
 use crate::report::{DiagnosticEntry, counted};
 use crate::request::{LoadRequest, Strategy, TextSource};
-use crate::store::{Change, Location, NoteIdx, Store};
+use crate::store::{self, Change, Location, NoteIdx, Store};
 
 /// The most differing files that an error names.
 const MAX_NAMED: usize = 20;
@@ -35,10 +35,18 @@ const FIELD_NOT_CARRIED: &str = "field-not-carried";
 /// Opens the folder to import as documents; `None` if the call names a pack.
 ///
 /// # Errors
-/// `Usage` for a folder that is not copied: a store, or a Logseq graph, whose outlines and properties are no Markdown.
+/// `Usage` for a folder that is not copied: a store, one around a store, up to the whole disk, or a Logseq graph, whose
+/// outlines and properties are no Markdown.
 pub(super) fn open(request: &LoadRequest, location: &Location, current_dir: &Path) -> Result<Option<Store>, Error> {
     let TextSource::File(dir) = &request.from else { return Ok(None) };
     let shown = dir.display();
+    let stores = [store::find_root(location, current_dir), store::user_store(location)];
+    let real = current_dir.join(dir).canonicalize().ok();
+    let is_around = |root: &PathBuf| root.ancestors().skip(2).any(|above| Some(above) == real.as_deref());
+    if stores.iter().flatten().any(is_around) {
+        let message = format!("{shown} is a folder around a store, with more than notes");
+        return Err(Error::usage(message).hint("name the folder of the notes to copy"));
+    }
     let opened = Store::open_folder(dir, location, current_dir).map_err(|error| match error.kind {
         ErrorKind::NoStore => Error::usage(format!("{shown} contains no Markdown")),
         _ => error,
@@ -71,13 +79,21 @@ pub(super) fn plan(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<(), Error>
     if folder.real_path("").starts_with(plan.store.real_path("")) {
         return Err(Error::usage("the folder is inside the store").hint("its notes are already in the store"));
     }
+    // A copy would repeat each of its notes in every answer.
+    if let Some(name) = plan.store.name_of_reader(folder) {
+        let message = format!("{} is read where it is, as `{name}`", folder.shown_path);
+        let hint =
+            "ask and search it as it is; to copy it instead, first remove it from `[[documents]]` in the settings";
+        return Err(Error::usage(message).hint(hint));
+    }
     for (path, why) in folder.ignored_entries() {
         plan.add_finding(folder, &path, NOT_IMPORTED, why.to_owned());
     }
     let mut copies = copies(plan, folder)?;
-    add_aliases(plan.store, folder, &mut copies);
+    let names = NameIndex::of(folder);
+    add_aliases(plan.store, folder, &names, &mut copies);
     let after = store_after(plan.store, &copies);
-    let mut links = FolderLinks::new(plan.store, folder, &after, &copies);
+    let mut links = FolderLinks::new(plan.store, folder, &names, &after, &copies);
     let mut differing = Vec::new();
     let _work = progress::begin("carrying over links", copies.len());
     for copy in copies.iter().flatten() {
@@ -164,7 +180,7 @@ fn copies(plan: &mut LoadPlan<'_>, folder: &Store) -> Result<Vec<Option<CopiedNo
         progress::advance();
         let (local_path, in_place) = (note.local_path(), note.parsed()?);
         let ending = if local_path.ends_with(".md") { "" } else { ".md" };
-        let path = format!("notes/{}/{local_path}{ending}", folder.first_name());
+        let path = format!("notes/{}/{local_path}{ending}", folder.first_collection().name);
         if let Some(fault) = fault(in_place, &path, paths.insert(path.clone())) {
             plan.add_finding(folder, local_path, NOT_IMPORTED, fault);
             copies.push(None);

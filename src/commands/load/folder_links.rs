@@ -34,10 +34,10 @@ pub(super) struct CopiedNote {
 
 /// Gives the copies the names that links use for them and that mean nothing in the store. Where that can't be, the links
 /// are replaced.
-pub(super) fn add_aliases(store: &Store, folder: &Store, copies: &mut [Option<CopiedNote>]) {
+pub(super) fn add_aliases(store: &Store, folder: &Store, names: &NameIndex<'_>, copies: &mut [Option<CopiedNote>]) {
     let mut aliases: BTreeMap<usize, Vec<Edit>> = BTreeMap::new();
     let after = store_after(store, copies);
-    let links = FolderLinks::new(store, folder, &after, copies);
+    let links = FolderLinks::new(store, folder, names, &after, copies);
     for copy in copies.iter().flatten().filter(|copy| copy.is_new) {
         for (to, text) in links.unknown_names(copy) {
             aliases.entry(to.index()).or_default().push(Edit::AddItem { key: "aliases", text });
@@ -59,13 +59,13 @@ pub(super) fn store_after(store: &Store, copies: &[Option<CopiedNote>]) -> Store
 }
 
 /// The links of the notes of a folder, there and in the store.
-pub(super) struct FolderLinks<'a> {
+pub(super) struct FolderLinks<'a, 'n> {
     store: &'a Store,
     folder: &'a Store,
     /// The store with the new notes.
     after: &'a Store,
     copies: &'a [Option<CopiedNote>],
-    names_there: NameIndex<'a>,
+    names_there: &'a NameIndex<'n>,
     names_after: NameIndex<'a>,
     /// The files that the notes link to, by their paths in the folder: each as it becomes, or why it is not copied.
     pub(super) files: BTreeMap<String, Result<PackedFile, String>>,
@@ -73,9 +73,15 @@ pub(super) struct FolderLinks<'a> {
     left: u64,
 }
 
-impl<'a> FolderLinks<'a> {
-    pub(super) fn new(store: &'a Store, folder: &'a Store, after: &'a Store, copies: &'a [Option<CopiedNote>]) -> Self {
-        let (names_there, names_after) = (NameIndex::of(folder), NameIndex::of(after));
+impl<'a, 'n> FolderLinks<'a, 'n> {
+    pub(super) fn new(
+        store: &'a Store,
+        folder: &'a Store,
+        names_there: &'a NameIndex<'n>,
+        after: &'a Store,
+        copies: &'a [Option<CopiedNote>],
+    ) -> Self {
+        let names_after = NameIndex::of(after);
         Self { store, folder, after, copies, names_there, names_after, files: BTreeMap::new(), left: MAX_FILES }
     }
 
@@ -152,7 +158,7 @@ impl<'a> FolderLinks<'a> {
     }
 
     fn read(&self, path: &str) -> Result<PackedFile, String> {
-        let to = format!("attachments/{}/{path}", self.folder.first_name());
+        let to = format!("attachments/{}/{path}", self.folder.first_collection().name);
         if let Some(fault) = path_fault(&to, false) {
             return Err(format!("its path {fault}"));
         }

@@ -35,6 +35,13 @@ impl Store {
         all.is_some_and(|all| all.collections().any(|collection| collection.name == collection.current_name(name)))
     }
 
+    /// Returns the name of the collection that reads a note of another store. Reads all collections.
+    pub fn name_of_reader(&self, other: &Self) -> Option<&str> {
+        let all = self.with_all()?;
+        let path = other.notes().iter().find_map(|note| all.note_path(&other.file_at(&note.path)))?;
+        Some(&all.locate(&path).0.about.name)
+    }
+
     /// Finds a note of this collection behind another name of the collection, for a command that changes it.
     pub(super) fn resolve_by_other_name(&self, name: &str) -> Option<NoteIdx> {
         let (id, collection) = self.resolve_in_all(name).filter(|_| name.contains(COLLECTION_MARK))?;
@@ -58,9 +65,6 @@ impl Store {
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
-    ///
-    /// # Errors
-    /// As [`Store::resolve_to_change`] and [`Store::expect_own_id`].
     pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
         let target = self.id_in_links(name)?;
         let is_elsewhere = self.position(&target).is_none();
