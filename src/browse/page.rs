@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::text::{self, one_line};
 use crate::env::Today;
 use crate::escape;
-use crate::note::{NoteId, StyleSet};
+use crate::note::{NoteId, StyleSet, style_spans};
 use crate::report::{Entry, Report};
 use crate::store::NoteHandle;
 
@@ -98,7 +98,7 @@ impl NotePage {
             note.read_failure().map(|error| unstyled(LineKind::Warning, format!("! {}", one_line(&error.message))));
         lines.extend(failure);
         let body = parsed.body().trim_end();
-        lines.extend(body_lines(body, &parsed.style_spans()));
+        lines.extend(body_lines(body, &style_spans(parsed.body())));
         if body.len() > MAX_BODY_BYTES {
             lines.push(unstyled(LineKind::Warning, format!("…truncated; the file has all {} bytes", body.len())));
         }

@@ -46,17 +46,10 @@ impl Decision {
     pub(super) fn request(&self, person: &str, now: String) -> ChangeRequest {
         let action = match self {
             Self::Accept(id) => Action::Accept { id: id.to_string(), by: format!("human:{person}") },
-            Self::Reject(id) => Action::Update {
-                ids: vec![id.to_string()],
-                filters: Vec::new(),
-                fields: NewFields {
-                    custom: vec![("status".to_owned(), "rejected".to_owned())],
-                    ..NewFields::default()
-                },
-                body_edit: None,
-                is_generated: false,
-                is_confirmed: false,
-            },
+            Self::Reject(id) => {
+                let custom = vec![("status".to_owned(), "rejected".to_owned())];
+                Action::update(id.to_string(), NewFields { custom, ..NewFields::default() })
+            }
             Self::Merge { from, into } => Action::Merge { into: into.to_string(), from: from.to_string() },
             Self::Supersede { old, new } => Action::Supersede { old: vec![old.to_string()], new: new.to_string() },
         };

@@ -7,7 +7,7 @@ use super::secrets::SecretSearch;
 use crate::context::{Outdated, Session, select};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Graph;
-use crate::note::{Note, join_path};
+use crate::note::{Note, file_links, join_path};
 use crate::pack::{self, Pack, PackedFile, PackedLink, PackedNote};
 use crate::progress;
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
@@ -33,7 +33,10 @@ pub(super) fn run(request: &DumpRequest, location: &Location, current_dir: &Path
     let path = file.to_string_lossy().into_owned();
     let mut entries = vec![Entry::Change(ChangeEntry::of_file(action, path))];
     let ignored = if selection.is_none() { store.ignored_entries() } else { Vec::new() };
-    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| not_dumped(store, &path, why)));
+    entries.extend(ignored.into_iter().chain(skipped).map(|(path, why)| {
+        let message = format!("not in the pack: {why}");
+        Entry::Finding(DiagnosticEntry::warning("not-dumped", store.shown(&path), message))
+    }));
     Ok(Report::new(head, entries))
 }
 
@@ -45,12 +48,6 @@ fn expect_no_secrets(store: &Store, pack: &Pack) -> Result<(), Error> {
         search.add_file(&store.shown(&file.path), &file.bytes, is_note);
     }
     search.expect_none("the pack")
-}
-
-/// Reports that a file is not in the pack, and why.
-fn not_dumped(store: &Store, path: &str, why: &str) -> Entry {
-    let message = format!("not in the pack: {why}");
-    Entry::Finding(DiagnosticEntry::warning("not-dumped", store.shown(path), message))
 }
 
 /// Returns the pack, and the files among the wanted attachments that can't be packed, with the reasons.
@@ -150,5 +147,5 @@ fn linked_files(note: &Note) -> Vec<String> {
         let bases = bases.into_iter().take(if is_wiki { 3 } else { 1 });
         bases.filter_map(|base| join_path(base, &path)).collect::<Vec<String>>()
     };
-    note.linked_files().into_iter().flat_map(paths).collect()
+    file_links(note.body()).into_iter().flat_map(paths).collect()
 }

@@ -2,6 +2,7 @@
 
 use lsp_types::{
     CodeAction, CodeActionContext, CodeActionKind, CodeActionParams, CodeActionTriggerKind, Diagnostic, NumberOrString,
+    TextDocumentPositionParams,
 };
 
 use super::context_at::{Named, NamedAt, heading_at, named_at};
@@ -23,8 +24,8 @@ const MAX_SIMILAR: usize = 3;
 
 /// Returns what can be done at a position. An action that can't be planned is not offered.
 pub(super) fn actions(view: &View<'_>, params: CodeActionParams) -> Result<Option<Vec<CodeAction>>, Error> {
-    let uri = params.text_document.uri;
-    let Some(at) = named_at(view, &uri, params.range.start)? else { return Ok(None) };
+    let at = TextDocumentPositionParams::new(params.text_document, params.range.start);
+    let Some(at) = named_at(view, &at)? else { return Ok(None) };
     let context = &params.context;
     let mut actions = Vec::new();
     if wants(context, &CodeActionKind::QUICKFIX) {

@@ -54,9 +54,8 @@ impl From<Error> for ResponseError {
     }
 }
 
-/// A message of the client.
-#[derive(Debug)]
-pub(super) enum Message {
+/// What the server waits for: messages of the client, and more.
+pub(super) enum Event {
     Request {
         id: Value,
         method: String,
@@ -68,51 +67,41 @@ pub(super) enum Message {
     },
     /// An answer to a request of the server.
     Response,
-}
-
-/// What the server waits for.
-pub(super) enum Event {
-    Message(Message),
+    /// What is no message, with its answer.
+    Malformed {
+        id: Value,
+        error: ResponseError,
+    },
     /// The diagnostics of a state of the texts, by its number.
     Diagnosed(u64, Vec<DiagnosticEntry>),
     /// The client closed the connection or ended.
     Closed,
 }
 
-/// An event, or a message that is none.
-enum Received {
-    Event(Event),
-    Malformed { id: Value, error: ResponseError },
-}
-
 /// The events in their order, and the way back to the client.
 pub(super) struct Connection {
-    events: Receiver<Received>,
+    events: Receiver<Event>,
     pub(super) sender: EventSender,
-    waiting: VecDeque<Received>,
+    waiting: VecDeque<Event>,
     last_request: i32,
     output: RefCell<Box<dyn Write>>,
 }
 
 /// Adds events to those of the connection.
 #[derive(Clone)]
-pub(super) struct EventSender(Sender<Received>);
+pub(super) struct EventSender(Sender<Event>);
 
 impl EventSender {
     /// Adds an event. One that nothing waits for any more is dropped.
     pub(super) fn send(&self, event: Event) {
-        let _ = self.0.send(Received::Event(event));
+        let _ = self.0.send(event);
     }
 
     /// Returns a sender without a connection, and what returns the next of its events.
     #[cfg(test)]
     pub(super) fn with_events() -> (Self, impl Fn() -> Option<Event>) {
         let (sender, events) = channel();
-        let next = move || match events.try_recv() {
-            Ok(Received::Event(event)) => Some(event),
-            _ => None,
-        };
-        (Self(sender), next)
+        (Self(sender), move || events.try_recv().ok())
     }
 }
 
@@ -136,7 +125,7 @@ impl Connection {
                     return;
                 }
             }
-            let _ = messages.send(Received::Event(Event::Closed));
+            let _ = messages.send(Event::Closed);
         };
         std::thread::Builder::new().spawn(read)?;
         let (sender, output) = (EventSender(sender), RefCell::new(output));
@@ -148,47 +137,36 @@ impl Connection {
     pub(super) fn next(&mut self, until: Option<Instant>) -> Result<Option<Event>, Error> {
         loop {
             self.waiting.extend(self.events.try_iter());
-            let next = match self.waiting.pop_front() {
-                Some(received) => received,
-                None => match self.wait(until) {
-                    Some(received) => received,
-                    None => return Ok(None),
-                },
-            };
-            match next {
-                Received::Malformed { id, error } => self.respond::<()>(id, Err(error))?,
-                Received::Event(Event::Message(Message::Request { id, .. })) if self.is_cancelled(&id) => {
+            match self.waiting.pop_front().or_else(|| self.wait(until)) {
+                Some(Event::Malformed { id, error }) => self.respond::<()>(id, Err(error))?,
+                Some(Event::Request { id, .. }) if self.is_cancelled(&id) => {
                     self.respond::<()>(id, Err(ResponseError::new(REQUEST_CANCELLED, "cancelled")))?;
                 }
-                Received::Event(event) => return Ok(Some(event)),
+                next => return Ok(next),
             }
         }
     }
 
-    /// Puts an event before all others.
-    pub(super) fn put_back(&mut self, event: Event) {
-        self.waiting.push_front(Received::Event(event));
+    /// Puts a request before all others.
+    pub(super) fn put_back(&mut self, id: Value, method: String, params: Value) {
+        self.waiting.push_front(Event::Request { id, method, params });
     }
 
-    fn wait(&self, until: Option<Instant>) -> Option<Received> {
-        let closed = Received::Event(Event::Closed);
+    fn wait(&self, until: Option<Instant>) -> Option<Event> {
         match until {
-            None => Some(self.events.recv().unwrap_or(closed)),
+            None => Some(self.events.recv().unwrap_or(Event::Closed)),
             Some(until) => match self.events.recv_timeout(until.saturating_duration_since(Instant::now())) {
                 Err(RecvTimeoutError::Timeout) => None,
-                received => Some(received.unwrap_or(closed)),
+                received => Some(received.unwrap_or(Event::Closed)),
             },
         }
     }
 
     fn is_cancelled(&self, id: &Value) -> bool {
-        let cancels = |received: &Received| match received {
-            Received::Event(Event::Message(Message::Notification { method, params })) => {
-                method == "$/cancelRequest" && params.get("id") == Some(id)
-            }
-            _ => false,
-        };
-        self.waiting.iter().any(cancels)
+        self.waiting.iter().any(|event| {
+            matches!(event, Event::Notification { method, params }
+                if method == "$/cancelRequest" && params.get("id") == Some(id))
+        })
     }
 
     /// Answers a request.
@@ -228,9 +206,9 @@ struct LspReader<R> {
 
 impl<R: BufRead> LspReader<R> {
     /// Reads a message with its header; `None` at the end of the input, and where the next message begins nowhere.
-    fn read_message(&mut self) -> io::Result<Option<Received>> {
+    fn read_message(&mut self) -> io::Result<Option<Event>> {
         let malformed = |code, message: &str| {
-            Ok(Some(Received::Malformed { id: Value::Null, error: ResponseError::new(code, message) }))
+            Ok(Some(Event::Malformed { id: Value::Null, error: ResponseError::new(code, message) }))
         };
         if self.skipped > MAX_SKIPPED {
             return Ok(None);
@@ -277,16 +255,16 @@ fn read_header(input: &mut impl BufRead) -> io::Result<Option<Option<u64>>> {
     }
 }
 
-fn parse_message(mut message: Value) -> Received {
+fn parse_message(mut message: Value) -> Event {
     let mut take = |key: &str| message.get_mut(key).map(Value::take);
     let id = take("id").filter(|id| id.is_string() || id.is_number());
     let params = take("params").unwrap_or_default();
     let is_answer = message.get("result").is_some() || message.get("error").is_some();
     match (message.get("method").and_then(Value::as_str).map(str::to_owned), id) {
-        (Some(method), Some(id)) => Received::Event(Event::Message(Message::Request { id, method, params })),
-        (Some(method), None) => Received::Event(Event::Message(Message::Notification { method, params })),
-        (None, _) if is_answer => Received::Event(Event::Message(Message::Response)),
-        (None, id) => Received::Malformed {
+        (Some(method), Some(id)) => Event::Request { id, method, params },
+        (Some(method), None) => Event::Notification { method, params },
+        (None, _) if is_answer => Event::Response,
+        (None, id) => Event::Malformed {
             id: id.unwrap_or_default(),
             error: ResponseError::new(INVALID_REQUEST, "the message is no request"),
         },
@@ -303,10 +281,10 @@ mod tests {
         let mut all = Vec::new();
         while let Some(received) = reader.read_message().unwrap() {
             all.push(match received {
-                Received::Event(Event::Message(Message::Request { id, method, .. })) => format!("{method} {id}"),
-                Received::Event(Event::Message(Message::Notification { method, .. })) => method,
-                Received::Event(_) => "response".to_owned(),
-                Received::Malformed { error, .. } => error.code.to_string(),
+                Event::Request { id, method, .. } => format!("{method} {id}"),
+                Event::Notification { method, .. } => method,
+                Event::Malformed { error, .. } => error.code.to_string(),
+                _ => "response".to_owned(),
             });
         }
         all

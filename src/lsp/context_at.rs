@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lsp_types::{Position, Uri};
+use lsp_types::TextDocumentPositionParams;
 
 use super::links::{self, LocatedLink};
 use super::view::View;
@@ -29,9 +29,11 @@ pub(super) struct NamedAt {
 }
 
 /// Returns what a position of an open note names; `None` if the text is no note.
-pub(super) fn named_at(view: &View<'_>, uri: &Uri, position: Position) -> Result<Option<NamedAt>, Error> {
-    let Some((note, offset)) = view.offset(uri, position)? else { return Ok(None) };
-    let named = match link_at(view, note, offset)? {
+pub(super) fn named_at(view: &View<'_>, at: &TextDocumentPositionParams) -> Result<Option<NamedAt>, Error> {
+    let Some((note, offset)) = view.offset(at)? else { return Ok(None) };
+    let links = links::links(view, note)?.into_iter().filter(|link| is_inside(&link.range, offset));
+    // Of links in one another, the inner one.
+    let named = match links.min_by_key(|link| link.range.len()) {
         Some(link) => Some(Named::Link(link)),
         None => match heading_at(view, note, offset)? {
             Some((heading, range)) => Some(Named::Heading(heading, range)),
@@ -44,12 +46,6 @@ pub(super) fn named_at(view: &View<'_>, uri: &Uri, position: Position) -> Result
 /// Whether a cursor is in a range or at one of its ends.
 pub(super) fn is_inside(range: &Range<usize>, offset: usize) -> bool {
     range.start <= offset && offset <= range.end
-}
-
-fn link_at(view: &View<'_>, note: NoteIdx, offset: usize) -> Result<Option<LocatedLink>, Error> {
-    let links = links::links(view, note)?.into_iter().filter(|link| is_inside(&link.range, offset));
-    // Of links in one another, the inner one.
-    Ok(links.min_by_key(|link| link.range.len()))
 }
 
 /// Returns the heading in the lines of an offset, and the bytes of its text.

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::path::Path;
 
 use lsp_types::{
     CreateFile, DocumentChangeOperation, DocumentChanges, OneOf, OptionalVersionedTextDocumentIdentifier, RenameFile,
@@ -58,7 +57,10 @@ impl TargetStore<'_> {
 pub(super) fn workspace_edit(view: &View<'_>, store: &Store, changes: &[Change]) -> Result<WorkspaceEdit, Error> {
     let mut operations = Vec::new();
     for change in changes {
-        let uri = |path: &str| uri_at(view, &store.file_at(path));
+        let uri = |path: &str| {
+            let file = store.file_at(path);
+            view.uri_of_file(&file).ok_or_else(|| Error::failure(format!("no address for {}", file.display())))
+        };
         match change {
             Change::Replace { path, old, new } => operations.push(text_edit(view, uri(path)?, old, new)),
             Change::Create { path, new } => {
@@ -83,11 +85,6 @@ pub(super) fn workspace_edit(view: &View<'_>, store: &Store, changes: &[Change])
 fn expect(can: bool, what: &str) -> Result<(), Error> {
     let refusal = || Error::usage(format!("this editor can't {what} files for a language server"));
     if can { Ok(()) } else { Err(refusal().hint("use the command line of qipu")) }
-}
-
-/// Returns the address of a file by its absolute path: that of the client, if it is open.
-fn uri_at(view: &View<'_>, file: &Path) -> Result<Uri, Error> {
-    view.uri_of_file(file).ok_or_else(|| Error::failure(format!("no address for {}", file.display())))
 }
 
 fn text_edit(view: &View<'_>, uri: Uri, old: &[u8], new: &[u8]) -> DocumentChangeOperation {

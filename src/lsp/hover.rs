@@ -2,7 +2,7 @@
 //!
 //! Notes are untrusted, and clients follow links of markdown, some of them to commands: the text is plain, and escaped.
 
-use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind, TextDocumentPositionParams};
+use lsp_types::{Hover, HoverContents, HoverParams, MarkupContent, MarkupKind};
 
 use super::context_at::{Named, named_at};
 use super::navigation::linking_notes;
@@ -21,8 +21,7 @@ const MAX_NAMED: usize = 5;
 
 /// Describes the note that a link leads to, or the note itself on its title.
 pub(super) fn hover(view: &View<'_>, params: HoverParams) -> Result<Option<Hover>, Error> {
-    let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-    let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
+    let Some(at) = named_at(view, &params.text_document_position_params)? else { return Ok(None) };
     let (note, range) = match at.named {
         Some(Named::Link(link)) => match link.to {
             Some(to) => (to, link.range),

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::view::View;
 use crate::error::Error;
 use crate::graph::PathTarget;
-use crate::note::{EncodedTarget, InlineLink, Note, find_heading};
+use crate::note::{EncodedTarget, InlineLink, Note, find_heading, own_sections};
 use crate::store::NoteIdx;
 
 /// The characters that have a meaning in double brackets or before them, so that no name in a link has them.
@@ -57,7 +57,7 @@ fn typed_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> 
 
 fn body_links(view: &View<'_>, from: NoteIdx, note: &Note) -> Vec<LocatedLink> {
     let start = note.body_range().start;
-    let own_sections = note.own_section_links().into_iter().map(|found| (Some(from), found));
+    let own_sections = own_sections(note.body()).into_iter().map(|found| (Some(from), found));
     let to_notes = note.located_links().into_iter().map(|found| (target_of(view, from, &found.link), found));
     let located = to_notes.chain(own_sections).map(|(to, found)| {
         let span = found.span().unwrap_or_else(|| found.range.clone());
@@ -94,7 +94,8 @@ fn field_links<'t>(
     targets: impl Iterator<Item = &'t str>,
 ) -> Vec<LocatedLink> {
     let front = note.text_to_fields_end();
-    let start = field_start(front, key).unwrap_or_default();
+    let is_line = |offset: &usize| *offset == 0 || front.as_bytes().get(offset - 1) == Some(&b'\n');
+    let start = front.match_indices(key).map(|(offset, _)| offset).find(is_line).unwrap_or_default();
     let mut offset = start + key.len();
     let locate = |name: &'t str| {
         let found = find_name(front, name, offset).or_else(|| find_name(front, name, start));
@@ -106,12 +107,6 @@ fn field_links<'t>(
         LocatedLink { target: range.start..range.start + length, range, inline: None, to, fragment }
     };
     targets.map(locate).collect()
-}
-
-/// Returns the offset of the line that begins with a key.
-fn field_start(front: &str, key: &str) -> Option<usize> {
-    let is_line = |offset: &usize| *offset == 0 || front.as_bytes().get(offset - 1) == Some(&b'\n');
-    front.match_indices(key).map(|(offset, _)| offset).find(is_line)
 }
 
 /// Finds a name that is not part of a longer word, at or behind an offset.

@@ -42,7 +42,7 @@ use crate::error::Error;
 use crate::request::{Action, ChangeRequest, ReadCommand};
 use crate::store::{ChangeWatcher, Config, Location, Store};
 use capabilities::Client;
-use connection::{Connection, Event, EventSender, INVALID_REQUEST, Message, NOT_INITIALIZED, ResponseError};
+use connection::{Connection, Event, EventSender, INVALID_REQUEST, NOT_INITIALIZED, ResponseError};
 use diagnostics::{DELAY, Diagnoser};
 use documents::Documents;
 use view::{OpenNotes, View};
@@ -126,16 +126,16 @@ fn serve_on(
 fn initialize(connection: &mut Connection) -> Result<Option<Client>, Error> {
     loop {
         match connection.next(None)? {
-            Some(Event::Message(Message::Request { id, method, params })) if method == "initialize" => {
+            Some(Event::Request { id, method, params }) if method == "initialize" => {
                 let client = Client::new(&params);
                 connection.respond(id, Ok(capabilities::result(&client)))?;
                 return Ok(Some(client));
             }
-            Some(Event::Message(Message::Request { id, .. })) => {
+            Some(Event::Request { id, .. }) => {
                 let error = ResponseError::new(NOT_INITIALIZED, "the server is not initialized");
                 connection.respond::<()>(id, Err(error))?;
             }
-            Some(Event::Message(Message::Notification { method, .. })) if method == "exit" => {
+            Some(Event::Notification { method, .. }) if method == "exit" => {
                 return Err(Error::failure("the client ended the connection before it initialized the server"));
             }
             Some(Event::Closed) => return Ok(None),
@@ -256,18 +256,16 @@ impl Server<'_> {
                         diagnostics::publish(&self.connection, view, &found)?;
                     }
                 }
-                Event::Message(Message::Response) => {}
-                Event::Message(Message::Notification { method, params }) => match method.as_str() {
-                    "exit" => return self.stop(),
-                    _ => is_outdated |= self.notice(&method, params)?,
-                },
-                Event::Message(Message::Request { id, method, params }) => {
+                Event::Response | Event::Malformed { .. } => {}
+                Event::Notification { method, .. } if method == "exit" => return self.stop(),
+                Event::Notification { method, params } => is_outdated |= self.notice(&method, params)?,
+                Event::Request { id, method, params } => {
                     let is_changed = !std::mem::take(is_first) && watcher.has_changed();
                     if is_outdated || is_changed {
                         if is_changed {
                             self.diagnoser.change(Instant::now() + DELAY);
                         }
-                        self.connection.put_back(Event::Message(Message::Request { id, method, params }));
+                        self.connection.put_back(id, method, params);
                         return Ok(if is_changed { Next::Files } else { Next::Texts });
                     }
                     if !self.answer(view, id, &method, params)? {
@@ -302,11 +300,7 @@ impl Server<'_> {
         let saved = view.saved;
         if saved.is_index_corrupt() {
             saved.discard_index(&self.settings.location);
-            self.connection.put_back(Event::Message(Message::Request {
-                id,
-                method: method.to_owned(),
-                params: request,
-            }));
+            self.connection.put_back(id, method.to_owned(), request);
             return Ok(false);
         }
         let read = saved.expect_read_notes().map_err(ResponseError::from);

@@ -1,6 +1,6 @@
 //! Definition and references.
 
-use lsp_types::{GotoDefinitionParams, Location, ReferenceParams, TextDocumentPositionParams};
+use lsp_types::{GotoDefinitionParams, Location, ReferenceParams};
 
 use super::context_at::{Named, named_at};
 use super::links::{self, heading_of};
@@ -11,8 +11,7 @@ use crate::store::NoteIdx;
 
 /// Returns the place that a link leads to: its heading, else the beginning of the note.
 pub(super) fn definition(view: &View<'_>, params: GotoDefinitionParams) -> Result<Option<Location>, Error> {
-    let TextDocumentPositionParams { text_document, position } = params.text_document_position_params;
-    let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
+    let Some(at) = named_at(view, &params.text_document_position_params)? else { return Ok(None) };
     let Some(Named::Link(link)) = at.named else { return Ok(None) };
     let Some(to) = link.to else { return Ok(None) };
     let heading = match &link.fragment {
@@ -24,8 +23,7 @@ pub(super) fn definition(view: &View<'_>, params: GotoDefinitionParams) -> Resul
 
 /// Returns the links to what a position names: to a heading, to the note of a link, else to the note itself.
 pub(super) fn references(view: &View<'_>, params: ReferenceParams) -> Result<Option<Vec<Location>>, Error> {
-    let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-    let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
+    let Some(at) = named_at(view, &params.text_document_position)? else { return Ok(None) };
     let (note, heading) = match at.named {
         Some(Named::Link(link)) => match link.to {
             Some(to) => (to, None),

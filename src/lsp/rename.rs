@@ -1,5 +1,7 @@
 //! Renaming of notes and headings: every link is rewritten.
 
+use std::ops::Range;
+
 use lsp_types::{PrepareRenameResponse, RenameParams, TextDocumentPositionParams, WorkspaceEdit};
 
 use super::context_at::{Named, NamedAt, is_inside, named_at};
@@ -11,8 +13,8 @@ use crate::commands::plan_changes;
 use crate::error::{Error, ErrorKind};
 use crate::escape::one_line;
 use crate::note::{Heading, InlineLink, find_heading, heading_anchors, percent_encoded, with_spans};
-use crate::request::Action;
-use crate::store::{Change, NoteIdx, Store};
+use crate::request::{Action, NewFields};
+use crate::store::{Change, NoteIdx};
 
 /// What a position lets rename.
 enum Renamed {
@@ -23,14 +25,18 @@ enum Renamed {
 }
 
 /// Returns the bytes that a new name replaces at a position, and what it renames; `None` for other text.
-fn renamed(view: &View<'_>, at: &NamedAt) -> Result<Option<(std::ops::Range<usize>, Renamed)>, Error> {
+fn renamed(view: &View<'_>, at: &NamedAt) -> Result<Option<(Range<usize>, Renamed)>, Error> {
     let text = view.note(at.note)?.text();
     Ok(match &at.named {
         Some(Named::Link(link)) => {
             let Some(to) = link.to else { return Ok(None) };
             let in_heading = link.fragment_range(text).filter(|range| is_inside(range, at.offset));
             match in_heading.filter(|_| !is_inside(&link.target, at.offset) || link.target.is_empty()) {
-                Some(range) => heading_index(view, to, link)?.map(|index| (range, Renamed::Heading(to, index))),
+                Some(range) => {
+                    let headings = view.note(to)?.headings();
+                    let index = link.fragment.as_deref().and_then(|fragment| find_heading(&headings, fragment));
+                    index.map(|index| (range, Renamed::Heading(to, index)))
+                }
                 None => Some((link.target.clone(), Renamed::Note(to))),
             }
         }
@@ -44,17 +50,12 @@ fn renamed(view: &View<'_>, at: &NamedAt) -> Result<Option<(std::ops::Range<usiz
     })
 }
 
-fn heading_index(view: &View<'_>, to: NoteIdx, link: &LocatedLink) -> Result<Option<usize>, Error> {
-    let headings = view.note(to)?.headings();
-    Ok(link.fragment.as_deref().and_then(|fragment| find_heading(&headings, fragment)))
-}
-
 /// Returns the text that can be renamed at a position.
 pub(super) fn prepare(
     view: &View<'_>,
     params: TextDocumentPositionParams,
 ) -> Result<Option<PrepareRenameResponse>, Error> {
-    let Some(at) = named_at(view, &params.text_document.uri, params.position)? else { return Ok(None) };
+    let Some(at) = named_at(view, &params)? else { return Ok(None) };
     let Some((bytes, renamed)) = renamed(view, &at)? else { return Ok(None) };
     let text = view.note(at.note)?.text();
     let placeholder = match renamed {
@@ -67,14 +68,14 @@ pub(super) fn prepare(
 
 /// Returns the edit that renames a note, as `qipu update ID --title TITLE` does, or a heading.
 pub(super) fn rename(view: &View<'_>, params: RenameParams) -> Result<Option<WorkspaceEdit>, Error> {
-    let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-    let Some(at) = named_at(view, &text_document.uri, position)? else { return Ok(None) };
+    let Some(at) = named_at(view, &params.text_document_position)? else { return Ok(None) };
     match renamed(view, &at)? {
         None => Err(Error::usage("there is no title, heading or link here")),
         Some((_, Renamed::Note(note))) => {
             let target = TargetStore::of(view, note)?;
             let id = view.handle(note).id.local().to_owned();
-            let request = view.settings.change(Action::rename(id, params.new_name))?;
+            let fields = NewFields { title: Some(params.new_name), ..NewFields::default() };
+            let request = view.settings.change(Action::update(id, fields))?;
             let changes = plan_changes(target.store(), &request, view.settings.agent.as_ref())?;
             workspace_edit(view, target.store(), &changes).map(Some)
         }
@@ -113,25 +114,20 @@ fn plan_heading(view: &View<'_>, note: NoteIdx, index: usize, new_text: &str) ->
             let range = link.fragment_range(view.note(from)?.text());
             spans.push((range.ok_or_else(|| refusal(view, from, "a link is written with escapes"))?, new));
         }
-        changes.extend(plan_spans(view, view.store(), from, spans)?);
+        changes.extend(plan_spans(view, from, spans)?);
     }
     Ok(changes)
 }
 
 /// Plans replacements in the text of a note.
-fn plan_spans(
-    view: &View<'_>,
-    store: &Store,
-    note: NoteIdx,
-    mut spans: Vec<(std::ops::Range<usize>, String)>,
-) -> Result<Option<Change>, Error> {
+fn plan_spans(view: &View<'_>, note: NoteIdx, mut spans: Vec<(Range<usize>, String)>) -> Result<Option<Change>, Error> {
     // The uses of a label share the target of its definition.
     spans.sort_unstable_by_key(|(range, _)| (range.start, range.end));
     spans.dedup();
     if spans.is_empty() {
         return Ok(None);
     }
-    let collection = store.collection_of(note);
+    let collection = view.store().collection_of(note);
     if !collection.is_writable {
         let reason = format!("it is only read: {}", collection.reason.how_to_write());
         return Err(refusal(view, note, &reason));

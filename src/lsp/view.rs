@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use lsp_types::{Location, Position, Uri};
+use lsp_types::{Location, TextDocumentPositionParams, Uri};
 
 use super::documents::{Document, Documents};
 use super::file_uri::uri_of;
@@ -118,9 +118,9 @@ impl<'a> View<'a> {
     }
 
     /// Returns the note and the byte offset in its text of a position in an open text.
-    pub(super) fn offset(&self, uri: &Uri, position: Position) -> Result<Option<(NoteIdx, usize)>, Error> {
-        let Some(note) = self.open_note(uri) else { return Ok(None) };
-        let offset = self.lines(self.note(note)?.text()).offset(position);
+    pub(super) fn offset(&self, at: &TextDocumentPositionParams) -> Result<Option<(NoteIdx, usize)>, Error> {
+        let Some(note) = self.open_note(&at.text_document.uri) else { return Ok(None) };
+        let offset = self.lines(self.note(note)?.text()).offset(at.position);
         Ok(Some((note, offset)))
     }
 }

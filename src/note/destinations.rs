@@ -107,7 +107,7 @@ pub(crate) fn destinations(body: &str) -> Vec<Destination> {
 }
 
 /// Returns the links like `[text](#anchor)`, which lead to a heading of the same text.
-pub(super) fn own_sections(body: &str) -> Vec<Destination> {
+pub(crate) fn own_sections(body: &str) -> Vec<Destination> {
     if !body.contains('#') {
         return Vec::new();
     }

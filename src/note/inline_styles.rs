@@ -34,7 +34,7 @@ impl StyleSet {
 }
 
 /// Returns the byte offsets at which the styles of a body change, in order, with the styles from there on.
-pub(super) fn style_spans(body: &str) -> Vec<(usize, StyleSet)> {
+pub(crate) fn style_spans(body: &str) -> Vec<(usize, StyleSet)> {
     let mut boundaries: Vec<(usize, i32, InlineStyle)> = Vec::new();
     for (event, range) in parser(body).into_offset_iter() {
         let style = match &event {

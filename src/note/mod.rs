@@ -57,7 +57,7 @@ pub(crate) use blocks::{Block, BlockKind};
 pub use changes::{NoteChange, changes};
 pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_project_path, line_text};
 pub use conflict_markers::conflict_line;
-pub(crate) use destinations::{Destination, destinations, relinked};
+pub(crate) use destinations::{Destination, destinations, own_sections, relinked};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
@@ -70,16 +70,16 @@ pub(crate) use headings::{
 };
 pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
+pub(crate) use inline_links::file_links;
 pub use inline_links::{EncodedTarget, InlineLink};
-pub(crate) use inline_styles::{InlineStyle, StyleSet};
+pub(crate) use inline_styles::{InlineStyle, StyleSet, style_spans};
 pub use language::Language;
 pub use link_types::{COMPACTS, LinkTypes, RELATED, SUPERSEDED_BY, SUPERSEDES};
-pub(crate) use markdown::{without_code, without_code_and_comments};
+pub(crate) use markdown::{is_closed as ends_openly, without_code, without_code_and_comments};
 pub(crate) use percent::{percent_decoded_text, percent_encoded};
 pub(crate) use relative_path::{join_path, normalize_path, path_like, rebase_path, relative_path};
 pub(crate) use shown_chars::shown_chars;
 pub(crate) use splice::with_spans;
-pub(crate) use standing::STATUSES;
 pub use standing::{Retired, STALE_AFTER, Status, UserFields, VALID_UNTIL, is_life_field};
 pub(crate) use summary::BodySummary;
 pub use summary::SummarySource;
@@ -370,11 +370,6 @@ impl Note {
         destinations(self.body()).into_iter().filter(|found| links.contains(&found.link)).collect()
     }
 
-    /// Returns the links of the body like `[text](#anchor)`, to headings of the note. Parses the body.
-    pub(crate) fn own_section_links(&self) -> Vec<Destination> {
-        destinations::own_sections(self.body())
-    }
-
     /// Returns the headings of the body, in their order. Parses the body.
     pub(crate) fn headings(&self) -> Vec<Heading> {
         headings::headings(self.body())
@@ -394,11 +389,6 @@ impl Note {
         }
     }
 
-    /// Returns the style spans of the body: byte offsets, each with the styles from there on. Parses the body.
-    pub(crate) fn style_spans(&self) -> Vec<(usize, StyleSet)> {
-        inline_styles::style_spans(self.body())
-    }
-
     /// Returns the blocks of the body, in its order. Parses the body.
     pub(crate) fn blocks(&self) -> Vec<Block> {
         blocks::blocks(self.body())
@@ -407,16 +397,6 @@ impl Note {
     /// Divides the body into fragments of some sizes. `title`: that of the note where its file gives none. Parses the body.
     pub(crate) fn fragments(&self, title: &str, sizes: &FragmentSizes) -> Vec<Fragment> {
         fragments::fragments(self.body(), self.body_line(), title, sizes)
-    }
-
-    /// Tells whether text below the body is text of its own: not inside a block of code or a comment.
-    pub(crate) fn ends_openly(&self) -> bool {
-        markdown::is_closed(self.body())
-    }
-
-    /// Returns the files that the body links to, and whether each is in double brackets. Parses the body.
-    pub(crate) fn linked_files(&self) -> Vec<(String, bool)> {
-        inline_links::file_links(self.body())
     }
 
     /// Returns the items of [`links`](Self::links) with all they say, in the same order. Parses the frontmatter.

@@ -23,7 +23,8 @@ pub fn is_life_field(name: &str) -> bool {
 }
 
 named! {
-    /// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none.
+    /// The values of the field `status` that have an effect, in any case. Others, such as `stable`, have none. By each but
+    /// `draft`, a note no longer holds.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Status {
         /// Nobody has accepted it yet.
@@ -38,16 +39,6 @@ named! {
         Obsolete = "obsolete",
     }
 }
-
-impl Status {
-    /// Whether a note with the status no longer holds.
-    fn retires(self) -> bool {
-        self != Self::Draft
-    }
-}
-
-/// The names of all statuses.
-pub(crate) const STATUSES: [&str; 5] = ["draft", "superseded", "rejected", "deprecated", "obsolete"];
 
 /// Why a note no longer holds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -97,7 +88,7 @@ impl<'a> UserFields<'a> {
     /// Returns why the note no longer holds on a day; `None` if it does. Calls `today` only for a note with a last day.
     pub fn retired(self, today: impl FnOnce() -> Date) -> Option<Retired> {
         let expired = self.day_in(VALID_UNTIL).filter(|day| *day < today());
-        let status = self.status().filter(|status| status.retires()).map(Status::name);
+        let status = self.status().filter(|status| *status != Status::Draft).map(Status::name);
         let retired = Retired { status, expired };
         (retired != Retired::default()).then_some(retired)
     }

@@ -15,12 +15,8 @@ pub(super) fn of_body(body: &str, path: &str) -> Option<String> {
     of_body_named(body, || of_path(path))
 }
 
-/// Does the same as [`of_body`] for a path in a folder that is no store.
-pub(super) fn of_source_body(body: &str, path: &str) -> Option<String> {
-    of_body_named(body, || of_source_path(path))
-}
-
-fn of_body_named(body: &str, file_name: impl Fn() -> String) -> Option<String> {
+/// Does the same as [`of_body`] for a file with this name.
+pub(super) fn of_body_named(body: &str, file_name: impl Fn() -> String) -> Option<String> {
     // Parsing a long body without a heading is expensive.
     let may_be_heading = |line: &str| line.trim_start().starts_with(['#', '=', '<']);
     let may_have_heading = body.lines().any(may_be_heading) || body.contains('\r');

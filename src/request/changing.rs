@@ -103,9 +103,8 @@ pub enum Action {
 }
 
 impl Action {
-    /// Returns the change of the title of a note, and with it of its file's name and the links to it.
-    pub fn rename(id: String, title: String) -> Self {
-        let fields = NewFields { title: Some(title), ..NewFields::default() };
+    /// Returns the change of fields of a note. With its title change the name of its file and the links to it.
+    pub fn update(id: String, fields: NewFields) -> Self {
         let (ids, filters) = (vec![id], Vec::new());
         Self::Update { ids, filters, fields, body_edit: None, is_generated: false, is_confirmed: false }
     }

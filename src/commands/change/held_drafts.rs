@@ -8,7 +8,7 @@ use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::Replacements;
 use crate::note::edit::Edit;
-use crate::note::{Note, NoteId, STATUSES, Status, Value, is_human};
+use crate::note::{Note, NoteId, Status, Value, is_human};
 use crate::request::{Action, GENERATED_BY, NewFields, SESSION, UNKNOWN_TOOL};
 use crate::store::{Authority, Change, NoteHandle, NoteIdx, Store};
 
@@ -131,7 +131,8 @@ fn has_same_words(handle: &NoteHandle, old: &Note, new: &Note) -> bool {
         };
         let status =
             |fields: &[(String, Value)]| fields.iter().find(|(key, _)| key == STATUS).map(|(_, value)| value.to_line());
-        let is_retiring = |status: String| status != Status::Draft.name() && STATUSES.contains(&status.as_str());
+        let is_retiring =
+            |status: String| Status::ALL.iter().any(|known| *known != Status::Draft && known.name() == status);
         let has_same_status = status(old) == status(new) || status(new).is_some_and(is_retiring);
         has_same_status && without_status(old) == without_status(new)
     });
@@ -185,10 +186,4 @@ fn refusal_of_words(id: &NoteId) -> Error {
     Error::failure(message).hint(format!(
         "capture the new text as a draft that replaces it, with `--supersedes {id}`, over MCP `supersedes`; a person accepts it with `qipu review`"
     ))
-}
-
-/// Returns the error for the acceptance of a note by an agent.
-pub(super) fn refusal_of_acceptance() -> Error {
-    Error::failure("an agent can't say that a person accepted a note")
-        .hint("accept it outside of the session of an agent")
 }

@@ -6,11 +6,10 @@ use super::{PlannedChange, create, plan_edits};
 use crate::context::Journals;
 use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
-use crate::note::JOURNAL;
 use crate::note::edit::{self, Edit};
+use crate::note::{JOURNAL, ends_openly};
 use crate::request::{ChangeRequest, NewFields};
-use crate::store::NoteHandle;
-use crate::store::{self, Store};
+use crate::store::{self, NoteHandle, Store};
 
 /// Plans the bullet in the first journal of the day that is no draft, or in a new one: the line of a person must not wait
 /// until a draft is accepted. That of an agent does, in a store that holds what agents write.
@@ -32,7 +31,7 @@ pub(super) fn plan(
 
 /// Plans the bullet at the end of a journal.
 fn plan_append(store: &Store, now: &str, note: &NoteHandle, bullet: &str) -> Result<PlannedChange, Error> {
-    if !note.parsed()?.ends_openly() {
+    if !ends_openly(note.body()?) {
         let message = format!("can't add to `{}`: its text ends inside a code block or a comment", note.id);
         return Err(Error::new(ErrorKind::Store, message).hint("close it in the file first; nothing was changed"));
     }

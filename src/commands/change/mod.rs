@@ -91,9 +91,6 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
 }
 
 /// Returns the changes that [`run`] would make to the files of a store, for a program that makes them itself.
-///
-/// # Errors
-/// As there.
 pub fn plan_changes(
     store: &Store,
     request: &ChangeRequest,
@@ -175,8 +172,10 @@ fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSessi
             let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
             return Ok(ChangePlan { changes, findings });
         }
-        // An agent can't say that a person accepted a note.
-        Action::Accept { .. } if agent.is_some() => Err(held_drafts::refusal_of_acceptance()),
+        Action::Accept { .. } if agent.is_some() => {
+            Err(Error::failure("an agent can't say that a person accepted a note")
+                .hint("accept it outside of the session of an agent"))
+        }
         Action::Accept { id, by } => accept::plan(store, now, id, by),
         Action::Supersede { old, new } => supersede::plan(store, now, old, new),
         Action::Journal { day, text } => journal::plan(store, request, *day, text, agent),

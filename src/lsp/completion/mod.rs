@@ -6,17 +6,14 @@ mod names;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use lsp_types::{
-    CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionTextEdit,
-    TextDocumentPositionParams, TextEdit,
-};
+use lsp_types::{CompletionItem, CompletionItemKind, CompletionList, CompletionParams, CompletionTextEdit, TextEdit};
 
 use super::links::LINK_SIGNS;
 use super::view::View;
 use crate::commands::tag_counts;
 use crate::error::Error;
 use crate::escape::one_line;
-use crate::note::{Dialect, Heading, NOTE_KINDS, STATUSES, heading_fragments};
+use crate::note::{Dialect, Heading, NOTE_KINDS, Status, heading_fragments};
 use crate::report::counted;
 use crate::store::NoteIdx;
 use cursor::{Cursor, Wanted};
@@ -45,12 +42,15 @@ impl CompletionCandidate {
         let text = text.into();
         Self { label: text.clone(), new_text: text, detail: None, kind }
     }
+
+    fn value(text: &str) -> Self {
+        Self::plain(text, CompletionItemKind::ENUM_MEMBER)
+    }
 }
 
 /// Returns what can stand at a position.
 pub(super) fn complete(view: &View<'_>, params: CompletionParams) -> Result<Option<CompletionList>, Error> {
-    let TextDocumentPositionParams { text_document, position } = params.text_document_position;
-    let Some((note, offset)) = view.offset(&text_document.uri, position)? else { return Ok(None) };
+    let Some((note, offset)) = view.offset(&params.text_document_position)? else { return Ok(None) };
     let text = view.note(note)?.text();
     let has_inline_tags = matches!(view.handle(note).dialect(), Dialect::Obsidian | Dialect::Logseq);
     let Some(Cursor { wanted, typed, replaced }) = cursor::read(text, offset, has_inline_tags) else { return Ok(None) };
@@ -61,13 +61,8 @@ pub(super) fn complete(view: &View<'_>, params: CompletionParams) -> Result<Opti
         Wanted::Heading { name, is_closed } => (headings(view, note, name, *is_closed)?, false),
         Wanted::Tag => (tags(view, typed), false),
         Wanted::Kind => (kinds(view), false),
-        Wanted::LinkType => {
-            let types = view.store().config.link_types.names();
-            (types.map(|name| CompletionCandidate::plain(name, CompletionItemKind::ENUM_MEMBER)).collect(), false)
-        }
-        Wanted::Status => {
-            (STATUSES.map(|status| CompletionCandidate::plain(status, CompletionItemKind::ENUM_MEMBER)).into(), false)
-        }
+        Wanted::LinkType => (view.store().config.link_types.names().map(CompletionCandidate::value).collect(), false),
+        Wanted::Status => (Status::ALL.map(|status| CompletionCandidate::value(status.name())).into(), false),
         Wanted::Key => (keys(text), false),
     };
     let range = view.lines(text).range(replaced);
@@ -130,7 +125,7 @@ fn kinds(view: &View<'_>) -> Vec<CompletionCandidate> {
     let used = view.store().notes().iter().map(|note| note.list_fields().kind);
     let all: BTreeSet<&str> = used.chain(NOTE_KINDS).collect();
     let plain = all.into_iter().filter(|kind| is_plain_scalar(kind));
-    plain.take(MAX_ITEMS).map(|kind| CompletionCandidate::plain(kind, CompletionItemKind::ENUM_MEMBER)).collect()
+    plain.take(MAX_ITEMS).map(CompletionCandidate::value).collect()
 }
 
 /// Returns the keys that the frontmatter does not have yet.

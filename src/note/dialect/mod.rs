@@ -107,8 +107,8 @@ fn title_without_field(fields: &Frontmatter, path: &str, body: &str) -> String {
         let (_, value) = fields.unknown.iter().find(|(key, _)| key == name)?;
         Some(value.to_line().trim().to_owned()).filter(|text| !text.is_empty())
     };
-    let heading = || title::of_source_body(body, path);
-    MENU_TITLES.iter().find_map(menu_title).or_else(heading).unwrap_or_else(|| title::of_source_path(path))
+    let name = || title::of_source_path(path);
+    MENU_TITLES.iter().find_map(menu_title).or_else(|| title::of_body_named(body, name)).unwrap_or_else(name)
 }
 
 /// Returns the type: that of the field if it is a word, or any in a bundle, whose concepts have types of several words.
