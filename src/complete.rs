@@ -18,8 +18,7 @@ use crate::cli::{self, COMPLETE};
 use crate::env::Env;
 use crate::escape::one_line;
 use crate::setup;
-use crate::store::NoteHandle;
-use crate::store::{Location, Store};
+use crate::store::{Location, NoteHandle, Store};
 
 /// Returns the completions for a shell, in its format; `None` if this is an ordinary call.
 pub fn answer(args: &[OsString], env: &Env) -> Option<Vec<u8>> {

@@ -865,24 +865,30 @@ fn a_capture_takes_the_session_from_the_environment_of_an_agent_tool() {
 
 #[test]
 fn a_note_by_an_agent_takes_no_claims_from_a_template_and_is_trusted_less() {
-    let template = "---\nverified: true\nauthor: Ann\ntrust: 1\nmine: kept\n---\n";
-    let dir = store(&[("templates/fleeting.md", template)]);
-    let run = |args: &[&str], vars: &[(&str, &str)]| call_with(path(&dir), args, "", vars).stdout;
-    let raw = |args: &[&str], vars: &[(&str, &str)]| {
-        let made = run(args, vars);
-        run(&["show", made.split(' ').next().unwrap(), "--raw"], &[])
-    };
-    for (args, vars) in [
-        (&["capture", "A thought."][..], &[("CODEX_THREAD_ID", "t1")][..]),
-        (&["capture", "One more.", "--by", "reviewer"], &[]),
-        (&["capture", "A third.", "--session", "s"], &[]),
-        (&["capture", "--title", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")]),
-    ] {
-        let text = raw(args, vars);
-        assert!(text.contains("mine: kept") && text.contains("generated_by: "), "{text}");
-        assert!(!["verified", "author", "trust"].iter().any(|key| text.contains(key)), "{text}");
+    let block = "---\nverified: true # yes\nauthor: Ann\ntrust: 1\nconfidence:\n  overall: 1\ngenerated: false\nmine: kept\n\
+                 custom:\n  generated_by: human\n  author: x\n  own: 3\n---\n";
+    let flow = "---\n{verified: true, mine: kept, trust: 1, custom: {confidence: 1, own: 3}}\n---\n";
+    for template in [block, flow] {
+        let dir = store(&[("templates/fleeting.md", template)]);
+        let run = |args: &[&str], vars: &[(&str, &str)]| call_with(path(&dir), args, "", vars).stdout;
+        let raw = |args: &[&str], vars: &[(&str, &str)]| {
+            let made = run(args, vars);
+            run(&["show", made.split(' ').next().unwrap(), "--raw"], &[])
+        };
+        for (args, vars, program) in [
+            (&["capture", "A thought."][..], &[("CODEX_THREAD_ID", "t1")][..], "codex"),
+            (&["capture", "One more.", "--by", "reviewer"], &[], "reviewer"),
+            (&["capture", "A third.", "--session", "s"], &[], "agent"),
+            (&["capture", "--title", "A fourth", "--by", "Ann"], &[("CODEX_THREAD_ID", "t1")], "Ann"),
+        ] {
+            let text = raw(args, vars);
+            assert!(text.contains("mine: kept") && text.contains("own: 3"), "{text}");
+            assert!(text.contains(&format!("generated_by: {program}")), "{text}");
+            let claims = ["verified", "author", "trust", "confidence", "generated:", "human"];
+            assert!(!claims.iter().any(|key| text.contains(key)), "{text}");
+        }
+        assert!(raw(&["capture", "By a person."], &[]).contains("verified: true"));
     }
-    assert!(raw(&["capture", "By a person."], &[]).contains("verified: true"));
     let trust = |args: &[&str], vars: &[(&str, &str)]| {
         let (settings, dir) = (temp_dir(), store(&[]));
         trust(settings.path(), &[dir.path().canonicalize().unwrap().join(".qipu")]);

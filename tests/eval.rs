@@ -265,9 +265,9 @@ fn question_files_come_in_three_forms_and_errors_name_the_line() {
     let dir = dir.path().to_str().unwrap();
     let of = |text: &str| call_with(dir, &["eval", "-"], text, &[]);
     let forms = [
-        "{\"question\": \"okapi\", \"answers\": {\"ids\": \"a\"}}\n{\"question\": \"gnu\", \"silent\": true}\n",
+        "\u{feff}\n{\"question\": \"okapi\", \"answers\": {\"ids\": \"a\"}}\n\n{\"question\": \"gnu\", \"silent\": true}\n",
         "[{\"question\": \"okapi\", \"answers\": {\"ids\": [\"a\"]}}, {\"question\": \"gnu\", \"silent\": true}]",
-        "- question: okapi\n  answers: {ids: [a]}\n- question: gnu\n  silent: true\n",
+        "# judged in March\n- question: >-\n    okapi\n  answers: {ids: [a]}\n- question: gnu\n  silent: true\n",
     ];
     let told = of(forms[0]).stdout;
     assert!(told.contains("1.000  hits in 8000 characters (1 of 1)\n"), "{told}");

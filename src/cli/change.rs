@@ -184,9 +184,7 @@ impl UpdateArgs {
             is_confirmed: self.yes,
         }))
     }
-}
 
-impl UpdateArgs {
     /// Takes the change of a part of the body out of the arguments.
     fn take_body_edit(&mut self, env: &Env) -> Result<Option<BodyEdit>, Error> {
         if let Some(text) = text_or_stdin(self.append.take(), env)? {

@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::globals::Invocation;
-use super::values::file_or_stdin;
-use super::values::{count, share};
+use super::values::{count, file_or_stdin, share};
 use super::{ParsedCli, parse};
 use crate::env::Env;
 use crate::error::Error;

@@ -85,8 +85,13 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
     let (cli, matches) = match matched(&words) {
         Ok(matched) => matched,
         Err(_) if words.len() < 2 => return Ok(ParsedCli::Help(overview::first_steps(&Cli::command()))),
-        Err(_) if is_help_of_flags(&words) => return Ok(ParsedCli::Help(overview::flags(&Cli::command()))),
-        Err(error) if is_answered_by_help(&error) => return Ok(ParsedCli::Help(error.to_string())),
+        Err(_) if words.get(1..).is_some_and(|words| words == ["help", "flags"]) => {
+            return Ok(ParsedCli::Help(overview::flags(&Cli::command())));
+        }
+        // Help is no error where it was asked for.
+        Err(error) if matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion) => {
+            return Ok(ParsedCli::Help(error.to_string()));
+        }
         Err(error) => return Err(clap_errors::error(&error, &Cli::command(), args)),
     };
     let path = path_of(&matches);
@@ -139,16 +144,6 @@ fn matched(words: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
 fn path_of(matches: &ArgMatches) -> String {
     let commands = successors(matches.subcommand(), |(_, below)| below.subcommand());
     commands.map(|(name, _)| name).collect::<Vec<_>>().join(" ")
-}
-
-/// Tells whether help is the answer and no error: it was asked for, or nothing was.
-fn is_answered_by_help(error: &clap::Error) -> bool {
-    matches!(error.kind(), ClapKind::DisplayHelp | ClapKind::DisplayVersion)
-}
-
-/// Whether a call is `qipu help flags`.
-fn is_help_of_flags(words: &[OsString]) -> bool {
-    words.get(1..).is_some_and(|words| words == ["help", "flags"])
 }
 
 /// Returns the help with only the flags that apply to its command. All commands are built for it, so only calls for

@@ -16,9 +16,6 @@ use crate::store::{NoteHandle, NoteIdx};
 pub(super) const MIN_NOTES_PER_TASK: usize = 1_024;
 
 /// Reports the notes that pass all filters, in the requested order.
-///
-/// # Errors
-/// See [`NoteFilter::new`].
 pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report, Error> {
     let mut notes = matching(&request.filters, request.sort, session)?;
     let matched = notes.len();
@@ -30,9 +27,6 @@ pub(super) fn run(request: &ListRequest, session: &Session<'_>) -> Result<Report
 }
 
 /// Returns the notes that pass all filters in an order, each one that is replaced behind its successor.
-///
-/// # Errors
-/// See [`NoteFilter::new`].
 pub(super) fn matching<'s>(
     filters: &Filters,
     order: Sort,

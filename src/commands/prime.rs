@@ -13,8 +13,7 @@ use crate::context::{Journals, Session, is_decision};
 use crate::graph::Replacements;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
-use crate::store::Store;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The description of qipu in the primer.
 const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, sources, and the links between them. \
@@ -117,9 +116,8 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
 /// name none.
 fn overview(store: &Store, journals: &Journals) -> OverviewEntry {
     // A count has no place for the mark of a draft.
-    let is_unmarked = |note: &NoteHandle| store.config.review.marks_drafts() && note.is_draft();
     let shown = NoteIdx::enumerate(store.notes())
-        .filter(|(position, note)| store.is_shown_unasked(*position) && !is_unmarked(note));
+        .filter(|(position, note)| store.is_shown_unasked(*position) && !store.marks_as_draft(note));
     let shown: Vec<_> = shown.map(|(_, note)| Arc::clone(note)).collect();
     let mut tags = tag_counts(&shown);
     let mut folders: HashMap<&str, usize> = HashMap::new();

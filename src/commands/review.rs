@@ -66,9 +66,6 @@ pub(super) fn run(request: &ReviewRequest, session: &Session<'_>) -> Result<Repo
 }
 
 /// Updates the references to code that merely moved, and reports the updates and what is left to look at.
-///
-/// # Errors
-/// As [`run`], and those of a change.
 pub(super) fn run_fix(request: &ReviewRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let paths = (location, env.current_dir.as_path());
     let builder = Some(super::text_index_builder as _);

@@ -21,9 +21,6 @@ const MAX_TEXT: usize = 500;
 const MAX_TITLE: usize = 100;
 
 /// Reports the tasks of the notes that pass all filters, in the order of a list, then of their lines. Parses these notes.
-///
-/// # Errors
-/// See [`matching`].
 pub(super) fn run(request: &TasksRequest, session: &Session<'_>) -> Result<Report, Error> {
     let notes = matching(&request.filters, Sort::Updated, session)?;
     let is_wanted = |task: &TaskItem| request.with_done || task.is_done == request.only_done;

@@ -33,9 +33,6 @@ fn filter_in(block: &str) -> Option<String> {
 }
 
 /// Returns the notes that match a query of a map, the latest change first.
-///
-/// # Errors
-/// See [`NoteFilter::new`].
 pub(super) fn notes_of_query(session: &Session<'_>, query: &str) -> Result<Vec<NoteIdx>, Error> {
     let filter = NoteFilter::new(session, &Filters::of(query))?;
     let notes = session.store.notes();

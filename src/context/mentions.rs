@@ -8,8 +8,7 @@ use std::sync::Arc;
 
 use super::Selector;
 use super::importance::{is_decision, is_warning};
-use crate::note::Fragment;
-use crate::note::{CodeRef, RefOrigin, code_refs_in};
+use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in};
 use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
 use crate::store::{NoteHandle, NoteIdx, Store};

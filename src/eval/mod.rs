@@ -25,8 +25,7 @@ use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource};
-use crate::store::NoteHandle;
-use crate::store::{self, Location, Store};
+use crate::store::{self, Location, NoteHandle, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
@@ -254,7 +253,7 @@ fn relevant_ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, N
     ranks
 }
 
-/// Runs the request of an answer and parses its output. The answer is empty if not even an empty one fits the budget.
+/// Runs the request of an answer and parses its output.
 fn run_answer(
     measured: &MeasuredAnswer,
     question: &JudgedQuestion,
@@ -267,11 +266,13 @@ fn run_answer(
     let mut context = context.clone();
     context.selection.query = Some(question.text.clone());
     let report = commands::run_at(&ReadCommand::Context(context), session)?;
-    match fit::fit(&report, request.budget, request.format, Screen::default()) {
-        Ok(text) => Ok(ShownAnswer::parse(&text)),
-        Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
-        Err(error) => Err(error),
-    }
+    let text = fit::fit(&report, request.budget, request.format, Screen::default());
+    or_empty(text.map(|text| ShownAnswer::parse(&text)))
+}
+
+/// Returns an empty answer if not even that fits the budget.
+fn or_empty(answer: Result<ShownAnswer, Error>) -> Result<ShownAnswer, Error> {
+    answer.or_else(|error| if error.kind == ErrorKind::Budget { Ok(ShownAnswer::default()) } else { Err(error) })
 }
 
 /// Runs a prompt as a hook does. Returns the notes and the parts of them that it adds.
@@ -280,11 +281,8 @@ fn run_hook(measured: &MeasuredAnswer, question: &JudgedQuestion, session: &Sess
         return Ok(ShownAnswer::default());
     };
     let report = commands::run_at(&ReadCommand::Context(context), session)?;
-    match fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false) {
-        Ok(shown) => Ok(shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()),
-        Err(error) if error.kind == ErrorKind::Budget => Ok(ShownAnswer::default()),
-        Err(error) => Err(error),
-    }
+    let shown = fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false);
+    or_empty(shown.map(|shown| shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()))
 }
 
 /// Compares an answer with the expected one.

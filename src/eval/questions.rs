@@ -247,25 +247,6 @@ fn non_blank_text(value: Value) -> Option<String> {
 mod tests {
     use super::*;
 
-    fn lines(text: &str) -> Vec<(usize, String, usize)> {
-        let questions = parse("q", text.as_bytes()).unwrap_or_else(|error| panic!("{text}: {error}"));
-        let count = |expected: &ExpectedAnswer| expected.ids.len() + expected.passages.len();
-        questions.into_iter().map(|q| (q.line, q.text, q.expected.as_ref().map_or(0, count))).collect()
-    }
-
-    #[test]
-    fn the_three_formats_are_equivalent() {
-        let jsonl = "\u{feff}\n{\"question\": \"Why?\", \"answers\": {\"ids\": [\"a\", \"b\"], \"patterns\": \"x+\"}}\n\n\
-                     {\"question\": \"Who?\", \"silent\": true}\n";
-        assert_eq!(lines(jsonl), [(2, "Why?".to_owned(), 3), (4, "Who?".to_owned(), 0)]);
-        let array = "[\n  {\"question\": \"Why \\ud83d\\ude00?\",\n   \"answers\": {\"headings\": [\"A b\"]}},\n  {\"question\": \"Who?\", \
-                     \"silent\": true}\n]\n";
-        assert_eq!(lines(array), [(2, "Why 😀?".to_owned(), 1), (4, "Who?".to_owned(), 0)]);
-        let yaml = "# judged in March\n- question: Why?\n  answers:\n    ids: [2024, b]\n    sentences:\n      - >-\n        folded\n        \
-                    text\n- {question: Who?, silent: true}\n";
-        assert_eq!(lines(yaml), [(2, "Why?".to_owned(), 3), (9, "Who?".to_owned(), 0)]);
-    }
-
     #[test]
     fn errors_name_line_and_field() {
         let long = r#"{"question": "a", "answers": {"patterns": ["(a{1000}){1000}"]}}"#;

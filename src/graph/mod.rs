@@ -30,8 +30,7 @@ use crate::note::{EncodedTarget, InlineLink, LinkTypes};
 use crate::store::{NoteHandle, NoteIdx, Store};
 use crate::timings;
 use adjacency::{AdjacencyLists, INLINE, OutLink, TYPED};
-pub(crate) use name_index::NameIndex;
-pub(crate) use name_index::PathTarget;
+pub(crate) use name_index::{NameIndex, PathTarget};
 pub(crate) use target_comparison::{LinkTarget, TargetComparison};
 
 /// A link from one note to another.

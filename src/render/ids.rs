@@ -1,7 +1,7 @@
 //! The format for scripts: the ids of the notes that a command changed, one on each line. What else the
 //! answer says goes to standard error.
 
-use super::{EntryText, Frame, FrameState, Included, Renderer, Screen, ShownPart};
+use super::{EntryText, Included, Renderer, Screen, ShownPart};
 use crate::report::{Entry, Report};
 
 pub(super) struct Ids<'a> {
@@ -9,10 +9,6 @@ pub(super) struct Ids<'a> {
 }
 
 impl Renderer for Ids<'_> {
-    fn frame(&self, _: FrameState<'_>) -> Frame {
-        Frame(vec![String::new(), String::new()])
-    }
-
     /// Returns the line of a changed note. Diagnostics are lines of [`stderr_lines`].
     fn render(&self, index: usize, _: ShownPart, _: &Included) -> EntryText {
         match &self.report.entries[index] {

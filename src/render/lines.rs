@@ -1,7 +1,7 @@
 //! The format for scripts: a line for each note or row with the fields that the request names, separated by tabs.
 
 use super::summary_lines::{meant, unknown_name_line};
-use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
+use super::{EntryText, Included, Renderer, ShownPart};
 use crate::escape::one_line;
 use crate::report::{Entry, LineFormat, NoteEntry, NoteHandle, Report, RowEntry, RowValue, UnknownName};
 
@@ -14,10 +14,6 @@ pub(super) struct Lines<'a> {
 }
 
 impl Renderer for Lines<'_> {
-    fn frame(&self, _: FrameState<'_>) -> Frame {
-        Frame(vec![String::new(), String::new()])
-    }
-
     fn render(&self, index: usize, _: ShownPart, _: &Included) -> EntryText {
         let entry = &self.report.entries[index];
         let values: Vec<String> = match entry {

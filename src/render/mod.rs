@@ -244,7 +244,9 @@ pub(crate) trait Renderer: Sync {
     }
 
     /// Returns the texts around the sections.
-    fn frame(&self, shown: FrameState<'_>) -> Frame;
+    fn frame(&self, _shown: FrameState<'_>) -> Frame {
+        Frame(vec![String::new(), String::new()])
+    }
 
     /// Counts the characters of a frame. Called for each candidate entry.
     fn frame_chars(&self, shown: FrameState<'_>) -> usize {

@@ -1,13 +1,9 @@
 //! `qipu capture`: creates notes.
 
-use super::PlannedChange;
 use super::claims::{expect_no_claims, expect_no_person, without_claims};
-use super::code_reference;
-use super::held_drafts;
 use super::slug::slug;
-use super::supersede;
 use super::update::edits;
-use super::user_fields;
+use super::{PlannedChange, code_reference, held_drafts, supersede, user_fields};
 use crate::env::AgentSession;
 use crate::error::{Error, ErrorKind};
 use crate::note::edit::{self, Edit};
@@ -129,7 +125,7 @@ fn new_place(store: &Store, random: u64, kind: &str, title: &str) -> Result<(Not
     let names = std::iter::once(format!("{stem}.md")).chain((2..).map(|ordinal| format!("{stem}-{ordinal}.md")));
     let path = names.into_iter().find(|path| !store.is_taken(path)).unwrap_or_default();
     if !store.has_place_for(&path) {
-        let name = store.first_name();
+        let name = &store.first_collection().name;
         return Err(Error::usage(format!("`{name}` would not read a new file {path}"))
             .hint("its `path` does not match the file, or git ignores it: create the file by hand"));
     }
@@ -184,10 +180,7 @@ fn folder_of(kind: &str) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::claims::CLAIMS;
     use super::*;
-    use crate::request::Action;
-    use crate::store::{Location, NoteHandle};
 
     #[test]
     fn a_title_has_no_marks_of_markdown_and_keeps_its_signs() {
@@ -206,48 +199,5 @@ mod tests {
             assert_eq!(title_from(text).as_deref(), Some(title), "{text}");
         }
         assert!(title_from(" \n# \n--- *").is_none());
-    }
-
-    #[test]
-    fn a_note_that_a_program_makes_takes_no_claims_from_a_template() {
-        let dir = tempfile::tempdir().unwrap();
-        let root = dir.path().join(".qipu");
-        std::fs::create_dir_all(root.join("notes")).unwrap();
-        std::fs::create_dir_all(root.join("templates")).unwrap();
-        let store = Store::open(&Location { store: Some(root.clone()), ..Location::default() }, dir.path()).unwrap();
-        let created = |template: &str, is_generated: bool| {
-            std::fs::write(root.join("templates/fleeting.md"), template).unwrap();
-            let custom = vec![("generated_by".to_owned(), "mcp".to_owned())];
-            let fields = NewFields { body: Some("A text.".to_owned()), custom, ..NewFields::default() };
-            let action =
-                Action::Create { fields: fields.clone(), is_generated, is_opened: false, supersedes: Vec::new() };
-            let request = ChangeRequest {
-                action,
-                is_dry_run: false,
-                is_secret_allowed: false,
-                now: "2025-03-31".to_owned(),
-                random: 1,
-            };
-            let planned = plan(&store, &request, &fields, is_generated, &[], None)?;
-            let Some(store::Change::Create { new, .. }) = planned.into_iter().next().and_then(|planned| planned.change)
-            else {
-                panic!("a new note");
-            };
-            Ok::<_, Error>(String::from_utf8(new).unwrap())
-        };
-        let block = "---\nverified: true # yes\nauthor: The Maintainer\ntrust: 1\nconfidence:\n  overall: 1\n\
-                     generated: false\nmine: kept\ncustom:\n  generated_by: human\n  author: x\n  own: 3\n---\n";
-        let flow = "---\n{verified: true, mine: kept, trust: 1, custom: {confidence: 1, own: 3}}\n---\n";
-        for template in [block, flow] {
-            let text = created(template, true).unwrap();
-            let note = NoteHandle::parse("notes/n.md", text.clone().into_bytes());
-            assert_eq!(note.verified(), None, "{text}");
-            assert!(CLAIMS.iter().all(|key| *key == "generated_by" || note.field(key).is_none()), "{text}");
-            assert_eq!(note.field("generated_by").map(|value| value.to_line()).as_deref(), Some("mcp"), "{text}");
-            assert!(note.field("mine").is_some() && note.field("own").is_some(), "{text}");
-            assert!(created(template, false).unwrap().contains("verified: true"), "a person's template counts");
-        }
-        assert!(created("---\nmine: 1\n---\n", true).unwrap().contains("mine: 1"));
-        assert!(created("", true).unwrap().contains("A text."));
     }
 }

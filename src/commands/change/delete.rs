@@ -6,8 +6,7 @@ use super::{ChangePlan, PlannedChange};
 use crate::commands::note_warning;
 use crate::error::{Error, ErrorKind};
 use crate::graph::{Compactions, Graph};
-use crate::store::{Change, Store};
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{Change, NoteHandle, NoteIdx, Store};
 
 /// The most notes that an error names.
 const MAX_NAMED: usize = 10;

@@ -78,7 +78,7 @@ fn page_path(store: &Store, note: &NoteHandle, title: &str) -> Result<String, Er
     if store.has_place_for(&path) {
         return Ok(path);
     }
-    let message = format!("`{}` would not read a file {path}", store.first_name());
+    let message = format!("`{}` would not read a file {path}", store.first_collection().name);
     Err(Error::usage(message).hint("its settings or git exclude that name: give another title"))
 }
 

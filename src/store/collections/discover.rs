@@ -93,9 +93,6 @@ pub fn find_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Err
 }
 
 /// Finds the store that [`find_root`] finds, but not above the root of the project, and in no other working tree.
-///
-/// # Errors
-/// As there.
 pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<PathBuf, Error> {
     if location.store.is_some() {
         return find_root(location, current_dir);
@@ -106,9 +103,6 @@ pub(super) fn find_own_root(location: &Location, current_dir: &Path) -> Result<P
 }
 
 /// Finds the store in a folder.
-///
-/// # Errors
-/// As [`find_root`].
 pub(super) fn find_root_in(folder: &Path, current_dir: &Path) -> Result<PathBuf, Error> {
     let found = store_in(&FileTree::default(), folder).ok_or_else(|| no_store("no store in this folder"))?;
     opened_root(&Location::default(), found, current_dir)

@@ -63,9 +63,6 @@ pub(crate) fn missing_folders(folder: &Path) -> Result<Vec<&Path>> {
 }
 
 /// Returns the nearest of a folder and those above it that is there.
-///
-/// # Errors
-/// As [`missing_folders`].
 pub(crate) fn nearest_folder(folder: &Path) -> Result<&Path> {
     let missing = missing_folders(folder)?;
     Ok(missing.last().and_then(|missing| missing.parent()).unwrap_or(folder))

@@ -26,11 +26,6 @@ impl Store {
         self.first().about.dialect
     }
 
-    /// Returns the name of the first collection.
-    pub fn first_name(&self) -> &str {
-        &self.first().about.name
-    }
-
     /// Expects that the first collection is a store.
     ///
     /// # Errors
@@ -39,7 +34,7 @@ impl Store {
         if !self.is_source() {
             return Ok(());
         }
-        let message = format!("`{}` are documents, and this command changes only stores", self.first_name());
+        let message = format!("`{}` are documents, and this command changes only stores", self.first().about.name);
         Err(Error::usage(message).hint("name a store of those that `qipu status` lists"))
     }
 

@@ -27,9 +27,6 @@ pub(in crate::store) fn find_target(location: &Location, current_dir: &Path) -> 
 
 /// Finds the collection that a command changes, with its other names, which its notes may use for it. None are known if the
 /// collections can't be found.
-///
-/// # Errors
-/// As [`find_target`].
 pub(in crate::store) fn find_target_with_names(
     location: &Location,
     current_dir: &Path,
