@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Arg, Args, Subcommand};
+use clap::{Args, Subcommand};
 
 use super::examples::examples;
 use super::globals::Invocation;
@@ -22,14 +22,14 @@ pub(super) enum ExportSub {
     #[command(after_help = examples!("qipu export pack notes.pack", "qipu export pack --tag TAG"))]
     Pack(DumpArgs),
     /// Write notes and their links as a web page, one file that needs no network
-    #[command(mut_args = reword, after_help = examples!(
+    #[command(after_help = examples!(
         "qipu export page notes.html",
         "qipu export page notes.html --tag TAG",
         "qipu export page notes.html --note ID --max-hops 2",
     ))]
     Page(LinksArgs),
     /// Write notes and their links as JSON, for programs that draw or count them
-    #[command(mut_args = reword, after_help = examples!(
+    #[command(after_help = examples!(
         "qipu export links",
         "qipu export links links.json --via typed",
     ))]
@@ -54,14 +54,6 @@ pub(super) struct LinksArgs {
     /// Ignore digests: show the notes that they replace
     #[arg(long)]
     no_compaction: bool,
-}
-
-/// Gives the flags that `link` has too the help that is true of an export.
-fn reword(arg: Arg) -> Arg {
-    match arg.get_id().as_str() {
-        "direction" => arg.help("The direction in which --max-hops follows links"),
-        _ => arg,
-    }
 }
 
 impl ExportSub {

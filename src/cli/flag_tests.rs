@@ -40,13 +40,10 @@ fn ask_and_context_list_no_more_flags_than_they_need() {
 }
 
 /// Flags that mean something else in some commands, and why.
-const EXCEPTIONS: [&str; 14] = [
+const EXCEPTIONS: [&str; 4] = [
     "since", "until", // `history` takes commits too.
-    "note", "tag", // They add notes in `context` and in what is written to a file, and filter elsewhere.
-    "type", "min-value", "direction", "exclude-type", // Links have types and values too.
-    "fix", "strict", "force", // Each says what it repairs, what fails, and what is done in spite of it.
-    "all",   // Also tasks that are done.
-    "title", "by", // A default of `capture`.
+    "note",  // It adds notes in `context`, and filters in `ask`.
+    "title", // It has a default in `capture`.
 ];
 
 #[test]
