@@ -32,11 +32,7 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
     let made = store::init(&plan, current_dir)?;
     let is_unchanged = made.files.iter().all(|file| file.new.is_none());
     let hides_more = made.files.iter().skip(1).find(|file| file.old.is_some() && file.new.is_some());
-    let warning = hides_more.map(|file| {
-        let removal = format!("`git rm -r --cached {}` removes them from it", made.shown_path);
-        let message = format!("committed notes stay in git; {removal}");
-        Entry::Finding(DiagnosticEntry::warning("still-tracked", file.path.clone(), message))
-    });
+    let warning = hides_more.map(|file| Entry::Finding(still_tracked(&file.path, &made.shown_path)));
     let entry = |file: &MadeFile| {
         let action = match (&file.old, &file.new) {
             (_, None) => "unchanged",
@@ -109,4 +105,10 @@ fn suggestion(source: &SuggestedSource) -> Entry {
         ..RowEntry::default()
     };
     Entry::Row(row)
+}
+
+/// Returns the warning that a `.gitignore` has no effect on files that git tracks already.
+fn still_tracked(path: &str, store: &str) -> DiagnosticEntry {
+    let message = format!("committed notes stay in git; `git rm -r --cached {store}` removes them from it");
+    DiagnosticEntry::warning("still-tracked", path.to_owned(), message)
 }
