@@ -247,6 +247,9 @@ pub mod in_process {
     use crate::request::{Command, Program};
 
     /// Runs `qipu lsp` on the messages of a client and writes the answers to `output`.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
     pub fn serve_lsp(args: &[OsString], env: &Env, input: Vec<u8>, output: Box<dyn Write>) -> Result<(), Error> {
         let ParsedCli::Request(request) = cli::parse(args, env)? else { return Err(Error::usage("not a server")) };
         let Command::Run(Program::Lsp { today }) = &request.command else {
@@ -256,6 +259,9 @@ pub mod in_process {
     }
 
     /// Runs `qipu mcp` on streams; `output` opens the one to which answers are written.
+    ///
+    /// # Errors
+    /// Those of the server, and wrong arguments.
     pub fn serve_mcp<R: AsyncRead + Send + Unpin + 'static, W: Write + Send + Unpin + 'static>(
         args: &[OsString],
         env: &Env,

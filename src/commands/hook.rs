@@ -73,6 +73,9 @@ pub fn run_in_hook(
 }
 
 /// Tells whether a session has a store.
+///
+/// # Errors
+/// As [`run_in_hook`].
 pub fn has_store_in_hook(location: &Location, dirs: SessionDirs) -> Result<bool, Error> {
     in_hook(location, dirs, find_root).map(|found| found.is_some())
 }

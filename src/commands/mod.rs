@@ -51,6 +51,9 @@ use crate::store::{
 
 /// Runs a command that reads a store. `None` for one without an answer, such as the primer of a hook in a project without a
 /// store.
+///
+/// # Errors
+/// The failure of the command.
 pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     match command {
@@ -73,6 +76,9 @@ pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result
 }
 
 /// Runs a command that changes files or opens stores by itself. `None` for one without an answer.
+///
+/// # Errors
+/// The failure of the command.
 pub fn run_write(command: &WriteCommand, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     let report = match command {
@@ -109,6 +115,9 @@ fn reads_text_index(command: &ReadCommand) -> bool {
 }
 
 /// Opens a store with its text index, for commands that search.
+///
+/// # Errors
+/// As [`Store::open`].
 pub fn open_to_search(location: &Location, current_dir: &Path) -> Result<Store, Error> {
     Store::open_with(location, current_dir, Some(text_index_builder))
 }
@@ -127,11 +136,17 @@ fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
 }
 
 /// Runs a command that reads an open store.
+///
+/// # Errors
+/// The failure of the command.
 pub fn run_on(command: &ReadCommand, store: &Store) -> Result<Report, Error> {
     run_at(command, &store.leaked_at_exit_with(Session::new(store)))
 }
 
 /// Runs a command that reads the store of an open session.
+///
+/// # Errors
+/// As [`run_on`].
 pub fn run_at(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Error> {
     let mut report = report_of(command, session)?;
     mark_state(&mut report, session.store);

@@ -25,6 +25,9 @@ struct UnseenParts {
 
 /// Writes the notes of a report in a format within a budget, without the parts for which `is_seen` is true.
 /// Returns also the parts that the text shows; `None` if there are none.
+///
+/// # Errors
+/// As [`fit`](super::fit).
 pub fn fit_unseen(
     report: &Report,
     budget: Budget,

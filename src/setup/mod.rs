@@ -134,6 +134,9 @@ impl Recipe {
     }
 
     /// Returns a clause that says why the recipe is not current; `None` if it is.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
     pub fn flaw(&self, project: &Project<'_>) -> Result<Option<String>, Error> {
         let Some((step, state)) = self.first_flaw(project)? else { return Ok(None) };
         let reason = if state == RecipeState::Stale { step.reason(project)? } else { None };
@@ -142,11 +145,17 @@ impl Recipe {
     }
 
     /// Returns a remark if the recipe's tool does not read a section of the recipe, for a reason that is the user's alone.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
     pub fn remark(&self, project: &Project<'_>) -> Result<Option<&'static str>, Error> {
         if self.depends_on_others() { claude_md::remark(project) } else { Ok(None) }
     }
 
     /// Tells whether a section of the recipe is in a file that its tool does not read, since another file was created.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
     pub fn is_misplaced(&self, project: &Project<'_>) -> Result<bool, Error> {
         Ok(match self.first_flaw(project)? {
             Some((RecipeStep::Section(section), RecipeState::Stale)) => section.reason(project)?.is_some(),
@@ -155,6 +164,9 @@ impl Recipe {
     }
 
     /// Returns the path of the file that the recipe lacks, or that is not current; the path of the recipe if there is none.
+    ///
+    /// # Errors
+    /// See [`Recipe::state`].
     pub fn flawed_path(&self, project: &Project<'_>) -> Result<String, Error> {
         let flawed = self.first_flaw(project)?.map(|(step, _)| step.path(project));
         Ok(flawed.unwrap_or_else(|| self.path(project)))
@@ -193,6 +205,9 @@ impl Recipe {
     }
 
     /// Returns the changes of files, each with its diff, that installing or removing the recipe would make.
+    ///
+    /// # Errors
+    /// See [`Recipe::change`].
     pub fn preview(&self, project: &Project<'_>, is_removal: bool) -> Result<Vec<FileChange>, Error> {
         let plans = self.plans(project, is_removal)?;
         Ok(plans.into_iter().filter_map(|plan| plan.preview(project)).collect())

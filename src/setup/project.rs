@@ -32,6 +32,9 @@ impl<'a> Project<'a> {
     }
 
     /// Finds the project of the store that a call names.
+    ///
+    /// # Errors
+    /// As [`find_root`].
     pub fn of_store(location: &'a Location, current_dir: &'a Path, is_forced: bool) -> Result<Self, Error> {
         let store = find_root(location, current_dir)?;
         let root = project_root(&location.files, store.parent().unwrap_or(&store));

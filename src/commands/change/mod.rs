@@ -91,6 +91,9 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
 }
 
 /// Returns the changes that [`run`] would make to the files of a store, for a program that makes them itself.
+///
+/// # Errors
+/// As there.
 pub fn plan_changes(
     store: &Store,
     request: &ChangeRequest,

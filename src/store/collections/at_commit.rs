@@ -22,6 +22,9 @@ impl Location {
     }
 
     /// Does what [`Self::at_commit`] does; `None` if the location names a moment before the first commit.
+    ///
+    /// # Errors
+    /// As there.
     pub fn at_commit_if_any(self, current_dir: &Path) -> Result<Option<Self>, Error> {
         let Some(name) = &self.at else { return Ok(Some(self)) };
         let repository = self.repository(current_dir)?;

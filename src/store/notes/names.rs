@@ -269,6 +269,9 @@ impl Store {
     }
 
     /// As [`Store::positions`], each note once, for notes that are changed: see [`Store::resolve_to_change`].
+    ///
+    /// # Errors
+    /// As both.
     pub fn positions_to_change(&self, ids: &[String]) -> Result<Vec<NoteIdx>, Error> {
         let mut notes = self.positions_by(ids, Self::resolve_to_change)?;
         let mut seen = HashSet::new();

@@ -161,6 +161,9 @@ impl NoteHandle {
 
     /// Returns a handle with the parsed note, which frees the note when it is dropped: a pass over all notes then keeps
     /// neither their texts nor columns of the index in memory. A parsed note is not copied.
+    ///
+    /// # Errors
+    /// As [`NoteHandle::parsed`].
     pub fn reparsed(&self) -> Result<Cow<'_, Self>, Error> {
         let NoteSource::Indexed(indexed) = &self.source else { return Ok(Cow::Borrowed(self)) };
         let (note, failure) = indexed.read(self.local_path(), &self.path);
@@ -226,6 +229,9 @@ impl NoteHandle {
     }
 
     /// Returns the markdown below the frontmatter.
+    ///
+    /// # Errors
+    /// As [`NoteHandle::parsed`].
     pub fn body(&self) -> Result<&str, Error> {
         Ok(self.parsed()?.body())
     }

@@ -65,6 +65,9 @@ impl Store {
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
+    ///
+    /// # Errors
+    /// As [`Store::resolve_to_change`] and [`Store::expect_own_id`].
     pub fn link_target(&self, name: &str) -> Result<NoteId, Error> {
         let target = self.id_in_links(name)?;
         let is_elsewhere = self.position(&target).is_none();

@@ -73,6 +73,9 @@ impl Store {
     }
 
     /// Finds the store and loads every note in it, with their text index if a builder is given.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
     pub fn open_with(
         location: &Location,
         current_dir: &Path,
@@ -83,6 +86,9 @@ impl Store {
     }
 
     /// Opens a folder of Markdown as documents, alone and from its files; `None` if there is no such folder.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
     pub fn open_folder(folder: &Path, location: &Location, current_dir: &Path) -> Result<Option<Self>, Error> {
         if !location.files.is_dir(&current_dir.join(folder)) {
             return Ok(None);
