@@ -48,7 +48,7 @@ def copyright_file(facts: Facts) -> bytes:
     return (
         "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n"
         f"Upstream-Name: qipu\nSource: {facts.repository}\n"
-        "Comment: The licences of the crates that the program contains are in THIRD-PARTY-NOTICES.md.gz.\n\n"
+        "Comment: The licences of the crates and words that the program contains are in THIRD-PARTY-NOTICES.md.gz.\n\n"
         f"Files: *\nCopyright: {holder.removeprefix('Copyright (c) ')}\nLicense: Expat\n{lines}\n"
     ).encode()
 

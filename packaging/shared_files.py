@@ -15,7 +15,7 @@ SHELLS = {"bash": "qipu.bash", "zsh": "_qipu", "fish": "qipu.fish"}
 
 @cache
 def licenses() -> dict[str, bytes]:
-    """The licence of qipu and those of the crates that the program contains, by file name."""
+    """The licence of qipu and those of the crates and words that the program contains, by file name."""
     return {"LICENSE": (ROOT / "LICENSE").read_bytes(), NOTICES: notices().encode()}
 
 

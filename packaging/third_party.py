@@ -1,4 +1,4 @@
-"""Lists the crates that the program contains, for any target, with their licences.
+"""Lists the crates that the program contains, for any target, with their licences, and those of its data.
 
 Build scripts and procedural macros run while it is built and are no part of it, nor what only they need.
 """
@@ -119,9 +119,13 @@ def notices() -> str:
     parts = [
         f"## {', '.join(names)}\n\n{text}\n" for text, names in sorted(holders.items(), key=lambda item: item[1][0])
     ]
+    parts += [
+        f"## {path.stem}\n\n{normalized(path.read_text(encoding='utf-8'))}\n"
+        for path in sorted((ROOT / "packaging").glob("*.copyright"))
+    ]
     return (
         "# Third-party notices\n\n"
-        "The qipu program contains these crates, some of them only on some systems.\n"
+        "The qipu program contains these crates, some of them only on some systems, and the data after them.\n"
         f"These have no file with their licence, which the table names: {silent}.\n\n"
         "| crate | version | licence | source |\n|---|---|---|---|\n" + rows + "\n" + "\n".join(parts)
     )

@@ -66,6 +66,7 @@ mod lsp_answers;
 mod mcp;
 mod merge;
 mod okf;
+mod outcomes;
 mod own_notes;
 mod pack;
 mod passages;

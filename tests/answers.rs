@@ -395,8 +395,9 @@ fn the_day_of_a_journal_is_in_every_answer() {
         assert_eq!(["j1", "j2", "a", "b"].map(day), days, "{args:?}");
         let mut lines = records(&dir, args, "N j");
         lines.sort();
-        let good = "N j1 journal \"A good day\" tags=- date=2025-03-30";
-        assert_eq!(lines, [good, "N j2 journal \"2025-03-29\" tags=-"]);
+        let (good, of_day) = (" path=.qipu/journals/good.md", " path=.qipu/journals/2025-03-29.md");
+        let lines: Vec<String> = lines.iter().map(|line| line.replace(good, "").replace(of_day, "")).collect();
+        assert_eq!(lines, ["N j1 journal \"A good day\" tags=- date=2025-03-30", "N j2 journal \"2025-03-29\" tags=-"]);
         let text = run(&dir, args).stdout;
         assert!(text.lines().any(|line| line.contains("A good day") && line.contains("[2025-03-30]")), "{text}");
     }

@@ -11,11 +11,12 @@ use regex::Regex;
 use crate::support::imports::Crate;
 
 /// The modules of each layer, the lowest first.
-const LAYERS: [&[&str]; 8] = [
+const LAYERS: [&[&str]; 9] = [
     &["codec", "env", "escape", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "secrets", "warnings"],
     &["store"],
-    &["code_refs", "filter", "graph", "search", "pack", "report"],
+    &["report"],
+    &["code_refs", "filter", "graph", "search", "pack"],
     &["request"],
     &["cli", "context", "render", "setup", "hooks"],
     &["commands", "fit", "complete"],

@@ -249,7 +249,7 @@ fn records_of_a_bundle_have_bodies_only_on_request() {
         &["--query", "lock", "--include-contradictions"],
     ];
     for call_args in calls {
-        for budget in ["", "400", "1000", "3000"] {
+        for budget in ["", "500", "1000", "3000"] {
             let budget: &[&str] = if budget.is_empty() { &[] } else { &["--max-chars", budget] };
             let text = |flag: &[&str]| {
                 let args = [&["context", "--records", "--today", "2025-03-31"], call_args, budget, flag].concat();

@@ -11,21 +11,28 @@ use serde_json::Value;
 
 /// The least that the judged set must reach: a name, the budget, the value. A change that makes answers better raises
 /// them, so that a later one can't undo it unseen.
-const FLOORS: [(&str, Option<u64>, f64); 8] = [
+const FLOORS: [(&str, Option<u64>, f64); 12] = [
     ("recall@5", None, 0.82),
     ("recall@10", None, 0.87),
     ("nDCG@10", None, 0.79),
     ("MRR", None, 0.80),
-    ("hits", Some(4000), 0.86),
-    ("evidence", Some(4000), 0.77),
+    ("answer", None, 0.66),
+    ("silent-nothing", None, 0.60),
+    ("hits", Some(1000), 0.53),
+    ("hits", Some(2000), 0.80),
+    ("hits", Some(4000), 0.90),
+    ("evidence", Some(4000), 0.82),
     ("hits", Some(8000), 0.89),
     ("evidence", Some(8000), 0.86),
 ];
 
-/// The most of the ten prompts without an answer in the store that are answered.
-const MOST_FALSE_ANSWERS: u64 = 6;
+/// The most of the ten prompts without an answer in the store for which notes are shown, each as a weak match.
+const MOST_FALSE_ANSWERS: u64 = 4;
+/// The most characters that answers of 4,000 take on average.
+const MOST_CHARS: f64 = 2_900.0;
 
-const JUDGED: [&str; 4] = ["eval", "../eval/research.jsonl", "--today", "2025-03-31"];
+const JUDGED: [&str; 6] =
+    ["eval", "../eval/research.jsonl", "--today", "2025-03-31", "--budget", "1000,2000,4000,8000"];
 
 /// The files of the judged prompts, each with the folder of its store.
 const PROMPTS: [(&str, &str); 3] = [
@@ -75,9 +82,12 @@ fn the_judged_set_reaches_its_floors() {
         let value = figure(&answer, name, budget);
         assert!(value >= floor, "{name} {budget:?} is {value}, below {floor}: {answer:#}");
     }
+    assert_eq!((figure(&answer, "nothing", None), figure(&answer, "silent-answer", None)), (0.0, 0.0));
+    let spent = |budget| figure(&answer, "characters", Some(budget));
+    assert!(spent(4_000) <= MOST_CHARS && spent(8_000) <= 4_000.0, "{} and {}", spent(4_000), spent(8_000));
     let rows = answer["figures"].as_array().unwrap().iter().filter(|row| row["name"] == "false-answers");
     let rows: Vec<(u64, u64)> = rows.map(|row| (row["count"].as_u64().unwrap(), row["of"].as_u64().unwrap())).collect();
-    assert!(rows.len() == 2 && rows.iter().all(|(count, of)| *of == 10 && *count <= MOST_FALSE_ANSWERS), "{rows:?}");
+    assert!(rows.len() == 4 && rows.iter().all(|(count, of)| *of == 10 && *count <= MOST_FALSE_ANSWERS), "{rows:?}");
 }
 
 /// Every question has an answer in the fixtures: a note that is named exists, a passage stands in one.
@@ -217,9 +227,9 @@ fn the_check_counts_every_budget() {
 
 /// What is measured is what the commands answer.
 #[test]
-fn the_answer_is_that_of_context() {
+fn the_answer_is_that_of_ask() {
     let question = "Why does SQLite sync its rollback journal two times?";
-    let args = ["context", "--query", question, "--records", "--abstraction", "passages", "--max-chars", "4000"];
+    let args = ["ask", question, "--records", "--max-chars", "4000"];
     let shown = call("fixtures/research", &args).stdout;
     let ids: Vec<&str> = shown.lines().filter_map(|line| line.strip_prefix("N ")?.split(' ').next()).collect();
     let list = call("fixtures/research", &["list", "--limit", "60", "--records"]).stdout;
@@ -270,7 +280,7 @@ fn question_files_come_in_three_forms_and_errors_name_the_line() {
         "# judged in March\n- question: >-\n    okapi\n  answers: {ids: [a]}\n- question: gnu\n  silent: true\n",
     ];
     let told = of(forms[0]).stdout;
-    assert!(told.contains("1.000  hits in 8000 characters (1 of 1)\n"), "{told}");
+    assert!(told.contains("1.000  hits in 4000 characters (1 of 1)\n"), "{told}");
     assert!(forms.iter().all(|form| of(form).stdout == told));
     let error = of("{\"question\": \"okapi\", \"answers\": {\"ids\": \"a\"}}\n{\"question\": \"gnu\", \"answer\": 1}")
         .error

@@ -329,7 +329,7 @@ fn code_is_opened_and_closed_in_every_passage() {
         }
     }
     let inner = asked(&dir, &["ask", "service-40", "--max-chars", "700"]);
-    assert!(inner.contains("]\n````text\n├── service-"), "{inner}");
+    assert!(inner.contains("\n````text\n├── service-"), "{inner}");
     let cut = asked(&dir, &["show", "tree", "--max-chars", "200"]);
     assert!(cut.contains("\n````\n…[truncated]\n"), "{cut}");
 }

@@ -361,7 +361,7 @@ fn the_next_call_reflects_changes_on_disk() {
     }
     fs::remove_file(root.join(".qipu/notes/qp-c.md")).unwrap();
     let found = client.call("get_context", json!({"topic": "word19x"}));
-    assert!(text(&found).contains("no note answers this"), "{}", text(&found));
+    assert!(text(&found).contains("(nothing known: no note has \"word19x\")"), "{}", text(&found));
     client.end();
 }
 

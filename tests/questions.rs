@@ -373,7 +373,7 @@ fn a_named_day_is_shown_with_its_journals_in_every_format() {
         assert!(text.contains("2025-03-06 = 2025-03-06; "), "{format}: {text}");
         assert!(text.contains("there is no journal of 2025-03-06"), "{format}: {text}");
         assert!(text.contains("unresolved reference: Nope"), "{format}: {text}");
-        assert!(text.contains("no match for 'fsyncc'; showing 'fsync'"), "{format}: {text}");
+        assert!(text.contains("read \"fsyncc\" as \"fsync\""), "{format}: {text}");
     }
     let text = call("prompt", "what did I do last week?");
     assert!(text.contains("\nUnderstood: last week = 2025-03-24 to 2025-03-31, 3 journals\n\n- "), "{text}");

@@ -10,7 +10,7 @@ use crate::commands;
 use crate::error::Error;
 use crate::graph::{Follow, WalkLimits};
 use crate::note::NoteId;
-use crate::report::{Entry, Report};
+use crate::report::{Entry, Report, no_note_has};
 use crate::request::{Filters, LinkRequest, LinkView, ListRequest, ReadCommand, ReviewRequest, SearchRequest};
 use crate::store::{Location, NoteHandle, Store};
 
@@ -75,10 +75,12 @@ impl StoreClient {
         let search =
             SearchRequest { query: query.to_owned(), filters, no_compaction: true, ..SearchRequest::default() };
         let report = self.run(&ReadCommand::Search(search))?;
-        let remarks = report.head.spellings.iter().map(|spelling| match spelling.shown.as_slice() {
-            [] => format!("no note contains `{}`", spelling.word),
-            shown => format!("no note contains `{}`; searched for {}", spelling.word, shown.join(", ")),
+        let remarks = report.head.spellings.iter().map(|spelling| match &spelling.read_as {
+            None => format!("no note has \"{}\"", spelling.word),
+            Some(other) => format!("read \"{}\" as \"{other}\"", spelling.word),
         });
+        let unknown = report.head.question_match.iter().filter_map(|matched| no_note_has(&matched.unknown));
+        let remarks = unknown.chain(remarks);
         let remark = remarks.reduce(|all, next| format!("{all}; {next}"));
         Ok((notes_of(&report), remark))
     }

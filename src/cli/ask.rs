@@ -27,6 +27,9 @@ pub(super) struct AskArgs {
     /// Only notes with at least this relevance, 0 to 1
     #[arg(long, value_name = "R", allow_negative_numbers = true, value_parser = share)]
     min_relevance: Option<Score>,
+    /// Leave out what an answer of N characters shows (the next page)
+    #[arg(long, value_name = "N")]
+    after: Option<usize>,
     /// Treat the question as plain words: no note names, dates or intents
     #[arg(long, help_heading = "The question")]
     plain: bool,
@@ -43,6 +46,7 @@ impl AskArgs {
         let max_notes = self.only.limit();
         let filters = self.only.into_filters(today)?;
         let asking = Some(question(self.plain, self.min_relevance, &filters, true, today));
+        request.after = self.after;
         request.selection = Selectors { max_notes, filters, asking, ..request.selection };
         Ok(Command::Read(ReadCommand::Context(request)))
     }
@@ -73,7 +77,7 @@ pub(super) fn passages(invocation: &mut Invocation<'_>, question: String, notes:
         with_body: Some(true),
         room: invocation.budget.room(),
         shows_passages: true,
-        has_brief_heads: true,
+        has_pages: true,
         assessment: (invocation.format == Format::Prompt).then(AssessmentOptions::default),
         ..ContextRequest::default()
     }

@@ -157,7 +157,8 @@ impl ContextArgs {
             with_custom: invocation.format == Format::Json,
             room: budget.room(),
             shows_passages: shows_passages && has_no_level,
-            has_brief_heads: false,
+            has_pages: false,
+            after: None,
             blocks,
             assessment,
         })

@@ -13,19 +13,18 @@ use crate::error::Error;
 use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, Score};
 
 /// The call whose answer is measured, without the value of its last flag, the budget.
-const MEASURED: &[&str] =
-    &["qipu", "context", "--query", "QUESTION", "--format=records", "--abstraction=passages", "--max-chars"];
+const MEASURED: &[&str] = &["qipu", "ask", "QUESTION", "--format=records", "--max-chars"];
 const MEASURED_HOOK: &[&str] = &["qipu", "hook", "claude", "UserPromptSubmit", "--no-seen", "--max-chars"];
 
 /// The budgets in characters, if none is given.
-const USUAL_BUDGETS: &[usize] = &[4000, 8000];
+const USUAL_BUDGETS: &[usize] = &[1000, 2000, 4000];
 const USUAL_HOOK_BUDGETS: &[usize] = &[1500];
 
 #[derive(Debug, Args)]
 pub(super) struct EvalArgs {
     /// The question file; `-` for standard input
     file: PathBuf,
-    /// The budgets to measure answers with, in characters (default: 4000,8000; with --prompts, 1500)
+    /// The budgets to measure answers with, in characters (default: 1000,2000,4000; with --prompts, 1500)
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true, value_parser = count)]
     budget: Vec<usize>,
     /// Measure the notes that `qipu hook` adds to prompts, instead of answers to questions

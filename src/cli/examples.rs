@@ -13,8 +13,8 @@ pub(super) const TASKS: &str = "Common tasks:
     qipu capture 'TEXT'
   Add to today's journal:
     qipu journal 'TEXT'
-  Get the passages that answer a question (use words that the answer would use, and set a budget):
-    qipu ask \"WORDS\" --max-chars 4000
+  Get the passages that answer a question (use words that the answer would use):
+    qipu ask \"WORDS\" --max-chars 1500
   Find notes on a subject:
     qipu search \"WORDS\"
   Read a note:
@@ -35,10 +35,11 @@ pub(super) const TASKS: &str = "Common tasks:
 pub(super) const ASK: &str = "Use the words that the answer would use: identifiers, error text, synonyms.
 No word is an operator; put `--` before a word such as `--force`.
 Set the budget with --max-chars or --max-tokens (default: 4000 characters).
+An answer that goes on ends with `more: --after N`, which gets the next page.
 
 Examples:
-  qipu ask \"WORDS\"
-  qipu ask \"WORDS\" --max-chars 1500 --format records
+  qipu ask \"WORDS\" --max-chars 1500
+  qipu ask \"WORDS\" --max-chars 1500 --after 1500
   qipu ask \"WORDS\" --note ID";
 
 pub(super) const HOOK: &str =

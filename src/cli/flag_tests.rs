@@ -19,7 +19,7 @@ fn find<'a>(root: &'a Command, path: &str) -> &'a Command {
 fn ask_and_context_list_no_more_flags_than_they_need() {
     let root = command();
     let flags = |path| listed(find(&root, path)).iter().map(|arg| arg.get_long().unwrap()).collect::<Vec<_>>();
-    assert_eq!(flags("ask").len(), 19, "{:?}", flags("ask"));
+    assert_eq!(flags("ask").len(), 20, "{:?}", flags("ask"));
     assert_eq!(flags("context").len(), 35, "{:?}", flags("context"));
     let common = ["format", "fields", "max-chars", "max-tokens", "tokenizer", "store", "in", "at", "help"];
     for path in ["ask", "context", "search", "list", "tasks", "review"] {

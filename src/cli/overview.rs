@@ -16,7 +16,7 @@ const GROUPS: [(&str, &[&str]); 6] = [
 ];
 
 /// What most calls do: ask and save.
-const FIRST_CALLS: &str = "qipu ask \"why do we retry fsync?\" --max-chars 2000
+const FIRST_CALLS: &str = "qipu ask \"why do we retry fsync?\" --max-chars 1500
 qipu capture --type decision \"We abort when fsync fails.\"
 ";
 

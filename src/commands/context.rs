@@ -63,7 +63,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let passage_chars = request.room.chars.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(store, &selection, &notes);
-        add_passages(&mut notes, &scores, scorer, room);
+        add_passages(&mut notes, &scores, scorer, room, is_unasked(request));
         if !request.selection.mentions.is_empty() {
             let is_hit = |entry: &NoteEntry| {
                 store.position(&entry.note.id).is_some_and(|note| selection.relevance.contains_key(&note))
@@ -87,6 +87,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         matched: (selection.matched + following).saturating_sub(blocks.without),
         is_limited: blocks.is_limited || selection.notes.len() < selection.matched,
         spellings: super::search::spellings(selection.spellings),
+        question_match: selection.question_match,
         analysis: shown_question.map(|question| Box::new(analysis(store, &question))),
         is_explained: request.assessment.as_ref().is_some_and(|options| options.explains),
         insufficient: selection.insufficient.filter(|_| candidates.is_none() && derived.is_empty()),
@@ -127,6 +128,7 @@ fn is_unasked(request: &ContextRequest) -> bool {
 fn layout_of(request: &ContextRequest) -> &'static Layout {
     match (is_unasked(request), request.selection.mentions.is_empty()) {
         (true, _) => &layout::HOOK_NOTES,
+        _ if request.has_pages => &layout::ASK,
         (false, false) => &layout::ABOUT,
         (false, true) => &layout::CONTEXT,
     }
@@ -139,7 +141,8 @@ fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
         has_sources: !is_unasked,
         has_custom: request.with_custom,
         has_passages,
-        has_brief_heads: request.has_brief_heads,
+        has_pages: request.has_pages,
+        after: request.after,
         has_only_matches: is_unasked,
         has_best_blocks: request.blocks.is_some_and(|blocks| blocks.choice == Some(BlockChoice::Top)),
     }

@@ -23,9 +23,9 @@ const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, 
 /// The commands worth knowing, the most useful first. A test runs each of them.
 const COMMANDS: [(&str, &str); 8] = [
     (
-        "qipu ask \"WORDS\" --max-chars 4000",
+        "qipu ask \"WORDS\" --max-chars 1500",
         "get the passages that answer a question. Use the words that the answer would use (identifiers, error text, \
-         synonyms), and set your budget",
+         synonyms); for more, add `--after 1500`",
     ),
     ("qipu show ID", "read a note in full"),
     ("qipu link tree ID --max-hops 2", "see which notes are linked to a note"),

@@ -23,6 +23,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
     let found = engine.search(&query.without(&request.without), around.as_ref());
     let replacements = Replacements::for_answer(notes, request.no_compaction);
+    let question_match = Some(found.question_match());
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| hit.relevance >= least && filter.matches(hit.note);
@@ -46,8 +47,11 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();
-    let head =
-        ReportHead { spellings: spellings(found.spellings), ..super::head(store, &layout::SEARCH, false, matched) };
+    let head = ReportHead {
+        spellings: spellings(found.spellings),
+        question_match,
+        ..super::head(store, &layout::SEARCH, false, matched)
+    };
     Ok(report(head, entries))
 }
 
@@ -113,14 +117,11 @@ fn report(head: ReportHead, entries: Vec<Entry>) -> Report {
 const MAX_SPELLINGS: usize = 8;
 const MAX_CHARS: usize = 64;
 
-/// Returns the words that no note contains, shortened for a report.
+/// Returns the words that were read as others, shortened for a report.
 pub(super) fn spellings(spellings: Vec<search::Spelling>) -> Vec<UnknownWord> {
     let told = spellings.into_iter().take(MAX_SPELLINGS);
-    told.map(|spelling| UnknownWord {
-        word: short(&spelling.word),
-        shown: spelling.shown.iter().map(|word| short(word)).collect(),
-    })
-    .collect()
+    told.map(|spelling| UnknownWord { word: short(&spelling.word), read_as: spelling.read_as.as_deref().map(short) })
+        .collect()
 }
 
 /// Shortens a text of the user that is quoted beside an answer.

@@ -47,6 +47,7 @@ use question::Question;
 
 use crate::error::Error;
 use crate::graph::{CONTRADICTS, Replacements, WalkLimits};
+use crate::report::QuestionMatch;
 use crate::request::{Occasion, Selectors};
 use crate::search::{BlockScorer, Highlighter, Spelling};
 use crate::store::{NoteIdx, NoteSet, Store};
@@ -61,8 +62,10 @@ pub struct Selection {
     pub matched: usize,
     /// The digests and successors that replace notes.
     pub replacements: Replacements,
-    /// The words of the query that no note contains.
+    /// The words of the query that were read as others, and its phrases that no note contains.
     pub spellings: Vec<Spelling>,
+    /// How well the hits match the question; `None` without one.
+    pub question_match: Option<QuestionMatch>,
     /// The interpretation of the query, if it is a question.
     pub question: Option<Question>,
     /// The journals of the store, if the question needs them.

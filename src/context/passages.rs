@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use crate::note::{Fragment, FragmentSizes, fragment_sizes};
+use crate::note::{FRAGMENT_SIZES, Fragment, FragmentSizes, SHORT_FRAGMENT_SIZES};
 use crate::report::{NoteEntry, Passages};
-use crate::search::{BlockScorer, BlockText, TokenCache};
+use crate::search::{BlockScore, BlockScorer, BlockText, TokenCache};
 use crate::store::NoteHandle;
 
 /// The most notes from which passages are chosen.
@@ -21,8 +21,24 @@ const SHORT_NOTES_CHARS: usize = 200_000;
 const CHARS_PER_SHOWN: usize = 4;
 /// The factor on the worth of the fragments of a note, to which its score, 1 for the best note, is added.
 const MIN_NOTE_FACTOR: f64 = 0.5;
-/// The least worth of a fragment in a concluding section, as a share of the best fragment of its note.
-const CONCLUSION_SHARE: f64 = 0.7;
+/// The least worth of a fragment in a concluding section, as a share of the best fragment of its note. With 0.7, the options of
+/// a decision record are shown and its decision is not.
+const CONCLUSION_SHARE: f64 = 0.9;
+/// The worth of a fragment with words of the question in the title of its note alone, as a share of the least one of the same
+/// note with a word in its text or in a heading.
+const TITLE_SHARE: f64 = 0.9;
+/// The least fragments of a note without headings whose last one may settle what it is about, as the end of a talk does, and
+/// the least score of such a note, as a share of the best one.
+const MIN_TURNS: usize = 4;
+const MIN_TALK_SHARE: f64 = 0.8;
+/// The bytes of a last fragment below which the one before settles it too: a farewell, or thanks.
+const SHORT_ENDING: usize = 120;
+/// Words of texts that settle something.
+const SETTLING: [&str; 24] = [
+    "final", "finally", "recap", "summary", "summarize", "conclusion", "decided", "decision", "agreed", "settled",
+    "rule", "policy", "always", "never", "must", "exactly", "amended", "instead", "going forward", "from now on",
+    "ship it", "we'll go with", "let's go with", "locked in",
+];
 /// The bytes of more valuable text of the same note after which the worth of a fragment is halved.
 const HALF_WORTH_BYTES: f64 = 8_000.0;
 /// The least worth of a fragment right after another one of its section, as a share of the worth of that one.
@@ -42,23 +58,31 @@ pub struct AnswerScore {
 }
 
 /// Adds to entries, the best first, the fragments of their notes with their worth. `scores` has one for each entry; the
-/// answer has at most `max_answer_chars` characters.
-pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &BlockScorer, max_answer_chars: usize) {
+/// answer has at most `max_answer_chars` characters; `is_unasked`: whether a hook adds it.
+pub fn add_passages(
+    entries: &mut [NoteEntry],
+    scores: &[AnswerScore],
+    scorer: &BlockScorer,
+    max_answer_chars: usize,
+    is_unasked: bool,
+) {
     let count = count_notes(entries, max_answer_chars.saturating_mul(CHARS_PER_SHOWN));
     let for_each_thread = count.div_ceil(rayon::current_num_threads());
+    let sizes = if is_unasked { SHORT_FRAGMENT_SIZES } else { FRAGMENT_SIZES };
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
-    let sizes = fragment_sizes(max_answer_chars);
     let mut all: Vec<Passages> =
         all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
+    let first = count_notes(entries, 0);
     all.iter_mut().zip(&*entries).for_each(|(passages, entry)| add_summary(passages, entry, scorer));
-    let best = all.iter().flat_map(|of_note| &of_note.worth).copied().fold(0.0, f64::max);
-    for ((mut passages, score), entry) in all.into_iter().zip(scores).zip(entries) {
+    let best = all.iter().take(first).flat_map(|of_note| &of_note.worth).copied().fold(0.0, f64::max);
+    for (rank, ((mut passages, score), entry)) in all.into_iter().zip(scores).zip(entries).enumerate() {
         let factor = MIN_NOTE_FACTOR + score.share;
         let worth_of_note = best.max(f64::MIN_POSITIVE) * score.share * factor;
         // The score of a whole note is more precise than that of its only block.
         if passages.fragments.iter().filter(|fragment| fragment.summary.is_none()).count() < 2 {
             passages.whole = Some(worth_of_note);
         }
+        raise_ending(&mut passages, entry.note.parsed_or_empty().body(), score.share);
         passages.worth.iter_mut().for_each(|worth| *worth *= factor);
         let is_found_elsewhere = score.is_hit && passages.worth.iter().all(|worth| *worth == 0.0);
         // A note that tags alone answer is shown by what it is about.
@@ -67,11 +91,13 @@ pub fn add_passages(entries: &mut [NoteEntry], scores: &[AnswerScore], scorer: &
         }
         discount_repetition(&mut passages);
         passages.is_first = score.is_first;
+        passages.is_late = rank >= first;
         entry.passages = Arc::new(passages).into();
     }
 }
 
-/// Counts the notes from which passages are chosen: those that have `enough` characters together, but at least a few.
+/// Counts the notes from which passages are chosen: those that have `enough` characters together, but at least a few, whatever
+/// the budget.
 fn count_notes(entries: &[NoteEntry], enough: usize) -> usize {
     let mut chars = 0_usize;
     let is_needed = |(rank, entry): &(usize, &NoteEntry)| {
@@ -101,21 +127,68 @@ fn passages<'t>(
 ) -> Passages {
     let (note, title) = (note.parsed_or_empty(), note.title());
     let fragments = note.fragments(title, sizes);
-    let mut worth = scores(&fragments, note.body(), title, scorer, cache);
+    let scores = scores(&fragments, note.body(), title, scorer, cache);
+    let words: Vec<u64> = scores.iter().map(|scored| scored.words).collect();
+    let worth = own_worth(&scores);
     let best = worth.iter().copied().fold(0.0, f64::max);
-    worth = with_neighbours(&fragments, &worth);
+    let mut worth = with_neighbours(&fragments, &worth);
     for (fragment, worth) in fragments.iter().zip(&mut worth) {
         let least = if fragment.is_conclusion() { CONCLUSION_SHARE * best } else { 0.0 };
         *worth = worth.max(least);
     }
-    Passages { fragments, worth, whole: None, is_first: false }
+    Passages { fragments, worth, words, ..Passages::default() }
+}
+
+/// Returns the scores of the fragments of a note, each by its own words: what matches by the title of the note alone, as every
+/// fragment does, is worth less than what matches itself.
+fn own_worth(scores: &[BlockScore]) -> Vec<f64> {
+    let of_title = scores.iter().fold(u64::MAX, |all, scored| all & scored.words);
+    let is_own = |scored: &BlockScore| scored.has_own || scored.words & !of_title != 0;
+    let least = scores.iter().filter(|scored| is_own(scored)).map(|scored| scored.score).reduce(f64::min);
+    let most =
+        |scored: &BlockScore| least.filter(|_| !is_own(scored)).map_or(f64::INFINITY, |least| least * TITLE_SHARE);
+    scores.iter().map(|scored| scored.score.min(most(scored))).collect()
+}
+
+/// Raises the last fragment of a talk to the best one of its note if it settles something: what matches best is often what was
+/// proposed first and turned down later. `share`: the score of the note as a share of the best one.
+fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
+    let fragments = &passages.fragments;
+    let count = fragments.len();
+    let has_headings = fragments.iter().any(|fragment| !fragment.heading_path.is_empty());
+    if count < MIN_TURNS || has_headings || share < MIN_TALK_SHARE {
+        return;
+    }
+    let is_short = fragments.last().is_some_and(|last| last.range.len() < SHORT_ENDING);
+    let ending = count - if is_short { 2 } else { 1 }..count;
+    let settles = |fragment: &Fragment| {
+        let text = fragment.text(body).to_lowercase();
+        SETTLING.iter().any(|word| has_word(&text, word))
+    };
+    if fragments.get(ending.clone()).unwrap_or_default().iter().any(settles) {
+        let best = passages.worth.iter().copied().fold(0.0, f64::max);
+        passages.worth.iter_mut().skip(ending.start).for_each(|worth| *worth = best);
+    }
+}
+
+/// Whether a text in lower case contains a word or phrase that is no part of another word.
+fn has_word(text: &str, word: &str) -> bool {
+    text.match_indices(word).any(|(start, _)| {
+        let before = text.get(..start).unwrap_or_default().chars().next_back();
+        let after = text.get(start + word.len()..).unwrap_or_default().chars().next();
+        !before.is_some_and(char::is_alphanumeric) && !after.is_some_and(char::is_alphanumeric)
+    })
 }
 
 /// Adds the written summary as the first fragment. It is scored by itself: it is no neighbour of any text of the body.
 fn add_summary(passages: &mut Passages, entry: &NoteEntry, scorer: &BlockScorer) {
     let Some(summary) = entry.note.parsed_or_empty().separate_summary() else { return };
     let text = BlockText { headings: entry.note.title(), text: &summary };
-    passages.worth.insert(0, scorer.scores(&[text], &mut TokenCache::default()).into_iter().sum());
+    let scored = scorer.scores(&[text], &mut TokenCache::default()).first().copied().unwrap_or_default();
+    // It concludes, as a section of that name does.
+    let best = passages.worth.iter().copied().fold(0.0, f64::max);
+    passages.worth.insert(0, scored.score.max(CONCLUSION_SHARE * best));
+    passages.words.insert(0, scored.words);
     passages.fragments.iter_mut().flat_map(|fragment| &mut fragment.companions).for_each(|index| *index += 1);
     passages.fragments.insert(0, Fragment::of_summary(&summary));
 }
@@ -127,7 +200,7 @@ pub(super) fn scores<'t>(
     title: &str,
     scorer: &BlockScorer,
     cache: &mut TokenCache<'t>,
-) -> Vec<f64> {
+) -> Vec<BlockScore> {
     let headings = fragments.iter().map(|fragment| format!("{title}\n{}", fragment.heading_path.join("\n")));
     let headings: Vec<String> = headings.collect();
     let text = |fragment: &Fragment| body.get(fragment.range.clone()).unwrap_or_default();

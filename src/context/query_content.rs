@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::passages::scores;
 use crate::note::FragmentSizes;
 use crate::report::{BlockEntry, NoteContent, Passages, SnippetText};
-use crate::search::{BlockScorer, Highlighter, TokenCache};
+use crate::search::{BlockScore, BlockScorer, BlockText, Highlighter, TokenCache};
 use crate::store::NoteHandle;
 
 /// The sizes of fragments outside of packed answers: blocks, as long as they fit into a small answer. They do not depend on
@@ -53,18 +53,28 @@ impl NoteContent for QueryContent {
     fn passages(&self, note: &NoteHandle) -> Passages {
         let (body, title) = (note.parsed_or_empty().body(), note.title());
         let fragments = note.parsed_or_empty().fragments(title, &BLOCK_SIZES);
-        let worth = match &self.scorer {
+        let scores = match &self.scorer {
             Some(scorer) => scores(&fragments, body, title, scorer, &mut TokenCache::default()),
-            None => vec![self.default_score; fragments.len()],
+            None => vec![BlockScore { score: self.default_score, ..BlockScore::default() }; fragments.len()],
         };
-        Passages { fragments, worth, ..Passages::default() }
+        let worth = scores.iter().map(|scored| scored.score).collect();
+        Passages { fragments, worth, words: scores.iter().map(|scored| scored.words).collect(), ..Passages::default() }
+    }
+
+    fn weight(&self, text: &str) -> f64 {
+        self.highlighter.as_ref().map_or(self.default_score, |words| words.idf_weight(text))
+    }
+
+    fn words(&self, text: &str) -> u64 {
+        let block = BlockText { headings: "", text };
+        let scores = self.scorer.as_ref().map(|scorer| scorer.scores(&[block], &mut TokenCache::default()));
+        scores.into_iter().flatten().fold(0, |all, scored| all | scored.words)
     }
 
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry> {
-        let score = |text: &str| self.highlighter.as_ref().map_or(self.default_score, |words| words.idf_weight(text));
         let entry = |(index, block): (usize, crate::note::Block)| BlockEntry {
             id: block.anchor.unwrap_or_else(|| format!("{}#b{}", note.id, index + 1)),
-            score: score(&block.text),
+            score: self.weight(&block.text),
             heading_path: block.heading_path,
             text: block.text,
             depth: block.depth,

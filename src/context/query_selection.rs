@@ -11,9 +11,9 @@ use super::question::{FavouredDays, Question, QuestionContext, narrowed};
 use super::{Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
-use crate::report::{COMPARISON, PATTERNS};
+use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, no_note_has};
 use crate::request::{Occasion, QuestionOptions, Score};
-use crate::search::{Hit, Query};
+use crate::search::{Hit, Query, SearchResults};
 use crate::store::{NoteIdx, NoteSet};
 
 /// The factor on the score of a note that was created or changed in a period of the question. The words of the period
@@ -55,12 +55,17 @@ impl Selector<'_, '_> {
         answers.extend(found.hits);
         self.result.relevance.extend(off_topic.iter().filter(|note| !answers.contains(note)).map(|note| (*note, 0.0)));
         answers.extend(off_topic);
+        if let Some(matched) = self.result.question_match.as_mut().filter(|_| !answers.is_empty()) {
+            // Notes that the question names are shown whether or not they have its words.
+            matched.level = matched.level.max(MatchLevel::Weak);
+        }
         let mut seen = NoteSet::default();
         answers.retain(|note| seen.insert(*note));
         let rest = answers.split_off(answers.len().min(self.selectors.max_hits.unwrap_or(usize::MAX)));
         beyond.splice(0..0, rest);
         self.result.answers = answers.iter().copied().filter(|note| !self.seen.contains(*note)).collect();
-        self.result.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered));
+        let unknown = self.result.question_match.as_ref().map_or(&[][..], |matched| &matched.unknown);
+        self.result.insufficient = answers.is_empty().then(|| why_empty(&question, found.unanswered, unknown));
         answers.into_iter().for_each(|note| self.choose_itself(note));
         self.result.question = Some(question);
         beyond
@@ -188,9 +193,13 @@ impl Selector<'_, '_> {
             engine.search_for(&query, around.as_ref(), &|note| !self.is_hidden(note))
         };
         let mut found = search(text);
-        if let Some(rest) = question.fallback.as_deref().filter(|_| !found.best.is_answer()) {
+        if let Some(rest) = question.fallback.as_deref().filter(|_| !found.is_answer()) {
             found = search(rest);
         }
+        let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
+        let is_answered = asking.is_none() || is_answer(&found, occasion, least.is_some());
+        let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question));
+        self.result.question_match = is_asked.then(|| question_match(&found, is_answered));
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);
@@ -203,18 +212,9 @@ impl Selector<'_, '_> {
             let share = self.result.shares.entry(self.result.replacements.representative(hit.note)).or_default();
             *share = share.max(hit.score / best).min(1.0);
         }
-        let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let has_periods = !question.periods.is_empty();
         let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.replacements.representative(hit.note)).collect();
-        // An explicit least relevance replaces the built-in threshold for answers.
-        let is_answered = match occasion {
-            Some(Occasion::Task) => found.best.is_help(),
-            Some(Occasion::Question) => found.best.is_help_with_question(),
-            Some(Occasion::Command) => found.best.is_help_with_command(),
-            Some(Occasion::Edit) => false,
-            None => asking.is_none() || least.is_some() || found.best.is_answer(),
-        };
         let unanswered = if is_answered { 0 } else { shown_hits };
         let least = least.unwrap_or_default();
         let count = hits.len();
@@ -283,6 +283,25 @@ impl Selector<'_, '_> {
     }
 }
 
+/// Whether hits are an answer, on an occasion. `has_threshold`: whether an explicit least relevance replaces the usual threshold.
+fn is_answer(found: &SearchResults, occasion: Option<Occasion>, has_threshold: bool) -> bool {
+    match occasion {
+        Some(Occasion::Task) => found.best.is_help(),
+        Some(Occasion::Question) => found.best.is_help_with_question(),
+        Some(Occasion::Command) => found.best.is_help_with_command(),
+        Some(Occasion::Edit) => false,
+        None => has_threshold || found.is_answer(),
+    }
+}
+
+/// Returns how well hits match a question. Where another threshold than that of questions shows them, the match is weak at
+/// least.
+fn question_match(found: &SearchResults, is_answered: bool) -> QuestionMatch {
+    let matched = found.question_match();
+    let least = if is_answered { MatchLevel::Weak } else { MatchLevel::Nothing };
+    QuestionMatch { level: matched.level.max(least), ..matched }
+}
+
 /// The hits of a search.
 #[derive(Default)]
 struct SearchHits {
@@ -296,15 +315,19 @@ struct SearchHits {
     unanswered: usize,
 }
 
-fn why_empty(question: &Question, unanswered: usize) -> String {
+fn why_empty(question: &Question, unanswered: usize, unknown: &[String]) -> String {
+    let names = no_note_has(unknown);
+    let (has, have) = if names.is_some() { ("has other", "have other") } else { ("has", "have") };
+    let names = names.unwrap_or_else(|| "no note has these words together".to_owned());
     match unanswered {
         0 if question.is_about_days_only() => {
             "nothing was searched for: the question names only days, and they have no journal".to_owned()
         }
-        0 => "no note answers this".to_owned(),
-        1 => "nothing is known about this: 1 note contains words of the question but does not answer it".to_owned(),
+        0 if unknown.is_empty() => "no note answers this".to_owned(),
+        0 => format!("nothing known: {names}"),
+        1 => format!("nothing known: {names}; 1 note {has} words of the question (`qipu search` shows it)"),
         count => {
-            format!("nothing is known about this: {count} notes contain words of the question but none answers it")
+            format!("nothing known: {names}; {count} notes {have} words of the question (`qipu search` shows them)")
         }
     }
 }

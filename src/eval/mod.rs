@@ -18,12 +18,12 @@ use crate::commands;
 use crate::context::Session;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::fit;
+use crate::fit::{self, ShownText};
 use crate::hooks;
 use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
-use crate::report::{Entry, Report};
+use crate::report::{Entry, MatchLevel, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource};
 use crate::store::{self, Location, NoteHandle, Store};
 use answer::{ShownAnswer, headings};
@@ -109,6 +109,10 @@ struct AnswerOutcome {
     notes: usize,
     /// The id of the first one.
     first_id: Option<String>,
+    /// The characters that it takes.
+    chars: usize,
+    /// How well the notes match, whatever the budget; `None` for a question without words.
+    level: Option<MatchLevel>,
 }
 
 impl AnswerOutcome {
@@ -253,12 +257,12 @@ fn relevant_ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, N
     ranks
 }
 
-/// Runs the request of an answer and parses its output.
+/// Runs the request of an answer. Returns what it shows, its size, and how well it matches.
 fn run_answer(
     measured: &MeasuredAnswer,
     question: &JudgedQuestion,
     session: &Session<'_>,
-) -> Result<ShownAnswer, Error> {
+) -> Result<MeasuredText, Error> {
     let request = &measured.request;
     let Command::Read(ReadCommand::Context(context)) = &request.command else {
         return run_hook(measured, question, session);
@@ -267,26 +271,51 @@ fn run_answer(
     context.selection.query = Some(question.text.clone());
     let report = commands::run_at(&ReadCommand::Context(context), session)?;
     let text = fit::fit(&report, request.budget, request.format, Screen::default());
-    or_empty(text.map(|text| ShownAnswer::parse(&text)))
+    let measure = |text: String| MeasuredText::new(ShownAnswer::parse(&text), &text, &report);
+    or_empty(text.map(measure))
 }
 
 /// Returns an empty answer if not even that fits the budget.
-fn or_empty(answer: Result<ShownAnswer, Error>) -> Result<ShownAnswer, Error> {
-    answer.or_else(|error| if error.kind == ErrorKind::Budget { Ok(ShownAnswer::default()) } else { Err(error) })
+fn or_empty(answer: Result<MeasuredText, Error>) -> Result<MeasuredText, Error> {
+    answer.or_else(|error| if error.kind == ErrorKind::Budget { Ok(MeasuredText::default()) } else { Err(error) })
 }
 
-/// Runs a prompt as a hook does. Returns the notes and the parts of them that it adds.
-fn run_hook(measured: &MeasuredAnswer, question: &JudgedQuestion, session: &Session<'_>) -> Result<ShownAnswer, Error> {
+/// Runs a prompt as a hook does, with the notes and the parts of them that it adds.
+fn run_hook(
+    measured: &MeasuredAnswer,
+    question: &JudgedQuestion,
+    session: &Session<'_>,
+) -> Result<MeasuredText, Error> {
     let Some(context) = hooks::prompt_request(&question.text, measured.chars) else {
-        return Ok(ShownAnswer::default());
+        return Ok(MeasuredText::default());
     };
     let report = commands::run_at(&ReadCommand::Context(context), session)?;
     let shown = fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false);
-    or_empty(shown.map(|shown| shown.map(|(_, parts)| ShownAnswer::of_parts(&parts)).unwrap_or_default()))
+    let measure = |(text, parts): (String, Vec<ShownText>)| MeasuredText {
+        level: None,
+        ..MeasuredText::new(ShownAnswer::of_parts(&parts), &text, &report)
+    };
+    or_empty(shown.map(|shown| shown.map(measure).unwrap_or_default()))
+}
+
+/// What an answer shows, its size, and how well it matches.
+#[derive(Default)]
+struct MeasuredText {
+    shown: ShownAnswer,
+    chars: usize,
+    level: Option<MatchLevel>,
+}
+
+impl MeasuredText {
+    fn new(shown: ShownAnswer, text: &str, report: &Report) -> Self {
+        let level = report.head.question_match.as_ref().map(|matched| matched.level);
+        Self { shown, chars: text.chars().count(), level }
+    }
 }
 
 /// Compares an answer with the expected one.
-fn score_answer(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, answer: &ShownAnswer) -> AnswerOutcome {
+fn score_answer(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, answer: &MeasuredText) -> AnswerOutcome {
+    let MeasuredText { shown: answer, chars, level } = answer;
     let shown = relevant.ids.iter().filter(|id| answer.shows(id.as_str())).count();
     let fraction = |count: usize, of: usize| if of == 0 { 0.0 } else { count as f64 / of as f64 };
     let evidence = match expected.map_or(&[][..], |expected| expected.passages.as_slice()) {
@@ -297,5 +326,5 @@ fn score_answer(expected: Option<&ExpectedAnswer>, relevant: &RelevantNotes, ans
         }
     };
     let first_id = answer.ids.first().cloned();
-    AnswerOutcome { evidence, has_relevant: shown > 0, notes: answer.ids.len(), first_id }
+    AnswerOutcome { evidence, has_relevant: shown > 0, notes: answer.ids.len(), first_id, chars: *chars, level: *level }
 }

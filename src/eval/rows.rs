@@ -5,7 +5,7 @@ use super::metrics::mean;
 use super::questions::JudgedQuestion;
 use super::{AnswerOutcome, Loss, Outcome, RankingScores};
 use crate::error::{Error, ErrorKind};
-use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
+use crate::report::{Entry, MatchLevel, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::request::EvalRequest;
 
 /// Returns the report of the questions of a file. Its verdict is an error if the share of hits is too low.
@@ -18,6 +18,8 @@ pub(super) fn report(request: &EvalRequest, file: &str, outcomes: &[Outcome<'_>]
     if !answerable.is_empty() {
         rows.extend(ranking_rows(&answerable));
     }
+    rows.extend(level_rows("", &answerable));
+    rows.extend(level_rows("silent-", &silent));
     for (budget_idx, chars) in budgets.iter().enumerate() {
         rows.extend(answer_rows(*chars, budget_idx, &answerable, &silent));
     }
@@ -52,6 +54,23 @@ fn ranking_rows(answerable: &[&Outcome<'_>]) -> Vec<RowEntry> {
     ]
 }
 
+/// Returns how many questions are answered, answered weakly, and told that nothing is known.
+fn level_rows(prefix: &str, outcomes: &[&Outcome<'_>]) -> Vec<RowEntry> {
+    let levels: Vec<MatchLevel> =
+        outcomes.iter().filter_map(|outcome| outcome.answers.iter().find_map(|answer| answer.level)).collect();
+    let about = if prefix.is_empty() { "questions" } else { "prompts that must get no answer" };
+    let row = |level: MatchLevel| {
+        let count = levels.iter().filter(|found| **found == level).count();
+        let (share, of) = (count as f64 / outcomes.len() as f64, outcomes.len());
+        let fields =
+            [("value", RowValue::Share(share)), ("count", RowValue::Count(count)), ("of", RowValue::Count(of))];
+        let line = format!("{} ({count} of {of} {about})", level.name());
+        figure_row(&format!("{prefix}{}", level.name()), format!("{share:.3}"), line, fields.into())
+    };
+    let all = [MatchLevel::Answer, MatchLevel::Weak, MatchLevel::Nothing];
+    if levels.is_empty() { Vec::new() } else { all.map(row).into() }
+}
+
 /// Returns the metrics of one budget of `chars` characters. `budget_idx` is its index in the request.
 fn answer_rows(chars: usize, budget_idx: usize, answerable: &[&Outcome<'_>], silent: &[&Outcome<'_>]) -> Vec<RowEntry> {
     let figure = |name: &str, value: f64, counted: Option<(usize, usize)>| {
@@ -70,6 +89,12 @@ fn answer_rows(chars: usize, budget_idx: usize, answerable: &[&Outcome<'_>], sil
             mean(answerable.iter().filter_map(|outcome| outcome.answers.get(budget_idx)).map(|a| a.evidence));
         rows.push(figure("hits", hits as f64 / answerable.len() as f64, Some((hits, answerable.len()))));
         rows.push(figure("evidence", evidence, None));
+        let spent =
+            mean(answerable.iter().filter_map(|outcome| outcome.answers.get(budget_idx)).map(|a| a.chars as f64));
+        let spent = spent.round() as usize;
+        let fields = vec![("budget", RowValue::Count(chars)), ("count", RowValue::Count(spent))];
+        let line = format!("characters of {chars}, on average");
+        rows.push(figure_row("characters", spent.to_string(), line, fields));
     }
     if !silent.is_empty() {
         let wrong = count_answers(silent, budget_idx, |answer| answer.notes > 0);

@@ -36,6 +36,11 @@ impl OutputLimits {
         Self { chars, tokens, tokenizer: budget.tokenizer, target_tokens: budget.target_tokens }
     }
 
+    /// Returns the limit of so many characters alone.
+    pub(super) fn of_chars(self, chars: usize) -> Self {
+        Self { chars, tokens: None, target_tokens: None, ..self }
+    }
+
     pub(super) fn is_limited(&self) -> bool {
         self.chars != usize::MAX || self.tokens.is_some()
     }

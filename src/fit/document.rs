@@ -2,7 +2,7 @@
 
 use super::budget::{OutputLimits, TextSize};
 use super::selector::{Proposal, ShownNote};
-use crate::render::{EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
+use crate::render::{AnswerTail, EntryText, FrameState, Included, Omissions, Renderer, ShownPart};
 use crate::report::{DetailLevel, Entry, NoteEntry, NoteLevel, Report, SelectionStats};
 
 /// A document under construction.
@@ -31,6 +31,10 @@ pub(super) struct DocumentBuilder<'a> {
     pub(super) stats: Option<SelectionStats>,
     /// The derived entries without room.
     pub(super) omissions: Omissions,
+    /// The end of the answer.
+    pub(super) tail: AnswerTail,
+    /// Whether passages of pages before are left out.
+    pub(super) has_pages_before: bool,
 }
 
 /// The parts of a document that change when an entry is replaced.
@@ -59,6 +63,8 @@ impl<'a> DocumentBuilder<'a> {
             shown: Vec::new(),
             stats: None,
             omissions: Omissions { all_patterns, ..Omissions::default() },
+            tail: AnswerTail::default(),
+            has_pages_before: false,
         }
     }
 
@@ -113,7 +119,9 @@ impl<'a> DocumentBuilder<'a> {
     fn has_optional_frame(&self) -> bool {
         let stats = self.stats.as_ref();
         let omissions = Omissions::default();
-        let shown = FrameState { notes: 0, is_truncated: false, is_empty: true, is_brief: false, stats, omissions };
+        let tail = &self.tail;
+        let shown =
+            FrameState { notes: 0, is_truncated: false, is_empty: true, is_brief: false, stats, omissions, tail };
         let frame = |is_brief| self.renderer.frame(FrameState { is_brief, ..shown }).0;
         frame(false) != frame(true)
     }
@@ -252,6 +260,7 @@ impl<'a> DocumentBuilder<'a> {
             is_brief: self.is_brief,
             stats: self.stats.as_ref(),
             omissions: self.omissions,
+            tail: &self.tail,
         }
     }
 

@@ -246,7 +246,7 @@ impl LevelFitter<'_, '_> {
         while too_many - fitting > 1 {
             let count = fitting.midpoint(too_many);
             let chosen: BTreeSet<usize> = order.iter().take(count).copied().collect();
-            self.document.included.fragments.insert(entry, chosen.clone());
+            self.document.included.fragments.insert(entry, chosen.clone().into());
             let part = ShownPart::Passages(proposal.novelty);
             let text = self.document.renderer.render(entry, part, &self.document.included);
             if self.document.size_of(&text) <= limit && self.fits(proposal, shown, &text) {
@@ -257,7 +257,7 @@ impl LevelFitter<'_, '_> {
         }
         self.document.included.fragments.remove(&entry);
         let (chosen, text) = best.filter(|(_, text)| self.document.size_of(text) >= summary)?;
-        self.document.included.fragments.insert(entry, chosen);
+        self.document.included.fragments.insert(entry, chosen.into());
         Some((shown, text))
     }
 

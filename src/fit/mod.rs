@@ -4,6 +4,7 @@
 //! first entry is cut only if none fits. If not even the empty frame fits, the error names the smallest budget that
 //! works.
 
+mod attempts;
 mod budget;
 mod document;
 mod entries;
@@ -64,16 +65,28 @@ pub fn write_list(
 fn fitted(report: &Report, renderer: &dyn Renderer, budget: Budget) -> Result<String, TextSize> {
     let limits = OutputLimits::new(budget);
     let document = DocumentBuilder::new(report, renderer, limits);
+    if report.head.show.has_pages && report.head.show.has_passages && !report.entries.is_empty() {
+        let everything = TextSize { chars: usize::MAX, tokens: None };
+        return pack(document, everything).and_then(DocumentBuilder::finish);
+    }
     let text = match &report.candidates {
         Some(candidates) => document.with_candidates(candidates)?.finish(),
-        None => document.clone().with_everything().or_else(|everything| {
-            let is_packed = report.head.show.has_passages;
-            let fitted = if is_packed { pack(document, everything) } else { document.with_what_fits(everything) };
-            fitted.and_then(DocumentBuilder::finish)
-        }),
+        None => document
+            .clone()
+            .with_everything()
+            .or_else(|everything| packed(document, everything).and_then(DocumentBuilder::finish)),
     }?;
     debug_assert!(limits.has_room(&text), "the parts are the sum of the text");
     Ok(text)
+}
+
+/// Returns as much as fits of a document that has no room for everything.
+fn packed(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
+    if document.report.head.show.has_passages {
+        pack(document, everything)
+    } else {
+        document.with_what_fits(everything)
+    }
 }
 
 /// Returns the size of the shortest answer. A longer text may have fewer tokens, so that smaller limits are tried too.

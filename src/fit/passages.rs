@@ -1,59 +1,58 @@
-//! Fitting of passages: a knapsack of the fragments of all notes by their worth, each shown in its note and in the order
-//! of the text, then of what fills the rest of the room.
+//! Fitting of passages: the fragments of all notes by their worth, each shown in its note and in the order of the text.
 //!
-//! The order in which fragments are tried depends on the report alone; only the choice of the gaps to close depends on
-//! the budget. A fragment without room is skipped. So where a larger budget shows a passage less than a smaller one, it
-//! shows one of higher worth for which the smaller budget had no room.
+//! The attempts have one order for all budgets. Shown is the longest run of them from the first on that fits, and of the next
+//! one what of it fits: trying others, too, fills the room with scraps. So a larger budget never loses the run of a smaller
+//! one. What matches much worse than the best is no attempt: a budget is a ceiling and no target.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
+use super::attempts::{PassageAttempt, attempts};
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
 
-use crate::render::{EntryText, Included, ShownPart};
-use crate::report::{Fragment, NoteLevel, Passages, SelectionStats};
+use crate::render::{AnswerTail, EntryText, Included, ShownPart};
+use crate::report::{ChosenFragments, Fragment, NoteLevel, Passages, SelectionStats, named_words};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.75;
-/// The longest gap between two passages of a note that is always closed, in bytes.
+/// The longest gap between two passages of a note that is closed, in bytes.
 const MAX_GAP: usize = 300;
-/// Within a section, gaps of up to the budget divided by this are closed, but at most [`MAX_SECTION_GAP`] bytes.
-const GAP_SHARE: usize = 10;
-/// The longest gap within a section that is closed, in bytes.
-const MAX_SECTION_GAP: usize = 1500;
-/// The least room in characters with which fragments are tried.
-const MIN_ROOM: usize = 24;
-/// The number of consecutive tries without room after which no more are made.
-const MAX_MISSES: usize = 64;
 /// The most entries that are considered.
 const MAX_ENTRIES: usize = 1_000;
+/// The most notes that are named behind the passages, and the most characters of their names.
+const MAX_NAMED: usize = 3;
+const MAX_NAMES_CHARS: usize = 400;
 
-/// Returns passages of the notes of a report in the order of its ranking. `everything`: the size of the whole document.
+/// Returns passages of the notes of a report. `everything`: the size of the whole document.
 pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
-    let mut proposals = document.report.candidates.as_ref().map(GreedySelector::new);
-    let order = match &mut proposals {
-        Some(proposals) => draw_all(proposals),
-        None => (0..document.report.entries.len()).map(Proposal::whole).collect(),
-    };
-    let mut ranks = vec![usize::MAX; document.report.entries.len()];
-    order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
-    let bytes = vec![None; order.len()];
-    let mut packer = Packer { document, order, ranks, bytes, proposals, misses: 0, room: 0 };
-    packer.document.stats = packer.stats();
+    let mut packer = Packer::new(document);
     packer.document.make_room_for_frame(everything)?;
     packer.accept_derived();
-    packer.measure_room();
-    packer.accept_fragments();
-    if !packer.document.report.head.show.has_only_matches {
-        packer.misses = 0;
-        packer.fill_around();
-        packer.misses = 0;
-        packer.accept_other_notes();
+    if let Some(after) = packer.document.report.head.show.after {
+        packer.leave_out(after);
     }
+    packer.run();
     packer.cut_first();
+    packer.add_tail();
     Ok(packer.document)
+}
+
+struct Packer<'a> {
+    document: DocumentBuilder<'a>,
+    /// The proposals in the order of the ranking. The index of a proposal is its rank.
+    order: Vec<Proposal>,
+    /// The rank of each entry; `usize::MAX` for entries that were not proposed.
+    ranks: Vec<usize>,
+    attempts: Vec<PassageAttempt>,
+    proposals: Option<GreedySelector<'a>>,
+    /// The attempts that a page before shows.
+    is_before: HashSet<PassageAttempt>,
+    /// The number of attempts up to the last one that is shown, for the next page.
+    reached: usize,
+    /// The characters that an answer needs to show as many attempts, if that is asked for.
+    sizes: Option<Vec<usize>>,
 }
 
 /// Returns the proposals in the order that results if all of them are accepted.
@@ -66,22 +65,26 @@ fn draw_all(proposals: &mut GreedySelector<'_>) -> Vec<Proposal> {
     order
 }
 
-struct Packer<'a> {
-    document: DocumentBuilder<'a>,
-    /// The proposals in the order in which they are shown. The index of a proposal is its rank.
-    order: Vec<Proposal>,
-    /// The rank of each entry; `usize::MAX` for entries that were not proposed.
-    ranks: Vec<usize>,
-    /// The total bytes of the fragments of each rank, once counted.
-    bytes: Vec<Option<usize>>,
-    proposals: Option<GreedySelector<'a>>,
-    /// The number of consecutive tries without room.
-    misses: usize,
-    /// An upper bound for the characters that still fit.
-    room: usize,
-}
-
 impl<'a> Packer<'a> {
+    fn new(mut document: DocumentBuilder<'a>) -> Self {
+        if document.report.head.show.has_pages {
+            // Room for the line that tells the next page.
+            document.tail.more = Some(document.limits.max_chars());
+        }
+        let mut proposals = document.report.candidates.as_ref().map(GreedySelector::new);
+        let order = match &mut proposals {
+            Some(proposals) => draw_all(proposals),
+            None => (0..document.report.entries.len()).map(Proposal::whole).collect(),
+        };
+        let mut ranks = vec![usize::MAX; document.report.entries.len()];
+        order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
+        let attempts = attempts(&document, &order);
+        let mut packer =
+            Self { document, order, ranks, attempts, proposals, is_before: HashSet::new(), reached: 0, sizes: None };
+        packer.document.stats = packer.stats();
+        packer
+    }
+
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
         self.document.note(self.order.get(rank)?.entry)?.passages.get().map(AsRef::as_ref)
     }
@@ -101,84 +104,114 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Accepts fragments by descending worth, but first one of the best note and one of each note that goes
-    /// first.
-    fn accept_fragments(&mut self) {
-        let mut is_first = true;
-        for rank in 0..self.order.len() {
-            let Some(passages) = self.passages(rank) else { continue };
-            if is_first || passages.is_first {
-                self.accept_best_fragment(rank, passages);
-            }
-            is_first = false;
-        }
-        for (rank, fragment) in self.by_worth() {
-            if self.has_enough() {
+    /// Leaves out the attempts that an answer of so many characters shows.
+    fn leave_out(&mut self, chars: usize) {
+        let mut before = Self { attempts: self.attempts.clone(), ..Self::new(self.document.clone()) };
+        before.document.limits = before.document.limits.of_chars(chars);
+        before.document.tail.more = Some(chars);
+        before.accept_derived();
+        before.run();
+        let shown = before.attempts.iter().filter(|attempt| before.is_shown(attempt));
+        self.is_before = shown.copied().collect();
+        self.document.has_pages_before = true;
+    }
+
+    /// Whether the whole of an attempt is shown.
+    fn is_shown(&self, attempt: &PassageAttempt) -> bool {
+        let chosen = self.chosen(attempt.rank);
+        let is_in_part = |index: usize| chosen.part.as_ref().is_some_and(|(of, _)| *of == index);
+        self.is_whole(attempt.rank)
+            || attempt.fragment.is_some_and(|index| chosen.all.contains(&index) && !is_in_part(index))
+    }
+
+    /// Accepts attempts in their order as far as there is room, and a part of the next one.
+    fn run(&mut self) {
+        for index in 0..self.attempts.len() {
+            let attempt = self.attempts[index];
+            if self.document.has_reached_target() {
                 return;
             }
-            match (fragment, self.passages(rank)) {
-                (Some(fragment), _) => drop(self.accept_fragment(rank, fragment)),
-                // Without room for the whole, its summary may fit.
-                (None, Some(passages)) if passages.fragments.len() > 1 => self.accept_best_fragment(rank, passages),
-                (None, _) => drop(self.accept_whole(rank)),
+            let is_done = self.is_over(&attempt) || self.accept_attempt(attempt);
+            if !is_done {
+                let is_first = self.document.texts.is_empty();
+                let has_part = self.accept_part(attempt);
+                // What has room nowhere must not keep a reader from what follows.
+                self.reached += usize::from(is_first && has_part && self.document.has_pages_before);
+                if !is_first || has_part {
+                    return;
+                }
+            }
+            self.reached = index + 1;
+            if let Some(sizes) = &mut self.sizes {
+                let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
+                sizes.push(sizes.last().copied().unwrap_or_default().max(self.document.chars + frame));
             }
         }
     }
 
-    /// Returns the rank and the index of each fragment with some worth, the best first; no index for a whole note.
-    fn by_worth(&self) -> Vec<(usize, Option<usize>)> {
-        let mut all: Vec<(f64, usize, Option<usize>)> = Vec::new();
-        for rank in 0..self.order.len() {
-            let Some(passages) = self.passages(rank) else { continue };
-            let with_worth = |(index, worth): (usize, &f64)| (*worth > 0.0).then_some((*worth, rank, Some(index)));
-            match passages.whole {
-                Some(worth) => all.push((worth, rank, None)),
-                None => all.extend(passages.worth.iter().enumerate().filter_map(with_worth)),
-            }
-        }
-        all.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        all.into_iter().map(|(_, rank, index)| (rank, index)).collect()
-    }
-
-    /// Accepts the most valuable fragment of a note that fits.
-    fn accept_best_fragment(&mut self, rank: usize, passages: &Passages) {
-        if passages.whole.is_some() {
-            self.accept_whole(rank);
-        }
-        for index in passages.by_worth() {
-            if self.document.included.has(self.order[rank].entry) || self.accept_fragment(rank, index) {
-                return;
-            }
-        }
-    }
-
-    fn accept_whole(&mut self, rank: usize) -> bool {
-        let entry = &self.document.report.entries[self.order[rank].entry];
-        entry.may_fit(self.document.renderer.detail(entry), self.room) && self.accept(rank, None)
-    }
-
-    /// Accepts a fragment with its companions and the gaps around it, without the gaps, or alone: the first of these
-    /// that fits. Returns whether any does.
-    fn accept_fragment(&mut self, rank: usize, index: usize) -> bool {
-        let fragment = self.fragment(rank, index).filter(|fragment| fragment.chars <= self.room);
-        let Some(fragment) = fragment.filter(|_| !self.chosen(rank).contains(&index)) else { return false };
+    /// Accepts an attempt with what belongs to it.
+    fn accept_attempt(&mut self, attempt: PassageAttempt) -> bool {
+        let Some(index) = attempt.fragment else { return self.accept(attempt.rank, None) };
+        let Some(fragment) = self.fragment(attempt.rank, index) else { return false };
         let with_companions: BTreeSet<usize> = fragment.companions.iter().copied().chain([index]).collect();
-        let with_gaps = with_companions.union(&self.gaps(rank, index)).copied().collect();
-        let alone = BTreeSet::from([index]);
-        let choices = [with_gaps, with_companions, alone];
-        let mut last = BTreeSet::new();
-        for choice in choices.into_iter().take(if fragment.is_alone { 3 } else { 2 }) {
-            if choice != last && self.choose(rank, choice.clone()) {
-                return true;
-            }
-            last = choice;
+        let with_gaps = with_companions.union(&self.gaps(attempt.rank, index)).copied().collect();
+        self.choose(attempt.rank, with_gaps)
+    }
+
+    /// Accepts a fragment without the gaps around it, or alone.
+    fn accept_less(&mut self, rank: usize, index: usize, fragment: &Fragment) -> bool {
+        let with_companions = fragment.companions.iter().copied().chain([index]).collect();
+        self.choose(rank, with_companions) || (fragment.is_alone && self.choose(rank, BTreeSet::from([index])))
+    }
+
+    /// Accepts what fits of an attempt without room for the whole: the fragment without what belongs to it, or its best sentences.
+    fn accept_part(&mut self, attempt: PassageAttempt) -> bool {
+        let rank = attempt.rank;
+        let Some(passages) = self.passages(rank) else { return false };
+        let best = || passages.by_worth().first().copied();
+        let Some(index) = attempt.fragment.or_else(best) else { return false };
+        let Some(fragment) = self.fragment(rank, index) else { return false };
+        (attempt.fragment.is_some() && self.accept_less(rank, index, fragment))
+            || self.accept_sentences(rank, index, fragment)
+    }
+
+    /// Accepts the sentence of a fragment that matches best, with as many of those after and before it as fit.
+    fn accept_sentences(&mut self, rank: usize, index: usize, fragment: &Fragment) -> bool {
+        let Some(entry) = self.document.note(self.order[rank].entry) else { return false };
+        let Some(content) = &entry.content else { return false };
+        let body = entry.note.parsed_or_empty().body();
+        let sentences = fragment.sentences(body);
+        let weights = sentences.iter().map(|sentence| content.weight(body.get(sentence.clone()).unwrap_or_default()));
+        let weights: Vec<f64> = weights.collect();
+        let Some(best) = (0..sentences.len()).rev().max_by(|a, b| weights[*a].total_cmp(&weights[*b])) else {
+            return false;
+        };
+        let mut shown = best..best + 1;
+        if weights[best] <= 0.0 || !self.choose_part(rank, index, &sentences, &shown) {
+            return false;
         }
-        false
+        while shown.end < sentences.len() && self.choose_part(rank, index, &sentences, &(shown.start..shown.end + 1)) {
+            shown.end += 1;
+        }
+        while shown.start > 0 && self.choose_part(rank, index, &sentences, &(shown.start - 1..shown.end)) {
+            shown.start -= 1;
+        }
+        true
+    }
+
+    /// Shows a run of the sentences of a fragment beside the chosen fragments of a note, if that fits.
+    fn choose_part(&mut self, rank: usize, index: usize, sentences: &[Range<usize>], shown: &Range<usize>) -> bool {
+        let run = sentences.get(shown.clone()).unwrap_or_default();
+        let (Some(first), Some(last)) = (run.first(), run.last()) else { return false };
+        let mut chosen = self.chosen(rank).clone();
+        chosen.all.insert(index);
+        chosen.part = Some((index, first.start..last.end));
+        self.accept(rank, Some(chosen))
     }
 
     /// Returns the fragments of the short gaps between one and the chosen ones before and after it.
     fn gaps(&self, rank: usize, index: usize) -> BTreeSet<usize> {
-        let chosen = self.chosen(rank);
+        let chosen = &self.chosen(rank).all;
         let before = chosen.range(..index).next_back().map(|before| *before..index);
         let after = chosen.range(index..).next().map(|after| index..*after);
         let ends = before.into_iter().chain(after).filter(|ends| self.is_gap(rank, ends));
@@ -187,35 +220,31 @@ impl<'a> Packer<'a> {
 
     /// Whether the text between two fragments is so short that it is shown with them.
     fn is_gap(&self, rank: usize, ends: &Range<usize>) -> bool {
-        let Some((first, last)) = self.fragment(rank, ends.start).zip(self.fragment(rank, ends.end)) else {
-            return false;
-        };
-        if first.summary.is_some() {
-            return false;
-        }
-        let max_within = (self.document.limits.max_chars() / GAP_SHARE).clamp(MAX_GAP, MAX_SECTION_GAP);
-        let bytes = last.range.start.saturating_sub(first.range.end);
-        let path_of = |index: usize| self.fragment(rank, index).map(|fragment| &fragment.heading_path);
-        let is_within = || ends.clone().all(|index| path_of(index) == Some(&last.heading_path));
-        bytes <= MAX_GAP || (bytes <= max_within && is_within())
+        let ends = self.fragment(rank, ends.start).zip(self.fragment(rank, ends.end));
+        ends.is_some_and(|(first, last)| {
+            first.summary.is_none() && last.range.start.saturating_sub(first.range.end) <= MAX_GAP
+        })
     }
 
     /// Adds fragments to the chosen ones of a note if they fit; the whole note if they are most of it.
     fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
         let chosen = self.chosen(rank);
         let chars = |index: &usize| self.fragment(rank, *index).map_or(0, |fragment| fragment.chars);
-        let least: usize = more.difference(chosen).map(chars).sum();
-        if least > self.room || self.is_whole(rank) {
+        let least: usize = more.difference(&chosen.all).map(chars).sum();
+        if least > self.room() || self.is_whole(rank) {
             return false;
         }
-        let chosen: BTreeSet<usize> = chosen.union(&more).copied().collect();
-        let is_most = self.is_most_of(rank, &chosen) || self.is_whole_shorter(rank, &chosen);
-        (is_most && self.accept(rank, None)) || self.accept(rank, Some(chosen))
+        let all = chosen.all.union(&more).copied().collect();
+        let chosen = ChosenFragments { all, part: None };
+        if self.is_most_of(rank, &chosen) || self.is_whole_shorter(rank, &chosen) {
+            return self.accept(rank, None);
+        }
+        self.accept(rank, Some(chosen))
     }
 
-    fn chosen(&self, rank: usize) -> &BTreeSet<usize> {
-        const NONE: &BTreeSet<usize> = &BTreeSet::new();
-        self.document.included.fragments.get(&self.order[rank].entry).unwrap_or(NONE)
+    fn chosen(&self, rank: usize) -> &ChosenFragments {
+        static NONE: ChosenFragments = ChosenFragments { all: BTreeSet::new(), part: None };
+        self.document.included.fragments.get(&self.order[rank].entry).unwrap_or(&NONE)
     }
 
     fn is_whole(&self, rank: usize) -> bool {
@@ -224,21 +253,24 @@ impl<'a> Packer<'a> {
     }
 
     /// Whether fragments are at least [`WHOLE_SHARE`] of the text of a note.
-    fn is_most_of(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
-        let Some(passages) = self.passages(rank) else { return false };
+    fn is_most_of(&self, rank: usize, chosen: &ChosenFragments) -> bool {
+        let (all, of_chosen) = self.bytes(rank, chosen);
+        of_chosen as f64 >= WHOLE_SHARE * all as f64
+    }
+
+    /// Returns the bytes of all fragments of a note, and those of the chosen ones.
+    fn bytes(&self, rank: usize, chosen: &ChosenFragments) -> (usize, usize) {
+        let Some(passages) = self.passages(rank) else { return (0, 0) };
         let bytes = |fragment: &Fragment| fragment.range.len();
-        let all = *self.bytes[rank].get_or_insert_with(|| passages.fragments.iter().map(bytes).sum());
-        let chosen: usize = chosen.iter().filter_map(|index| passages.fragments.get(*index)).map(bytes).sum();
-        chosen as f64 >= WHOLE_SHARE * all as f64
+        let of_chosen = chosen.all.iter().filter_map(|index| passages.fragments.get(*index)).map(bytes).sum();
+        (passages.fragments.iter().map(bytes).sum(), of_chosen)
     }
 
     /// Whether a whole note is no longer than fragments of it: passages have line numbers, and in some formats the text
     /// twice. Else a larger budget could show a passage in place of the whole.
-    fn is_whole_shorter(&mut self, rank: usize, chosen: &BTreeSet<usize>) -> bool {
-        let (proposal, Some(passages)) = (self.order[rank], self.passages(rank)) else { return false };
-        let bytes = |fragment: &Fragment| fragment.range.len();
-        let all: usize = passages.fragments.iter().map(bytes).sum();
-        let of_chosen: usize = chosen.iter().filter_map(|index| passages.fragments.get(*index)).map(bytes).sum();
+    fn is_whole_shorter(&mut self, rank: usize, chosen: &ChosenFragments) -> bool {
+        let proposal = self.order[rank];
+        let (all, of_chosen) = self.bytes(rank, chosen);
         if all > 2 * of_chosen + MAX_GAP {
             return false;
         }
@@ -253,19 +285,15 @@ impl<'a> Packer<'a> {
         is_shorter
     }
 
-    fn measure_room(&mut self) {
+    /// Returns an upper bound for the characters that still fit.
+    fn room(&self) -> usize {
         let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
-        self.room = self.document.limits.max_chars().saturating_sub(self.document.chars + frame);
-    }
-
-    /// Whether no more fragments are tried.
-    fn has_enough(&self) -> bool {
-        self.misses >= MAX_MISSES || self.room < MIN_ROOM || self.document.has_reached_target()
+        self.document.limits.max_chars().saturating_sub(self.document.chars + frame)
     }
 
     /// Shows the chosen fragments of an entry, or the whole entry with `None`, in place of what is shown of it. Returns
     /// whether that fits; the document is unchanged if not.
-    fn accept(&mut self, rank: usize, chosen: Option<BTreeSet<usize>>) -> bool {
+    fn accept(&mut self, rank: usize, chosen: Option<ChosenFragments>) -> bool {
         let proposal = self.order[rank];
         let entry = proposal.entry;
         let shown_part = match chosen {
@@ -273,33 +301,34 @@ impl<'a> Packer<'a> {
             None => whole_part(&self.document, &proposal),
         };
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
-        let position = self.document.texts.iter().filter(|(entry, _)| self.ranks[*entry] < rank).count();
+        let position = self.document.texts.iter().position(|(shown, _)| *shown == entry);
+        let position = position.unwrap_or(self.document.texts.len());
         let backup = self.document.replace(position, shown_part, &proposal);
         let stats_before = std::mem::take(&mut self.document.stats);
         self.document.stats = self.stats();
-        if !self.is_everything() && self.document.has_room(self.document.frame_state(true), None) {
-            self.misses = 0;
-            self.measure_room();
+        self.document.is_complete = self.is_everything();
+        let is_truncated = self.document.is_truncated();
+        if self.document.has_room(self.document.frame_state(is_truncated), None) {
             return true;
         }
-        self.misses += 1;
+        self.document.is_complete = false;
         self.document.stats = stats_before;
         self.document.restore(entry, backup);
         set_fragments(&mut self.document.included, entry, chosen_before);
         false
     }
 
-    /// Whether every entry is shown whole, which is known to exceed the limits. It could seem to fit in a frame that
-    /// does not say that an entry is left out.
+    /// Whether every entry is shown whole.
     fn is_everything(&self) -> bool {
         let included = &self.document.included;
         self.order.iter().all(|proposal| included.has(proposal.entry))
-            && included.fragments.iter().all(|(entry, chosen)| self.looks_whole(*entry, chosen.len()))
+            && included.fragments.iter().all(|(entry, chosen)| self.looks_whole(*entry, chosen))
     }
 
-    /// Whether a number of chosen fragments of an entry reads as the whole entry: a note may have nothing but a summary.
-    fn looks_whole(&self, entry: usize, chosen: usize) -> bool {
-        if self.passages(self.ranks[entry]).is_none_or(|passages| chosen < passages.fragments.len()) {
+    /// Whether the chosen fragments of an entry read as the whole entry: a note may have nothing but a summary.
+    fn looks_whole(&self, entry: usize, chosen: &ChosenFragments) -> bool {
+        let count = self.passages(self.ranks[entry]).map_or(0, |passages| passages.fragments.len());
+        if chosen.all.len() < count || chosen.part.is_some() {
             return false;
         }
         let joined = |text: &EntryText| text.items.iter().map(|item| item.text.as_str()).collect::<String>();
@@ -312,66 +341,132 @@ impl<'a> Packer<'a> {
         self.proposals.as_ref().map(|proposals| proposals.stats(&self.document.shown))
     }
 
-    /// Fills the room with the text around the passages, the best note first.
-    fn fill_around(&mut self) {
-        for rank in 0..self.order.len() {
-            let mut edges = edges(self.chosen(rank));
-            while !edges.is_empty() {
-                let mut next_edges = Vec::new();
-                for (index, step) in edges {
-                    if self.has_enough() {
-                        return;
-                    }
-                    if self.accept_fragment(rank, index) {
-                        next_edges.extend(index.checked_add_signed(step).map(|next| (next, step)));
-                    }
-                }
-                edges = next_edges;
-            }
-        }
-    }
-
-    /// Accepts notes that are not shown yet, whole or from their beginning, as far as they fit.
-    fn accept_other_notes(&mut self) {
-        for rank in 0..self.order.len() {
-            let index = self.order[rank].entry;
-            if self.room < MIN_ROOM || self.misses >= MAX_MISSES {
-                return;
-            }
-            if self.document.included.has(index) || self.document.note(index).is_none() {
-                continue;
-            }
-            let is_whole = self.accept_whole(rank);
-            let count = self.passages(rank).filter(|_| !is_whole).map_or(0, |passages| passages.fragments.len());
-            for fragment in 0..count {
-                if self.has_enough() {
-                    return;
-                }
-                self.accept_fragment(rank, fragment);
-            }
-            if self.document.included.has(index) && self.has_enough() {
-                return;
-            }
-        }
-    }
-
+    /// Cuts the first note if nothing fits whole.
     fn cut_first(&mut self) {
-        if !self.document.texts.is_empty() {
+        if !self.document.texts.is_empty() || self.document.has_pages_before {
             return;
         }
         let is_note = |proposal: &&Proposal| self.document.note(proposal.entry).is_some();
-        if let Some(first) = self.order.iter().find(is_note).copied() {
+        // The beginning of a longer note may be about something else.
+        let matches = |proposal: &&Proposal| {
+            let passages = self.passages(self.ranks[proposal.entry]);
+            !self.document.report.head.show.has_only_matches || passages.is_none_or(|passages| passages.whole.is_some())
+        };
+        if let Some(first) = self.order.iter().find(is_note).filter(matches).copied() {
             self.document.cut_first(&first, self.proposals.as_ref());
         }
     }
+
+    /// Adds the end of the answer, as far as there is room: the words that are missing, the next page, the names of others.
+    fn add_tail(&mut self) {
+        let has_pages = self.document.report.head.show.has_pages;
+        let is_next = has_pages && self.attempts.iter().skip(self.reached).any(|attempt| !self.is_over(attempt));
+        let more = (is_next && !self.document.texts.is_empty()).then(|| self.chars_so_far());
+        let is_behind_all = self.document.has_pages_before && !is_next && self.document.texts.is_empty();
+        let mut tail = AnswerTail { more, is_behind_all, ..AnswerTail::default() };
+        if !self.try_tail(&tail) {
+            tail.more = None;
+        }
+        tail.missing = self.missing_words();
+        if !self.try_tail(&tail) {
+            tail.missing = Vec::new();
+        }
+        if !has_pages {
+            return;
+        }
+        let mut names = 0;
+        for rank in 0..self.order.len() {
+            let entry = self.order[rank].entry;
+            let Some(note) = self.document.note(entry).filter(|_| !self.document.included.has(entry)) else { continue };
+            names += note.note.path.chars().count() + note.note.title().chars().count();
+            if tail.also.len() == MAX_NAMED || names > MAX_NAMES_CHARS || self.is_before_rank(rank) {
+                break;
+            }
+            tail.also.push(entry);
+            if !self.try_tail(&tail) {
+                break;
+            }
+        }
+    }
+
+    /// Whether an attempt is shown on this page or on one before.
+    fn is_over(&self, attempt: &PassageAttempt) -> bool {
+        self.is_before.contains(attempt) || self.is_shown(attempt)
+    }
+
+    /// Whether a page before shows a part of an entry.
+    fn is_before_rank(&self, rank: usize) -> bool {
+        self.is_before.iter().any(|attempt| attempt.rank == rank)
+    }
+
+    /// Sets the end of the answer if it fits.
+    fn try_tail(&mut self, tail: &AnswerTail) -> bool {
+        let before = std::mem::replace(&mut self.document.tail, tail.clone());
+        let state = self.document.frame_state(self.document.is_truncated());
+        let fits = self.document.has_room(state, None);
+        if !fits {
+            self.document.tail = before;
+        }
+        fits
+    }
+
+    /// Returns the words of the question that nothing shown has; none for an answer that is cut.
+    fn missing_words(&self) -> Vec<String> {
+        let Some(matched) = &self.document.report.head.question_match else { return Vec::new() };
+        let words: Option<Vec<u64>> = self.document.texts.iter().map(|(entry, _)| self.words_of(*entry)).collect();
+        let Some(words) = words.filter(|words| !words.is_empty() && !self.document.has_cut) else { return Vec::new() };
+        let found = words.into_iter().fold(0, |all, words| all | words);
+        let is_missing = |(bit, word): &(u32, &String)| found >> bit & 1 == 0 && !matched.unknown.contains(word);
+        named_words(&(0..).zip(&matched.words).filter(is_missing).map(|(_, word)| word.clone()).collect::<Vec<_>>())
+    }
+
+    /// Returns the words of the question in what is shown of an entry; `None` for one without passages.
+    fn words_of(&self, entry: usize) -> Option<u64> {
+        let note = self.document.note(entry)?;
+        let passages = note.passages.get()?;
+        let Some(chosen) = self.document.included.fragments.get(&entry) else {
+            return Some(passages.words.iter().fold(0, |all, words| all | words));
+        };
+        let part = chosen.part.as_ref().map(|(index, range)| {
+            let body = note.note.parsed_or_empty().body().get(range.clone()).unwrap_or_default();
+            let headings = passages.fragments[*index].heading_path.join("\n");
+            let text = format!("{}\n{headings}\n{body}", note.note.title());
+            note.content.as_ref().map_or(0, |content| content.words(&text))
+        });
+        let is_whole = |index: &&usize| chosen.part.as_ref().is_none_or(|(of, _)| of != *index);
+        let whole = chosen.all.iter().filter(is_whole).filter_map(|index| passages.words.get(*index));
+        Some(whole.fold(part.unwrap_or_default(), |all, words| all | words))
+    }
+
+    /// Returns the characters of an answer that shows this page and those before, and not the next attempt.
+    fn chars_so_far(&self) -> usize {
+        let limits = self.document.limits;
+        if !self.document.has_pages_before && limits.tokens.is_none() && limits.chars != usize::MAX {
+            return limits.chars;
+        }
+        let mut all =
+            Self::new(DocumentBuilder::new(self.document.report, self.document.renderer, limits.of_chars(usize::MAX)));
+        let is_behind = |index: &usize| *index >= self.reached && !self.is_over(&self.attempts[*index]);
+        let next = (0..self.attempts.len()).find(is_behind).unwrap_or(self.reached);
+        all.attempts = self.attempts.iter().take(next + 1).copied().collect();
+        all.sizes = Some(Vec::new());
+        // Its digits are added below.
+        all.document.tail.more = Some(0);
+        all.accept_derived();
+        all.run();
+        let sizes = all.sizes.unwrap_or_default();
+        // A whole note can be shorter than its passages, so that an answer for which they have room shows the next attempt, too.
+        let is_end = |reached: &usize| sizes.get(*reached).is_none_or(|next| *next > sizes[reached - 1]);
+        let after = self.document.report.head.show.after.unwrap_or_default();
+        let chars = |reached: usize| with_digits(sizes.get(reached - 1).copied().unwrap_or_default());
+        let ends = (1..=next).rev().filter(is_end).map(chars).find(|chars| *chars > after);
+        ends.unwrap_or_else(|| chars(next.max(1)).max(after + 1))
+    }
 }
 
-/// Returns the indices next to runs of chosen ones, after and before each run, with the step away from it.
-fn edges(chosen: &BTreeSet<usize>) -> Vec<(usize, isize)> {
-    let after = chosen.iter().map(|index| (index.checked_add(1), 1));
-    let before = chosen.iter().map(|index| (index.checked_sub(1), -1));
-    let both = after.zip(before).flat_map(|(after, before)| [after, before]);
-    both.filter_map(|(next, step)| Some((next.filter(|next| !chosen.contains(next))?, step))).collect()
+/// Returns the length of a text that names this length, whose length with a number of one digit is `chars`.
+fn with_digits(chars: usize) -> usize {
+    (0..3).fold(chars, |all, _| chars + all.max(1).ilog10() as usize)
 }
 
 /// Returns how a note is shown whole.
@@ -384,7 +479,7 @@ fn whole_part(document: &DocumentBuilder<'_>, proposal: &Proposal) -> ShownPart 
 }
 
 /// Sets the chosen fragments of an entry; returns those of before.
-fn set_fragments(included: &mut Included, entry: usize, chosen: Option<BTreeSet<usize>>) -> Option<BTreeSet<usize>> {
+fn set_fragments(included: &mut Included, entry: usize, chosen: Option<ChosenFragments>) -> Option<ChosenFragments> {
     match chosen {
         Some(chosen) => included.fragments.insert(entry, chosen),
         None => included.fragments.remove(&entry),

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 
 use super::budget::{OutputLimits, TextSize};
 use super::document::DocumentBuilder;
-use super::passages::pack;
-use super::too_small;
+use super::{packed, too_small};
 use crate::error::Error;
-use crate::render::{self, EntryText, Renderer, Screen, ShownPart};
-use crate::report::{NoteEntry, Report};
+use crate::render::{self, AnswerTail, EntryText, Renderer, Screen, ShownPart};
+use crate::report::{ChosenFragments, NoteEntry, Report};
 use crate::request::{Budget, Format};
 
 /// A part of a note that an answer shows: the id of the note, and its text.
@@ -70,7 +69,7 @@ fn document_for_new_reader<'a>(
             document.is_complete = true;
             Ok(document)
         }
-        Err(everything) => pack(document, everything),
+        Err(everything) => packed(document, everything),
     }
 }
 
@@ -89,7 +88,7 @@ fn unseen_parts(
         return (!is_seen(&whole)).then(|| UnseenParts { entry, fragments: None, texts: vec![whole] });
     };
     let chosen = document.included.fragments.get(&entry);
-    let chosen = chosen.cloned().unwrap_or_else(|| (0..passages.fragments.len()).collect());
+    let chosen = chosen.map_or_else(|| (0..passages.fragments.len()).collect(), |chosen| chosen.all.clone());
     let part = |index: &usize| (*index, (note.note.id.to_string(), fragment_text(note, *index).to_owned()));
     let unseen: Vec<(usize, ShownText)> = chosen.iter().map(part).filter(|(_, part)| !is_seen(part)).collect();
     let is_changed = unseen.len() < chosen.len();
@@ -113,7 +112,9 @@ fn without_seen<'a>(document: DocumentBuilder<'a>, unseen: Vec<UnseenParts>) -> 
         let text = match parts.fragments {
             None => document.texts.iter().find(|(entry, _)| *entry == parts.entry).map(|(_, text)| text.clone()),
             Some(fragments) => {
-                rest.included.fragments.insert(parts.entry, fragments);
+                let part = document.included.fragments.get(&parts.entry).and_then(|chosen| chosen.part.clone());
+                let part = part.filter(|(index, _)| fragments.contains(index));
+                rest.included.fragments.insert(parts.entry, ChosenFragments { all: fragments, part });
                 Some(rest.renderer.render(parts.entry, ShownPart::Passages(1.0), &rest.included))
             }
         };
@@ -123,6 +124,11 @@ fn without_seen<'a>(document: DocumentBuilder<'a>, unseen: Vec<UnseenParts>) -> 
             rest.accept(parts.entry, text);
             shown.extend(parts.texts);
         }
+    }
+    // It fits beside everything, but may not beside the other lines of less.
+    rest.tail = document.tail.clone();
+    if !rest.has_room(rest.frame_state(true), None) {
+        rest.tail = AnswerTail::default();
     }
     (rest, shown)
 }

@@ -63,7 +63,7 @@ pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
 pub use fragments::Fragment;
-pub(crate) use fragments::{FragmentSizes, STANDALONE, fragment_sizes};
+pub(crate) use fragments::{FRAGMENT_SIZES, FragmentSizes, SHORT_FRAGMENT_SIZES, STANDALONE};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,
     headings as headings_of,

@@ -6,6 +6,10 @@ use super::{BANNER, SOURCE};
 
 /// The beginning of the heading of a note in a bundle.
 pub(super) const NOTE_MARK: &str = "## Note: ";
+/// The beginning of the line of a note in an answer that is passages alone; its path follows.
+pub(super) const ANSWER_MARK: &str = "## ";
+/// The beginning of the line of each further passage of a note there; its lines follow.
+pub(super) const NEXT_MARK: &str = "… ";
 /// The line above and below the text of a note in a bundle.
 pub(super) const RULE: &str = "---";
 
@@ -20,7 +24,7 @@ const HEADINGS: [&str; 6] = [
     "instruction:",
 ];
 /// The beginnings of other lines of answers, folded. Behind `0` stands a digit.
-const LINES: [&str; 36] = [
+const LINES: [&str; 43] = [
     "store:",
     "type:",
     "tags:",
@@ -46,13 +50,20 @@ const LINES: [&str; 36] = [
     "note:fullrelevantcontext",
     "note:additionalcontext",
     "nothingfits.",
+    "nothingmore.",
     "thereisnoroomfor",
     "(noroomfor",
     "(nothingfits)",
+    "(nothingmore)",
     "(outputtruncated)",
     "(nolinks)",
-    "nomatchfor'",
-    "nonotehasthe",
+    "weakmatch:",
+    "nothingknown:",
+    "notinthesepassages:",
+    "also:",
+    "more:--after",
+    "read\"",
+    "nonotehas",
     "warning:",
     "next:`qipu",
     // The turns of a conversation with a model.
@@ -76,6 +87,8 @@ const MAX_PREFIX: usize = 64;
 pub(super) enum Framing {
     /// Between rules, or below the head of a passage.
     Rules,
+    /// Below the line of a passage, in an answer that has no rules.
+    Answer,
     /// Without rules, so that those of the text stay.
     NoRules,
     /// In a block quote, in which no line can be one of the answer.
@@ -121,8 +134,9 @@ fn is_of_frame(line: &str, framing: Framing) -> bool {
         Some('#') => {
             let is_of_text = |c: &char| !matches!(c, '#' | '*' | '_' | '~' | '`');
             let heading: String = folded(inside).filter(is_of_text).take(MAX_HEADING).collect();
-            HEADINGS.iter().any(|start| heading.starts_with(start))
+            HEADINGS.iter().any(|start| heading.starts_with(start)) || (framing == Framing::Answer && is_place(inside))
         }
+        Some('…') => framing == Framing::Answer && folded(inside).nth(1).is_some_and(char::is_numeric),
         Some('>') => begins(BANNER, BANNER_CHARS) || is_excessive_fence(line),
         Some('-') => (framing == Framing::Rules && folded(inside).eq(RULE.chars())) || is_excessive_fence(line),
         Some('[') => is_head_of_part(inside),
@@ -133,6 +147,13 @@ fn is_of_frame(line: &str, framing: Framing) -> bool {
         Some(_) => LINES.iter().any(|start| begins_folded(inside, start)) || is_excessive_fence(line),
         None => false,
     }
+}
+
+/// Whether a heading begins with the name of a file, as the line of a note does.
+fn is_place(heading: &str) -> bool {
+    let is_mark = |c: char| c.is_whitespace() || matches!(c, '#' | '*' | '_' | '~' | '`' | '＃' | '＊' | '＿');
+    let first = heading.trim_start_matches(is_mark).split_whitespace().next().unwrap_or_default();
+    first.contains('.')
 }
 
 /// Whether a line is the last one of an answer: `(1 of 2 notes shown)`.

@@ -8,7 +8,8 @@ use super::note_writer::NoteWriter;
 use super::paint::TextRole as As;
 use super::prose::guarded_lines;
 use super::summary_lines::{
-    analysis_line, comparison_lines, pattern_line, spelling_lines, stats_lines, unknown_name_lines,
+    analysis_line, comparison_lines, pattern_line, reason_line, spelling_lines, stats_lines, tail_lines,
+    unknown_name_lines, weak_match_line,
 };
 use super::tool_marks::without_marks_in_lines;
 use super::{
@@ -50,16 +51,17 @@ impl<'a> Human<'a> {
 impl Renderer for Human<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let (head, layout) = (&self.report.head, self.report.head.layout);
-        // Assessed notes have their own reason for an empty answer.
-        let is_empty = shown.is_empty && self.report.entries.is_empty() && shown.stats.is_none();
+        let has_reason = shown.stats.is_some() || head.insufficient.is_some();
+        let is_empty = shown.is_empty && self.report.entries.is_empty() && !has_reason;
         let empty_text = if is_empty { head.empty_text() } else { String::new() };
         let unknown = if layout.has_notices { unknown_name_lines(head, shown) } else { String::new() };
-        let footer = self.footer(layout.footer, shown);
+        // The last line of a list tells how much of it is shown.
+        let footer = tail_lines(self.report, shown) + &self.footer(layout.footer, shown);
         let (before, after) = match layout.header {
             Some(header) => (self.header(header, shown), format!("{empty_text}{unknown}{footer}")),
             None => {
                 let spellings = if layout.has_notices { spelling_lines(head, shown) } else { String::new() };
-                (format!("{spellings}{empty_text}{unknown}"), footer)
+                (format!("{}{spellings}{empty_text}{unknown}", weak_match_line(head, shown)), footer)
             }
         };
         // Without `--banner`, people read no banner.
@@ -70,6 +72,10 @@ impl Renderer for Human<'_> {
         }
         let lines = [banner + &before, after].map(|text| without_marks_in_lines(&text).into_owned());
         Frame(lines.map(|text| self.notes.wrapped(text)).into())
+    }
+
+    fn separator(&self, _section: usize) -> &'static str {
+        if self.report.head.show.has_pages { "\n" } else { "" }
     }
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
@@ -178,15 +184,29 @@ impl Human<'_> {
             }
             Header::Expansion => "# Qipu Expansion\n".to_owned(),
             Header::Primer => format!("# qipu: the memory of this project\nStore: {store}\n"),
-            Header::Hook => return format!("{SOURCE}\n"),
+            Header::Hook => return format!("{SOURCE}\n{}", weak_match_line(head, shown)),
+            Header::Answer => self.answer_lines(shown),
         };
         if header != Header::Primer {
             if head.matched > 0 && shown.is_empty && !self.report.entries.is_empty() {
-                text.push_str("Nothing fits.\n");
+                text.push_str(if shown.tail.is_behind_all { "Nothing more.\n" } else { "Nothing fits.\n" });
             }
             let reason = insufficient(self.report, &shown).filter(|_| shown.stats.is_none());
-            text.extend(reason.map(|reason| format!("Insufficient: {}\n", one_line(reason))));
+            text.extend(reason.map(reason_line));
             text.extend(shown.stats.map(|stats| stats_lines(stats, shown)));
+        }
+        text
+    }
+
+    /// Returns what a reader of passages alone would miss: the weakness of the match and the understanding of the question.
+    fn answer_lines(&self, shown: FrameState<'_>) -> String {
+        let head = &self.report.head;
+        let mut text = weak_match_line(head, shown) + &spelling_lines(head, shown);
+        let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
+        text.extend(analysis.map(|analysis| analysis_line(analysis, false)));
+        text.extend(shown.omissions.sentence().map(|sentence| format!("There is {sentence}.\n")));
+        if !text.is_empty() && !shown.is_empty {
+            text.push('\n');
         }
         text
     }
@@ -199,9 +219,10 @@ impl Human<'_> {
             text.push_str(&format!(" of {} (truncated)", head.matched));
         }
         text.push('\n');
+        text.push_str(&weak_match_line(head, shown));
         text.push_str(&spelling_lines(head, shown));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
-        text.extend(analysis.map(|analysis| analysis_line(analysis)));
+        text.extend(analysis.map(|analysis| analysis_line(analysis, true)));
         text.extend(shown.omissions.sentence().map(|sentence| format!("There is {sentence}.\n")));
         text
     }

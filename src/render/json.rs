@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::json_values::{
-    add_compacted, add_match, analysis_object, block_object, comparison_object, confidence_object, linked_object,
-    named_note, overview_object, passage_object, rounded, row_value, stats_fields,
+    add_compacted, add_match, also_field, analysis_object, block_object, comparison_object, confidence_object,
+    linked_object, match_object, named_note, overview_object, passage_object, rounded, row_value, stats_fields,
 };
 use super::level_text::{LevelText, NoteView, joined_text};
 use super::{
@@ -126,6 +126,11 @@ impl Json<'_> {
         if let Some(reason) = insufficient(self.report, &shown).filter(|_| shown.stats.is_none()) {
             fields.push(("insufficient", json!({"reason": reason})));
         }
+        if let Some(matched) = &head.question_match {
+            fields.push(("match", match_object(matched, shown)));
+        }
+        fields.extend(also_field(self.report, shown.tail));
+        fields.extend(shown.tail.more.filter(|_| !shown.is_brief).map(|after| ("more", json!({"after": after}))));
         if !head.spellings.is_empty() && !shown.is_brief {
             fields.push(("spellings", json!(head.spellings)));
         }
@@ -184,6 +189,7 @@ impl Json<'_> {
     fn assessed_note(&self, view: NoteView<'_>, content: &LevelText<'_>, tokens: usize) -> Value {
         let (head, assessment) = (&self.report.head, content.assessment);
         let mut object = named_note(view.entry);
+        object["path"] = head.path_from_current_dir(&view.entry.note.path).into();
         object["level"] = content.level.name().into();
         if head.show.has_passages {
             let has_passages = content.passages.is_some();

@@ -2,9 +2,10 @@
 
 use serde_json::{Value, json};
 
+use super::{AnswerTail, FrameState};
 use crate::report::{
     Analysis, Assessment, BlockEntry, ComparisonEntry, DIMENSIONS, DayEntry, EdgeEntry, LinkedNote, NoteEntry,
-    OverviewEntry, Passage, PeriodEntry, RowValue, SelectionStats, SideEntry,
+    OverviewEntry, Passage, PeriodEntry, QuestionMatch, Report, RowValue, SelectionStats, SideEntry, named_words,
 };
 
 /// Returns the id, title, type and tags of a note.
@@ -20,6 +21,30 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
         object["in"] = json!(name);
     }
     object
+}
+
+/// Returns how well the notes match the question, with the words that the passages lack; a brief frame has no words.
+pub(super) fn match_object(matched: &QuestionMatch, shown: FrameState<'_>) -> Value {
+    let words = |words: Vec<String>| if shown.is_brief { Vec::new() } else { words };
+    json!({
+        "level": matched.level.name(),
+        "score": rounded(matched.score, 4),
+        "missing": words(shown.tail.missing.clone()),
+        "unknown": words(named_words(&matched.unknown)),
+    })
+}
+
+/// Returns the notes behind those that are shown, as a member of the answer.
+pub(super) fn also_field(report: &Report, tail: &AnswerTail) -> Option<(&'static str, Value)> {
+    let entries = tail.also.iter().filter_map(|index| report.entries.get(*index)?.note());
+    let object = |entry: &NoteEntry| {
+        json!({
+            "id": entry.note.id,
+            "path": report.head.path_from_current_dir(&entry.note.path),
+            "title": entry.note.title(),
+        })
+    };
+    (!tail.also.is_empty()).then(|| ("also", entries.map(object).collect()))
 }
 
 /// Returns a link with the title of the note at its end, and what is marked of it.

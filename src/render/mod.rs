@@ -42,7 +42,7 @@ use jiff::civil::Date;
 
 use crate::escape::one_line;
 use crate::note::NoteId;
-use crate::report::{Body, Entry, EntryRole, Format, FormatDetail, NoteLevel, Report, SelectionStats};
+use crate::report::{Body, ChosenFragments, Entry, EntryRole, Format, FormatDetail, NoteLevel, Report, SelectionStats};
 use crate::tokens::Tokenizer;
 
 /// The banner: the line that opens text for the context of a model.
@@ -81,6 +81,21 @@ pub(crate) struct FrameState<'a> {
     pub(crate) stats: Option<&'a SelectionStats>,
     /// The derived entries without room.
     pub(crate) omissions: Omissions,
+    /// The end of a packed answer.
+    pub(crate) tail: &'a AnswerTail,
+}
+
+/// The end of a packed answer, as far as there is room for it.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct AnswerTail {
+    /// The words of the question that no shown passage has, as they are written.
+    pub(crate) missing: Vec<String>,
+    /// The indices of the notes behind those that are shown, the best first.
+    pub(crate) also: Vec<usize>,
+    /// The characters of the answers up to here, behind which the next page begins; `None` on the last page.
+    pub(crate) more: Option<usize>,
+    /// Whether the pages before show everything.
+    pub(crate) is_behind_all: bool,
 }
 
 /// The derived entries that are left out for lack of room.
@@ -221,7 +236,7 @@ pub(crate) struct Included {
     /// The indices of the included blocks of a note; all blocks of notes that are not listed.
     pub(crate) blocks: BTreeMap<NoteId, BTreeSet<usize>>,
     /// By the index of the entry, the indices of the included fragments of a note that is shown in passages.
-    pub(crate) fragments: BTreeMap<usize, BTreeSet<usize>>,
+    pub(crate) fragments: BTreeMap<usize, ChosenFragments>,
 }
 
 impl Included {
@@ -280,14 +295,15 @@ pub(crate) fn renderer(
     tokenizer: Tokenizer,
 ) -> Box<dyn Renderer + '_> {
     let human = |screen| human::Human::new(report, screen, tokenizer);
+    let prompt = |has_coverage| prompt::Prompt { report, tokenizer, human: human(Screen::default()), has_coverage };
     match format {
         Format::Human => Box::new(human(screen)),
         Format::Hook(envelope) => Box::new(hook::HookRenderer { text: human(Screen::default()), envelope }),
         Format::Ids => Box::new(ids::Ids { report }),
         Format::Lines | Format::Paths => Box::new(lines::Lines { report, format: &report.head.lines }),
         Format::ToolResult { is_prompt, is_structured } => {
-            let text = if is_prompt { Format::Prompt } else { Format::Human };
-            let text = renderer(report, text, Screen::default(), tokenizer);
+            let text: Box<dyn Renderer> =
+                if is_prompt { Box::new(prompt(false)) } else { Box::new(human(Screen::default())) };
             Box::new(tool_result::ToolResult {
                 text,
                 structured: is_structured.then_some(json::Json { report, tokenizer }),
@@ -295,7 +311,7 @@ pub(crate) fn renderer(
         }
         Format::Json => Box::new(json::Json { report, tokenizer }),
         Format::Records => Box::new(records::Records { report, tokenizer }),
-        Format::Prompt => Box::new(prompt::Prompt { report, tokenizer, human: human(Screen::default()) }),
+        Format::Prompt => Box::new(prompt(true)),
         Format::Page => Box::new(page::Page::new(report)),
     }
 }

@@ -7,12 +7,14 @@ use super::frame_guard::Framing;
 use super::human::Human;
 use super::level_text::{LevelText, NoteView};
 use super::prose::{Prose, quoted};
-use super::summary_lines::{comparison_lines, day_parts, pattern_line, spelling_lines, unknown_name_lines};
+use super::summary_lines::{
+    comparison_lines, day_parts, pattern_line, reason_line, spelling_lines, tail_lines, unknown_name_lines,
+};
 use super::tool_marks::{without_marks_in_lines, without_tool_marks};
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient};
 use crate::escape::one_line;
 use crate::note::Surroundings;
-use crate::report::{Entry, NoteEntry, Passage, Report, SelectionStats, layout};
+use crate::report::{Entry, MatchLevel, NoteEntry, Passage, Report, SelectionStats, layout, no_note_has};
 use crate::tokens::Tokenizer;
 
 /// The first word in the parentheses that qipu adds behind the name of a note.
@@ -24,18 +26,31 @@ pub(super) struct Prompt<'a> {
     pub(super) tokenizer: Tokenizer,
     /// Writes the entries that are no assessed notes.
     pub(super) human: Human<'a>,
+    /// Whether the share of what is known is shown, which a model takes for praise of the notes.
+    pub(super) has_coverage: bool,
 }
 
 impl Renderer for Prompt<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut before = banner_line(self.report, true, "");
-        before.push_str("## Relevant Knowledge (from qipu)\n\n");
+        let level = self.report.head.question_match.as_ref().map(|matched| matched.level);
+        if level == Some(MatchLevel::Weak) {
+            before.push_str("## Possibly Related (from qipu): a weak match\n\n");
+        } else {
+            before.push_str("## Relevant Knowledge (from qipu)\n\n");
+        }
+        if level == Some(MatchLevel::Weak) && !shown.is_brief {
+            let unknown = self.report.head.question_match.as_ref().and_then(|matched| no_note_has(&matched.unknown));
+            let reason = unknown.unwrap_or_else(|| "no note has these words together".to_owned());
+            before.push_str(reason_line(&reason).trim_end());
+            before.push_str(" Treat what follows as background, not as the answer; say so if you use it.\n\n");
+        }
         before.push_str(&self.interpretation(shown));
         let stats = shown.stats;
         if let Some(reason) = insufficient(self.report, &shown) {
             before.push_str(&format!("({})\n", one_line(reason)));
         } else if shown.is_empty && !self.report.entries.is_empty() {
-            before.push_str("(nothing fits)\n");
+            before.push_str(if shown.tail.is_behind_all { "(nothing more)\n" } else { "(nothing fits)\n" });
         }
         before.extend(shown.omissions.sentence().map(|sentence| format!("({sentence})\n")));
         let mut after = String::new();
@@ -51,8 +66,11 @@ impl Renderer for Prompt<'_> {
         if self.report.head.matched > 0 {
             after.push_str(&format!("\nNote: {note}\n"));
         }
-        // The coverage comes first to mind if it comes last, and a brief frame may lack it.
-        if let Some(stats) = stats.filter(|_| self.report.head.matched > 0 && !shown.is_brief) {
+        after.push_str(&tail_lines(self.report, shown));
+        // The coverage comes first to mind if it comes last, and a brief frame may lack it. Of notes that hardly match it would
+        // say how many of them are shown, which reads as praise.
+        let is_answer = self.has_coverage && level.is_none_or(|level| level == MatchLevel::Answer);
+        if let Some(stats) = stats.filter(|_| is_answer && self.report.head.matched > 0 && !shown.is_brief) {
             after.push_str(&format!("Coverage: ~{:.0}% of relevant knowledge.\n", stats.coverage * 100.0));
         }
         Frame([before, after].map(|text| without_marks_in_lines(&text).into_owned()).into())

@@ -1,13 +1,16 @@
 //! The records of entries and their parts. Each record ends with a line end.
 
+use std::borrow::Cow;
+
 use super::level_text::LevelText;
 use super::{FrameState, joined_ids};
 use crate::escape::{escape_lines, json_string, quote_value};
 use crate::note::NoteId;
 use crate::report::{
     Analysis, Assessment, BlockEntry, ChangeEntry, ComparisonEntry, DIMENSIONS, DetailLevel, DiagnosticEntry,
-    EdgeEntry, EntryRole, JournalTraits, LinkedNote, NoteEntry, NoteHandle, OverviewEntry, Passage, PatternEntry,
-    PeriodEntry, RecipeEntry, RowValue, SelectionStats, SideEntry, UTILITY_PARTS, UnknownWord,
+    EdgeEntry, EntryRole, JournalTraits, LinkedNote, MatchLevel, NoteEntry, NoteHandle, OverviewEntry, Passage,
+    PatternEntry, PeriodEntry, QuestionMatch, RecipeEntry, Report, RowValue, SelectionStats, SideEntry, UTILITY_PARTS,
+    UnknownWord, named_words,
 };
 
 /// Adds the notes that a note replaces.
@@ -36,7 +39,41 @@ pub(super) fn pattern_line(pattern: &PatternEntry) -> String {
 }
 
 pub(super) fn spelling_line(spelling: &UnknownWord) -> String {
-    format!("D spelling word={} shown={}\n", json_string(&spelling.word), values(&spelling.shown))
+    let read_as = spelling.read_as.as_deref().map_or(Cow::Borrowed("-"), quote_value);
+    format!("D spelling word={} read-as={read_as}\n", json_string(&spelling.word))
+}
+
+/// Returns how well the notes match the question, with the words that the passages lack.
+///
+/// A brief frame has no words, which may be long.
+pub(super) fn match_line(matched: &QuestionMatch, shown: FrameState<'_>) -> String {
+    let words = if shown.is_brief {
+        String::new()
+    } else {
+        let (missing, unknown) = (values(&shown.tail.missing), values(&named_words(&matched.unknown)));
+        format!(" missing={missing} unknown={unknown}")
+    };
+    let fields = format!("score={:.2}{words}\n", matched.score);
+    match matched.level {
+        MatchLevel::Weak => format!("W weak {fields}"),
+        level => format!("D match level={} {fields}", level.name()),
+    }
+}
+
+/// Returns the notes behind those that are shown, and the next page.
+pub(super) fn tail_records(report: &Report, shown: FrameState<'_>) -> String {
+    let tail = shown.tail;
+    if shown.is_brief {
+        return String::new();
+    }
+    let mut text = String::new();
+    for entry in tail.also.iter().filter_map(|index| report.entries.get(*index)?.note()) {
+        let path = report.head.path_from_current_dir(&entry.note.path);
+        let (id, title) = (&entry.note.id, json_string(entry.note.title()));
+        text.push_str(&format!("D also id={id} path={} title={title}\n", quote_value(&path)));
+    }
+    text.extend(tail.more.map(|after| format!("D more after={after}\n")));
+    text
 }
 
 /// Returns the interpretation of a question, a record for each part.
@@ -167,10 +204,12 @@ pub(super) fn linked_line(edge: &EdgeEntry, note: &LinkedNote) -> String {
 }
 
 /// Returns the first record of a note: its id, type, title and tags.
-pub(super) fn name_line(entry: &NoteEntry) -> String {
+/// Returns the first record of a note. `path`: that of its file, if it is shown.
+pub(super) fn name_line(entry: &NoteEntry, path: Option<&str>) -> String {
     let note = &entry.note;
     let (title, tags) = (json_string(note.title()), values(&note.tags()));
-    let state = state_fields(entry);
+    let path = path.map_or(String::new(), |path| format!(" path={}", quote_value(path)));
+    let state = path + &state_fields(entry);
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{state}\n", note.id),
         _ => format!("N {} {} {title} tags={tags}{state}\n", note.id, quote_value(note.list_fields().kind)),

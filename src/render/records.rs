@@ -5,15 +5,15 @@ use std::borrow::Cow;
 use super::level_text::{LevelText, NoteView};
 use super::record_lines::{
     analysis_lines, assessment_line, block_line, change_lines, comparison_lines, edge_line, explanation_lines, fields,
-    finding_line, linked_line, name_line, overview_line, pattern_line, push_body, push_compacted, push_match,
-    push_passage, recipe_line, spelling_line, stats_lines,
+    finding_line, linked_line, match_line, name_line, overview_line, pattern_line, push_body, push_compacted,
+    push_match, push_passage, recipe_line, spelling_line, stats_lines, tail_records,
 };
 use super::{
     EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient, least_detail, shows_body,
 };
 use crate::escape::{json_string, quote_value};
 use crate::note::SummarySource;
-use crate::report::{DetailLevel, Entry, EntryRole, FormatDetail, NoteHandle, Report};
+use crate::report::{DetailLevel, Entry, EntryRole, FormatDetail, NoteHandle, NoteLayout, Report};
 use crate::tokens::Tokenizer;
 
 /// The meaning of the first letter of a line, explained once, in the primer.
@@ -41,6 +41,7 @@ impl Renderer for Records<'_> {
         }
         text.push('\n');
         text.push_str(&banner_line(self.report, layout.has_banner_in_records, "W "));
+        text.extend(head.question_match.iter().map(|matched| match_line(matched, shown)));
         text.extend(head.spellings.iter().filter(|_| !shown.is_brief).map(spelling_line));
         let analysis = head.analysis.as_ref().filter(|analysis| !shown.is_brief && analysis.is_more_than_words());
         text.extend(analysis.map(|analysis| analysis_lines(analysis)));
@@ -48,7 +49,7 @@ impl Renderer for Records<'_> {
         let reason = insufficient(self.report, &shown).filter(|_| shown.stats.is_none());
         text.extend(reason.map(|reason| format!("W insufficient {}\n", json_string(reason))));
         text.extend(shown.stats.map(|stats| stats_lines(stats, shown)));
-        Frame(vec![text, String::new()])
+        Frame(vec![text, tail_records(self.report, shown)])
     }
 
     fn render(&self, index: usize, shown_part: ShownPart, included: &Included) -> EntryText {
@@ -94,7 +95,9 @@ impl Records<'_> {
 
     fn note(&self, view: NoteView<'_>) -> EntryText {
         let (entry, note) = (view.entry, &view.entry.note);
-        let mut text = name_line(entry);
+        let path = (self.report.head.layout.note == NoteLayout::Section)
+            .then(|| self.report.head.path_from_current_dir(&note.path));
+        let mut text = name_line(entry, path.as_deref());
         if entry.role == EntryRole::Recent {
             push_compacted(entry, &mut text);
             return EntryText::of(text);
@@ -167,7 +170,8 @@ impl Records<'_> {
 
     /// Adds the sources and the custom fields of a note.
     fn push_fields(&self, note: &NoteHandle, text: &mut String) {
-        if self.report.head.show.has_sources {
+        // An answer of passages alone has room for nothing else.
+        if self.report.head.show.has_sources && !self.report.head.show.has_pages {
             for source in note.sources() {
                 text.push_str(&format!("D source url={}", quote_value(&source.url)));
                 if let Some(title) = &source.title {

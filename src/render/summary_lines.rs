@@ -3,17 +3,49 @@
 use super::{FrameState, joined_ids, joined_lines};
 use crate::escape::one_line;
 use crate::report::{
-    Analysis, ComparisonEntry, DayEntry, JournalTraits, PatternEntry, PeriodEntry, ReportHead, SelectionStats,
-    SideEntry, UnknownName, UnknownWord, counted,
+    Analysis, ComparisonEntry, DayEntry, JournalTraits, MatchLevel, PatternEntry, PeriodEntry, Report, ReportHead,
+    SelectionStats, SideEntry, UnknownName, UnknownWord, counted, no_note_has, quoted_words,
 };
 
-/// Returns a line for each word that no note contains, with the words that replaced it; none in a brief frame.
+/// Returns how weakly the notes match the question, as a line, in a brief frame without the reason; nothing for an answer.
+pub(super) fn weak_match_line(head: &ReportHead, shown: FrameState<'_>) -> String {
+    let Some(matched) = &head.question_match else { return String::new() };
+    if shown.is_brief {
+        return if matched.level == MatchLevel::Weak { "Weak match\n".to_owned() } else { String::new() };
+    }
+    let reason = no_note_has(&matched.unknown).unwrap_or_else(|| "no note has these words together".to_owned());
+    match matched.level {
+        MatchLevel::Answer => String::new(),
+        MatchLevel::Weak => format!("Weak match: {reason}.\n"),
+        // Where the notes are not shown, their lack has a reason of its own.
+        MatchLevel::Nothing if head.insufficient.is_some() || head.matched == 0 => String::new(),
+        MatchLevel::Nothing => format!("Nothing known: {reason}. These notes have some words of the question.\n"),
+    }
+}
+
+/// Returns the end of a packed answer: the words of the question that it lacks, the notes behind it, and its next page.
+pub(super) fn tail_lines(report: &Report, shown: FrameState<'_>) -> String {
+    let tail = shown.tail;
+    if shown.is_brief {
+        return String::new();
+    }
+    let mut text = String::new();
+    if !tail.missing.is_empty() {
+        text.push_str(&format!("Not in these passages: {}.\n", quoted_words(&tail.missing)));
+    }
+    for entry in tail.also.iter().filter_map(|index| report.entries.get(*index)?.note()) {
+        let path = one_line(&report.head.path_from_current_dir(&entry.note.path));
+        text.push_str(&format!("also: {path} {}\n", one_line(entry.note.title())));
+    }
+    text.extend(tail.more.map(|after| format!("more: --after {after}\n")));
+    if text.is_empty() { text } else { format!("\n{text}") }
+}
+
+/// Returns a line for each word that was read as another, and for each phrase that no note has; none in a brief frame.
 pub(super) fn spelling_lines(head: &ReportHead, shown: FrameState<'_>) -> String {
-    let line = |spelling: &UnknownWord| {
-        let quoted = |word: &String| format!("'{}'", one_line(word));
-        let words: Vec<_> = spelling.shown.iter().map(quoted).collect();
-        let words = if words.is_empty() { "its words".to_owned() } else { words.join(", ") };
-        format!("no match for {}; showing {words}\n", quoted(&spelling.word))
+    let line = |spelling: &UnknownWord| match &spelling.read_as {
+        Some(other) => format!("read \"{}\" as \"{}\"\n", one_line(&spelling.word), one_line(other)),
+        None => format!("no note has \"{}\"; its words are searched for one by one\n", one_line(&spelling.word)),
     };
     head.spellings.iter().filter(|_| !shown.is_brief).map(line).collect()
 }
@@ -45,15 +77,15 @@ pub(super) fn meant(near: &[String]) -> String {
     if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) }
 }
 
-/// Returns the interpretation of a question on one line.
-pub(super) fn analysis_line(analysis: &Analysis) -> String {
+/// Returns the interpretation of a question on one line, with the words that were searched for if `has_words`.
+pub(super) fn analysis_line(analysis: &Analysis, has_words: bool) -> String {
     let mut parts: Vec<String> = Vec::new();
     for (text, ids) in &analysis.references {
         parts.push(format!("{} = {}", one_line(text), joined_ids(ids, ", ")));
     }
     parts.extend(day_parts(analysis));
     parts.extend(analysis.intents.iter().map(|intent| (*intent).to_owned()));
-    if !analysis.terms.is_empty() {
+    if has_words && !analysis.terms.is_empty() {
         parts.push(format!("words {}", joined_lines(&analysis.terms, ", ")));
     }
     parts.extend(analysis.warnings.iter().map(|warning| format!("warning: {}", one_line(warning))));
@@ -108,13 +140,20 @@ pub(super) fn comparison_lines(comparison: &ComparisonEntry) -> String {
     )
 }
 
+/// Returns a reason why nothing is shown as a line that begins with a capital.
+pub(super) fn reason_line(reason: &str) -> String {
+    let reason = one_line(reason);
+    let mut chars = reason.chars();
+    let first: String = chars.next().into_iter().flat_map(char::to_uppercase).collect();
+    format!("{first}{}.\n", chars.as_str())
+}
+
 /// Returns the statistics of assessed notes, in a brief frame the figures alone.
 pub(super) fn stats_lines(stats: &SelectionStats, shown: FrameState<'_>) -> String {
     let mut text = String::new();
     if let Some(reason) = &stats.insufficient {
-        text.push_str(&format!("Insufficient: {}\n", one_line(reason)));
+        text.push_str(&reason_line(reason));
     }
-    text.push_str(&format!("Coverage: {:.0} %\n", stats.coverage * 100.0));
     if let Some(floor) = stats.confidence_floor {
         text.push_str(&format!("Lowest confidence: {floor:.2}\n"));
     }

@@ -22,7 +22,11 @@ pub(super) struct ToolResult<'a> {
 
 impl Renderer for ToolResult<'_> {
     fn separator(&self, section: usize) -> &'static str {
-        if section == TEXT { self.text.separator(TEXT) } else { "," }
+        match self.text.separator(TEXT) {
+            _ if section != TEXT => ",",
+            "\n" => "\\n",
+            separator => separator,
+        }
     }
 
     fn frame(&self, shown: FrameState<'_>) -> Frame {

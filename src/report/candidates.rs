@@ -6,6 +6,7 @@ use foldhash::fast::RandomState;
 
 use super::{Assessment, DetailLevel};
 use crate::note::NoteId;
+use crate::store::Authority;
 
 /// A note that may be shown.
 #[derive(Debug, Clone)]
@@ -13,6 +14,8 @@ pub struct Candidate {
     pub(crate) id: NoteId,
     pub(crate) assessment: Assessment,
     pub(crate) value: u8,
+    /// On whose word it counts.
+    pub(crate) authority: Authority,
     /// Its distinctive terms.
     pub(crate) terms: Vec<u32>,
     /// Its level of detail.
@@ -46,7 +49,7 @@ pub struct Candidates {
     /// The number of candidates that may be shown by themselves.
     pub(crate) chosen: usize,
     pub(crate) is_adaptive: bool,
-    /// Whether a note is redundant if another contains its terms; otherwise only the same note is redundant.
+    /// Whether a note is redundant if another contains its terms; otherwise only the same note and a copy are redundant.
     pub(crate) compares_texts: bool,
     /// The novelty up to which a note is redundant.
     pub(crate) threshold: f64,
@@ -104,12 +107,16 @@ impl Candidates {
                 *opponent == of || (*opponent < self.chosen && covered_share(*opponent) >= 1.0 - self.threshold)
             })
         };
+        let is_copy = |index: usize| {
+            let shared = f64::from(counts[index]) / one.terms.len().max(1) as f64;
+            shared.min(covered_share(index)) >= 1.0 - self.threshold && one.authority >= self.all[index].authority
+        };
         let share = |index: usize| {
             if one.opponents.contains(&index) || is_opponent(index) {
                 0.0
             } else if one.same.contains(&index) {
                 1.0
-            } else if self.compares_texts {
+            } else if self.compares_texts || is_copy(index) {
                 covered_share(index)
             } else {
                 0.0

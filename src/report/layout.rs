@@ -52,6 +52,8 @@ pub enum Header {
     Primer,
     /// A line that names the source of the notes.
     Hook,
+    /// What a reader of passages would miss, and no title.
+    Answer,
 }
 
 /// The form of a note for people.
@@ -128,6 +130,8 @@ pub(crate) const CONTEXT: Layout = Layout {
     has_banner_in_records: true,
     ..LIST
 };
+/// The passages that answer a question.
+pub(crate) const ASK: Layout = Layout { header: Some(Header::Answer), empty_text: "No note matches.\n", ..CONTEXT };
 pub(crate) const ABOUT: Layout = Layout { name: "about", empty_text: "\nNo note names it.\n", ..CONTEXT };
 /// More text of notes that an earlier bundle showed, and the notes behind or against them.
 pub(crate) const EXPANSION: Layout = Layout {

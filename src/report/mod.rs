@@ -8,6 +8,7 @@ pub(crate) mod layout;
 mod level;
 mod note_entry;
 mod passages;
+mod question_match;
 mod score;
 
 use std::ops::Range;
@@ -29,7 +30,8 @@ pub use level::{DetailLevel, NoteLevel};
 pub use note_entry::{
     BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
 };
-pub use passages::{Passage, Passages};
+pub use passages::{ChosenFragments, Passage, Passages};
+pub use question_match::{MAX_WORDS, MatchLevel, QuestionMatch, named_words, no_note_has, quoted_words};
 pub use score::Score;
 
 use crate::calendar::Period;
@@ -207,8 +209,10 @@ pub struct ReportHead {
     pub matched: usize,
     /// Whether a limit other than the budget left something out.
     pub is_limited: bool,
-    /// The words of the query that no note contains.
+    /// The words of the query that were read as others, and its phrases that no note contains.
     pub spellings: Vec<UnknownWord>,
+    /// How well the answer matches its question; `None` without one.
+    pub question_match: Option<QuestionMatch>,
     /// The tags, types and fields of the request that no note has, if no note is shown.
     pub unknown_names: Vec<UnknownName>,
     /// Warnings about the store, for readers who do not see standard error.
@@ -273,13 +277,13 @@ pub struct UnknownName {
     pub(crate) near: Vec<String>,
 }
 
-/// A word of the query that no note contains.
+/// A word of the query that was read as another, or a phrase that no note contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UnknownWord {
-    /// The word, or the words of a phrase.
+    /// The word, or the words of the phrase.
     pub word: String,
-    /// The words that replaced it in the search; empty for a phrase whose words were searched for separately.
-    pub shown: Vec<String>,
+    /// The word in its place; `None` for a phrase whose words were searched for separately.
+    pub read_as: Option<String>,
 }
 
 /// The interpretation of a question.
@@ -331,8 +335,10 @@ pub struct ShownFields {
     pub(crate) has_custom: bool,
     /// Whether passages replace bodies if the budget has no room for all notes.
     pub(crate) has_passages: bool,
-    /// Whether notes in part have their names alone as their heads.
-    pub(crate) has_brief_heads: bool,
+    /// Whether the answer is passages, read in pages: each below a line that names its place, without any other frame.
+    pub(crate) has_pages: bool,
+    /// The characters of an answer whose passages are left out, because pages before show them.
+    pub(crate) after: Option<usize>,
     /// Whether the room that matching passages leave stays empty.
     pub(crate) has_only_matches: bool,
     /// Whether blocks are fitted one by one, those with the highest score first.

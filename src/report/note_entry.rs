@@ -19,6 +19,12 @@ pub trait NoteContent: Debug + Send + Sync {
     /// Returns the fragments of the body, each with the worth of its own words.
     fn passages(&self, note: &NoteHandle) -> Passages;
 
+    /// Returns the summed weight of the words of the query in a text; 0 without any.
+    fn weight(&self, text: &str) -> f64;
+
+    /// Returns the words of the question in a text, as bits of [`QuestionMatch::words`](super::QuestionMatch::words).
+    fn words(&self, text: &str) -> u64;
+
     /// Returns all blocks of the body in their order, with their scores.
     fn blocks(&self, note: &NoteHandle) -> Vec<BlockEntry>;
 

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::note::Fragment;
@@ -18,8 +19,23 @@ pub struct Passages {
     pub worth: Vec<f64>,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
+    /// The words of the question in each fragment and in the headings above it, as bits of [`QuestionMatch::words`].
+    ///
+    /// [`QuestionMatch::words`]: super::QuestionMatch::words
+    pub words: Vec<u64>,
     /// Whether a part of the note precedes other notes.
     pub is_first: bool,
+    /// Whether its fragments come behind those of all notes for which this is false, whatever their worth.
+    pub is_late: bool,
+}
+
+/// The fragments of a note that are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChosenFragments {
+    /// Their indices.
+    pub all: BTreeSet<usize>,
+    /// The only part that is shown of one of them, as a range of the body.
+    pub part: Option<(usize, Range<usize>)>,
 }
 
 /// Consecutive fragments.
@@ -45,6 +61,12 @@ impl Passage {
     }
 }
 
+impl From<BTreeSet<usize>> for ChosenFragments {
+    fn from(all: BTreeSet<usize>) -> Self {
+        Self { all, part: None }
+    }
+}
+
 impl Passages {
     /// Returns the indices of the fragments by descending worth, then in the order of the text.
     pub fn by_worth(&self) -> Vec<usize> {
@@ -61,24 +83,47 @@ impl Passages {
     }
 
     /// Returns the written summary, if it is among the chosen fragments.
-    pub fn chosen_summary(&self, chosen: &BTreeSet<usize>) -> Option<&str> {
-        chosen.iter().find_map(|index| self.fragments.get(*index)?.summary.as_deref())
+    pub fn chosen_summary(&self, chosen: &ChosenFragments) -> Option<&str> {
+        chosen.all.iter().find_map(|index| self.fragments.get(*index)?.summary.as_deref())
     }
 
     /// Joins the chosen fragments of `body` to passages.
-    pub fn joined(&self, body: &str, chosen: &BTreeSet<usize>) -> Vec<Passage> {
-        let fragment = |index: &usize| Some((*index, self.fragments.get(*index)?));
-        let of_body = |(_, fragment): &(usize, &Fragment)| fragment.summary.is_none();
-        let fragments: Vec<(usize, &Fragment)> = chosen.iter().filter_map(fragment).filter(of_body).collect();
-        let passage = |fragments: &[(usize, &Fragment)]| {
-            let (first, last) = (fragments.first()?.1, fragments.last()?.1);
-            let text = body.get(first.range.start..last.range.end).unwrap_or_default().to_owned();
-            let (lines, heading_path) = ((first.lines.0, last.lines.1), Arc::clone(&first.heading_path));
-            Some(Passage { lines, heading_path, text, opening: first.opening.clone() })
+    pub fn joined(&self, body: &str, chosen: &ChosenFragments) -> Vec<Passage> {
+        let shown = |index: &usize| {
+            let fragment = self.fragments.get(*index).filter(|fragment| fragment.summary.is_none())?;
+            let part = chosen.part.as_ref().filter(|(of, _)| of == index).map(|(_, part)| part.clone());
+            Some(ShownFragment { index: *index, range: part.unwrap_or_else(|| fragment.range.clone()), fragment })
         };
-        let is_same_passage = |(index, before): &(usize, &Fragment), (next, after): &(usize, &Fragment)| {
-            index + 1 == *next && after.range.start <= before.range.end + MAX_BETWEEN
+        let fragments: Vec<ShownFragment> = chosen.all.iter().filter_map(shown).collect();
+        let is_same_passage = |before: &ShownFragment, after: &ShownFragment| {
+            before.index + 1 == after.index && after.range.start <= before.range.end + MAX_BETWEEN
         };
-        fragments.chunk_by(is_same_passage).filter_map(passage).collect()
+        let passages = fragments.chunk_by(is_same_passage);
+        passages.filter_map(|fragments| passage(body, fragments.first()?, fragments.last()?)).collect()
     }
+}
+
+/// A fragment with the range of the body that is shown.
+struct ShownFragment<'a> {
+    index: usize,
+    range: Range<usize>,
+    fragment: &'a Fragment,
+}
+
+/// Returns the passage from one fragment to another.
+fn passage(body: &str, first: &ShownFragment<'_>, last: &ShownFragment<'_>) -> Option<Passage> {
+    let lines_within = |range: Range<usize>| body.get(range).map(|text| text.matches('\n').count());
+    let first_line = first.fragment.lines.0 + lines_within(first.fragment.range.start..first.range.start)?;
+    let last_line = last.fragment.lines.1 - lines_within(last.range.end..last.fragment.range.end)?;
+    let starts_within = first.range.start > first.fragment.range.start;
+    Some(Passage {
+        lines: (first_line, last_line),
+        heading_path: Arc::clone(&first.fragment.heading_path),
+        text: body.get(first.range.start..last.range.end)?.to_owned(),
+        opening: if starts_within {
+            Fragment::opening_at(body, first.range.start)
+        } else {
+            first.fragment.opening.clone()
+        },
+    })
 }

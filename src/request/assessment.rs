@@ -24,8 +24,10 @@ pub struct ContextRequest {
     pub room: Room,
     /// Whether notes that do not fit in full are shown as passages, if the room is limited.
     pub shows_passages: bool,
-    /// Whether notes in part have their names alone as their heads, so that the room is for passages.
-    pub has_brief_heads: bool,
+    /// Whether the answer is passages alone, read in pages.
+    pub has_pages: bool,
+    /// The characters of an answer whose passages are left out: those of the pages before.
+    pub after: Option<usize>,
     /// The blocks that are shown in place of bodies; `None` shows bodies.
     pub blocks: Option<BlockOptions>,
     /// The purpose of the answer; `None` shows notes in full, in the order of their selection.

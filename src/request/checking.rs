@@ -24,7 +24,7 @@ pub struct EvalRequest {
 pub struct MeasuredAnswer {
     /// The budget in characters.
     pub chars: usize,
-    /// The call of `context`; each question replaces its query.
+    /// The call of `ask`; each question replaces its query.
     pub request: Request,
 }
 

@@ -7,9 +7,9 @@ use rayon::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
 use super::highlighter::Highlighter;
-use super::ids::TermId;
+use super::ids::{QueryTermIdx, TermId};
 use super::query::parser::Query;
-use super::query::plan::{Plan, Spelling, all_terms, proper_names, word_terms};
+use super::query::plan::{Plan, Spelling, all_terms, word_terms};
 use super::read::composite_index::CompositeIndex;
 use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
@@ -22,6 +22,7 @@ use super::score::ranking::Ranker;
 use super::score::related::{self, SimilarNote};
 use super::score::vectors::Vectors;
 use crate::note::Language;
+use crate::report::{MAX_WORDS, MatchLevel, QuestionMatch};
 use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
 
@@ -47,14 +48,32 @@ pub struct Engine<'a> {
 pub struct SearchResults {
     /// The hits, the best first.
     pub hits: Vec<Hit>,
-    /// The words of the query that no note contains, with their corrections.
+    /// The words of the query that were read as others, and its phrases that no note contains.
     pub spellings: Vec<Spelling>,
+    /// The words of the query, as they are written.
+    pub words: Vec<String>,
+    /// Those that no shown note has.
+    pub unknown: Vec<String>,
     /// Finds the parts of texts that answer.
     pub highlighter: Option<Highlighter>,
     /// Scores the blocks of texts.
     pub scorer: Option<BlockScorer>,
     /// How well the hits answer the query as a whole.
     pub best: QueryPerformance,
+}
+
+impl SearchResults {
+    /// Returns how well the hits answer the query as a question.
+    pub fn question_match(&self) -> QuestionMatch {
+        let level = self.best.match_level(self.unknown.is_empty());
+        let words = self.words.iter().take(MAX_WORDS).cloned().collect();
+        QuestionMatch { level, score: self.best.match_score, unknown: self.unknown.clone(), words }
+    }
+
+    /// Whether the hits answer the query, be it weakly.
+    pub fn is_answer(&self) -> bool {
+        self.best.match_level(true) != MatchLevel::Nothing
+    }
 }
 
 impl<'a> Engine<'a> {
@@ -107,17 +126,25 @@ impl<'a> Engine<'a> {
         };
         self.put_titles_first(query, &mut hits, &excluded, &passes);
         hits.sort_by_key(|hit| !(hit.has_full_sentence && is_shown(hit.note)));
-        // The store knows something about a person or thing that its notes name.
-        let has_known_name = || proper_names(&query.text).any(|name| self.has_content_term(name, is_shown));
-        let has_known_name = || !query.is_verbatim && has_known_name();
         let is_counted = |hit: &&Hit| is_shown(hit.note) || (hit.relevance >= 1.0 && !query.is_verbatim);
-        if hits.iter().find(is_counted).is_some_and(|hit| hit.relevance >= 1.0 || has_known_name()) {
+        let is_named = hits.iter().find(is_counted).is_some_and(|hit| hit.relevance >= 1.0);
+        if is_named {
             best = QueryPerformance::CERTAIN;
         }
+        let unknown = if is_named { Vec::new() } else { self.unknown_words(&plan, is_shown) };
         timings::end("titles checked");
         let highlighter = Highlighter::new(&plan, index);
         let scorer = BlockScorer::new(&plan, index);
-        SearchResults { hits, spellings: plan.spellings, highlighter: Some(highlighter), scorer: Some(scorer), best }
+        let words = plan.words().map(|(_, word)| word.written.clone()).collect();
+        SearchResults {
+            hits,
+            spellings: plan.spellings,
+            words,
+            unknown,
+            highlighter: Some(highlighter),
+            scorer: Some(scorer),
+            best,
+        }
     }
 
     /// Returns, for each name, the notes that contain all its words, in any field and any order. A compound such as
@@ -127,11 +154,15 @@ impl<'a> Engine<'a> {
         self.index.notes_with_each(&terms)
     }
 
-    /// Returns whether one of the notes for which `is_shown` is true contains a content term of a word.
-    fn has_content_term(&self, word: &str, is_shown: &dyn Fn(NoteIdx) -> bool) -> bool {
-        let terms = all_terms(word, &self.index);
-        let mut terms = terms.iter().filter(|term| **term != TermId::UNKNOWN && !self.index.is_stop(**term));
-        terms.any(|term| self.index.notes_with_all(&[*term]).into_iter().any(is_shown))
+    /// Returns the words of a query that no note has for which `is_shown` is true, as they are written.
+    fn unknown_words(&self, plan: &Plan, is_shown: &dyn Fn(NoteIdx) -> bool) -> Vec<String> {
+        let has_it = |term: &TermId| self.index.notes_with_all(&[*term]).into_iter().any(is_shown);
+        let is_in_parts = |word: QueryTermIdx| {
+            let next = plan.query_terms.get(word.index() + 1).filter(|next| next.weight < 1.0);
+            next.is_some_and(|next| next.terms.iter().any(has_it))
+        };
+        let unknown = plan.words().filter(|(idx, word)| !word.terms.iter().any(has_it) && !is_in_parts(*idx));
+        unknown.map(|(_, word)| word.written.clone()).collect()
     }
 
     /// Returns the notes that are most similar to one and not linked with it, at most `limit`, and the number of all.

@@ -22,7 +22,7 @@ pub use highlighter::{Highlighter, Snippet};
 pub use query::parser::Query;
 pub use query::plan::Spelling;
 pub use read::composite_index::CompositeIndex;
-pub use score::block_scorer::{BlockScorer, BlockText, TokenCache};
+pub use score::block_scorer::{BlockScore, BlockScorer, BlockText, TokenCache};
 pub use score::duplicates::NearDuplicate;
 pub use score::hit::{Hit, ScoreBreakdown};
 pub use score::neighbourhood::{Linked, Neighbourhood, Sequences, neighbour_in};

@@ -261,6 +261,12 @@ fn check_detail(rest: &str, ids: &[String]) {
     if kind == "spelling" {
         return check_spelling(rest);
     }
+    if kind == "match" && rest.starts_with("level=") {
+        return check_match(rest.split_once(' ').unwrap().1);
+    }
+    if kind == "also" || kind == "more" {
+        return check_said(rest);
+    }
     assert!(
         ["source", "custom", "match", "explain", "block", "belief", "weighed", "confidence", "utility", "derived-from"]
             .contains(&kind),
@@ -300,17 +306,17 @@ fn check_said(mut rest: &str) {
 }
 
 /// The keys of what is said of a question, of journals, and of notes that a person should look at.
-const SAID: [&str; 37] = [
+const SAID: [&str; 39] = [
     "tokens", "coverage", "confidence_floor", "contradictions", "reasoning", "reference", "ids", "date", "day",
     "period", "begin", "end", "journals", "intents", "terms", "warning", "side", "text", "blocks", "similarity",
     "part", "tags", "keywords", "fields", "kind", "pattern", "count", "dates", "notes", "folders", "id", "title",
-    "other", "reason", "command", "line", "done",
+    "other", "reason", "command", "line", "done", "path", "after",
 ];
 
 /// A word as a string, and values with commas between.
 fn check_spelling(rest: &str) {
     let word = rest.strip_prefix("word=").unwrap_or_else(|| panic!("no word: {rest}"));
-    let shown = word[string_len(word)..].strip_prefix(" shown=").unwrap_or_else(|| panic!("nothing shown: {rest}"));
+    let shown = word[string_len(word)..].strip_prefix(" read-as=").unwrap_or_else(|| panic!("read as nothing: {rest}"));
     assert_eq!(values_len(shown), shown.len(), "{rest}");
 }
 
@@ -327,10 +333,25 @@ fn values_len(text: &str) -> usize {
     }
 }
 
-/// The reason of an empty answer, a lack of room, or a target that does not exist.
+/// How well the notes match the question.
+fn check_match(rest: &str) {
+    let rest = rest.strip_prefix("score=").unwrap_or_else(|| panic!("{rest}"));
+    let Some((score, words)) = rest.split_once(" missing=") else {
+        return assert!(rest.parse::<f64>().is_ok_and(|score| (0.0..=1.0).contains(&score)), "{rest}");
+    };
+    assert!(score.parse::<f64>().is_ok_and(|score| (0.0..=1.0).contains(&score)), "{rest}");
+    let (_, unknown) = words.split_at(values_len(words));
+    let unknown = unknown.strip_prefix(" unknown=").unwrap_or_else(|| panic!("{rest}"));
+    assert_eq!(values_len(unknown), unknown.len(), "{rest}");
+}
+
+/// The reason of an empty answer, a weak match, a lack of room, or a target that does not exist.
 fn check_warning(rest: &str, ids: &[String]) {
     if let Some(reason) = rest.strip_prefix("insufficient ") {
         return assert_eq!(string_len(reason), reason.len(), "{rest}");
+    }
+    if let Some(matched) = rest.strip_prefix("weak ") {
+        return check_match(matched);
     }
     if ["comparison", "patterns", "comparison and the patterns"]
         .iter()

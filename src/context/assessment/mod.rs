@@ -102,6 +102,7 @@ fn candidate(
         id: note.id.clone(),
         assessment,
         value: note.value_or_default(),
+        authority: note.authority(),
         terms: Vec::new(),
         level,
         is_named: true,

@@ -16,7 +16,7 @@ pub(super) fn spellings(index: &CompositeIndex) -> impl Iterator<Item = (&str, T
     terms.chain(index.surface_forms())
 }
 
-pub(super) fn sorted(mut terms: Vec<TermId>) -> Vec<TermId> {
+fn sorted(mut terms: Vec<TermId>) -> Vec<TermId> {
     terms.sort_unstable();
     terms.dedup();
     terms

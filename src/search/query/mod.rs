@@ -1,6 +1,7 @@
 //! Queries: from their text to the terms that are looked up.
 
+mod english_words;
 pub(crate) mod expansion;
 pub(crate) mod parser;
 pub(crate) mod plan;
-pub(crate) mod spelling_correction;
+mod spelling_correction;

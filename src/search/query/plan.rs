@@ -4,7 +4,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use super::parser::{Query, QueryPart};
-use super::{expansion, spelling_correction};
+use super::{english_words, expansion, spelling_correction};
 use crate::note::Language;
 use crate::search::analysis::stems::STOP_MARK;
 use crate::search::analysis::subtokens::{SubtokenKind, for_each_term};
@@ -18,6 +18,8 @@ const MAX_CORRECTED: usize = 8;
 const MAX_PAIRS: usize = 256;
 /// The weight of compounds with a word of the query, relative to the word itself.
 const COMPOUND_WEIGHT: f64 = 0.4;
+/// What encloses words that are meant as they are.
+const QUOTES: [char; 5] = ['"', '“', '”', '„', '`'];
 /// The most words of a question that are searched for the signs of a question for a time.
 const MAX_TIME_WORDS: usize = 64;
 
@@ -33,7 +35,7 @@ pub(crate) struct Plan {
     pub(crate) phrases: Vec<Vec<TermId>>,
     /// Terms that must not be adjacent; a single one must not occur.
     pub(crate) excluded: Vec<Vec<TermId>>,
-    /// The words that no note contains, each with its corrections.
+    /// The words that are read as others, and the phrases that no note contains.
     pub(crate) spellings: Vec<Spelling>,
     /// Whether the query asks for a time.
     pub(crate) asks_when: bool,
@@ -43,21 +45,21 @@ pub(crate) struct Plan {
 #[derive(Debug, Clone)]
 pub(crate) struct QueryTerm {
     pub(crate) terms: Vec<TermId>,
-    /// How often the query contains it; below 1 for compounds.
+    /// How often the query contains it; below 1 for what a word of the query may be composed of or part of.
     pub(crate) weight: f64,
-    /// Whether the terms are corrections of a word that no note contains. Its query term, without terms, precedes.
-    pub(crate) is_correction: bool,
+    /// How the query has it.
+    pub(crate) written: String,
+    /// The stem of a word of English prose, for which a text may have another word; not of a name, of code or of quoted words.
+    pub(crate) stem: Option<String>,
 }
 
-/// A word of the query that no note contains, with its corrections.
+/// A word of the query that is read as another, or a phrase that no note contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spelling {
-    /// The word, or the words of a phrase.
+    /// The word, or the words of the phrase.
     pub word: String,
-    /// The corrections; none for a phrase, whose words are searched one by one.
-    pub shown: Vec<String>,
-    /// Whether it is a phrase.
-    pub is_phrase: bool,
+    /// The word in its place; `None` for a phrase, whose words are searched one by one.
+    pub read_as: Option<String>,
 }
 
 impl Plan {
@@ -70,7 +72,8 @@ impl Plan {
             stream: Vec::new(),
             stop_words: Vec::new(),
             is_prose: false,
-            has_corrections: !query.is_verbatim,
+            unknown_words_left: if query.is_verbatim { 0 } else { MAX_CORRECTED },
+            is_first: true,
         };
         for part in &query.parts {
             planner.add(part);
@@ -78,10 +81,10 @@ impl Plan {
         planner.finish()
     }
 
-    /// Returns the query terms that are words of the query, and not compounds with one or corrections.
-    pub(crate) fn words(&self) -> impl Iterator<Item = QueryTermIdx> {
+    /// Returns the query terms that are words of the query, each with its index.
+    pub(crate) fn words(&self) -> impl Iterator<Item = (QueryTermIdx, &QueryTerm)> {
         let terms = QueryTermIdx::all(self.query_terms.len()).zip(&self.query_terms);
-        terms.filter(|(_, term)| term.weight >= 1.0 && !term.is_correction).map(|(index, _)| index)
+        terms.filter(|(_, term)| term.weight >= 1.0)
     }
 
     /// Returns the query term of a term; `None` if it is not in the query.
@@ -122,8 +125,10 @@ struct Planner<'a> {
     /// Whether there are stop words outside of quotes, as in sentences, where quotes are punctuation and no note has to
     /// contain their words.
     is_prose: bool,
-    /// Whether words that no note contains are corrected.
-    has_corrections: bool,
+    /// The number of words that no note contains for which others may still be searched.
+    unknown_words_left: usize,
+    /// Whether no word was added yet.
+    is_first: bool,
 }
 
 /// A term of a query in its original spelling.
@@ -144,18 +149,19 @@ fn written_terms(text: &str, index: &CompositeIndex) -> Vec<WrittenTerm> {
     terms
 }
 
-/// Returns words like names: a capital, then lower-case letters, not at the beginning of a sentence.
-pub(crate) fn proper_names(text: &str) -> impl Iterator<Item = &str> {
+/// Returns the words of a text for which another text may have other words: not names, code or words in quotes. A name has a
+/// capital that begins no sentence.
+fn prose_words(text: &str) -> HashSet<&str> {
     let mut begins_sentence = true;
-    text.split_whitespace().filter_map(move |word| {
-        let (is_first, bare) = (begins_sentence, word.trim_matches(|c: char| !c.is_alphanumeric()));
-        begins_sentence = word.ends_with(['.', '!', '?', ':']);
-        let bare = bare.trim_end_matches("'s").trim_end_matches("’s");
+    let unquoted = text.split(QUOTES).step_by(2).flat_map(str::split_whitespace);
+    let words = unquoted.filter_map(|word| {
+        let bare = word.trim_start_matches('(').trim_end_matches(['.', ',', ';', ':', '!', '?', ')']);
+        let is_first = std::mem::replace(&mut begins_sentence, word.ends_with(['.', '!', '?', ':']));
         let mut chars = bare.chars();
-        let has_capital = chars.next().is_some_and(char::is_uppercase);
-        let is_name = has_capital && bare.chars().count() > 1 && chars.all(char::is_lowercase);
-        (is_name && !is_first).then_some(bare)
-    })
+        let begins = chars.next().is_some_and(|c| c.is_lowercase() || (is_first && c.is_uppercase()));
+        (begins && chars.all(char::is_lowercase)).then_some(bare)
+    });
+    words.collect()
 }
 
 /// Returns the terms of a text, stop words included; [`TermId::UNKNOWN`] for those that no note contains.
@@ -174,17 +180,17 @@ impl Planner<'_> {
         match part {
             QueryPart::Words(text) => {
                 let before = self.stop_words.len();
-                self.add_words(written_terms(text, self.index));
+                self.add_words(written_terms(text, self.index), &prose_words(text));
                 self.is_prose |= self.stop_words.len() > before;
             }
             QueryPart::Phrase(text) => {
                 let words = written_terms(text, self.index);
                 let (terms, count) = (self.known_terms(&words), words.len());
-                self.add_words(words);
+                self.add_words(words, &HashSet::new());
                 if let Some(terms) = terms.filter(|terms| terms.len() > 1) {
                     self.plan.phrases.push(terms);
                 } else if count > 1 {
-                    self.plan.spellings.push(Spelling { word: text.clone(), shown: Vec::new(), is_phrase: true });
+                    self.plan.spellings.push(Spelling { word: text.clone(), read_as: None });
                 }
             }
             QueryPart::Prefix(text) => self.add_prefix(text),
@@ -198,72 +204,85 @@ impl Planner<'_> {
         terms.filter(|terms| !terms.is_empty())
     }
 
-    fn add_words(&mut self, terms: Vec<WrittenTerm>) {
+    fn add_words(&mut self, terms: Vec<WrittenTerm>, prose: &HashSet<&str>) {
         for term in terms {
+            let is_first = std::mem::take(&mut self.is_first);
             if term.term.starts_with(STOP_MARK) {
                 self.stop_words.push(term.term);
             } else {
-                self.add_term(term);
+                let is_prose = self.language == Language::English && prose.contains(term.written.as_str());
+                self.add_term(term, is_first, is_prose);
             }
         }
     }
 
-    fn add_term(&mut self, term: WrittenTerm) {
-        let terms: Vec<TermId> = match self.index.term_id(&term.term) {
+    fn add_term(&mut self, term: WrittenTerm, is_first: bool, is_prose: bool) {
+        let mut terms: Vec<TermId> = match self.index.term_id(&term.term) {
             Some(id) => vec![id],
             // The words of a compound token are searched anyway.
             None if term.is_whole => return,
             None => expansion::bigrams_with(self.index, &term.term),
         };
-        let is_known = !terms.is_empty();
-        let is_new = self.push(&term.term, terms);
-        if is_new && !is_known && self.has_corrections {
-            self.add_corrections(&term);
+        if self.query_term_of_text.contains_key(&term.term) {
+            return self.push(&term.term, &term.written, terms, is_prose);
         }
-        if is_new && is_known && expansion::has_compounds(self.language) {
-            let terms = expansion::compounds_with(self.index, &term.term);
-            if !terms.is_empty() {
-                self.plan.query_terms.push(QueryTerm { terms, weight: COMPOUND_WEIGHT, is_correction: false });
-            }
+        let is_looked_for = terms.is_empty() && self.unknown_words_left > 0;
+        self.unknown_words_left -= usize::from(is_looked_for);
+        let correction = is_looked_for.then(|| self.correct(&term.written, is_first)).flatten();
+        let related = if correction.is_some() { Vec::new() } else { self.related(&term, is_looked_for) };
+        terms.extend(correction);
+        self.push(&term.term, &term.written, terms, is_prose);
+        if !related.is_empty() {
+            let related = QueryTerm { terms: related, weight: COMPOUND_WEIGHT, written: String::new(), stem: None };
+            self.plan.query_terms.push(related);
         }
     }
 
-    /// Adds corrections of a word that no note contains.
-    fn add_corrections(&mut self, term: &WrittenTerm) {
-        let corrected = self.plan.spellings.iter().filter(|spelling| !spelling.is_phrase).count();
-        if corrected >= MAX_CORRECTED {
-            return;
+    /// Returns the word that an unknown one is read as.
+    fn correct(&mut self, written: &str, is_first: bool) -> Option<TermId> {
+        let correction = spelling_correction::correction(self.index, written, is_first)?;
+        let read_as = Some(expansion::shown_word(self.index, correction));
+        self.plan.spellings.push(Spelling { word: written.to_owned(), read_as });
+        Some(correction)
+    }
+
+    /// Returns the terms of compounds with a word, else of the words that an unknown one is composed of.
+    fn related(&self, term: &WrittenTerm, is_unknown: bool) -> Vec<TermId> {
+        let is_foreign = is_unknown && !english_words::contains(&term.written.to_lowercase());
+        let with = if is_foreign || expansion::has_compounds(self.language) {
+            expansion::compounds_with(self.index, &term.term)
+        } else {
+            Vec::new()
+        };
+        if with.is_empty() && is_unknown {
+            spelling_correction::compound_parts(self.index, &term.written)
+        } else {
+            with
         }
-        let terms = spelling_correction::corrections(self.index, &term.written, &term.term);
-        if terms.is_empty() {
-            return;
-        }
-        let shown = terms.iter().map(|term| expansion::shown_word(self.index, *term)).collect();
-        self.plan.spellings.push(Spelling { word: term.written.clone(), shown, is_phrase: false });
-        self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: true });
     }
 
     fn add_prefix(&mut self, prefix: &str) {
         let terms = expansion::with_prefix(self.index, prefix);
-        self.push(&format!("{prefix}*"), terms);
+        let written = format!("{prefix}*");
+        self.push(&written, &written, terms, false);
     }
 
-    /// Adds a query term, or increments the weight of the one with the same text. Returns whether it is new.
-    fn push(&mut self, text: &str, terms: Vec<TermId>) -> bool {
+    /// Adds a query term, or increments the weight of the one with the same text.
+    fn push(&mut self, text: &str, written: &str, terms: Vec<TermId>, is_prose: bool) {
+        let stem = is_prose.then(|| text.to_owned());
         let next = QueryTermIdx(self.plan.query_terms.len() as u32);
         match self.query_term_of_text.entry(text.to_owned()) {
             Entry::Occupied(known) => {
                 self.stream.push(*known.get());
                 if let Some(query_term) = self.plan.query_terms.get_mut(known.get().index()) {
                     query_term.weight += 1.0;
+                    query_term.stem = query_term.stem.take().or(stem);
                 }
-                false
             }
             Entry::Vacant(entry) => {
                 entry.insert(next);
                 self.stream.push(next);
-                self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, is_correction: false });
-                true
+                self.plan.query_terms.push(QueryTerm { terms, weight: 1.0, written: written.to_owned(), stem });
             }
         }
     }
@@ -272,13 +291,18 @@ impl Planner<'_> {
         if self.plan.query_terms.is_empty() {
             for term in std::mem::take(&mut self.stop_words) {
                 let terms = self.index.term_id(&term).into_iter().collect();
-                self.push(&term, terms);
+                self.push(&term, term.trim_start_matches(STOP_MARK), terms, false);
             }
         }
         let mut plan = self.plan;
+        if !self.is_prose {
+            // Who lists keywords has chosen them. With the neighbours of keywords, answers of 1,000 characters to 60 lists of agents
+            // lose 3 passages.
+            plan.query_terms.iter_mut().for_each(|term| term.stem = None);
+        }
         if self.is_prose {
             plan.phrases.clear();
-            plan.spellings.retain(|spelling| !spelling.is_phrase);
+            plan.spellings.retain(|spelling| spelling.read_as.is_some());
         }
         let mut seen = HashSet::new();
         let pairs = self.stream.windows(2).filter_map(|two| Some((*two.first()?, *two.last()?)));

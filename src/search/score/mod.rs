@@ -6,6 +6,7 @@ pub(crate) mod duplicates;
 pub(crate) mod hit;
 pub(crate) mod matches;
 pub(crate) mod neighbourhood;
+mod neighbours;
 pub(crate) mod own_notes;
 pub(crate) mod proximity;
 pub(crate) mod query_performance;

@@ -47,7 +47,7 @@ pub(super) fn mark_full_sentences(
     notes: &[Arc<NoteHandle>],
     (plan, index, matches): (&Plan, &CompositeIndex, &QueryMatches),
 ) {
-    let words: HashSet<QueryTermIdx> = plan.words().collect();
+    let words: HashSet<QueryTermIdx> = plan.words().map(|(index, _)| index).collect();
     if words.is_empty() {
         return;
     }

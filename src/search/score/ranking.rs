@@ -13,7 +13,8 @@ use super::neighbourhood::{Neighbourhood, neighbour_in};
 use super::own_notes::{boost_own_notes, has_documents, mark_full_sentences};
 use super::proximity::{best_paragraph_score, paragraph_coverage, proximity_score};
 use super::query_performance::{
-    BROAD_HITS, COVERED_HITS, QueryPerformance, USUAL_TERMS, mean_share_of_later_scores, relevance,
+    BROAD_HITS, COVERED_HITS, LOOK_UP_TERMS, QueryPerformance, SURE_MATCH, USUAL_TERMS, mean_share_of_later_scores,
+    relevance,
 };
 use super::scratch::Scratch;
 use super::smoothing::smooth;
@@ -108,13 +109,13 @@ impl Ranker<'_> {
         timings::end("tags counted");
         let full = self.full_score(&idf);
         // Whose words a note has does not tell whether it answers.
-        let mut best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &idf);
+        let mut best = self.query_performance(hits.iter().filter(|hit| is_shown(hit.note)), full, &matches, &idf);
         if has_documents(&hits, self.notes) {
             boost_own_notes(&mut hits, self.notes);
             self.sort(&mut hits);
             mark_full_sentences(&mut hits, self.notes, (self.plan, self.index, &matches));
             if hits.iter().any(|hit| hit.has_full_sentence && is_shown(hit.note)) {
-                best.coverage = 1.0;
+                (best.coverage, best.match_score) = (1.0, 1.0);
             }
         }
         for hit in &mut hits {
@@ -125,36 +126,50 @@ impl Ranker<'_> {
     }
 
     /// Returns how well the best hits answer the query as a whole.
-    fn query_performance<'h>(&self, hits: impl Iterator<Item = &'h Hit>, full: f64, idf: &[f64]) -> QueryPerformance {
+    fn query_performance<'h>(
+        &self,
+        hits: impl Iterator<Item = &'h Hit>,
+        full: f64,
+        matches: &QueryMatches,
+        idf: &[f64],
+    ) -> QueryPerformance {
         let hits: Vec<&Hit> = hits.take(BROAD_HITS.end).collect();
-        let idf = self.idf_of_words(idf);
+        let (idf, parts) = (self.idf_of_words(idf), self.idf_of_parts(idf));
         let sum: f64 = idf.iter().sum::<f64>().max(f64::MIN_POSITIVE);
         let count = idf.iter().filter(|idf| **idf > 0.0).count();
         let times_longer = (count as f64 / USUAL_TERMS).max(1.0);
-        let score = hits.first().map_or(0.0, |hit| hit.score) * times_longer;
+        let relevance = relevance(hits.first().map_or(0.0, |hit| hit.score) * times_longer, full);
+        let covered = || hits.iter().take(COVERED_HITS);
+        let in_note =
+            |hit: &&Hit| matches.of(hit.note).iter().map(|found| parts[found.query_term.index()]).sum::<f64>();
+        let in_note = covered().map(in_note).fold(0.0, f64::max) / sum * times_longer;
+        let match_score = (relevance * in_note.min(1.0)).sqrt();
+        // A long note may have the only word of a look-up once.
+        let is_look_up = count <= LOOK_UP_TERMS && in_note >= 1.0;
+        let match_score = if is_look_up { match_score.max(SURE_MATCH) } else { match_score };
         let coverage = |hit: &&Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
         let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
         let coverage = (coverage / sum * times_longer).min(1.0);
         let breadth = mean_share_of_later_scores(hits.iter().map(|hit| hit.score), self.index.note_count());
-        QueryPerformance { relevance: relevance(score, full), coverage, evidence, breadth }
+        QueryPerformance { relevance, coverage, match_score, evidence, breadth }
     }
 
-    /// Returns the inverse document frequency of each query term that is a word of the query; 0 for compounds. A word
-    /// that no note contains and its corrections have half of it each.
+    /// Returns the inverse document frequency of each query term that is a word of the query; 0 for others.
     fn idf_of_words(&self, idf: &[f64]) -> Vec<f64> {
-        let mut of_words = vec![0.0; self.plan.query_terms.len()];
-        for (position, query_term) in self.plan.query_terms.iter().enumerate() {
-            if query_term.is_correction {
-                // Corrections follow their word.
-                let half = of_words[position - 1] / 2.0;
-                of_words[position - 1] = half;
-                of_words[position] = half;
-            } else if query_term.weight >= 1.0 {
-                of_words[position] = idf.get(position).copied().unwrap_or_default();
-            }
-        }
-        of_words
+        let terms = self.plan.query_terms.iter().zip(idf);
+        terms.map(|(query_term, idf)| if query_term.weight >= 1.0 { *idf } else { 0.0 }).collect()
+    }
+
+    /// Returns the same with a share of the word before each term that the word may be part of or composed of.
+    fn idf_of_parts(&self, idf: &[f64]) -> Vec<f64> {
+        let mut of_word = 0.0;
+        let terms = self.plan.query_terms.iter().zip(idf);
+        let of_part = terms.map(|(query_term, idf)| {
+            of_word = if query_term.weight >= 1.0 { *idf } else { of_word };
+            of_word * query_term.weight.min(1.0)
+        });
+        of_part.collect()
     }
 
     fn sort(&self, hits: &mut [Hit]) {
@@ -313,8 +328,8 @@ impl Ranker<'_> {
     /// Returns the score of a note that is saturated with every term of the query: `Σ q · idf · (k1 + 1)`.
     fn full_score(&self, idf: &[f64]) -> f64 {
         let k1 = k1(self.index);
-        let words = self.plan.query_terms.iter().zip(idf).filter(|(query_term, _)| !query_term.is_correction);
-        let sum: f64 = words.map(|(query_term, idf)| query_term.weight * idf * (k1 + 1.0)).sum();
+        let terms = self.plan.query_terms.iter().zip(idf);
+        let sum: f64 = terms.map(|(query_term, idf)| query_term.weight * idf * (k1 + 1.0)).sum();
         sum.max(f64::MIN_POSITIVE)
     }
 }

@@ -28,7 +28,7 @@ impl TagBoost {
         }
         let is_tag = |query_term: &QueryTerm| query_term.terms.iter().any(|term| counts.contains_key(term));
         let weight = |(query_term, idf): (&QueryTerm, &f64)| {
-            if query_term.is_correction || is_tag(query_term) { 0.0 } else { query_term.weight * idf }
+            if is_tag(query_term) { 0.0 } else { query_term.weight * idf }
         };
         let other_weights: Vec<f64> = plan.query_terms.iter().zip(idf).map(weight).collect();
         Self { counts, other_weight_sum: other_weights.iter().sum(), other_weights }

@@ -150,8 +150,12 @@ impl NoteHandle {
 
     /// Whether the note may hide another or stand in for it: one of the repository replaces no note of the user.
     pub fn may_replace(&self, other: &Self) -> bool {
-        let authority = |note: &Self| note.collection.as_ref().map_or(Authority::Repository, |one| one.authority);
-        authority(self) >= authority(other)
+        self.authority() >= other.authority()
+    }
+
+    /// Returns on whose word the note counts.
+    pub fn authority(&self) -> Authority {
+        self.collection.as_ref().map_or(Authority::Repository, |collection| collection.authority)
     }
 
     /// Returns the file's path in the folder of its collection.
