@@ -257,16 +257,15 @@ fn a_larger_budget_loses_nothing_of_the_run() {
     }
 }
 
-/// An answer that lacks no fragment is not another one because there would be room for more.
+/// A larger answer shows the notes of a smaller one, however many more notes it is chosen from.
 #[test]
-fn a_large_budget_shows_the_notes_of_a_complete_answer() {
+fn a_large_budget_shows_the_notes_of_a_smaller_one() {
     for question in ["may I call fsync again after EIO", "which compression does the log use", "sqlite journal"] {
         let answer = |chars: &str| ask(RESEARCH, question, &[&TODAY[..], &["--max-chars", chars]].concat());
-        let complete = answer("8000");
-        assert!(!complete.contains("\nmore: "), "{question}: {complete}");
+        let smaller = answer("8000");
         for chars in ["16000", "100000", "400000"] {
             let shown: Vec<String> = passages(&answer(chars)).into_iter().map(|shown| shown.path).collect();
-            for note in passages(&complete) {
+            for note in passages(&smaller) {
                 assert!(shown.contains(&note.path), "{question}: {} is not among {shown:?}", note.path);
             }
         }

@@ -115,6 +115,53 @@ fn a_full_sentence_of_an_own_note_precedes_all_documents() {
     runner.run(&case, law).unwrap();
 }
 
+/// The tier of each note that is no own one is told, in every command and format for programs.
+#[test]
+fn answers_tell_the_tier_of_documents() {
+    let page = [("backups.md".to_owned(), format!("# Backups\n\n{RULE}\n"))];
+    let dir =
+        project(&[("qp-rule", "Backups of the ledger database run at night, and each restore is tried.")], &page, "");
+    let question = "restore backups of the ledger database";
+    let calls: [&[&str]; 4] = [
+        &["ask", question],
+        &["context", "--query", question, "--purpose", "answer", "--max-chars", "4000"],
+        &["search", question],
+        &["list"],
+    ];
+    for args in calls {
+        let json: Value = serde_json::from_str(&call(path(&dir), &[args, &["--json"]].concat()).stdout).unwrap();
+        let list = ["notes", "results"].iter().find_map(|name| json[name].as_array()).unwrap();
+        let tiers: Vec<(&str, Option<&str>)> =
+            list.iter().map(|note| (note["title"].as_str().unwrap(), note["tier"].as_str())).collect();
+        assert_eq!(tiers.len(), 2, "{args:?}: {json}");
+        assert!(tiers.iter().all(|(title, tier)| (*title == "Backups") == (*tier == Some("documents"))), "{tiers:?}");
+        let records = call(path(&dir), &[args, &["--records"]].concat()).stdout;
+        let marked = records.lines().filter(|line| line.starts_with("N ") && line.contains(" tier=documents"));
+        assert_eq!(marked.count(), 1, "{args:?}: {records}");
+    }
+    let status = call(path(&dir), &["status", "--json"]).stdout;
+    assert!(status.contains("\"tier\":\"own\"") && status.contains("\"tier\":\"documents\""), "{status}");
+}
+
+/// A question that names a document is answered by it, though an own note has all the other words.
+#[test]
+fn a_question_that_names_a_document_gets_it() {
+    let pages =
+        [("rotation.md".to_owned(), "# Key rotation\n\nKeys are rotated each May by the harbor crew.\n".to_owned())];
+    let own = ("qp-own", "When keys are rotated: the crew rotates the keys in the document whenever a key leaks.");
+    let dir = project(&[own], &pages, "");
+    for question in [
+        "when are keys rotated according to docs/rotation.md?",
+        "what does [[docs:rotation]] say: when are keys rotated",
+        "according to the document \"Key rotation\", when are keys rotated?",
+    ] {
+        for chars in ["300", "600", "2000"] {
+            let answer = call(path(&dir), &["ask", question, "--max-chars", chars]).stdout;
+            assert!(answer.contains("each May"), "{question} in {chars}: {answer}");
+        }
+    }
+}
+
 /// Returns the ids that a search lists.
 fn ids(answer: &Answer) -> Vec<String> {
     answer.stdout.lines().map(str::to_owned).collect()

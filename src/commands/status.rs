@@ -90,6 +90,7 @@ fn row(collection: &Collection, notes: usize) -> RowEntry {
         fields: vec![
             ("name", RowValue::name(&collection.name)),
             ("kind", RowValue::name(kind)),
+            ("tier", RowValue::name(collection.tier().name())),
             ("as", dialect),
             ("path", RowValue::name(&collection.shown_path)),
             ("notes", RowValue::Count(notes)),

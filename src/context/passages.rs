@@ -130,13 +130,26 @@ fn passages<'t>(
     let scores = scores(&fragments, note.body(), title, scorer, cache);
     let words: Vec<u64> = scores.iter().map(|scored| scored.words).collect();
     let worth = own_worth(&scores);
-    let best = worth.iter().copied().fold(0.0, f64::max);
     let mut worth = with_neighbours(&fragments, &worth);
-    for (fragment, worth) in fragments.iter().zip(&mut worth) {
-        let least = if fragment.is_conclusion() { CONCLUSION_SHARE * best } else { 0.0 };
-        *worth = worth.max(least);
-    }
+    raise_conclusions(&fragments, &mut worth);
     Passages { fragments, worth, words, ..Passages::default() }
+}
+
+/// Raises the conclusions of a note to nearly its best fragment, and behind that one before all others: what argues for a
+/// conclusion is shown with it.
+fn raise_conclusions(fragments: &[Fragment], worth: &mut [f64]) {
+    if !fragments.iter().any(Fragment::is_conclusion) {
+        return;
+    }
+    let best = worth.iter().copied().fold(0.0, f64::max);
+    let least = CONCLUSION_SHARE * best;
+    for (fragment, worth) in fragments.iter().zip(worth) {
+        if fragment.is_conclusion() {
+            *worth = worth.max(least);
+        } else if *worth < best {
+            *worth = worth.min(least.next_down());
+        }
+    }
 }
 
 /// Returns the scores of the fragments of a note, each by its own words: what matches by the title of the note alone, as every

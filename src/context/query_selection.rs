@@ -1,4 +1,4 @@
-//! Selection by a query, in tiers: the notes that it names, the journals of its days and periods, hits of a search.
+//! Selection by a query, in this order: the notes that it names, the journals of its days and periods, hits of a search.
 
 use std::collections::HashSet;
 use std::sync::Arc;

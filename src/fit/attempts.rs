@@ -15,6 +15,9 @@ use crate::report::{NoteEntry, Passages};
 const STOP_SHARE: f64 = 0.5;
 /// The same for a hook, whose notes have passed a gate.
 const HOOK_STOP_SHARE: f64 = 0.4;
+/// The characters of an answer to which these shares apply. In a larger one they fall as it grows: a reader who wants so much
+/// wants more than the answer.
+const STOP_CHARS: usize = 4_000;
 /// The most attempts: the time to fit grows with their number times that of the entries.
 const MAX_ATTEMPTS: usize = 1_000;
 /// The words in a row by which texts are compared, and the share of the rows of a passage from which on another passage that
@@ -29,11 +32,19 @@ pub(super) struct PassageAttempt {
     pub(super) rank: usize,
     /// The index of the fragment; `None` for the whole.
     pub(super) fragment: Option<usize>,
+    /// The characters of the smallest answer in which it is tried.
+    pub(super) least_chars: usize,
 }
 
-/// Returns the attempts in their order: the best one of the first note and of each note that goes first, then all others by
+impl PassageAttempt {
+    fn new(rank: usize, fragment: Option<usize>) -> Self {
+        Self { rank, fragment, least_chars: 0 }
+    }
+}
+
+/// Returns the attempts of an answer of so many characters in their order: the best one of the first note and of each note that goes first, then all others by
 /// worth; then what an answer without any word of the question shows. `order`: the proposals by rank.
-pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal]) -> Vec<PassageAttempt> {
+pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal], chars: usize) -> Vec<PassageAttempt> {
     let notes: Vec<(usize, &NoteEntry, Option<&Passages>)> = order
         .iter()
         .enumerate()
@@ -50,50 +61,55 @@ pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal]) -> Ve
     let is_asked_for = |passages: &Passages| (!has_matches || passages.is_first) && !has_worth(passages);
     let beginnings = with_passages().filter(|(_, passages)| !show.has_only_matches && is_asked_for(passages));
     let beginnings = beginnings.flat_map(|(rank, passages)| {
-        (0..passages.fragments.len()).map(move |index| PassageAttempt { rank, fragment: Some(index) })
+        (0..passages.fragments.len()).map(move |index| PassageAttempt::new(rank, Some(index)))
     });
     let is_alone = |passages: &Option<&Passages>| passages.is_none() && !has_matches && !show.has_only_matches;
     let without = notes.iter().filter(|(.., passages)| is_alone(passages));
-    let without = without.map(|(rank, ..)| PassageAttempt { rank: *rank, fragment: None });
+    let without = without.map(|(rank, ..)| PassageAttempt::new(*rank, None));
     let mut seen = HashSet::new();
-    let all = first.chain(by_worth).chain(beginnings).chain(without).filter(|attempt| seen.insert(*attempt));
+    let all = first.chain(by_worth.filter(|attempt| attempt.least_chars <= chars)).chain(beginnings).chain(without);
+    let all = all.filter(|attempt| seen.insert((attempt.rank, attempt.fragment)));
     without_duplicates(all.take(MAX_ATTEMPTS).collect(), &notes)
 }
 
 /// Returns the most valuable attempt of a note.
 fn best_of(rank: usize, passages: &Passages) -> Option<PassageAttempt> {
     let fragment = if passages.whole.is_some() { None } else { Some(*passages.by_worth().first()?) };
-    Some(PassageAttempt { rank, fragment })
+    Some(PassageAttempt::new(rank, fragment))
 }
 
 fn has_worth(passages: &Passages) -> bool {
     passages.whole.is_some() || passages.worth.iter().any(|worth| *worth > 0.0)
 }
 
-/// Returns whether anything is worth something, and what is worth enough, the best first: those of later notes by note, so that
-/// it makes no difference how many of these there are.
+/// Returns whether anything is worth something, and what is worth something, the best first: those of later notes by note, so
+/// that it makes no difference how many of these there are; last what only larger answers have.
 fn by_worth<'a>(
     notes: impl Iterator<Item = (usize, &'a Passages)>,
     is_hook: bool,
 ) -> (bool, impl Iterator<Item = PassageAttempt>) {
     let mut all: Vec<(bool, f64, PassageAttempt)> =
         notes.flat_map(|(rank, passages)| with_worth(rank, passages)).collect();
+    let early = all.iter().filter(|(is_late, ..)| !is_late);
+    let most = early.map(|(_, worth, _)| *worth).fold(0.0, f64::max);
+    let enough = most * if is_hook { HOOK_STOP_SHARE } else { STOP_SHARE };
+    for (_, worth, attempt) in all.iter_mut().filter(|(_, worth, _)| *worth < enough) {
+        attempt.least_chars = (STOP_CHARS as f64 * enough / *worth).ceil() as usize;
+    }
     all.sort_by(|(is_late, worth, attempt), (other_is_late, other_worth, other)| {
         let by_rank = attempt.rank.cmp(&other.rank);
         let by_note = if *is_late && *other_is_late { by_rank } else { Ordering::Equal };
         let by_place = by_rank.then(attempt.fragment.cmp(&other.fragment));
-        is_late.cmp(other_is_late).then(by_note).then(other_worth.total_cmp(worth)).then(by_place)
+        let by_size = attempt.least_chars.cmp(&other.least_chars);
+        let by_lateness = is_late.cmp(other_is_late).then(by_note);
+        by_size.then(by_lateness).then(other_worth.total_cmp(worth)).then(by_place)
     });
-    let early = all.iter().filter(|(is_late, ..)| !is_late);
-    let most = early.map(|(_, worth, _)| *worth).fold(0.0, f64::max);
-    let share = if is_hook { HOOK_STOP_SHARE } else { STOP_SHARE };
-    let enough = all.into_iter().filter(move |(_, worth, _)| *worth >= share * most);
-    (most > 0.0, enough.map(|(.., attempt)| attempt))
+    (most > 0.0, all.into_iter().map(|(.., attempt)| attempt))
 }
 
 /// Returns the attempts of a note with their worth, and whether they come behind those of other notes.
 fn with_worth(rank: usize, passages: &Passages) -> Vec<(bool, f64, PassageAttempt)> {
-    let attempt = |worth: f64, fragment: Option<usize>| (passages.is_late, worth, PassageAttempt { rank, fragment });
+    let attempt = |worth: f64, fragment: Option<usize>| (passages.is_late, worth, PassageAttempt::new(rank, fragment));
     match passages.whole {
         Some(worth) if worth > 0.0 => vec![attempt(worth, None)],
         Some(_) => Vec::new(),

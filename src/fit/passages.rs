@@ -16,7 +16,7 @@ use crate::render::{AnswerTail, EntryText, Included, ShownPart};
 use crate::report::{ChosenFragments, Fragment, NoteLevel, Passages, SelectionStats, named_words};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
-const WHOLE_SHARE: f64 = 0.75;
+const WHOLE_SHARE: f64 = 0.85;
 /// The longest gap between two passages of a note that is closed, in bytes.
 const MAX_GAP: usize = 300;
 /// The most entries that are considered.
@@ -69,7 +69,8 @@ impl<'a> Packer<'a> {
     fn new(mut document: DocumentBuilder<'a>) -> Self {
         if document.report.head.show.has_pages {
             // Room for the line that tells the next page.
-            document.tail.more = Some(document.limits.max_chars());
+            let after = document.report.head.show.after.map_or(0, |after| after.saturating_mul(10));
+            document.tail.more = Some(document.limits.max_chars().max(after));
         }
         let mut proposals = document.report.candidates.as_ref().map(GreedySelector::new);
         let order = match &mut proposals {
@@ -78,7 +79,7 @@ impl<'a> Packer<'a> {
         };
         let mut ranks = vec![usize::MAX; document.report.entries.len()];
         order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
-        let attempts = attempts(&document, &order);
+        let attempts = attempts(&document, &order, document.limits.max_chars());
         let mut packer =
             Self { document, order, ranks, attempts, proposals, is_before: HashSet::new(), reached: 0, sizes: None };
         packer.document.stats = packer.stats();
@@ -106,7 +107,8 @@ impl<'a> Packer<'a> {
 
     /// Leaves out the attempts that an answer of so many characters shows.
     fn leave_out(&mut self, chars: usize) {
-        let mut before = Self { attempts: self.attempts.clone(), ..Self::new(self.document.clone()) };
+        let attempts = self.attempts.iter().filter(|attempt| attempt.least_chars <= chars).copied().collect();
+        let mut before = Self { attempts, ..Self::new(self.document.clone()) };
         before.document.limits = before.document.limits.of_chars(chars);
         before.document.tail.more = Some(chars);
         before.accept_derived();
@@ -364,6 +366,7 @@ impl<'a> Packer<'a> {
         let more = (is_next && !self.document.texts.is_empty()).then(|| self.chars_so_far());
         let is_behind_all = self.document.has_pages_before && !is_next && self.document.texts.is_empty();
         let mut tail = AnswerTail { more, is_behind_all, ..AnswerTail::default() };
+        self.document.tail = AnswerTail::default();
         if !self.try_tail(&tail) {
             tail.more = None;
         }
@@ -458,7 +461,10 @@ impl<'a> Packer<'a> {
         // A whole note can be shorter than its passages, so that an answer for which they have room shows the next attempt, too.
         let is_end = |reached: &usize| sizes.get(*reached).is_none_or(|next| *next > sizes[reached - 1]);
         let after = self.document.report.head.show.after.unwrap_or_default();
-        let chars = |reached: usize| with_digits(sizes.get(reached - 1).copied().unwrap_or_default());
+        let chars = |reached: usize| {
+            let least = self.attempts.get(reached - 1).map_or(0, |attempt| attempt.least_chars);
+            with_digits(sizes.get(reached - 1).copied().unwrap_or_default()).max(least)
+        };
         let ends = (1..=next).rev().filter(is_end).map(chars).find(|chars| *chars > after);
         ends.unwrap_or_else(|| chars(next.max(1)).max(after + 1))
     }

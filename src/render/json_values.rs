@@ -20,6 +20,9 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
     if let Some(name) = entry.collection() {
         object["in"] = json!(name);
     }
+    if let Some(tier) = entry.tier() {
+        object["tier"] = json!(tier);
+    }
     object
 }
 

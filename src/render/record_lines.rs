@@ -222,6 +222,7 @@ fn state_fields(entry: &NoteEntry) -> String {
     let mut fields = String::new();
     fields.extend(entry.note.untitled_day().map(|day| format!(" date={day}")));
     fields.extend(entry.collection().map(|name| format!(" in={name}")));
+    fields.extend(entry.tier().map(|tier| format!(" tier={tier}")));
     fields.push_str(if entry.state().has_conflict { " conflict=true" } else { "" });
     fields.extend(entry.due_mark().map(|mark| format!(" due={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));

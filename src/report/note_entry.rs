@@ -9,7 +9,7 @@ use jiff::civil::Date;
 
 use super::{Assessment, EdgeEntry, Passages};
 use crate::note::{NoteId, Retired, Status, SummarySource, shown_chars};
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, Tier};
 
 /// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
 pub trait NoteContent: Debug + Send + Sync {
@@ -218,6 +218,12 @@ impl NoteEntry {
     /// Returns the name of the note's collection, if it is shown.
     pub fn collection(&self) -> Option<&str> {
         self.names_collection.then(|| self.note.collection_name())
+    }
+
+    /// Returns the name of the note's tier; `None` for an own note.
+    pub fn tier(&self) -> Option<&'static str> {
+        let tier = self.note.tier();
+        (tier != Tier::Own).then(|| tier.name())
     }
 
     /// Returns in words the day of a journal whose title does not contain it, where the note lies, whether it holds, and

@@ -8,7 +8,7 @@ mod index;
 mod notes;
 mod writes;
 
-pub use collections::collection::{Authority, Collection, CollectionReason, PROJECT};
+pub use collections::collection::{Authority, Collection, CollectionReason, PROJECT, Tier};
 pub use collections::config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use collections::discover::{CollectionScope, Location, expect_inside, find_root, project_root};
 pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_in};

@@ -15,7 +15,7 @@ use super::proximity::paragraph_coverage;
 use crate::search::ids::{QueryTermIdx, TermId};
 use crate::search::query::plan::{Plan, all_terms};
 use crate::search::read::composite_index::CompositeIndex;
-use crate::store::{NoteHandle, NoteIdx};
+use crate::store::{NoteHandle, NoteIdx, Tier};
 
 /// The factor on the scores of own notes. On questions about own notes, the best of them has at least 0.48 of the score of the
 /// best document in 95 of 100 cases; on questions about documents it has less than 0.45 in three quarters. A factor of 2 finds
@@ -37,7 +37,7 @@ pub(super) fn has_documents(hits: &[Hit], notes: &[Arc<NoteHandle>]) -> bool {
 }
 
 fn is_own(notes: &[Arc<NoteHandle>], note: NoteIdx) -> bool {
-    notes.get(note.index()).is_some_and(|note| note.is_own())
+    notes.get(note.index()).is_some_and(|note| note.tier() == Tier::Own)
 }
 
 /// Marks own notes that contain every word of the query in one sentence: a note that says just what is asked precedes all

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
+use crate::codec::named::named;
 use crate::note::Dialect;
 
 /// The name of the project's store.
@@ -20,6 +21,17 @@ pub struct OtherNames {
     pub(super) of_project: Option<String>,
     /// Those of them that the user's settings give, which mean the same in every project.
     pub(super) of_user: BTreeSet<String>,
+}
+
+named! {
+    /// Whose word notes are: what answers prefer among notes that match alike, the first one first.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Tier {
+        /// What the project and its people wrote down themselves.
+        Own = "own",
+        /// What they were given to read.
+        Documents = "documents",
+    }
 }
 
 /// A store, or a source: a folder of markdown that is read where it lies.
@@ -83,15 +95,14 @@ impl Collection {
         self.dialect != Dialect::Qipu
     }
 
-    /// Whether its notes are own ones: those of a store, and of a folder in which notes are written. Other
-    /// sources are documents.
-    pub fn is_own(&self) -> bool {
-        !self.is_source() || self.is_writable
+    /// Returns its tier: what is written in stores, and in folders of documents that are written to, is own.
+    pub fn tier(&self) -> Tier {
+        if !self.is_source() || self.is_writable { Tier::Own } else { Tier::Documents }
     }
 
     /// Whether it is the project's own word, which hooks show although nobody asked: own notes and decision records.
     pub fn is_own_word(&self) -> bool {
-        self.is_own() || self.dialect == Dialect::Adr
+        self.tier() == Tier::Own || self.dialect == Dialect::Adr
     }
 
     /// Whether it is the project's store, to which notes without a collection belong.

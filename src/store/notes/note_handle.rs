@@ -12,7 +12,7 @@ use crate::note::{
     CodeRef, ContentSource, Diagnostic, DiagnosticCode, Dialect, InlineLink, Note, NoteId, Retired, Status,
     SummarySource, UserFields, Value, Verification, code_refs_of,
 };
-use crate::store::collections::collection::{Authority, Collection, PROJECT};
+use crate::store::collections::collection::{Authority, Collection, PROJECT, Tier};
 use crate::store::index::record_fields::{
     ColdFields, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
@@ -123,9 +123,9 @@ impl NoteHandle {
         self.collection.as_deref()
     }
 
-    /// Whether the note is own, and not a [document](Collection::is_own).
-    pub fn is_own(&self) -> bool {
-        self.collection.as_ref().is_none_or(|collection| collection.is_own())
+    /// Returns the tier of the note's collection.
+    pub fn tier(&self) -> Tier {
+        self.collection.as_ref().map_or(Tier::Own, |collection| collection.tier())
     }
 
     /// Whether the note is the project's [own word](Collection::is_own_word).

@@ -15,7 +15,7 @@ const MAX_MENTIONS: usize = 64;
 impl Mention {
     /// Returns a mention of one name or of spellings of it, which span the passage.
     fn whole(range: Range<usize>, names: Vec<String>) -> Self {
-        Self { range, names, spans: Vec::new(), is_explicit: false, is_id: false, marker: None }
+        Self { range, names, spans: Vec::new(), is_explicit: false, is_id: false, is_path: false, marker: None }
     }
 
     /// Returns the bytes of one of its names.
@@ -35,6 +35,9 @@ pub(super) const ID_PREFIX: &str = "qp-";
 /// The minimum length of the random part of an id that is written without [`ID_PREFIX`], in bytes.
 const MIN_ID: usize = 4;
 
+/// The extension of the files of notes.
+const MARKDOWN: &str = ".md";
+
 /// The maximum length of a name in bytes.
 pub(super) const MAX_NAME: usize = 400;
 
@@ -50,6 +53,8 @@ pub(super) struct Mention {
     pub(super) is_explicit: bool,
     /// Whether its names can only be ids.
     pub(super) is_id: bool,
+    /// Whether its name can only be the path of a file.
+    pub(super) is_path: bool,
     /// The bytes of the words beside it that only say that it is a name: `page`, `note titled`.
     pub(super) marker: Option<Range<usize>>,
 }
@@ -63,6 +68,7 @@ pub(super) fn mentions(text: &str, tokens: &Tokens<'_>, today: Date) -> Vec<Ment
     mentions.extend(quoted(text).into_iter().filter(is_outside));
     mentions.extend(beside_words(text, &words).into_iter().filter(is_outside));
     mentions.extend(ids(&words).into_iter().filter(is_outside));
+    mentions.extend(paths(&words).filter(is_outside));
     mentions.extend(whole_title(text, tokens, today));
     mentions.sort_by_key(|mention| (mention.range.start, mention.range.end));
     mentions
@@ -151,6 +157,18 @@ fn ids(words: &[(usize, &str)]) -> Vec<Mention> {
         }
     }
     mentions
+}
+
+/// Finds the paths and names of files of notes: words with the extension of Markdown.
+fn paths(words: &[(usize, &str)]) -> impl Iterator<Item = Mention> {
+    let path = |(start, word): &(usize, &str)| {
+        let path = word.trim_matches(|c: char| !c.is_alphanumeric() && !"._-".contains(c)).trim_end_matches('.');
+        let is_note = path.len() > MARKDOWN.len() && path.ends_with(MARKDOWN) && path.len() <= MAX_NAME;
+        let start = start + word.find(path).unwrap_or_default();
+        let name = path.trim_start_matches("../").trim_start_matches("./").to_owned();
+        is_note.then(|| Mention { is_path: true, ..Mention::whole(start..start + path.len(), vec![name]) })
+    };
+    words.iter().filter_map(path).take(MAX_MENTIONS)
 }
 
 /// Tells whether a word looks like the random part of an id: a letter after a digit, unlike a version (`ext4`, `utf8`).

@@ -127,6 +127,9 @@ impl NoteReferences {
         self.not_searched.extend(mention.marker.clone());
         // The random characters of a generated id are no evidence for the notes that contain them.
         let is_id = |index: &NoteIdx| notes.get(index.index()).is_some_and(|note| note.id.as_str() == name);
+        if mention.is_path {
+            self.not_searched.push(mention.range.clone());
+        }
         if name.starts_with(ID_PREFIX) && (mention.is_id || named.iter().any(is_id)) {
             self.not_searched.push(mention.range.clone());
         }
@@ -178,7 +181,9 @@ impl<'m> MentionIndex<'m> {
         let matches = mentions.iter().map(|mention| vec![Vec::new(); mention.names.len()]).collect();
         let mut by_key: HashMap<String, Vec<(usize, usize)>, RandomState> = HashMap::default();
         let mut has_length = vec![false; MAX_NAME + 1];
-        for (mention_index, mention) in mentions.iter().enumerate().filter(|(_, mention)| !mention.is_id) {
+        for (mention_index, mention) in
+            mentions.iter().enumerate().filter(|(_, mention)| !mention.is_id && !mention.is_path)
+        {
             for (name_index, name) in mention.names.iter().enumerate() {
                 let key = key(name, String::new());
                 if let Some(has_length) = has_length.get_mut(key.len()) {
@@ -219,6 +224,24 @@ impl<'m> MentionIndex<'m> {
             }
         }
     }
+
+    /// Records the notes whose files are named, by the ends of their paths: a path begins in the current folder, in that of the
+    /// project, or in that of the notes.
+    fn record_paths(&mut self, notes: &[Arc<NoteHandle>]) {
+        for (mention, matches) in self.mentions.iter().zip(&mut self.matches).filter(|(mention, _)| mention.is_path) {
+            for (name, matches) in mention.names.iter().zip(matches) {
+                let path = |note: &NoteHandle| note.path.trim_start_matches("../").to_owned();
+                let is_named = |note: &NoteHandle| has_end(&path(note), name) || has_end(name, &path(note));
+                let named = NoteIdx::enumerate(notes).filter(|(_, note)| is_named(note));
+                matches.extend(named.map(|(note, _)| (NameMatch::Id, note)));
+            }
+        }
+    }
+}
+
+/// Whether a path ends with another one.
+fn has_end(path: &str, end: &str) -> bool {
+    path.strip_suffix(end).is_some_and(|before| before.is_empty() || before.ends_with('/'))
 }
 
 fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatches>> {
@@ -236,6 +259,7 @@ fn matches(mentions: &[Mention], notes: &[Arc<NoteHandle>]) -> Vec<Vec<NoteMatch
         }
     }
     names.record_ids(notes);
+    names.record_paths(notes);
     names.matches
 }
 
