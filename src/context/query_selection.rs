@@ -11,7 +11,7 @@ use super::question::{FavouredDays, Question, QuestionContext, narrowed};
 use super::{Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
-use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, no_note_has};
+use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, why_unsure};
 use crate::request::{Occasion, QuestionOptions, Score};
 use crate::search::{Hit, Query, SearchResults};
 use crate::store::{NoteIdx, NoteSet};
@@ -316,9 +316,8 @@ struct SearchHits {
 }
 
 fn why_empty(question: &Question, unanswered: usize, unknown: &[String]) -> String {
-    let names = no_note_has(unknown);
-    let (has, have) = if names.is_some() { ("has other", "have other") } else { ("has", "have") };
-    let names = names.unwrap_or_else(|| "no note has these words together".to_owned());
+    let (has, have) = if unknown.is_empty() { ("has", "have") } else { ("has other", "have other") };
+    let names = why_unsure(unknown);
     match unanswered {
         0 if question.is_about_days_only() => {
             "nothing was searched for: the question names only days, and they have no journal".to_owned()

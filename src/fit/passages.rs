@@ -86,6 +86,17 @@ impl<'a> Packer<'a> {
         packer
     }
 
+    /// Returns a packer that makes other attempts in another document of the same report. `more`: where its next page begins.
+    fn simulated(&self, mut document: DocumentBuilder<'a>, attempts: Vec<PassageAttempt>, more: usize) -> Self {
+        document.tail.more = Some(more);
+        let (order, ranks, proposals) = (self.order.clone(), self.ranks.clone(), self.proposals.clone());
+        let mut packer =
+            Self { document, order, ranks, attempts, proposals, is_before: HashSet::new(), reached: 0, sizes: None };
+        packer.document.stats = packer.stats();
+        packer.accept_derived();
+        packer
+    }
+
     fn passages(&self, rank: usize) -> Option<&'a Passages> {
         self.document.note(self.order.get(rank)?.entry)?.passages.get().map(AsRef::as_ref)
     }
@@ -108,10 +119,8 @@ impl<'a> Packer<'a> {
     /// Leaves out the attempts that an answer of so many characters shows.
     fn leave_out(&mut self, chars: usize) {
         let attempts = self.attempts.iter().filter(|attempt| attempt.least_chars <= chars).copied().collect();
-        let mut before = Self { attempts, ..Self::new(self.document.clone()) };
-        before.document.limits = before.document.limits.of_chars(chars);
-        before.document.tail.more = Some(chars);
-        before.accept_derived();
+        let limits = self.document.limits.of_chars(chars);
+        let mut before = self.simulated(DocumentBuilder { limits, ..self.document.clone() }, attempts, chars);
         before.run();
         let shown = before.attempts.iter().filter(|attempt| before.is_shown(attempt));
         self.is_before = shown.copied().collect();
@@ -447,15 +456,14 @@ impl<'a> Packer<'a> {
         if !self.document.has_pages_before && limits.tokens.is_none() && limits.chars != usize::MAX {
             return limits.chars;
         }
-        let mut all =
-            Self::new(DocumentBuilder::new(self.document.report, self.document.renderer, limits.of_chars(usize::MAX)));
         let is_behind = |index: &usize| *index >= self.reached && !self.is_over(&self.attempts[*index]);
         let next = (0..self.attempts.len()).find(is_behind).unwrap_or(self.reached);
-        all.attempts = self.attempts.iter().take(next + 1).copied().collect();
+        let attempts = self.attempts.iter().take(next + 1).copied().collect();
+        let limits = limits.of_chars(usize::MAX);
+        let document = DocumentBuilder::new(self.document.report, self.document.renderer, limits);
+        // The digits of the number of characters are added below.
+        let mut all = self.simulated(document, attempts, 0);
         all.sizes = Some(Vec::new());
-        // Its digits are added below.
-        all.document.tail.more = Some(0);
-        all.accept_derived();
         all.run();
         let sizes = all.sizes.unwrap_or_default();
         // A whole note can be shorter than its passages, so that an answer for which they have room shows the next attempt, too.

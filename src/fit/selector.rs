@@ -57,6 +57,7 @@ impl ShownNote {
 }
 
 /// The state of the greedy selection.
+#[derive(Clone)]
 pub(super) struct GreedySelector<'a> {
     candidates: &'a Candidates,
     /// The entries before the candidates that were not proposed yet.

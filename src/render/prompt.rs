@@ -14,7 +14,7 @@ use super::tool_marks::{without_marks_in_lines, without_tool_marks};
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart, banner_line, insufficient};
 use crate::escape::one_line;
 use crate::note::Surroundings;
-use crate::report::{Entry, MatchLevel, NoteEntry, Passage, Report, SelectionStats, layout, no_note_has};
+use crate::report::{Entry, MatchLevel, NoteEntry, Passage, Report, SelectionStats, layout, why_unsure};
 use crate::tokens::Tokenizer;
 
 /// The first word in the parentheses that qipu adds behind the name of a note.
@@ -33,17 +33,16 @@ pub(super) struct Prompt<'a> {
 impl Renderer for Prompt<'_> {
     fn frame(&self, shown: FrameState<'_>) -> Frame {
         let mut before = banner_line(self.report, true, "");
-        let level = self.report.head.question_match.as_ref().map(|matched| matched.level);
-        if level == Some(MatchLevel::Weak) {
-            before.push_str("## Possibly Related (from qipu): a weak match\n\n");
-        } else {
-            before.push_str("## Relevant Knowledge (from qipu)\n\n");
-        }
-        if level == Some(MatchLevel::Weak) && !shown.is_brief {
-            let unknown = self.report.head.question_match.as_ref().and_then(|matched| no_note_has(&matched.unknown));
-            let reason = unknown.unwrap_or_else(|| "no note has these words together".to_owned());
-            before.push_str(reason_line(&reason).trim_end());
-            before.push_str(" Treat what follows as background, not as the answer; say so if you use it.\n\n");
+        let matched = self.report.head.question_match.as_ref();
+        match matched.filter(|matched| matched.level == MatchLevel::Weak) {
+            None => before.push_str("## Relevant Knowledge (from qipu)\n\n"),
+            Some(weak) => {
+                before.push_str("## Possibly Related (from qipu): a weak match\n\n");
+                if !shown.is_brief {
+                    before.push_str(reason_line(&why_unsure(&weak.unknown)).trim_end());
+                    before.push_str(" Treat what follows as background, not as the answer; say so if you use it.\n\n");
+                }
+            }
         }
         before.push_str(&self.interpretation(shown));
         let stats = shown.stats;
@@ -69,7 +68,7 @@ impl Renderer for Prompt<'_> {
         after.push_str(&tail_lines(self.report, shown));
         // The coverage comes first to mind if it comes last, and a brief frame may lack it. Of notes that hardly match it would
         // say how many of them are shown, which reads as praise.
-        let is_answer = self.has_coverage && level.is_none_or(|level| level == MatchLevel::Answer);
+        let is_answer = self.has_coverage && matched.is_none_or(|matched| matched.level == MatchLevel::Answer);
         if let Some(stats) = stats.filter(|_| is_answer && self.report.head.matched > 0 && !shown.is_brief) {
             after.push_str(&format!("Coverage: ~{:.0}% of relevant knowledge.\n", stats.coverage * 100.0));
         }

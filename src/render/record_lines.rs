@@ -203,8 +203,7 @@ pub(super) fn linked_line(edge: &EdgeEntry, note: &LinkedNote) -> String {
     format!("{}{collection}{status}\n", edge_line(edge).trim_end_matches('\n'))
 }
 
-/// Returns the first record of a note: its id, type, title and tags.
-/// Returns the first record of a note. `path`: that of its file, if it is shown.
+/// Returns the first record of a note: its id, type, title, tags and state. `path`: that of its file, if it is shown.
 pub(super) fn name_line(entry: &NoteEntry, path: Option<&str>) -> String {
     let note = &entry.note;
     let (title, tags) = (json_string(note.title()), values(&note.tags()));

@@ -4,7 +4,7 @@ use super::{FrameState, joined_ids, joined_lines};
 use crate::escape::one_line;
 use crate::report::{
     Analysis, ComparisonEntry, DayEntry, JournalTraits, MatchLevel, PatternEntry, PeriodEntry, Report, ReportHead,
-    SelectionStats, SideEntry, UnknownName, UnknownWord, counted, no_note_has, quoted_words,
+    SelectionStats, SideEntry, UnknownName, UnknownWord, counted, quoted_words, why_unsure,
 };
 
 /// Returns how weakly the notes match the question, as a line, in a brief frame without the reason; nothing for an answer.
@@ -13,7 +13,7 @@ pub(super) fn weak_match_line(head: &ReportHead, shown: FrameState<'_>) -> Strin
     if shown.is_brief {
         return if matched.level == MatchLevel::Weak { "Weak match\n".to_owned() } else { String::new() };
     }
-    let reason = no_note_has(&matched.unknown).unwrap_or_else(|| "no note has these words together".to_owned());
+    let reason = why_unsure(&matched.unknown);
     match matched.level {
         MatchLevel::Answer => String::new(),
         MatchLevel::Weak => format!("Weak match: {reason}.\n"),

@@ -31,7 +31,7 @@ pub use note_entry::{
     BlockEntry, EntryRole, EntrySummary, FormatDetail, MatchInfo, NoteContent, NoteEntry, ShownBlocks, SnippetText,
 };
 pub use passages::{ChosenFragments, Passage, Passages};
-pub use question_match::{MAX_WORDS, MatchLevel, QuestionMatch, named_words, no_note_has, quoted_words};
+pub use question_match::{MAX_WORDS, MatchLevel, QuestionMatch, named_words, no_note_has, quoted_words, why_unsure};
 pub use score::Score;
 
 use crate::calendar::Period;

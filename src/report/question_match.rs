@@ -48,5 +48,10 @@ pub fn no_note_has(unknown: &[String]) -> Option<String> {
     (!unknown.is_empty()).then(|| format!("no note has {}", quoted_words(unknown)))
 }
 
+/// Returns why notes are no sure answer: no note has some words of the question, or none has all of them together.
+pub fn why_unsure(unknown: &[String]) -> String {
+    no_note_has(unknown).unwrap_or_else(|| "no note has these words together".to_owned())
+}
+
 /// The most words of a question that are looked for: the bits of a set of words.
 pub const MAX_WORDS: usize = u64::BITS as usize;

@@ -9,7 +9,7 @@ const FILTER: &[u8] = include_bytes!("english_words.bin");
 
 const HASHES: u64 = 7;
 
-/// Whether a word of at least five letters, all of them lower case, is in the list, in American or British spelling.
+/// Whether a word in lower case is in the list, in American or British spelling. A shorter one than five letters is not.
 ///
 /// All hashes are sums of two (Kirsch and Mitzenmacher, *Less hashing, same performance*, 2006).
 pub(super) fn contains(word: &str) -> bool {
