@@ -29,7 +29,7 @@ const FLOORS: [(&str, Option<u64>, f64); 12] = [
 /// The most of the ten prompts without an answer in the store for which notes are shown, each as a weak match.
 const MOST_FALSE_ANSWERS: u64 = 4;
 /// The most characters that answers of 4,000 take on average.
-const MOST_CHARS: f64 = 2_900.0;
+const MOST_CHARS: f64 = 3_500.0;
 
 const JUDGED: [&str; 6] =
     ["eval", "../eval/research.jsonl", "--today", "2025-03-31", "--budget", "1000,2000,4000,8000"];

@@ -62,7 +62,7 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         && selection.scorer.is_some();
     let passage_chars = request.room.chars.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
-        let scores = answer_scores(store, &selection, &notes);
+        let scores = answer_scores(session, &selection, &notes);
         add_passages(&mut notes, &scores, scorer, room, is_unasked(request));
         if !request.selection.mentions.is_empty() {
             let is_hit = |entry: &NoteEntry| {
@@ -156,20 +156,21 @@ fn has_answer(entry: &NoteEntry) -> bool {
 
 /// Returns how well the note of each entry with passages answers: 1 for the best hit and for notes that are no hits. With
 /// a purpose, the score of a hit is multiplied by its utility as a share of the highest one.
-fn answer_scores(store: &Store, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
+fn answer_scores(session: &Session<'_>, selection: &Selection, entries: &[NoteEntry]) -> Vec<AnswerScore> {
     let utility = |entry: &NoteEntry| Some(entry.assessment.as_ref()?.utility?.total());
     let most = entries.iter().filter_map(utility).fold(0.0, f64::max);
     let score = |entry: &NoteEntry| {
-        let position = store.position(&entry.note.id)?;
+        let position = session.store.position(&entry.note.id)?;
         let is_named = selection.named.contains(&position);
         let is_hit = selection.relevance.contains_key(&position) && !is_named;
         let utility_share = utility(entry).filter(|_| most > 0.0).map_or(1.0, |utility| utility / most);
         let share =
             if is_hit { utility_share * selection.shares.get(&position).copied().unwrap_or_default() } else { 1.0 };
         let is_first = is_named || selection.full_sentences.contains(&position);
-        Some(AnswerScore { share, is_first, is_hit })
+        Some(AnswerScore { share, is_first, is_hit, is_in_sequence: session.is_in_sequence(position) })
     };
-    let score = |entry| score(entry).unwrap_or(AnswerScore { share: 1.0, is_first: false, is_hit: false });
+    let other = AnswerScore { share: 1.0, is_first: false, is_hit: false, is_in_sequence: false };
+    let score = |entry| score(entry).unwrap_or(other);
     entries.iter().take(MAX_NOTES_WITH_PASSAGES).map(score).collect()
 }
 

@@ -31,6 +31,8 @@ const TITLE_SHARE: f64 = 0.9;
 /// the least score of such a note, as a share of the best one.
 const MIN_TURNS: usize = 4;
 const MIN_TALK_SHARE: f64 = 0.8;
+/// The most bytes of the name of a speaker.
+const MAX_SPEAKER: usize = 40;
 /// The bytes of a last fragment below which the one before settles it too: a farewell, or thanks.
 const SHORT_ENDING: usize = 120;
 /// Words of texts that settle something.
@@ -55,6 +57,8 @@ pub struct AnswerScore {
     pub is_first: bool,
     /// Whether a search found it.
     pub is_hit: bool,
+    /// Whether it follows another note or is followed by one.
+    pub is_in_sequence: bool,
 }
 
 /// Adds to entries, the best first, the fragments of their notes with their worth. `scores` has one for each entry; the
@@ -90,6 +94,7 @@ pub fn add_passages(
             passages.worth[statement] = worth_of_note;
         }
         discount_repetition(&mut passages);
+        passages.is_talk = is_talk(&passages, entry.note.parsed_or_empty().body(), score.is_in_sequence);
         passages.is_first = score.is_first;
         passages.is_late = rank >= first;
         entry.passages = Arc::new(passages).into();
@@ -133,6 +138,22 @@ fn passages<'t>(
     let mut worth = with_neighbours(&fragments, &worth);
     raise_conclusions(&fragments, &mut worth);
     Passages { fragments, worth, words, ..Passages::default() }
+}
+
+/// Whether a note is a talk, most of whose fragments begin with a speaker, or a turn of one: a note without headings in a
+/// sequence.
+fn is_talk(passages: &Passages, body: &str, is_in_sequence: bool) -> bool {
+    let fragments = &passages.fragments;
+    let turns = || fragments.iter().filter(|fragment| has_speaker(fragment.text(body))).count();
+    fragments.iter().all(|fragment| fragment.heading_path.is_empty())
+        && (is_in_sequence || (fragments.len() >= MIN_TURNS && 2 * turns() >= fragments.len()))
+}
+
+/// Whether a text begins with a name and a colon, such as `Ada:` or `**user**:`.
+fn has_speaker(text: &str) -> bool {
+    let name = text.split_once(':').map_or("", |(name, _)| name);
+    let is_of_name = |c: char| c.is_alphanumeric() || " *_-.@".contains(c);
+    !name.is_empty() && name.len() <= MAX_SPEAKER && name.chars().all(is_of_name)
 }
 
 /// Raises the conclusions of a note to nearly its best fragment, and behind that one before all others: what argues for a

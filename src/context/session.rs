@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::neighbours::{linked, sequences};
 use crate::graph::{self, CollectionLinks, Graph, Replacements, Successions};
 use crate::search::{Engine, Neighbourhood, Sequences};
-use crate::store::{NoteHandle, Store};
+use crate::store::{NoteHandle, NoteIdx, Store};
 use crate::timings;
 
 /// An open store, its graph and its search engine.
@@ -81,6 +81,11 @@ impl<'a> Session<'a> {
             timings::end("sequences found");
             sequences
         })
+    }
+
+    /// Whether a note follows another one or is followed by one.
+    pub fn is_in_sequence(&self, note: NoteIdx) -> bool {
+        self.sequences().has(note)
     }
 
     /// Returns the neighbours of each note, for score propagation.

@@ -16,14 +16,14 @@ use crate::render::{AnswerTail, EntryText, Included, ShownPart};
 use crate::report::{ChosenFragments, Fragment, NoteLevel, Passages, SelectionStats, named_words};
 
 /// The share of the text of a note from which on the whole note is shown if it fits.
-const WHOLE_SHARE: f64 = 0.85;
+const WHOLE_SHARE: f64 = 0.95;
 /// The longest gap between two passages of a note that is closed, in bytes.
-const MAX_GAP: usize = 300;
+const MAX_GAP: usize = 100;
 /// The most entries that are considered.
 const MAX_ENTRIES: usize = 1_000;
 /// The most notes that are named behind the passages, and the most characters of their names.
-const MAX_NAMED: usize = 3;
-const MAX_NAMES_CHARS: usize = 400;
+const MAX_NAMED: usize = 2;
+const MAX_NAMES_CHARS: usize = 150;
 
 /// Returns passages of the notes of a report. `everything`: the size of the whole document.
 pub(super) fn pack(document: DocumentBuilder<'_>, everything: TextSize) -> Result<DocumentBuilder<'_>, TextSize> {
@@ -47,12 +47,26 @@ struct Packer<'a> {
     ranks: Vec<usize>,
     attempts: Vec<PassageAttempt>,
     proposals: Option<GreedySelector<'a>>,
-    /// The attempts that a page before shows.
-    is_before: HashSet<PassageAttempt>,
-    /// The number of attempts up to the last one that is shown, for the next page.
+    /// What pages before show.
+    before: Included,
+    /// The passage that this page or the one before cuts.
+    cut: Option<CutPassage>,
+    /// The number of attempts up to the last one that this page or one before shows.
     reached: usize,
-    /// The characters that an answer needs to show as many attempts, if that is asked for.
-    sizes: Option<Vec<usize>>,
+    /// The characters that an answer needs to show as many attempts. Each attempt adds at least one: a whole note can be
+    /// shorter than its passages, and a number of characters must tell where a page ends.
+    size: usize,
+}
+
+/// A fragment that is shown in part.
+#[derive(Clone)]
+struct CutPassage {
+    /// The rank of its note.
+    rank: usize,
+    /// Its index among the fragments of the note.
+    index: usize,
+    /// The numbers of its sentences that this page and those before show.
+    sentences: Range<usize>,
 }
 
 /// Returns the proposals in the order that results if all of them are accepted.
@@ -80,8 +94,8 @@ impl<'a> Packer<'a> {
         let mut ranks = vec![usize::MAX; document.report.entries.len()];
         order.iter().enumerate().for_each(|(rank, proposal)| ranks[proposal.entry] = rank);
         let attempts = attempts(&document, &order, document.limits.max_chars());
-        let mut packer =
-            Self { document, order, ranks, attempts, proposals, is_before: HashSet::new(), reached: 0, sizes: None };
+        let before = Included::default();
+        let mut packer = Self { document, order, ranks, attempts, proposals, before, cut: None, reached: 0, size: 0 };
         packer.document.stats = packer.stats();
         packer
     }
@@ -90,8 +104,8 @@ impl<'a> Packer<'a> {
     fn simulated(&self, mut document: DocumentBuilder<'a>, attempts: Vec<PassageAttempt>, more: usize) -> Self {
         document.tail.more = Some(more);
         let (order, ranks, proposals) = (self.order.clone(), self.ranks.clone(), self.proposals.clone());
-        let mut packer =
-            Self { document, order, ranks, attempts, proposals, is_before: HashSet::new(), reached: 0, sizes: None };
+        let before = Included::default();
+        let mut packer = Self { document, order, ranks, attempts, proposals, before, cut: None, reached: 0, size: 0 };
         packer.document.stats = packer.stats();
         packer.accept_derived();
         packer
@@ -116,14 +130,21 @@ impl<'a> Packer<'a> {
         }
     }
 
-    /// Leaves out the attempts that an answer of so many characters shows.
+    /// Leaves out what an answer of so many characters shows.
     fn leave_out(&mut self, chars: usize) {
         let attempts = self.attempts.iter().filter(|attempt| attempt.least_chars <= chars).copied().collect();
         let limits = self.document.limits.of_chars(chars);
         let mut before = self.simulated(DocumentBuilder { limits, ..self.document.clone() }, attempts, chars);
         before.run();
-        let shown = before.attempts.iter().filter(|attempt| before.is_shown(attempt));
-        self.is_before = shown.copied().collect();
+        self.reached = before.reached;
+        self.before = before.document.included;
+        self.cut = before.cut;
+        for chosen in self.before.fragments.values_mut() {
+            // The rest of it is shown by this page.
+            if let Some((index, _)) = chosen.part.take() {
+                chosen.all.remove(&index);
+            }
+        }
         self.document.has_pages_before = true;
     }
 
@@ -137,35 +158,42 @@ impl<'a> Packer<'a> {
 
     /// Accepts attempts in their order as far as there is room, and a part of the next one.
     fn run(&mut self) {
-        for index in 0..self.attempts.len() {
+        for index in self.reached..self.attempts.len() {
             let attempt = self.attempts[index];
             if self.document.has_reached_target() {
                 return;
             }
-            let is_done = self.is_over(&attempt) || self.accept_attempt(attempt);
-            if !is_done {
-                let is_first = self.document.texts.is_empty();
-                let has_part = self.accept_part(attempt);
-                // What has room nowhere must not keep a reader from what follows.
-                self.reached += usize::from(is_first && has_part && self.document.has_pages_before);
-                if !is_first || has_part {
+            if !self.is_over(&attempt) {
+                let has_room = self.size < self.document.limits.max_chars();
+                if has_room && self.accept_attempt(attempt) {
+                    self.cut = None;
+                    self.measure();
+                } else if !self.document.texts.is_empty() {
+                    // The page behind a later one shows the whole.
+                    let _ = !self.document.has_pages_before && self.accept_part(attempt);
+                    return;
+                } else if self.accept_part(attempt) {
+                    self.reached += usize::from(self.cut.is_none());
                     return;
                 }
+                // What has room nowhere must not keep a reader from what follows.
             }
             self.reached = index + 1;
-            if let Some(sizes) = &mut self.sizes {
-                let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
-                sizes.push(sizes.last().copied().unwrap_or_default().max(self.document.chars + frame));
-            }
         }
+    }
+
+    /// Takes the characters of an answer up to here.
+    fn measure(&mut self) {
+        let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
+        self.size = (self.size + 1).max(self.document.chars + frame);
     }
 
     /// Accepts an attempt with what belongs to it.
     fn accept_attempt(&mut self, attempt: PassageAttempt) -> bool {
         let Some(index) = attempt.fragment else { return self.accept(attempt.rank, None) };
         let Some(fragment) = self.fragment(attempt.rank, index) else { return false };
-        let with_companions: BTreeSet<usize> = fragment.companions.iter().copied().chain([index]).collect();
-        let with_gaps = with_companions.union(&self.gaps(attempt.rank, index)).copied().collect();
+        let with_companions = fragment.companions.iter().copied().chain([index]);
+        let with_gaps = with_companions.chain(self.gaps(attempt.rank, index)).collect();
         self.choose(attempt.rank, with_gaps)
     }
 
@@ -175,38 +203,60 @@ impl<'a> Packer<'a> {
         self.choose(rank, with_companions) || (fragment.is_alone && self.choose(rank, BTreeSet::from([index])))
     }
 
-    /// Accepts what fits of an attempt without room for the whole: the fragment without what belongs to it, or its best sentences.
+    /// Accepts what fits of an attempt without room for the whole: the fragment without what belongs to it, or its best
+    /// sentences.
     fn accept_part(&mut self, attempt: PassageAttempt) -> bool {
         let rank = attempt.rank;
+        let cut = self.cut.take();
         let Some(passages) = self.passages(rank) else { return false };
         let best = || passages.by_worth().first().copied();
         let Some(index) = attempt.fragment.or_else(best) else { return false };
         let Some(fragment) = self.fragment(rank, index) else { return false };
         (attempt.fragment.is_some() && self.accept_less(rank, index, fragment))
-            || self.accept_sentences(rank, index, fragment)
+            || self.accept_sentences((rank, index), fragment, cut)
     }
 
-    /// Accepts the sentence of a fragment that matches best, with as many of those after and before it as fit.
-    fn accept_sentences(&mut self, rank: usize, index: usize, fragment: &Fragment) -> bool {
+    /// Accepts the sentence of a fragment that matches best, with as many of those after it as fit, then of those before it; on
+    /// the next page the following ones.
+    fn accept_sentences(
+        &mut self,
+        (rank, index): (usize, usize),
+        fragment: &Fragment,
+        cut: Option<CutPassage>,
+    ) -> bool {
         let Some(entry) = self.document.note(self.order[rank].entry) else { return false };
         let Some(content) = &entry.content else { return false };
         let body = entry.note.parsed_or_empty().body();
         let sentences = fragment.sentences(body);
-        let weights = sentences.iter().map(|sentence| content.weight(body.get(sentence.clone()).unwrap_or_default()));
-        let weights: Vec<f64> = weights.collect();
-        let Some(best) = (0..sentences.len()).rev().max_by(|a, b| weights[*a].total_cmp(&weights[*b])) else {
-            return false;
+        let before = cut.filter(|cut| (cut.rank, cut.index) == (rank, index)).map(|cut| cut.sentences);
+        let (first, within) = match &before {
+            Some(before) if before.end < sentences.len() => (before.end, before.end..sentences.len()),
+            Some(before) => (before.start.saturating_sub(1), 0..before.start),
+            None => {
+                let weights = sentences.iter().map(|one| content.weight(body.get(one.clone()).unwrap_or_default()));
+                let weights: Vec<f64> = weights.collect();
+                let best = (0..sentences.len()).rev().max_by(|a, b| weights[*a].total_cmp(&weights[*b]));
+                let Some(best) = best.filter(|best| weights[*best] > 0.0) else { return false };
+                (best, 0..sentences.len())
+            }
         };
-        let mut shown = best..best + 1;
-        if weights[best] <= 0.0 || !self.choose_part(rank, index, &sentences, &shown) {
+        let mut shown = first..first + 1;
+        if within.is_empty() || !self.choose_part(rank, index, &sentences, &shown) {
             return false;
         }
-        while shown.end < sentences.len() && self.choose_part(rank, index, &sentences, &(shown.start..shown.end + 1)) {
+        while shown.end < within.end && self.choose_part(rank, index, &sentences, &(shown.start..shown.end + 1)) {
             shown.end += 1;
         }
-        while shown.start > 0 && self.choose_part(rank, index, &sentences, &(shown.start - 1..shown.end)) {
+        // What is shown must be the beginning of what a larger answer shows.
+        while shown.end == within.end
+            && shown.start > within.start
+            && self.choose_part(rank, index, &sentences, &(shown.start - 1..shown.end))
+        {
             shown.start -= 1;
         }
+        let before = before.unwrap_or_else(|| shown.clone());
+        let sentences = before.start.min(shown.start)..before.end.max(shown.end);
+        self.cut = Some(CutPassage { rank, index, sentences });
         true
     }
 
@@ -222,7 +272,7 @@ impl<'a> Packer<'a> {
 
     /// Returns the fragments of the short gaps between one and the chosen ones before and after it.
     fn gaps(&self, rank: usize, index: usize) -> BTreeSet<usize> {
-        let chosen = &self.chosen(rank).all;
+        let chosen = self.with_before(rank, &self.chosen(rank).all);
         let before = chosen.range(..index).next_back().map(|before| *before..index);
         let after = chosen.range(index..).next().map(|after| index..*after);
         let ends = before.into_iter().chain(after).filter(|ends| self.is_gap(rank, ends));
@@ -237,20 +287,34 @@ impl<'a> Packer<'a> {
         })
     }
 
-    /// Adds fragments to the chosen ones of a note if they fit; the whole note if they are most of it.
+    /// Adds fragments to the chosen ones of a note if they fit; the whole note if they are most of it. What a page before shows
+    /// counts, and is not shown again.
     fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
-        let chosen = self.chosen(rank);
-        let chars = |index: &usize| self.fragment(rank, *index).map_or(0, |fragment| fragment.chars);
-        let least: usize = more.difference(&chosen.all).map(chars).sum();
-        if least > self.room() || self.is_whole(rank) {
+        let Some(passages) = self.passages(rank).filter(|_| !self.is_whole(rank)) else { return false };
+        // A note may show its summary in any case.
+        let fragment = |index: &usize| passages.fragments.get(*index).filter(|fragment| fragment.summary.is_none());
+        let chars = |index: &usize| fragment(index).map_or(0, |fragment| fragment.chars);
+        let with_before = self.with_before(rank, &self.chosen(rank).all);
+        let least: usize = more.difference(&with_before).map(chars).sum();
+        if least > self.room() {
             return false;
         }
-        let all = chosen.all.union(&more).copied().collect();
-        let chosen = ChosenFragments { all, part: None };
-        if self.is_most_of(rank, &chosen) || self.is_whole_shorter(rank, &chosen) {
-            return self.accept(rank, None);
+        let before = self.with_before(rank, &BTreeSet::new());
+        let mut all = ChosenFragments { all: with_before.union(&more).copied().collect(), part: None };
+        if self.is_most_of(rank, &all) || self.is_whole_shorter(rank, &all) {
+            if before.is_empty() {
+                return self.accept(rank, None);
+            }
+            all.all.extend(0..passages.fragments.len());
         }
-        self.accept(rank, Some(chosen))
+        all.all.retain(|index| !before.contains(index));
+        self.accept(rank, Some(all))
+    }
+
+    /// Returns fragments of a note and those that pages before show.
+    fn with_before(&self, rank: usize, chosen: &BTreeSet<usize>) -> BTreeSet<usize> {
+        let before = self.before.fragments.get(&self.order[rank].entry);
+        before.map_or_else(|| chosen.clone(), |before| before.all.union(chosen).copied().collect())
     }
 
     fn chosen(&self, rank: usize) -> &ChosenFragments {
@@ -391,7 +455,7 @@ impl<'a> Packer<'a> {
             let entry = self.order[rank].entry;
             let Some(note) = self.document.note(entry).filter(|_| !self.document.included.has(entry)) else { continue };
             names += note.note.path.chars().count() + note.note.title().chars().count();
-            if tail.also.len() == MAX_NAMED || names > MAX_NAMES_CHARS || self.is_before_rank(rank) {
+            if tail.also.len() == MAX_NAMED || names > MAX_NAMES_CHARS || self.before.has(entry) {
                 break;
             }
             tail.also.push(entry);
@@ -403,12 +467,12 @@ impl<'a> Packer<'a> {
 
     /// Whether an attempt is shown on this page or on one before.
     fn is_over(&self, attempt: &PassageAttempt) -> bool {
-        self.is_before.contains(attempt) || self.is_shown(attempt)
-    }
-
-    /// Whether a page before shows a part of an entry.
-    fn is_before_rank(&self, rank: usize) -> bool {
-        self.is_before.iter().any(|attempt| attempt.rank == rank)
+        let entry = self.order[attempt.rank].entry;
+        let is_before = match self.before.fragments.get(&entry) {
+            Some(chosen) => attempt.fragment.is_some_and(|index| chosen.all.contains(&index)),
+            None => self.before.has(entry),
+        };
+        is_before || self.is_shown(attempt)
     }
 
     /// Sets the end of the answer if it fits.
@@ -429,7 +493,9 @@ impl<'a> Packer<'a> {
         let Some(words) = words.filter(|words| !words.is_empty() && !self.document.has_cut) else { return Vec::new() };
         let found = words.into_iter().fold(0, |all, words| all | words);
         let is_missing = |(bit, word): &(u32, &String)| found >> bit & 1 == 0 && !matched.unknown.contains(word);
-        named_words(&(0..).zip(&matched.words).filter(is_missing).map(|(_, word)| word.clone()).collect::<Vec<_>>())
+        let mut seen = HashSet::new();
+        let missing = (0..).zip(&matched.words).filter(is_missing).map(|(_, word)| word.clone());
+        named_words(&missing.filter(|word| seen.insert(word.clone())).collect::<Vec<_>>())
     }
 
     /// Returns the words of the question in what is shown of an entry; `None` for one without passages.
@@ -456,25 +522,29 @@ impl<'a> Packer<'a> {
         if !self.document.has_pages_before && limits.tokens.is_none() && limits.chars != usize::MAX {
             return limits.chars;
         }
-        let is_behind = |index: &usize| *index >= self.reached && !self.is_over(&self.attempts[*index]);
-        let next = (0..self.attempts.len()).find(is_behind).unwrap_or(self.reached);
-        let attempts = self.attempts.iter().take(next + 1).copied().collect();
+        let attempts: Vec<PassageAttempt> = self.attempts.iter().take(self.reached).copied().collect();
+        let least = attempts.iter().map(|attempt| attempt.least_chars).max().unwrap_or_default();
         let limits = limits.of_chars(usize::MAX);
         let document = DocumentBuilder::new(self.document.report, self.document.renderer, limits);
         // The digits of the number of characters are added below.
         let mut all = self.simulated(document, attempts, 0);
-        all.sizes = Some(Vec::new());
         all.run();
-        let sizes = all.sizes.unwrap_or_default();
-        // A whole note can be shorter than its passages, so that an answer for which they have room shows the next attempt, too.
-        let is_end = |reached: &usize| sizes.get(*reached).is_none_or(|next| *next > sizes[reached - 1]);
-        let after = self.document.report.head.show.after.unwrap_or_default();
-        let chars = |reached: usize| {
-            let least = self.attempts.get(reached - 1).map_or(0, |attempt| attempt.least_chars);
-            with_digits(sizes.get(reached - 1).copied().unwrap_or_default()).max(least)
-        };
-        let ends = (1..=next).rev().filter(is_end).map(chars).find(|chars| *chars > after);
-        ends.unwrap_or_else(|| chars(next.max(1)).max(after + 1))
+        if let Some(cut) = &self.cut {
+            all.show_cut(cut);
+        }
+        let after = self.document.report.head.show.after.map_or(0, |after| after + 1);
+        with_digits(all.size).max(least).max(after)
+    }
+
+    /// Shows a part of a passage.
+    fn show_cut(&mut self, cut: &CutPassage) {
+        let fragment = self.fragment(cut.rank, cut.index);
+        let note = self.document.note(self.order[cut.rank].entry);
+        if let Some((fragment, entry)) = fragment.zip(note) {
+            let sentences = fragment.sentences(entry.note.parsed_or_empty().body());
+            self.choose_part(cut.rank, cut.index, &sentences, &cut.sentences);
+            self.measure();
+        }
     }
 }
 

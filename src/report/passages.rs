@@ -17,6 +17,8 @@ pub struct Passages {
     pub fragments: Vec<Fragment>,
     /// The worth of each fragment beside the fragments of all notes; 0 without a word of the query.
     pub worth: Vec<f64>,
+    /// Whether the note is a talk, or a turn of one: it says little of what is asked for in each place.
+    pub is_talk: bool,
     /// The worth of the whole note if it has at most one fragment; `None` otherwise.
     pub whole: Option<f64>,
     /// The words of the question in each fragment and in the headings above it, as bits of [`QuestionMatch::words`].

@@ -25,6 +25,8 @@ pub struct QueryPerformance {
     /// The mean score of the hits after those that a prompt may show, as a share of the best one, 0 to 1. It is high if many
     /// notes contain words of the query, and low if these words are together in one note by chance.
     pub breadth: f64,
+    /// Whether the query names what the store is about, such as a speaker of its talks.
+    pub names_subject: bool,
 }
 
 /// The least [match](QueryPerformance::match_score) of notes that are shown for a question, unless a paragraph has
@@ -64,8 +66,14 @@ const MAX_RELEVANCE: f64 = 0.99;
 
 impl QueryPerformance {
     /// A certain answer, such as a note whose title is the query.
-    pub const CERTAIN: Self =
-        Self { relevance: 1.0, coverage: 1.0, match_score: 1.0, evidence: f64::INFINITY, breadth: 0.0 };
+    pub const CERTAIN: Self = Self {
+        relevance: 1.0,
+        coverage: 1.0,
+        match_score: 1.0,
+        evidence: f64::INFINITY,
+        breadth: 0.0,
+        names_subject: true,
+    };
 
     /// Returns whether the hits help with a prompt whose author did not ask for notes.
     /// specs/internals/ranking.md says how often that is right.
@@ -93,6 +101,7 @@ impl QueryPerformance {
     /// Returns whether the notes that a question finds are an answer. `is_known`: whether some note has each of its words.
     pub fn match_level(&self, is_known: bool) -> MatchLevel {
         match self.match_score {
+            _ if self.names_subject && self.match_score < SURE_MATCH => MatchLevel::Weak,
             score if score < MIN_MATCH && self.evidence < MIN_SURE_EVIDENCE => MatchLevel::Nothing,
             score if score < SURE_MATCH || !is_known => MatchLevel::Weak,
             _ => MatchLevel::Answer,

@@ -152,7 +152,7 @@ impl Ranker<'_> {
         let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
         let coverage = (coverage / sum * times_longer).min(1.0);
         let breadth = mean_share_of_later_scores(hits.iter().map(|hit| hit.score), self.index.note_count());
-        QueryPerformance { relevance, coverage, match_score, evidence, breadth }
+        QueryPerformance { relevance, coverage, match_score, evidence, breadth, names_subject: false }
     }
 
     /// Returns the inverse document frequency of each query term that is a word of the query; 0 for others.
