@@ -10,11 +10,9 @@ use super::document::DocumentBuilder;
 use super::selector::Proposal;
 use crate::report::{NoteEntry, Passages};
 
-/// The least worth of a fragment that is shown, as a share of the best one. On questions about documentation it saves 780 of
-/// 4,000 characters, and no passage that answers; with 0.505, it costs 1 of 30 questions as people ask them.
-const STOP_SHARE: f64 = 0.5;
-/// The same for a hook, whose notes have passed a gate.
-const HOOK_STOP_SHARE: f64 = 0.4;
+/// The least worth of a fragment that is shown, as a share of the best one. On questions about documentation it saves 700 of
+/// 4,000 characters, and no passage that answers.
+const STOP_SHARE: f64 = 0.44;
 /// The same for a [talk](Passages::is_talk), whose many turns match a little each. With 0.5, the evidence that answers of 4,000
 /// characters show falls from 0.84 to 0.76.
 const TALK_STOP_SHARE: f64 = 0.15;
@@ -99,12 +97,8 @@ fn by_worth<'a>(
     let early = all.iter().filter(|(is_late, ..)| !is_late);
     let most = early.map(|(_, worth, _)| *worth).fold(0.0, f64::max);
     for (_, worth, attempt) in &mut all {
-        let share = match () {
-            () if is_hook => HOOK_STOP_SHARE,
-            () if talks.contains(&attempt.rank) => TALK_STOP_SHARE,
-            () => STOP_SHARE,
-        };
-        let enough = most * share;
+        let is_talk = talks.contains(&attempt.rank) && !is_hook;
+        let enough = most * if is_talk { TALK_STOP_SHARE } else { STOP_SHARE };
         if *worth < enough {
             attempt.least_chars = (STOP_CHARS as f64 * enough / *worth).ceil() as usize;
         }

@@ -18,7 +18,7 @@ use crate::report::{ChosenFragments, Fragment, NoteLevel, Passages, SelectionSta
 /// The share of the text of a note from which on the whole note is shown if it fits.
 const WHOLE_SHARE: f64 = 0.95;
 /// The longest gap between two passages of a note that is closed, in bytes.
-const MAX_GAP: usize = 100;
+const MAX_GAP: usize = 300;
 /// The most entries that are considered.
 const MAX_ENTRIES: usize = 1_000;
 /// The most notes that are named behind the passages, and the most characters of their names.

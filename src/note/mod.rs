@@ -321,6 +321,11 @@ impl Note {
         self.summary_field.as_deref().or_else(described)
     }
 
+    /// Whether the note has the field `summary`, which says what the text says; a description says what it is about.
+    pub(crate) fn has_summary_field(&self) -> bool {
+        self.summary_field.is_some()
+    }
+
     /// Returns the summary that a field gives, on one line, unless it is a part of the body.
     pub(crate) fn separate_summary(&self) -> Option<String> {
         let summary = self.written_summary().filter(|summary| !self.body().contains(summary.trim()))?;
