@@ -298,18 +298,24 @@ fn every_format_tells_the_next_page() {
 #[test]
 fn pages_end() {
     let more = Regex::new(r#"(?m)^more: --after (\d+)$|^D more after=(\d+)$|"more":\{"after":(\d+)\}"#).unwrap();
-    for (format, chars) in
-        [("human", "40"), ("human", "300"), ("json", "1000"), ("records", "1000"), ("prompt", "1000")]
-    {
+    for (format, chars, question) in [
+        ("human", "40", "torn write checksum"),
+        ("human", "300", "torn write checksum"),
+        ("json", "1000", "torn write checksum"),
+        ("json", "4000", "may I call fsync again after EIO"),
+        ("records", "1000", "torn write checksum"),
+        ("prompt", "1000", "torn write checksum"),
+    ] {
         let flags = [&TODAY[..], &["--format", format, "--max-chars", chars]].concat();
-        let mut after = 0_usize;
+        let (mut after, mut pages) = (0_usize, 0);
         loop {
             let next = after.to_string();
-            let page = ask(RESEARCH, "torn write checksum", &[&flags[..], &["--after", &next]].concat());
+            let page = ask(RESEARCH, question, &[&flags[..], &["--after", &next]].concat());
             let Some(found) = more.captures(&page) else { break };
             let number: usize = found.iter().skip(1).flatten().next().unwrap().as_str().parse().unwrap();
             assert!(number > after, "{format}, {chars}: {number} does not follow {after}: {page}");
-            after = number;
+            (after, pages) = (number, pages + 1);
+            assert!(pages < 100, "{format}, {chars}: the pages get nowhere: {page}");
         }
     }
 }

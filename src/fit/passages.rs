@@ -170,7 +170,9 @@ impl<'a> Packer<'a> {
                     self.measure();
                 } else if !self.document.texts.is_empty() {
                     // The page behind a later one shows the whole.
-                    let _ = !self.document.has_pages_before && self.accept_part(attempt);
+                    if !self.document.has_pages_before {
+                        self.accept_part(attempt);
+                    }
                     return;
                 } else if self.accept_part(attempt) {
                     self.reached += usize::from(self.cut.is_none());
@@ -291,14 +293,7 @@ impl<'a> Packer<'a> {
     /// counts, and is not shown again.
     fn choose(&mut self, rank: usize, more: BTreeSet<usize>) -> bool {
         let Some(passages) = self.passages(rank).filter(|_| !self.is_whole(rank)) else { return false };
-        // A note may show its summary in any case.
-        let fragment = |index: &usize| passages.fragments.get(*index).filter(|fragment| fragment.summary.is_none());
-        let chars = |index: &usize| fragment(index).map_or(0, |fragment| fragment.chars);
         let with_before = self.with_before(rank, &self.chosen(rank).all);
-        let least: usize = more.difference(&with_before).map(chars).sum();
-        if least > self.room() {
-            return false;
-        }
         let before = self.with_before(rank, &BTreeSet::new());
         let mut all = ChosenFragments { all: with_before.union(&more).copied().collect(), part: None };
         if self.is_most_of(rank, &all) || self.is_whole_shorter(rank, &all) {
@@ -358,12 +353,6 @@ impl<'a> Packer<'a> {
         let is_shorter = chars(whole_part(document, &proposal)) <= chars(ShownPart::Passages(1.0));
         set_fragments(&mut document.included, proposal.entry, chosen_before);
         is_shorter
-    }
-
-    /// Returns an upper bound for the characters that still fit.
-    fn room(&self) -> usize {
-        let frame = self.document.renderer.frame_chars(self.document.frame_state(true));
-        self.document.limits.max_chars().saturating_sub(self.document.chars + frame)
     }
 
     /// Shows the chosen fragments of an entry, or the whole entry with `None`, in place of what is shown of it. Returns
