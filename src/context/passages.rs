@@ -150,8 +150,11 @@ fn passages<'t>(
 fn is_talk(passages: &Passages, body: &str, is_in_sequence: bool) -> bool {
     let fragments = &passages.fragments;
     let turns = || fragments.iter().filter(|fragment| has_speaker(fragment.text(body))).count();
-    fragments.iter().all(|fragment| fragment.heading_path.is_empty())
-        && (is_in_sequence || (fragments.len() >= MIN_TURNS && 2 * turns() >= fragments.len()))
+    !has_headings(fragments) && (is_in_sequence || (fragments.len() >= MIN_TURNS && 2 * turns() >= fragments.len()))
+}
+
+fn has_headings(fragments: &[Fragment]) -> bool {
+    fragments.iter().any(|fragment| !fragment.heading_path.is_empty())
 }
 
 /// Whether a text begins with a name and a colon, such as `Ada:` or `**user**:`.
@@ -194,8 +197,7 @@ fn own_worth(scores: &[BlockScore]) -> Vec<f64> {
 fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
     let fragments = &passages.fragments;
     let count = fragments.len();
-    let has_headings = fragments.iter().any(|fragment| !fragment.heading_path.is_empty());
-    if count < MIN_TURNS || has_headings || share < MIN_TALK_SHARE {
+    if count < MIN_TURNS || has_headings(fragments) || share < MIN_TALK_SHARE {
         return;
     }
     let is_short = fragments.last().is_some_and(|last| last.range.len() < SHORT_ENDING);

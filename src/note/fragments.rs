@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use super::blocks::{Block, BlockKind, blocks};
 use super::enclosures::{Enclosures, Surroundings};
-use super::shown_chars;
 
 /// The most bytes of a fragment. With 1,400, answers of 1,000 characters have the passage for 3 of 100 questions of agents less,
 /// and with 400 they lose more: what is around a sentence says what it is about.
@@ -46,8 +45,6 @@ pub struct Fragment {
     pub summary: Option<Arc<str>>,
     /// Its first and its last line in the file, from 1.
     pub lines: (usize, usize),
-    /// A lower bound, in characters, for its length in any format.
-    pub chars: usize,
     /// The heading path, the outermost heading first, without the title of the note.
     pub heading_path: Arc<[String]>,
     /// The indices of the fragments without which it is hard to understand, shown with it if they fit.
@@ -68,7 +65,6 @@ impl Fragment {
             range: 0..0,
             summary: Some(summary.into()),
             lines: (1, 1),
-            chars: shown_chars(summary),
             heading_path: Arc::default(),
             companions: Vec::new(),
             is_alone: true,
@@ -156,13 +152,11 @@ pub(super) fn fragments(body: &str, body_line: usize, title: &str, sizes: &Fragm
             last_path = Arc::clone(&block.heading_path);
         }
         for range in parts(body, block.kind, own, sizes.end) {
-            let chars = shown_chars(body.get(range.clone()).unwrap_or_default());
             let lines = (line_of(range.start), line_of(range.end));
             if let Some(last) = fragments.last_mut()
                 && last.joins(block, &path)
                 && range.end - last.range.start <= sizes.start
             {
-                last.chars += chars;
                 (last.range.end, last.lines.1) = (range.end, lines.1);
                 continue;
             }
@@ -175,7 +169,6 @@ pub(super) fn fragments(body: &str, body_line: usize, title: &str, sizes: &Fragm
                 range,
                 summary,
                 lines,
-                chars,
                 heading_path,
                 companions,
                 is_alone,

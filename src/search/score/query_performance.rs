@@ -101,8 +101,9 @@ impl QueryPerformance {
     /// Returns whether the notes that a question finds are an answer. `is_known`: whether some note has each of its words.
     pub fn match_level(&self, is_known: bool) -> MatchLevel {
         match self.match_score {
-            _ if self.names_subject && self.match_score < SURE_MATCH => MatchLevel::Weak,
-            score if score < MIN_MATCH && self.evidence < MIN_SURE_EVIDENCE => MatchLevel::Nothing,
+            score if score < MIN_MATCH && self.evidence < MIN_SURE_EVIDENCE && !self.names_subject => {
+                MatchLevel::Nothing
+            }
             score if score < SURE_MATCH || !is_known => MatchLevel::Weak,
             _ => MatchLevel::Answer,
         }
