@@ -10,8 +10,8 @@ use crate::env::Env;
 use crate::error::Error;
 use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
-use crate::report::{Entry, Report, ReportHead, layout};
-use crate::request::{HookRequest, ReadCommand, ShownInSession};
+use crate::report::{Entry, Report};
+use crate::request::{HookRequest, ShownInSession};
 use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part};
 use crate::warnings;
 
@@ -37,19 +37,20 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
         // The reminder names a command that fails without a store.
         HookAnswer::Text(text) => {
             if commands::has_store_in_hook(location, dirs)? {
-                let entries = vec![Entry::Text(text.to_string())];
-                write(&whole_text(&Report::new(ReportHead::new(&layout::HOOK_TEXT, None), entries), &call)?)?;
+                write(&whole_text(&commands::hook_text(text), &call)?)?;
             }
         }
         HookAnswer::Primer(request) => {
-            if let Some((report, _)) = commands::run_in_hook(ReadCommand::Prime(request.clone()), location, dirs)? {
+            if let Some((report, _)) = commands::prime_in_hook(request.clone(), location, dirs)? {
                 write(&whole_text(&report, &call)?)?;
             }
         }
         HookAnswer::Notes(notes) => {
-            let location = &Location { scope: hooks::scope_of(notes), ..location.clone() };
-            let command = ReadCommand::Context((**notes).clone());
-            let Some((report, dir)) = commands::run_in_hook(command, location, dirs)? else { return Ok(()) };
+            let found = commands::notes_in_hook((**notes).clone(), location, dirs)?;
+            let Some((report, dir)) = found else { return Ok(()) };
+            if report.entries.iter().any(|entry| matches!(entry, Entry::Text(_))) {
+                return Ok(write(&whole_text(&report, &call)?)?);
+            }
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
             };

@@ -16,7 +16,9 @@ use crate::report::{
     Analysis, Body, DayEntry, Entry, EntryRole, EntrySummary, Layout, NoteContent, NoteEntry, PATTERNS, Passages,
     PeriodEntry, Report, ReportHead, ShownFields, layout,
 };
-use crate::request::{BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, RelatedKind, Score};
+use crate::request::{
+    BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Occasion, RelatedKind, Score,
+};
 use crate::search::StopWords;
 use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
 
@@ -68,7 +70,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
             let is_hit = |entry: &NoteEntry| {
                 store.position(&entry.note.id).is_some_and(|note| selection.relevance.contains_key(&note))
             };
-            weigh_mentions(notes.iter_mut().filter(|entry| !is_hit(entry)), &request.selection.mentions);
+            let is_late = occasion(request).is_some_and(Occasion::is_prompt);
+            weigh_mentions(notes.iter_mut().filter(|entry| !is_hit(entry)), &request.selection.mentions, is_late);
         }
     }
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
@@ -122,7 +125,11 @@ fn notes_with_room(request: &ContextRequest, selection: &Selection) -> impl Iter
 
 /// Whether a hook answers what nobody asked.
 fn is_unasked(request: &ContextRequest) -> bool {
-    request.selection.asking.as_ref().is_some_and(|asking| asking.occasion.is_some())
+    occasion(request).is_some()
+}
+
+fn occasion(request: &ContextRequest) -> Option<Occasion> {
+    request.selection.asking.as_ref()?.occasion
 }
 
 fn layout_of(request: &ContextRequest) -> &'static Layout {

@@ -7,13 +7,16 @@ use std::time::Duration;
 use super::{answer_with_retry, open_to_search, run_on, run_prime};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
-use crate::report::Report;
-use crate::request::ReadCommand;
-use crate::store::{Location, find_root};
+use crate::report::{Entry, MatchLevel, Report, ReportHead, layout};
+use crate::request::{ContextRequest, Occasion, PrimeRequest, ReadCommand};
+use crate::store::{CollectionScope, Location, find_root};
 
 /// The longest time that a session waits for its hook after the input: with [`crate::env::INPUT_TIMEOUT`] less than the five
 /// seconds after which tools end those that recipes install.
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// What a person reads who asked for memory where there is none.
+const NOTHING_KNOWN: &str = "qipu has no note on this.";
 
 /// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower.
 const TIMEOUT_FACTOR: u32 = if cfg!(debug_assertions) { 20 } else { 1 };
@@ -53,23 +56,71 @@ impl SessionDirs {
     }
 }
 
-/// Runs `prime` or `context` in a hook, and returns the folder of the session that is in the project, too. `None` for a
-/// session without a store.
+/// Runs `prime` in a hook, and returns the folder of the session that is in the project, too. `None` for a session without a
+/// store.
 ///
 /// # Errors
 /// If the store can't be read, or not in time; `NoStore` only for one that the call names.
-pub fn run_in_hook(
-    command: ReadCommand,
+pub(crate) fn prime_in_hook(
+    request: PrimeRequest,
     location: &Location,
     dirs: SessionDirs,
 ) -> Result<Option<(Report, PathBuf)>, Error> {
-    in_hook(location, dirs, move |location, current_dir| match &command {
-        ReadCommand::Prime(request) => run_prime(request, location, current_dir),
-        command => {
-            let store = open_to_search(location, current_dir)?;
-            answer_with_retry(store, location, current_dir, |store| run_on(command, store))?
+    in_hook(location, dirs, move |location, current_dir| run_prime(&request, location, current_dir))
+}
+
+/// Looks for the notes of a hook, as [`prime_in_hook`].
+///
+/// # Errors
+/// As [`prime_in_hook`].
+pub(crate) fn notes_in_hook(
+    request: ContextRequest,
+    location: &Location,
+    dirs: SessionDirs,
+) -> Result<Option<(Report, PathBuf)>, Error> {
+    in_hook(location, dirs, move |location, current_dir| find_notes(&request, location, current_dir))
+}
+
+/// Looks for the notes of a hook among what is the project's own word. Where that hardly answers a prompt that asks for memory
+/// in so many words, documents are read, too. At other questions they are not: they answer 3 of 60 prompts about which no
+/// own note has anything, and all of these with a high match.
+///
+/// # Errors
+/// If the store can't be read.
+pub(crate) fn find_notes(request: &ContextRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+    let run = |scope| {
+        let location = &Location { scope, ..location.clone() };
+        let store = open_to_search(location, current_dir)?;
+        let command = ReadCommand::Context(request.clone());
+        answer_with_retry(store, location, current_dir, |store| run_on(&command, store))?
+    };
+    match request.selection.asking.as_ref().and_then(|asking| asking.occasion) {
+        // Documents may name the file.
+        Some(Occasion::Edit) => return run(CollectionScope::All),
+        Some(Occasion::Memory) => {}
+        _ => return run(CollectionScope::Own),
+    }
+    let level = |report: &Report| match &report.head.question_match {
+        Some(matched) if !report.entries.is_empty() => matched.level,
+        _ => MatchLevel::Nothing,
+    };
+    let own = match run(CollectionScope::Own) {
+        Err(error) if error.kind != ErrorKind::NoStore => return Err(error),
+        own => own.ok(),
+    };
+    let best = match own {
+        Some(own) if level(&own) == MatchLevel::Answer => own,
+        own => {
+            let all = run(CollectionScope::All)?;
+            own.filter(|own| level(own) >= level(&all)).unwrap_or(all)
         }
-    })
+    };
+    Ok(if level(&best) == MatchLevel::Nothing { hook_text(NOTHING_KNOWN) } else { best })
+}
+
+/// Returns a report that is one line of a hook.
+pub(crate) fn hook_text(text: &str) -> Report {
+    Report::new(ReportHead::new(&layout::HOOK_TEXT, None), vec![Entry::Text(text.to_owned())])
 }
 
 /// Tells whether a session has a store.

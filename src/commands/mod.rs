@@ -33,7 +33,8 @@ use std::path::Path;
 pub use change::{CLAIMS, edit as run_edit, plan_changes, run as run_change};
 pub use doctor::{editor_diagnostics, planned_repair};
 pub use export::saved_file;
-pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook, run_in_hook};
+pub use hook::{HOOK_TIMEOUT, SessionDirs, has_store_in_hook};
+pub(crate) use hook::{find_notes, hook_text, notes_in_hook, prime_in_hook};
 pub(crate) use status::tag_counts;
 
 use crate::context::Session;
@@ -59,7 +60,7 @@ pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result
     match command {
         // In a hook, this thread only waits for the one that works.
         ReadCommand::Prime(request) if request.is_hook => {
-            Ok(run_in_hook(command.clone(), location, SessionDirs::of_env(env))?.map(|(report, _)| report))
+            Ok(prime_in_hook(request.clone(), location, SessionDirs::of_env(env))?.map(|(report, _)| report))
         }
         ReadCommand::Prime(request) => {
             env.join_thread_pool();

@@ -1,6 +1,14 @@
-//! Notes that weigh more than others in a project: decisions and warnings, by their type, a tag or a folder.
+//! Notes that weigh more than others in a project: decisions and warnings, by their type, a tag or a folder; those without a
+//! type of their own by their words.
 
+use crate::note::DEFAULT_KIND;
 use crate::store::NoteHandle;
+
+/// The types of notes that decide and that warn.
+const DECISION: &str = "decision";
+const WARNING: &str = "warning";
+/// The bytes of a text in which it says what it decides or warns of.
+const MAX_RULE_BYTES: usize = 1_000;
 
 /// The names of tags, types and folders that mark decisions.
 const DECISION_NAMES: [&str; 4] = ["decision", "decisions", "adr", "adrs"];
@@ -19,9 +27,57 @@ pub fn is_warning(note: &NoteHandle) -> bool {
     is_marked(note, &WARNING_NAMES)
 }
 
+/// Tells whether a note decides or warns: it is marked so, or it has no type of its own and says it in its first sentences.
+pub(super) fn decides_or_warns(note: &NoteHandle) -> bool {
+    let by_words = || {
+        let has_type = note.list_fields().kind != DEFAULT_KIND || note.flags.is_moc || note.flags.is_journal;
+        !has_type && stated_type(note.parsed_or_empty().body()).is_some()
+    };
+    is_decision(note) || is_warning(note) || by_words()
+}
+
+/// Returns the type of a text that decides or warns in its first sentences; `None` for any other. The words are English.
+pub fn stated_type(text: &str) -> Option<&'static str> {
+    let beginning = text.get(..text.floor_char_boundary(MAX_RULE_BYTES)).unwrap_or_default();
+    let beginning = beginning.replace('’', "'").to_lowercase();
+    let sentences = beginning.split(['.', '\n', ';', ':', '!', '?']);
+    let types = sentences.filter_map(|sentence| {
+        let words: Vec<&str> = sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').collect();
+        let has = |word: &str| words.contains(&word);
+        let has_pair = |first: &str, second: &str| words.windows(2).any(|pair| pair == [first, second]);
+        let warns = has("never") || has("don't") || has_pair("do", "not") || has_pair("must", "not");
+        let gives_reason = has("because") || has("since");
+        let decides =
+            has("decided") || has("must") || (gives_reason && (has_pair("we", "use") || has_pair("we", "chose")));
+        if warns { Some(WARNING) } else { decides.then_some(DECISION) }
+    });
+    types.into_iter().next()
+}
+
 fn is_marked(note: &NoteHandle, names: &[&str]) -> bool {
     let is_name = |text: &str| names.iter().any(|name| name.eq_ignore_ascii_case(text));
     let is_in_folder = || note.local_path().rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
     let is_tagged = || note.tags().iter().any(|tag| is_name(tag.trim_start_matches('#')));
     (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.flags.is_moc && !note.flags.is_journal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_decides_or_warns_says_so_by_its_words() {
+        for (text, stated) in [
+            ("Never run `migrate down` in production: it drops the audit table.", Some(WARNING)),
+            ("The cache.\n\nDon’t share it between threads.", Some(WARNING)),
+            ("We decided to pin the parser.", Some(DECISION)),
+            ("We use cents because floats round.", Some(DECISION)),
+            ("Amounts must be cents.", Some(DECISION)),
+            ("We use cents.", None),
+            ("The log is read from its end. Because of that, opening is slow.", None),
+        ] {
+            assert_eq!(stated_type(text), stated, "{text}");
+        }
+        assert_eq!(stated_type(&format!("{} Never.", "word ".repeat(300))), None);
+    }
 }

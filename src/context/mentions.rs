@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Selector;
-use super::importance::{is_decision, is_warning};
-use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in};
+use super::importance::{decides_or_warns, is_decision, is_warning};
+use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in, link_definitions};
 use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
 use crate::store::{NoteHandle, NoteIdx, Store};
@@ -77,7 +77,8 @@ impl Selector<'_, '_> {
         candidates.truncate(MAX_READ);
         let mut chosen: Vec<_> = candidates
             .into_iter()
-            .filter_map(|((is_last, value, changed, note), needles)| {
+            .filter_map(|((_, value, changed, note), needles)| {
+                let is_last = !decides_or_warns(&notes[note]);
                 let named = needles.iter().filter_map(|needle| needle.closeness_in(&notes[note])).min();
                 let closest = closest_reference(&references(&notes[note]), &mentions).into_iter().chain(named).min()?;
                 self.may_speak(note, is_last, closest).then_some(())?;
@@ -183,7 +184,7 @@ impl<'a> Needle<'a> {
     /// Returns how closely a note names it, by its title or body; `None` if it does not. A command counts only in
     /// decisions and warnings.
     fn closeness_in(&self, note: &NoteHandle) -> Option<Closeness> {
-        if matches!(self.mention, MentionTarget::Command(_)) && !is_decision(note) && !is_warning(note) {
+        if matches!(self.mention, MentionTarget::Command(_)) && !decides_or_warns(note) {
             return None;
         }
         let in_body = self.closeness_in_text(note.parsed_or_empty().body());
@@ -268,24 +269,45 @@ fn is_word(text: &str, start: usize, len: usize) -> bool {
 }
 
 /// Sets the worth of the fragments of notes that name one of the mentions: those with a name first, then, of a decision
-/// or a warning, the one that states it. Other fragments have no worth.
-pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, mentions: &[MentionTarget]) {
+/// or a warning, the one that states it. Other fragments have no worth. `is_late`: whether these notes come behind all others.
+pub fn weigh_mentions<'n>(entries: impl Iterator<Item = &'n mut NoteEntry>, mentions: &[MentionTarget], is_late: bool) {
     let needles: Vec<Needle<'_>> = mentions.iter().flat_map(Needle::of).collect();
+    // References in a text have no path in the project.
+    let located: Vec<Located> = mentions.iter().map(|mention| (mention.clone(), None)).collect();
+    let is_named_in = |text: &str| {
+        needles.iter().any(|needle| needle.closeness_in_text(text).is_some())
+            || closest_reference(&code_refs_in(text), &located).is_some()
+    };
     for entry in entries {
         let body = entry.note.parsed_or_empty().body();
         let Some(passages) = entry.passages.get() else { continue };
-        let names_one =
-            |fragment: &Fragment| needles.iter().any(|needle| needle.closeness_in_text(fragment.text(body)).is_some());
-        let has_statement = is_decision(&entry.note) || is_warning(&entry.note);
+        let labels = labels(body, is_named_in);
+        let names_one = |fragment: &Fragment| {
+            let text = fragment.text(body);
+            is_named_in(text) || (!labels.is_empty() && has_label(&text.to_lowercase(), &labels))
+        };
+        let has_statement = decides_or_warns(&entry.note);
         let statement = passages.conclusion().filter(|_| has_statement);
         let weighed = passages.fragments.iter().enumerate().map(|(index, fragment)| {
             let statement = if statement == Some(index) { STATEMENT_WORTH } else { 0.0 };
             if names_one(fragment) { 1.0 } else { statement }
         });
         let worth = weighed.collect();
-        let weighed = Passages { worth, ..(**passages).clone() };
+        let weighed = Passages { worth, is_late, ..(**passages).clone() };
         entry.passages = Arc::new(weighed).into();
     }
+}
+
+/// Returns the labels of the link definitions of a body whose destination names what is looked for, in brackets: their text is
+/// not that of the fragment that uses them.
+fn labels(body: &str, is_named_in: impl Fn(&str) -> bool) -> Vec<String> {
+    let defined = if body.contains("]:") { link_definitions(body) } else { Vec::new() };
+    let named = defined.into_iter().filter(|(_, destination)| is_named_in(destination));
+    named.map(|(label, _)| format!("[{label}]")).collect()
+}
+
+fn has_label(text: &str, labels: &[String]) -> bool {
+    labels.iter().any(|label| text.contains(label.as_str()))
 }
 
 #[cfg(test)]

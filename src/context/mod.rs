@@ -32,7 +32,7 @@ pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;
 pub use filter::{NoteFilter, parse_filters};
-pub use importance::{is_decision, is_warning};
+pub use importance::{is_decision, is_warning, stated_type};
 pub use journals::{Journals, day_of};
 pub use map_queries::map_queries;
 pub use mentions::weigh_mentions;
@@ -179,8 +179,14 @@ impl<'a, 's> Selector<'a, 's> {
             self.choose_passing(members);
         }
         self.choose_around(&roots);
-        self.choose_mentioning();
+        let is_prompt = self.occasion().is_some_and(Occasion::is_prompt);
+        if !is_prompt {
+            self.choose_mentioning();
+        }
         let beyond = self.choose_answers();
+        if is_prompt {
+            self.choose_mentioning();
+        }
         self.choose_by_value();
         let with_backlinks = if self.selectors.backlinks { self.chosen.clone() } else { Vec::new() };
         for note in with_backlinks {

@@ -198,7 +198,7 @@ impl Selector<'_, '_> {
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let is_answered = asking.is_none() || is_answer(&found, occasion, least.is_some());
-        let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question));
+        let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question | Occasion::Memory));
         self.result.question_match = is_asked.then(|| question_match(&found, is_answered));
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
@@ -290,6 +290,7 @@ fn is_answer(found: &SearchResults, occasion: Option<Occasion>, has_threshold: b
         Some(Occasion::Question) => found.best.is_help_with_question(),
         Some(Occasion::Command) => found.best.is_help_with_command(),
         Some(Occasion::Edit) => false,
+        Some(Occasion::Memory) => found.is_answer(),
         None => has_threshold || found.is_answer(),
     }
 }

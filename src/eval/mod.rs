@@ -25,7 +25,7 @@ use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, MatchLevel, Report};
 use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource};
-use crate::store::{self, Location, NoteHandle, Store};
+use crate::store::{self, CollectionScope, Location, NoteHandle, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
@@ -44,19 +44,27 @@ const STANDARD_INPUT: &str = "-";
 pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
     env.join_thread_pool();
-    let location = &in_scope(request, location);
-    let store = commands::open_to_search(location, &env.current_dir)?;
-    let measure = |store: &Store| run_questions(request, &questions, store);
-    let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
+    let ranked_in = &in_scope(request, location);
+    let store = commands::open_to_search(ranked_in, &env.current_dir)?;
+    let prompts = PromptPlace { location, current_dir: &env.current_dir };
+    let measure = |store: &Store| run_questions(request, &questions, store, prompts);
+    let (store, outcomes) = store.with_corruption_retry(ranked_in, &env.current_dir, measure)?;
     let store = store.leaked_at_exit();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 
-/// Returns a location with the collections that the measured answers read: for hooks at prompts, no documents.
+/// Where prompts look for notes.
+#[derive(Clone, Copy)]
+struct PromptPlace<'a> {
+    location: &'a Location,
+    current_dir: &'a Path,
+}
+
+/// Returns a location with the collections in which rankings are measured: for hooks at prompts, no documents.
 fn in_scope(request: &EvalRequest, location: &Location) -> Location {
     let is_hook =
         request.answers.iter().any(|measured| matches!(measured.request.command, Command::Run(Program::Hook(_))));
-    Location { scope: if is_hook { hooks::PROMPT_SCOPE } else { location.scope }, ..location.clone() }
+    Location { scope: if is_hook { CollectionScope::Own } else { location.scope }, ..location.clone() }
 }
 
 /// Returns the ids of the notes that an answer in the records format shows.
@@ -158,12 +166,13 @@ fn run_questions<'a>(
     request: &EvalRequest,
     questions: &'a [JudgedQuestion],
     store: &Store,
+    prompts: PromptPlace<'_>,
 ) -> Result<Vec<Outcome<'a>>, Error> {
     let session = Session::new(store);
     let relevant = relevant_notes(questions, store);
     let _work = progress::begin("asking questions", questions.len());
     let outcome = |(question, relevant): (&'a JudgedQuestion, RelevantNotes)| {
-        let outcome = run_question(request, question, relevant, &session);
+        let outcome = run_question(request, question, relevant, (&session, prompts));
         progress::advance();
         outcome
     };
@@ -225,7 +234,7 @@ fn run_question<'a>(
     request: &EvalRequest,
     question: &'a JudgedQuestion,
     relevant: RelevantNotes,
-    session: &Session<'_>,
+    (session, prompts): (&Session<'_>, PromptPlace<'_>),
 ) -> Result<Outcome<'a>, Error> {
     let ranks = match &question.expected {
         Some(_) => relevant_ranks(&search_ranking(question, session)?, &relevant.ids),
@@ -234,7 +243,7 @@ fn run_question<'a>(
     let found_ranks: Vec<usize> = ranks.iter().map(|(rank, _)| *rank).collect();
     let scores = RankingScores::new(&found_ranks, relevant.count());
     let answers = request.answers.iter().map(|measured| {
-        let answer = run_answer(measured, question, session)?;
+        let answer = run_answer(measured, question, (session, prompts))?;
         Ok(score_answer(question.expected.as_ref(), &relevant, &answer))
     });
     let answers = answers.collect::<Result<_, Error>>()?;
@@ -261,11 +270,11 @@ fn relevant_ranks(ranking: &[Vec<NoteId>], relevant: &[NoteId]) -> Vec<(usize, N
 fn run_answer(
     measured: &MeasuredAnswer,
     question: &JudgedQuestion,
-    session: &Session<'_>,
+    (session, prompts): (&Session<'_>, PromptPlace<'_>),
 ) -> Result<MeasuredText, Error> {
     let request = &measured.request;
     let Command::Read(ReadCommand::Context(context)) = &request.command else {
-        return run_hook(measured, question, session);
+        return run_hook(measured, question, prompts);
     };
     let mut context = context.clone();
     context.selection.query = Some(question.text.clone());
@@ -284,12 +293,12 @@ fn or_empty(answer: Result<MeasuredText, Error>) -> Result<MeasuredText, Error> 
 fn run_hook(
     measured: &MeasuredAnswer,
     question: &JudgedQuestion,
-    session: &Session<'_>,
+    prompts: PromptPlace<'_>,
 ) -> Result<MeasuredText, Error> {
     let Some(context) = hooks::prompt_request(&question.text, measured.chars) else {
         return Ok(MeasuredText::default());
     };
-    let report = commands::run_at(&ReadCommand::Context(context), session)?;
+    let report = commands::find_notes(&context, prompts.location, prompts.current_dir)?;
     let shown = fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false);
     let measure = |(text, parts): (String, Vec<ShownText>)| MeasuredText {
         level: None,

@@ -4,9 +4,11 @@ use std::path::Path;
 
 use super::command_line::simple_commands;
 use super::input::HookInput;
-use super::prompt::MAX_NOTES;
 use crate::request::{ContextRequest, MAX_PATH_BYTES, MentionTarget, Occasion, QuestionOptions, Room, Selectors};
 
+/// The most notes that are shown, and the most before an edit.
+pub(super) const MAX_NOTES: usize = 3;
+const MAX_EDIT_NOTES: usize = 2;
 /// The most files, and the most identifiers of an edit, that are looked for.
 const MAX_FILES: usize = 8;
 const MAX_SYMBOLS: usize = 16;
@@ -47,7 +49,7 @@ pub(super) fn request(input: &HookInput, room: usize) -> Option<ContextRequest> 
             within_notes: is_edit,
             max_hits: Some(1),
             asking: Some(QuestionOptions { occasion: Some(occasion), ..QuestionOptions::default() }),
-            max_notes: Some(MAX_NOTES),
+            max_notes: Some(if is_edit { MAX_EDIT_NOTES } else { MAX_NOTES }),
             mentions,
             ..Selectors::default()
         },
@@ -164,6 +166,24 @@ fn is_file(word: &str) -> bool {
         stem.chars().any(char::is_alphanumeric) && extension.chars().any(char::is_alphabetic)
     });
     has_extension || (word.contains('/') && name.chars().any(char::is_alphanumeric))
+}
+
+/// Returns the file or folder that a word of prose names by its path; `None` for other words with slashes, such as `and/or` and
+/// the route `/admin/users`.
+pub(super) fn path_mention(word: &str) -> Option<MentionTarget> {
+    let path = without_line(word);
+    let name = path.rsplit('/').next().unwrap_or_default();
+    let has_extension =
+        name.rsplit_once('.').is_some_and(|(stem, extension)| !stem.is_empty() && !extension.is_empty());
+    let folders = path.split('/').filter(|part| !part.is_empty() && *part != ".").count();
+    if !path.contains('/') || path.contains("://") || path.len() > MAX_PATH_BYTES {
+        None
+    } else if has_extension {
+        Some(MentionTarget::File(path.to_owned()))
+    } else {
+        let is_folder = !path.starts_with('/') && (path.ends_with('/') || path.starts_with('.') || folders > 2);
+        is_folder.then(|| MentionTarget::Folder(path.to_owned()))
+    }
 }
 
 #[cfg(test)]

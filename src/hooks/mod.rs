@@ -7,6 +7,7 @@ mod action;
 mod command_line;
 mod events;
 mod input;
+mod memory_cue;
 mod prompt;
 
 use std::path::PathBuf;
@@ -15,13 +16,14 @@ pub use prompt::request as prompt_request;
 
 use crate::error::Error;
 use crate::report::HookEnvelope;
-use crate::request::{Budget, ContextRequest, Format, HookRequest, Occasion, PrimeRequest};
-use crate::store::CollectionScope;
+use crate::request::{Budget, ContextRequest, Format, HookRequest, PrimeRequest};
 use events::{HookTask, find_event};
 use input::HookInput;
 
-/// The most characters of an answer to a prompt, an edit or a command, and of a brief, without a given budget.
+/// The most characters of an answer to a prompt or a command, and of a brief, without a given budget.
 const MAX_CHARS: usize = 1_500;
+/// The same for an edit: nobody asked anything.
+const MAX_EDIT_CHARS: usize = 900;
 
 /// The most characters of a primer: Claude Code cuts a text of more than 10,000 characters, Codex one of more than about
 /// 2,500 tokens.
@@ -29,9 +31,6 @@ const MAX_PRIMER_CHARS: usize = 8_000;
 
 /// The format in which answers to prompts are measured.
 pub const PROMPT_FORMAT: Format = Format::Hook(HookEnvelope::SESSION_START);
-
-/// The collections in which notes for prompts and commands are looked for.
-pub const PROMPT_SCOPE: CollectionScope = CollectionScope::Own;
 
 /// The reminder before the context of a session is compacted. The tool shows it to its user.
 const REMINDER: &str = "The context is about to be compacted. `qipu capture` saves what was decided or learned.";
@@ -89,8 +88,11 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
         HookTask::Prompt | HookTask::Action | HookTask::Subagent => false,
     };
     let Some(answer) = answer(event.task, &input, request) else { return Ok(None) };
-    let is_primer = matches!(&answer, HookAnswer::Primer(prime) if !prime.is_brief);
-    let most = if is_primer { MAX_PRIMER_CHARS } else { MAX_CHARS };
+    let most = match &answer {
+        HookAnswer::Primer(prime) if !prime.is_brief => MAX_PRIMER_CHARS,
+        HookAnswer::Notes(_) => most_chars(event.task, &input),
+        HookAnswer::Primer(_) | HookAnswer::Text(_) => MAX_CHARS,
+    };
     let max_chars = request.budget.max_chars.or_else(|| (!request.budget.is_limited()).then_some(most));
     Ok(Some(HookCall {
         answer,
@@ -104,16 +106,13 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     }))
 }
 
-/// Returns the collections in which the notes of a request are looked for. Before an edit, documents may name the file.
-pub fn scope_of(notes: &ContextRequest) -> CollectionScope {
-    match notes.selection.asking.as_ref().and_then(|asking| asking.occasion) {
-        Some(Occasion::Edit) => CollectionScope::All,
-        _ => PROMPT_SCOPE,
-    }
+/// Returns the most characters of notes without a given budget.
+fn most_chars(task: HookTask, input: &HookInput) -> usize {
+    if task == HookTask::Action && !input.files.is_empty() { MAX_EDIT_CHARS } else { MAX_CHARS }
 }
 
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
-    let room = request.budget.most_chars().unwrap_or(MAX_CHARS);
+    let room = request.budget.most_chars().unwrap_or_else(|| most_chars(task, input));
     let primer = |is_brief| Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, is_brief }));
     let notes = |context| HookAnswer::Notes(Box::new(context));
     match task {

@@ -70,8 +70,8 @@ pub(crate) use headings::{
 };
 pub use id::NoteId;
 pub(crate) use id::{COLLECTION_MARK, is_collection_name};
-pub(crate) use inline_links::file_links;
 pub use inline_links::{EncodedTarget, InlineLink};
+pub(crate) use inline_links::{definitions as link_definitions, file_links};
 pub(crate) use inline_styles::{InlineStyle, StyleSet, style_spans};
 pub use language::Language;
 pub use link_types::{COMPACTS, LinkTypes, RELATED, SUPERSEDED_BY, SUPERSEDES};

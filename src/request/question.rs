@@ -56,10 +56,19 @@ pub enum Occasion {
     Task,
     /// A prompt that asks something.
     Question,
+    /// A prompt that asks for what is remembered.
+    Memory,
     /// A command that is about to run.
     Command,
     /// A file that is about to be edited.
     Edit,
+}
+
+impl Occasion {
+    /// Whether it is a prompt. What answers its words comes before what it names by the way.
+    pub fn is_prompt(self) -> bool {
+        matches!(self, Self::Task | Self::Question | Self::Memory)
+    }
 }
 
 /// A day or period in the words of the user.
