@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::support::files::{copy_folder, temp_dir};
-use crate::support::process::{call, commands_in, trust};
+use crate::support::process::{call, call_with, commands_in, trust};
 use crate::support::schema;
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
@@ -291,6 +291,7 @@ fn run_taught(line: &str) {
         .replace(" ID", " qp-9f2t")
         .replace(":ID", ":qp-9f2t")
         .replace(" TAG", " errors")
+        .replace(" PATH", " src/main.rs")
         .replace("'OLD'", "'wrong turns included'");
     let tmp = temp_dir();
     fs::create_dir_all(tmp.path().join("vault/.obsidian")).unwrap();
@@ -307,7 +308,7 @@ fn run_taught(line: &str) {
     if line.contains("< input.json") {
         fs::write(project.join("input.json"), r#"{"prompt": "May I call fsync again after EIO?"}"#).unwrap();
     }
-    if line.contains("src/main.rs") {
+    if filled.contains("src/main.rs") {
         fs::create_dir_all(project.join("src")).unwrap();
         fs::write(project.join("src/main.rs"), format!("fn main() {{\n{}}}\n", "    work();\n".repeat(20))).unwrap();
     }
@@ -368,15 +369,77 @@ fn taught(text: &str) -> Vec<String> {
     text.split('`').filter(|piece| piece.starts_with("qipu ")).map(str::to_owned).collect()
 }
 
+/// The texts from which agents learn to use qipu, each with the least number of commands in it.
+fn teachers() -> Vec<(&'static str, String, usize)> {
+    let print = |recipe| call("fixtures/research", &["setup", recipe, "--print"]).stdout;
+    let prime = call("fixtures/research", &["prime"]).stdout;
+    let recipes = ["agents-md", "codex", "gemini", "cursor", "copilot"].map(|recipe| (recipe, print(recipe), 9));
+    [("prime", prime, 8), ("claude", print("claude"), 12)].into_iter().chain(recipes).collect()
+}
+
 #[test]
 fn every_command_that_prime_and_recipes_teach_runs() {
-    let prime = call("fixtures/research", &["prime"]).stdout;
-    let recipe = call("fixtures/research", &["setup", "agents-md", "--print"]).stdout;
+    let mut lines: Vec<String> = Vec::new();
+    for (name, text, least) in teachers() {
+        let taught = taught(&text);
+        assert!(taught.len() >= least, "{name} teaches {taught:?}");
+        lines.extend(taught);
+    }
+    lines.sort();
+    lines.dedup();
+    assert!(lines.len() >= 13, "{lines:?}");
+    lines.iter().for_each(|line| run_taught(line));
+}
+
+/// Agents learn when to look from each text, and from the MCP server.
+#[test]
+fn every_text_for_agents_says_when_to_look() {
+    let when = "Before you change code, configuration, a dependency or a schedule, and before you call a change done,";
+    for (name, text, _) in teachers() {
+        assert!(text.replace('\n', " ").contains(when), "{name}: {text}");
+    }
     let skill = call("fixtures/research", &["setup", "claude", "--print"]).stdout;
-    for (name, text, least) in [("prime", prime, 6), ("agents-md", recipe, 4), ("claude", skill, 9)] {
-        let lines = taught(&text);
-        assert!(lines.len() >= least, "{name} teaches {lines:?}");
-        lines.iter().for_each(|line| run_taught(line));
+    assert!(
+        skill.contains("Use it before changing code, configuration, a dependency or a schedule, and before calling")
+    );
+}
+
+/// What the taught command saves is seen in the next session, before an edit of its file, before a command that it names, and by
+/// who asks about the file.
+#[test]
+fn what_agents_are_taught_to_save_is_seen_where_it_should_be() {
+    let (_, section, _) = teachers().into_iter().find(|(name, ..)| *name == "agents-md").unwrap();
+    let line = taught(&section).into_iter().find(|line| line.starts_with("qipu capture")).unwrap();
+    for kind in ["decision", "warning", "finding", "how-to", "convention"] {
+        assert!(section.contains(kind), "{kind} is not taught");
+        let project = temp_dir();
+        let dir = project.path().to_str().unwrap();
+        assert_eq!(call(dir, &["init"]).code(), 0);
+        fs::create_dir_all(project.path().join("src")).unwrap();
+        fs::write(project.path().join("src/main.rs"), "fn main() {}\n").unwrap();
+        let text = "Never run `migrate down` on the audit table.";
+        let filled = line.replace("--type decision", &format!("--type {kind}")).replace(" TAG", " db");
+        let filled = filled.replace(" PATH", " src/main.rs").replace(" --link supports:ID", "");
+        let bin = Path::new(env!("CARGO_BIN_EXE_qipu")).parent().unwrap();
+        let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+        let mut shell = Command::new("sh");
+        let script = format!("{filled}\n{text}\nQIPU_END\n");
+        let saved = shell.args(["-c", &script]).current_dir(dir).env_clear().env("PATH", path).output().unwrap();
+        assert!(saved.status.success(), "{kind}: {}", String::from_utf8_lossy(&saved.stderr));
+        assert!(call(dir, &["prime"]).stdout.contains("audit table"), "{kind}: not in the primer");
+        assert!(call(dir, &["about", "src/main.rs"]).stdout.contains("audit table"), "{kind}: not found by its file");
+        let hook = |input: serde_json::Value| {
+            call_with(dir, &["hook", "claude", "PreToolUse", "--no-seen"], &input.to_string(), &[]).stdout
+        };
+        let file = project.path().join("src/main.rs");
+        let edit = hook(serde_json::json!({"tool_name": "Edit", "cwd": dir, "tool_input": {
+            "file_path": file, "old_string": "a", "new_string": "b"}}));
+        assert!(edit.contains("audit table"), "{kind}: not before an edit: {edit}");
+        let command =
+            serde_json::json!({"tool_name": "Bash", "cwd": dir, "tool_input": {"command": "migrate down --env prod"}});
+        let command = hook(command);
+        let is_rule = ["decision", "warning"].contains(&kind);
+        assert!(!is_rule || command.contains("audit table"), "{kind}: not before a command");
     }
 }
 

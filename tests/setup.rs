@@ -226,10 +226,10 @@ fn manual_edits_are_not_overwritten() {
         ("codex", ".codex/hooks.json", "\"timeout\": 5", "\"timeout\": 50"),
         ("cursor", ".cursor/hooks.json", "cursor sessionStart", "cursor stop"),
         ("copilot", ".github/hooks/qipu.json", "\"bash\"", "\"cwd\": \"x\", \"bash\""),
-        ("codex", ".agents/skills/qipu/SKILL.md", "Look here before", "Think before"),
+        ("codex", ".agents/skills/qipu/SKILL.md", "Before you change", "Before you read"),
         ("mcp", ".mcp.json", "[\"mcp\"]", "[\"mcp\", \"--verbose\"]"),
         ("gemini", ".gemini/settings.json", "gemini BeforeAgent", "gemini BeforeAgent --max-chars 900"),
-        ("cursor", ".cursor/rules/qipu.mdc", "Use them", "Never use them"),
+        ("cursor", ".cursor/rules/qipu.mdc", "look up what", "never look up what"),
     ] {
         let dir = project(&[]);
         let before = tree(dir.path());
@@ -719,7 +719,7 @@ fn a_claude_md_of_ours_that_comes_to_hide_agents_md_is_replaced() {
     assert_eq!(tree(dir.path()), before, "settings and folders are removed as well");
     // An edited section is not moved without --force.
     run(&dir, "setup claude");
-    let text = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap().replace("Use them", "Use none");
+    let text = fs::read_to_string(dir.path().join("CLAUDE.md")).unwrap().replace("look up what", "never look up what");
     fs::write(dir.path().join("CLAUDE.md"), text).unwrap();
     fs::write(dir.path().join("AGENTS.md"), "").unwrap();
     assert!(answer(&dir, "setup claude --check").stdout.starts_with("claude: edited"));

@@ -13,32 +13,11 @@ use crate::context::{Journals, Session, is_decision};
 use crate::graph::Replacements;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
+use crate::setup::{TAUGHT_COMMANDS, WHEN_TO_LOOK};
 use crate::store::{NoteHandle, NoteIdx, Store};
 
-/// The description of qipu in the primer.
-const ABOUT: &str = "qipu stores this project's knowledge: decisions, findings, sources, and the links between them. \
-                     It is memory, not a task list. Ask it (`qipu ask \"WORDS\"`) before you research or decide something \
-                     again.";
-
-/// The commands worth knowing, the most useful first. A test runs each of them.
-const COMMANDS: [(&str, &str); 8] = [
-    (
-        "qipu ask \"WORDS\" --max-chars 1500",
-        "get the passages that answer a question. Use the words that the answer would use (identifiers, error text, \
-         synonyms); for more, add `--after 1500`",
-    ),
-    ("qipu show ID", "read a note in full"),
-    ("qipu link tree ID --max-hops 2", "see which notes are linked to a note"),
-    (
-        "qipu capture --tag TAG <<'QIPU_END'",
-        "save the lines up to QIPU_END as a note and print its id (if the text has such a line, use another word, or the \
-         shell runs the rest; in double quotes it would run backticks)",
-    ),
-    ("qipu link add ID supports ID", "link a new note to an existing one"),
-    ("qipu supersede OLD NEW", "show a new note in place of an old one"),
-    ("qipu journal - <<'QIPU_END'", "write down what was done today, in the same way"),
-    ("qipu --help", "everything else"),
-];
+/// The description of qipu in the primer, before when to look there.
+const ABOUT: &str = "qipu is this project's memory, not a task list: decisions, findings, sources and their links.";
 
 /// The commands of a brief: to ask and to read.
 const BRIEF_COMMANDS: usize = 2;
@@ -81,8 +60,9 @@ const ELLIPSIS: &str = "…";
 pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     let store = session.store;
     let replacements = Replacements::for_answer(store.notes(), false);
-    let commands = COMMANDS.iter().take(if request.is_brief { BRIEF_COMMANDS } else { COMMANDS.len() });
-    let mut entries = vec![Entry::About(ABOUT.into())];
+    let count = if request.is_brief { BRIEF_COMMANDS } else { TAUGHT_COMMANDS.len() };
+    let commands = TAUGHT_COMMANDS.iter().take(count);
+    let mut entries = vec![Entry::About(format!("{ABOUT} {WHEN_TO_LOOK}").into())];
     let command = |(ordinal, (line, purpose)): (usize, &(&'static str, &'static str))| {
         // Behind the description, the index of the command before is the ordinal.
         Entry::Command { line, purpose, after: (ordinal > 0).then_some(ordinal) }

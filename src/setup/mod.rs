@@ -14,6 +14,7 @@ mod section_step;
 mod server_entry;
 mod server_step;
 mod step;
+mod taught;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,6 +25,7 @@ use crate::store::files;
 pub use project::Project;
 pub use recipes::{READERS_OF_AGENTS_MD, RECIPES};
 use step::{RecipeStep, StepPlan};
+pub use taught::{TAUGHT_COMMANDS, WHEN_TO_LOOK};
 
 /// A recipe: steps that are installed and removed together.
 pub struct Recipe {

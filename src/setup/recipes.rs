@@ -9,13 +9,10 @@ use super::section_step::{BaseFolder, SECTION, SectionStep};
 use super::server_entry::server_item;
 use super::server_step::{McpServerStep, SERVER};
 use super::step::RecipeStep;
+use super::taught::{SECTION_TEXT, SKILL_TEXT};
 
-/// The instructions for agents.
-const TEXT: &str = include_str!("agents-md.md");
-
-/// A skill; its head tells agents when to use it.
+/// The head of the skill, which tells agents when to use it.
 const SKILL_HEAD: &str = include_str!("skill-head.md");
-const SKILL: &str = include_str!("skill.md");
 
 /// The hooks of each tool, each with a time limit: qipu answers before, or not at all. Events at which the tool ignores context have none, except for the ones before a compaction,
 /// after which qipu repeats what it added before.
@@ -158,14 +155,14 @@ pub static RECIPES: [Recipe; 8] = [
 
 /// The section whose marker stores what existed before the hooks of its recipe.
 const fn with_hooks(path: &'static str, hook: &'static HookStep) -> SectionStep {
-    SectionStep { path, text: TEXT, user: hook.user, hook: Some(hook), ..SECTION }
+    SectionStep { path, text: SECTION_TEXT, user: hook.user, hook: Some(hook), ..SECTION }
 }
 
 /// The section in AGENTS.md, which several tools read: removing a recipe keeps it for the others.
 const fn shared_section(user: &'static str) -> RecipeStep {
-    RecipeStep::Section(SectionStep { path: "AGENTS.md", text: TEXT, user, ..SECTION })
+    RecipeStep::Section(SectionStep { path: "AGENTS.md", text: SECTION_TEXT, user, ..SECTION })
 }
 
 const fn skill(user: &'static str, path: &'static str, hook: Option<&'static HookStep>) -> RecipeStep {
-    RecipeStep::Section(SectionStep { path, text: SKILL, head: SKILL_HEAD, user, hook, ..SECTION })
+    RecipeStep::Section(SectionStep { path, text: SKILL_TEXT, head: SKILL_HEAD, user, hook, ..SECTION })
 }
