@@ -9,6 +9,7 @@ use std::time::{Duration, SystemTime};
 use crate::crash_tests::{all_files, store_in};
 use crate::env::{Env, WaitPolicy};
 use crate::error::{Error, ErrorKind};
+use crate::note::Revision;
 use crate::store::{HELD, QUIET_IN_TESTS};
 
 /// A point of a command.
@@ -217,6 +218,25 @@ fn no_save_of_another_program_is_lost_whenever_it_comes() {
         }
     }
     assert!(done > 100 && refused > 100, "{done} done, {refused} refused");
+}
+
+#[test]
+fn a_change_of_a_revision_is_never_made_to_another_text() {
+    let revision = Revision::of(NOTES[0].1.as_bytes()).to_string();
+    let words = ["qipu", "update", "a", "--append", "Added.", "--if", &revision];
+    let (points, mut conflicts) = (points(&words), 0);
+    let saves = [Save::ByRename, Save::Append, Save::InPlace(0), Save::InPlace(1), Save::InPlace(3)];
+    for (save, at) in saves.iter().flat_map(|save| (0..points.len()).map(move |at| (*save, at))) {
+        let dir = store();
+        let mut editor = SavingProgram::new(dir.path().join(".qipu").join(FILE), SAVED, save, at);
+        let result = call(dir.path(), &words, Box::new(move |point| editor.at(point)));
+        let now = all_files(dir.path());
+        let (_, text) = now.iter().find(|(path, _)| path.ends_with(FILE)).unwrap();
+        let is_mixed = text.contains("Added.") && text.find(WORDS).is_some_and(|at| at < text.find("Added.").unwrap());
+        assert!(!is_mixed, "{save:?} at {at} of {points:?}: {result:?}\n{text}");
+        conflicts += usize::from(result.is_err_and(|error| error.kind == ErrorKind::Conflict));
+    }
+    assert!(conflicts > 10, "{conflicts}");
 }
 
 /// Makes all files and folders old, so that nobody can be saving them.

@@ -43,6 +43,13 @@ pub enum Remedy {
     CreateOwnStore,
     /// Remove the log of changes that can't be completed.
     RemoveRedoLog,
+    /// Read a note again, and repeat the change with its revision.
+    ReadAgain {
+        /// The id of the note.
+        id: String,
+        /// The revision that it has now.
+        revision: String,
+    },
 }
 
 impl Remedy {
@@ -67,6 +74,9 @@ impl fmt::Display for Remedy {
                 )
             }
             Self::CreateOwnStore => f.write_str("`qipu init --user` creates your own store"),
+            Self::ReadAgain { id, revision } => {
+                write!(f, "nothing was written; read it with `qipu show {id}`, then repeat with `--if {revision}`")
+            }
             Self::RemoveRedoLog => f.write_str(
                 "inspect it (its texts are in base64), then remove it, for example with `qipu doctor --fix`",
             ),
@@ -86,6 +96,8 @@ named! {
         Check = "check",
         /// Another command holds the lock on the store (exit 1).
         Busy = "busy",
+        /// The note is no longer the one that the caller has read (exit 1).
+        Conflict = "conflict",
         /// The arguments are invalid (exit 2).
         Usage = "usage",
         /// Not even the empty answer fits the budget (exit 2).
@@ -104,7 +116,7 @@ impl ErrorKind {
     pub fn exit_code(self) -> u8 {
         match self {
             Self::ClosedPipe => 0,
-            Self::Failure | Self::Check | Self::Busy => 1,
+            Self::Failure | Self::Check | Self::Busy | Self::Conflict => 1,
             Self::Usage | Self::Budget => 2,
             Self::NoStore | Self::NoNote | Self::Store => 3,
         }

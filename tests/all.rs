@@ -77,6 +77,7 @@ mod questions;
 mod relinking;
 mod retired_notes;
 mod review;
+mod revisions;
 mod schemas;
 mod search;
 mod secrets;

@@ -183,6 +183,33 @@ fn an_updated_note_does_not_vouch_for_itself() {
     client.end();
 }
 
+/// Two agents that have read the same text: the second one is told that the note changed.
+#[test]
+fn an_update_of_a_revision_is_refused_if_the_note_has_another_one() {
+    let project = project();
+    let client = client(project.path());
+    let file = || fs::read_to_string(project.path().join(".qipu/notes/qp-c.md")).unwrap();
+    let read = || {
+        let whole = text(&client.call("read", json!({"ids": ["qp-c"]})));
+        whole.split_once("\nRevision: ").unwrap().1.lines().next().unwrap().to_owned()
+    };
+    let revision = read();
+    let changed = client.call("update", json!({"id": "qp-c", "text": "First.", "if": revision}));
+    assert_eq!(changed.is_error, Some(false), "{changed:?}");
+    assert_eq!(text(&changed), format!("qp-c changed .qipu/notes/qp-c.md, revision {}\n", read()));
+    let before = file();
+    let refused = client.call("update", json!({"id": "qp-c", "text": "Second.", "if": revision}));
+    let hint = format!("nothing was written; read it with `read`, then repeat with `if` {}", read());
+    assert_eq!(refused.is_error, Some(true));
+    assert!(text(&refused).contains("is no longer revision") && text(&refused).contains(&hint), "{refused:?}");
+    let wrong = client.call("update", json!({"id": "qp-c", "text": "Second.", "if": "HEAD"}));
+    assert!(text(&wrong).contains("argument `if`: expected the 12 hexadecimal digits"), "{wrong:?}");
+    assert_eq!(file(), before);
+    let next = client.call("update", json!({"id": "qp-c", "append": "Second.", "if": read()}));
+    assert_eq!(next.is_error, Some(false), "{next:?}");
+    client.end();
+}
+
 /// What an agent writes waits for a person, if the store holds it.
 #[test]
 fn a_draft_is_captured_and_not_lifted() {

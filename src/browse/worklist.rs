@@ -53,7 +53,7 @@ impl Decision {
             Self::Merge { from, into } => Action::Merge { into: into.to_string(), from: from.to_string() },
             Self::Supersede { old, new } => Action::Supersede { old: vec![old.to_string()], new: new.to_string() },
         };
-        ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random: 0 }
+        ChangeRequest { action, revision: None, is_dry_run: false, is_secret_allowed: false, now, random: 0 }
     }
 }
 

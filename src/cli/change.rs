@@ -6,6 +6,7 @@ use super::globals::Invocation;
 use super::values::text_or_stdin;
 use crate::env::{Env, parse_name};
 use crate::error::Error;
+use crate::note::Revision;
 use crate::note::edit::BodyEdit;
 use crate::request::{Action, Command, NewFields, SESSION, UNKNOWN_TOOL, WriteCommand, generated_by, trimmed};
 
@@ -156,6 +157,9 @@ pub(super) struct UpdateArgs {
     /// Replace only the text below this heading with --body; `A › B` names heading B below A
     #[arg(long, value_name = "HEADING", requires = "body", conflicts_with_all = ["append", "replace"])]
     section: Option<String>,
+    /// Refuse if the note has another revision than `show --json` gave
+    #[arg(long = "if", value_name = "REV", value_parser = Revision::parse, conflicts_with = "where")]
+    revision: Option<Revision>,
 }
 
 impl UpdateArgs {
@@ -171,18 +175,20 @@ impl UpdateArgs {
         if let [id] = self.ids.as_slice()
             && fields == NewFields::default()
             && body_edit.is_none()
+            && self.revision.is_none()
             && invocation.env.stdin.is_terminal()
         {
             return Ok(Command::Write(WriteCommand::Edit { id: id.clone(), now: invocation.now() }));
         }
-        Ok(invocation.change(Action::Update {
+        let action = Action::Update {
             ids: self.ids,
             filters: self.filters,
             fields,
             body_edit,
             is_generated: false,
             is_confirmed: self.yes,
-        }))
+        };
+        Ok(invocation.change_if(self.revision, action))
     }
 
     /// Takes the change of a part of the body out of the arguments.

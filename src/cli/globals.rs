@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use super::days;
 use crate::env::{Env, Today, in_seconds};
 use crate::error::Error;
+use crate::note::Revision;
 use crate::request::{
     Action, Budget, ChangeRequest, Command, Format, LineFormat, ReadCommand, ShowRequest, WriteCommand, trimmed,
 };
@@ -163,9 +164,15 @@ impl Invocation<'_> {
     }
 
     pub(super) fn change(&self, action: Action) -> Command {
+        self.change_if(None, action)
+    }
+
+    /// Returns the change of a note, provided that it has a revision.
+    pub(super) fn change_if(&self, revision: Option<Revision>, action: Action) -> Command {
         let (now, random) = (self.now(), self.env.random);
         let Self { is_dry_run, is_secret_allowed, .. } = *self;
-        Command::Write(WriteCommand::Change(ChangeRequest { action, is_dry_run, is_secret_allowed, now, random }))
+        let request = ChangeRequest { action, revision, is_dry_run, is_secret_allowed, now, random };
+        Command::Write(WriteCommand::Change(request))
     }
 }
 

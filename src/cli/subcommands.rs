@@ -9,6 +9,7 @@ use super::{
     shell, tasks,
 };
 use crate::error::Error;
+use crate::note::Revision;
 use crate::request::{
     Action, Command, DoctorRequest, InitRequest, MergeDriverRequest, Program, ReadCommand, ShowRequest, WriteCommand,
 };
@@ -161,6 +162,9 @@ pub(super) enum Subcommands {
         /// Delete them even if other notes link to them, and list those notes
         #[arg(long)]
         force: bool,
+        /// Refuse if the note has another revision
+        #[arg(long = "if", value_name = "REV", value_parser = Revision::parse)]
+        revision: Option<Revision>,
     },
     /// Write a pack: `qipu export pack`
     #[command(hide = true, after_help = examples!("qipu dump notes.pack"))]
@@ -257,7 +261,9 @@ impl Subcommands {
             Self::Update(args) => args.into_command(invocation)?,
             Self::Merge { into, from } => invocation.change(Action::Merge { into, from }),
             Self::Supersede { old, new } => invocation.change(Action::Supersede { old, new }),
-            Self::Delete { ids, force } => invocation.change(Action::Delete { ids, is_forced: force }),
+            Self::Delete { ids, force, revision } => {
+                invocation.change_if(revision, Action::Delete { ids, is_forced: force })
+            }
             Self::Dump(args) => args.into_command(invocation)?,
             Self::Load(args) => args.into_command(invocation)?,
             Self::Export(sub) => sub.into_command(invocation)?,

@@ -147,6 +147,8 @@ fn shown_fields(request: &ContextRequest, has_passages: bool) -> ShownFields {
         body: request.with_body.map_or(Body::ByFormat, |is_shown| if is_shown { Body::Shown } else { Body::Hidden }),
         has_sources: !is_unasked,
         has_custom: request.with_custom,
+        // Who names notes may read them to change them.
+        has_revision: request.with_custom && request.with_body == Some(true) && !request.selection.notes.is_empty(),
         has_passages,
         has_pages: request.has_pages,
         after: request.after,

@@ -215,7 +215,13 @@ fn note_warning(store: &Store, note: &NoteHandle, code: &'static str, message: S
 /// Returns the head of a report that shows the fields of notes in full, or none of their text.
 fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -> ReportHead {
     let body = if is_full { Body::default() } else { Body::Hidden };
-    let show = ShownFields { body, has_sources: is_full, has_custom: is_full, ..ShownFields::default() };
+    let show = ShownFields {
+        body,
+        has_sources: is_full,
+        has_custom: is_full,
+        has_revision: is_full,
+        ..ShownFields::default()
+    };
     ReportHead { show, matched, ..ReportHead::new(layout, Some(&store.shown_path)) }
 }
 

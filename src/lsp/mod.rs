@@ -65,7 +65,7 @@ impl LspSettings<'_> {
         let random = getrandom::u64()
             .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
         let now = self.date.map_or_else(env::now, str::to_owned);
-        Ok(ChangeRequest { action, is_dry_run: true, is_secret_allowed: false, now, random })
+        Ok(ChangeRequest { action, revision: None, is_dry_run: true, is_secret_allowed: false, now, random })
     }
 }
 

@@ -187,6 +187,7 @@ fn run_change(change: &ChangeRequest, location: &Location, env: &Env) -> Result<
         return Err(Error::usage("this server was started with --in, so it changes no notes"));
     }
     let mut report = commands::run_change(change, location, env).map_err(without_target_option)?;
+    report.head.show.has_revision = true;
     // Findings name notes by their titles.
     report.head.banner = report.entries.iter().any(|entry| matches!(entry, Entry::Finding(_))).then_some(true);
     // The results of changes have no structured content.

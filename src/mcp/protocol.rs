@@ -209,6 +209,9 @@ fn error_text(error: &Error) -> String {
     let hint = match &error.remedy {
         // The client may have no shell.
         Some(Remedy::FindNote { near }) => Some(Remedy::to_find(near, "`search`")),
+        Some(Remedy::ReadAgain { revision, .. }) => {
+            Some(format!("nothing was written; read it with `read`, then repeat with `if` {revision}"))
+        }
         _ => error.hint.clone(),
     };
     std::iter::once(line(&error.message)).chain(hint.map(|hint| line(&hint))).collect::<Vec<_>>().join("\n")

@@ -59,7 +59,7 @@ fn expand() -> Tool {
 fn search() -> Tool {
     let properties = json!({
         "query": text("Words, \"a phrase\", prefix*"),
-        "without": text("A word or phrase to exclude"),
+        "without": text("Words to exclude"),
         "limit": count("Most notes", DEFAULT_LIMIT),
         "tag": text("Only this tag"),
         "type": text("Only this type"),
@@ -94,8 +94,8 @@ fn capture() -> Tool {
 fn update() -> Tool {
     let properties = json!({
         "id": text("The id of the note"),
-        "text": text("A new text instead of all of the old one; read it first"),
-        "section": text("Let text replace only what is below this heading"),
+        "text": text("A new text for all of the old one"),
+        "section": text("Replace only the text below this heading"),
         "old": text("A passage that occurs once, replaced by new"),
         "new": text("The text in its place"),
         "append": text("A paragraph to add"),
@@ -105,6 +105,7 @@ fn update() -> Tool {
         "status": text("rejected, deprecated or obsolete hides a note from get_context"),
         "set": json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]},
             "description": "Custom fields"}),
+        "if": text("Only if this is still its revision"),
     });
     let about = "Change fields of a note or its text. To replace a decision, use capture with supersedes.";
     tool("update", "Change a note", ToolEffect::Overwrites, about, properties, &["id"])
@@ -112,8 +113,8 @@ fn update() -> Tool {
 
 fn link() -> Tool {
     let properties = json!({
-        "from": text("The id of the note that gets the link"),
-        "to": text("The id of the note that it links to"),
+        "from": text("The note that gets the link"),
+        "to": text("The note that it links to"),
         "type": text("related, derived-from, supports, contradicts, part-of, same-as, follows, answers, refines"),
     });
     let about = "Add a typed link from one note to another.";

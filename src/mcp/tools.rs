@@ -8,6 +8,7 @@ use crate::cli::OWN_FIELDS;
 use crate::commands::CLAIMS;
 use crate::env::{self, Today};
 use crate::error::Error;
+use crate::note::Revision;
 use crate::note::edit::BodyEdit;
 use crate::request::{
     Abstraction, Action, AssessmentOptions, Budget, ChangeRequest, ContextRequest, ExpandRequest, Filters, Format, MCP,
@@ -63,9 +64,12 @@ pub(super) fn parse_task(tool: &str, arguments: &JsonObject, today: Today, date:
         "expand" => expand(&mut arguments).map(Task::Read),
         "search" => search(&mut arguments).map(Task::Read),
         "read" => read(&mut arguments).map(Task::Read),
-        "capture" => capture(&mut arguments).and_then(|action| change_task(action, date)),
-        "update" => update(&mut arguments).and_then(|action| change_task(action, date)),
-        "link" => link(&mut arguments).and_then(|action| change_task(action, date)),
+        "capture" => capture(&mut arguments).and_then(|action| change_task(action, None, date)),
+        "update" => {
+            let revision = revision(&mut arguments, "if")?;
+            update(&mut arguments).and_then(|action| change_task(action, revision, date))
+        }
+        "link" => link(&mut arguments).and_then(|action| change_task(action, None, date)),
         _ => return Err(Error::usage(format!("unknown tool `{tool}`"))),
     }?;
     arguments.finish()?;
@@ -179,6 +183,13 @@ fn body(arguments: &mut Arguments, name: &str) -> Result<Option<String>, Error> 
     }
 }
 
+/// Parses a revision of a note.
+fn revision(arguments: &mut Arguments, name: &str) -> Result<Option<Revision>, Error> {
+    let text = arguments.text(name)?;
+    let expected = |_| argument_error(name, "expected the 12 hexadecimal digits that `read` gives as the revision");
+    text.map(|text| Revision::parse(&text).map_err(expected)).transpose()
+}
+
 /// Parses the new text of a note, or the change of a part of it.
 fn new_text(arguments: &mut Arguments) -> Result<(Option<String>, Option<BodyEdit>), Error> {
     let (text, append) = (body(arguments, "text")?, body(arguments, "append")?);
@@ -258,9 +269,9 @@ fn link(arguments: &mut Arguments) -> Result<Action, Error> {
     })
 }
 
-fn change_task(action: Action, date: Option<&str>) -> Result<Task, Error> {
+fn change_task(action: Action, revision: Option<Revision>, date: Option<&str>) -> Result<Task, Error> {
     let now = date.map_or_else(env::now, str::to_owned);
     let random = getrandom::u64()
         .map_err(|error| Error::failure(format!("can't get a random number from the system: {error}")))?;
-    Ok(Task::Change(ChangeRequest { action, is_dry_run: false, is_secret_allowed: false, now, random }))
+    Ok(Task::Change(ChangeRequest { action, revision, is_dry_run: false, is_secret_allowed: false, now, random }))
 }

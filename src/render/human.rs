@@ -296,7 +296,9 @@ impl Human<'_> {
         let id = change.id.as_ref().map_or(String::new(), |id| format!("{id} "));
         let action = self.screen.paint(As::Good, change.action);
         let alias = change.alias.as_ref().map_or(String::new(), |alias| format!("    alias: {}\n", one_line(alias)));
-        let head = self.notes.wrapped(format!("{id}{action} {}\n{alias}", one_line(&change.path)));
+        let revision = change.revision.as_ref().filter(|_| self.report.head.show.has_revision);
+        let revision = revision.map_or(String::new(), |revision| format!(", revision {revision}"));
+        let head = self.notes.wrapped(format!("{id}{action} {}{revision}\n{alias}", one_line(&change.path)));
         head + &self.screen.diff(change.diff.as_deref().unwrap_or_default())
     }
 

@@ -251,6 +251,9 @@ impl Json<'_> {
             object["date"] = day.to_string().into();
         }
         object["value"] = json!(note.value_or_default());
+        if let Some(revision) = head.show.has_revision.then(|| entry.revision()).flatten() {
+            object["revision"] = revision.to_string().into();
+        }
         if let Some(status) = entry.status() {
             object["status"] = json!(status);
         }

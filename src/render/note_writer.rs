@@ -134,6 +134,9 @@ impl NoteWriter<'_> {
         if !self.is_hook() {
             text.push_str(&format!("Type: {}\nTags: {}\n", self.kind(entry), self.tags(entry)));
         }
+        if let Some(revision) = show.has_revision.then(|| entry.revision()).flatten() {
+            text.push_str(&format!("Revision: {revision}\n"));
+        }
         text.extend(view.summary_beside_text().map(|summary| format!("Summary: {summary}\n")));
         if show.has_sources && !note.sources().is_empty() {
             text.push_str("Sources:\n");

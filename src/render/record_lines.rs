@@ -162,7 +162,9 @@ pub(super) fn push_match(entry: &NoteEntry, out: &mut String) {
 pub(super) fn change_lines(change: &ChangeEntry) -> String {
     let from = change.id.as_ref().map_or(String::new(), |id| format!(" from={id}"));
     let alias = change.alias.as_ref().map_or(String::new(), |alias| format!(" alias={}", json_string(alias)));
-    let mut text = format!("D change action={} path={}{alias}{from}\n", change.action, quote_value(&change.path));
+    let revision = change.revision.as_ref().map_or(String::new(), |revision| format!(" revision={revision}"));
+    let path = quote_value(&change.path);
+    let mut text = format!("D change action={} path={path}{alias}{revision}{from}\n", change.action);
     if let Some(diff) = &change.diff {
         push_body(change.id.as_ref().map_or("-", |id| id.as_str()), diff.trim_end_matches('\n'), &mut text);
     }
@@ -204,11 +206,13 @@ pub(super) fn linked_line(edge: &EdgeEntry, note: &LinkedNote) -> String {
 }
 
 /// Returns the first record of a note: its id, type, title, tags and state. `path`: that of its file, if it is shown.
-pub(super) fn name_line(entry: &NoteEntry, path: Option<&str>) -> String {
+pub(super) fn name_line(entry: &NoteEntry, path: Option<&str>, has_revision: bool) -> String {
     let note = &entry.note;
     let (title, tags) = (json_string(note.title()), values(&note.tags()));
     let path = path.map_or(String::new(), |path| format!(" path={}", quote_value(path)));
-    let state = path + &state_fields(entry);
+    let revision = has_revision.then(|| entry.revision()).flatten();
+    let revision = revision.map_or(String::new(), |revision| format!(" revision={revision}"));
+    let state = path + &revision + &state_fields(entry);
     match entry.role {
         EntryRole::Map => format!("M {} {title} tags={tags}{state}\n", note.id),
         _ => format!("N {} {} {title} tags={tags}{state}\n", note.id, quote_value(note.list_fields().kind)),

@@ -97,7 +97,7 @@ impl Records<'_> {
         let (entry, note) = (view.entry, &view.entry.note);
         let path = (self.report.head.layout.note == NoteLayout::Section)
             .then(|| self.report.head.path_from_current_dir(&note.path));
-        let mut text = name_line(entry, path.as_deref());
+        let mut text = name_line(entry, path.as_deref(), self.report.head.show.has_revision);
         if entry.role == EntryRole::Recent {
             push_compacted(entry, &mut text);
             return EntryText::of(text);

@@ -266,6 +266,9 @@ pub struct ChangeEntry {
     pub action: &'static str,
     /// The file, relative to the current directory.
     pub path: String,
+    /// The revision of the note after the change; `None` of a dry run, of a deleted and of an unchanged note.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
     /// The unified diff, in a dry run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -277,7 +280,7 @@ pub struct ChangeEntry {
 impl ChangeEntry {
     /// Returns the change of a file that is no note, and without a diff. `path`: relative to the current directory.
     pub fn of_file(action: &'static str, path: String) -> Self {
-        Self { id: None, action, path, diff: None, alias: None }
+        Self { id: None, action, path, revision: None, diff: None, alias: None }
     }
 }
 

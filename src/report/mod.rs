@@ -333,6 +333,9 @@ pub struct ShownFields {
     pub(crate) body: Body,
     pub(crate) has_sources: bool,
     pub(crate) has_custom: bool,
+    /// Whether the revision is shown, by which a change says which text it means. `show` has it in JSON and records only:
+    /// a person's change goes through an editor.
+    pub(crate) has_revision: bool,
     /// Whether passages replace bodies if the budget has no room for all notes.
     pub(crate) has_passages: bool,
     /// Whether the answer is passages, read in pages: each below a line that names its place, without any other frame.

@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use jiff::civil::Date;
 
 use super::{Assessment, EdgeEntry, Passages};
-use crate::note::{NoteId, Retired, Status, SummarySource, shown_chars};
+use crate::note::{NoteId, Retired, Revision, Status, SummarySource, shown_chars};
 use crate::store::{NoteHandle, Tier};
 
 /// Computes the parts of notes that take time, each when its note is written: a note without room costs nothing.
@@ -213,6 +213,11 @@ impl NoteEntry {
     pub fn status(&self) -> Option<&'static str> {
         let retired = self.state().retired.and_then(|retired| retired.status);
         retired.or_else(|| self.state().is_draft.then(|| Status::Draft.name()))
+    }
+
+    /// Returns the revision of the note's file. Reads it, if the text was not needed before.
+    pub fn revision(&self) -> Option<Revision> {
+        self.note.parsed_or_empty().revision()
     }
 
     /// Returns the name of the note's collection, if it is shown.

@@ -4,6 +4,7 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::values::{trimmed, value};
+use crate::note::Revision;
 use crate::note::edit::BodyEdit;
 
 /// A call of a command that changes notes.
@@ -11,6 +12,8 @@ use crate::note::edit::BodyEdit;
 pub struct ChangeRequest {
     /// The change.
     pub action: Action,
+    /// The revision that the only note must have.
+    pub revision: Option<Revision>,
     /// Whether nothing is changed, only shown.
     pub is_dry_run: bool,
     /// Whether the new text may contain secrets.

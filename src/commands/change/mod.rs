@@ -16,6 +16,7 @@ mod merge;
 mod rename;
 pub(super) mod repair;
 mod repeated_notes;
+mod revision;
 mod slug;
 mod supersede;
 mod tasks;
@@ -33,7 +34,7 @@ use crate::env::{AgentSession, Env};
 use crate::error::{Error, ErrorKind};
 use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
-use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, SUPERSEDES, conflict_line};
+use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, Revision, SUPERSEDES, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL};
 use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
@@ -70,18 +71,28 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     let needs_all = needs_all_notes(&request.action);
     let dependence = if needs_all { Dependence::AllNotes } else { Dependence::Named };
     let paths = (location, env.current_dir.as_path());
-    let (store, lock, mut plan) = change_store(request.is_dry_run, paths, builder, dependence, |store| {
+    let changed = change_store(request.is_dry_run, paths, builder, dependence, |store| {
         let plan = plan(store, request, agent.as_ref())?;
         expect_no_secrets(request, &plan, agent.as_ref())?;
         Ok((changes_of(&plan.changes), plan))
-    })?;
+    });
+    let (store, lock, mut plan) = changed.map_err(|error| revision::explained(error, request, location, env))?;
     let mut verdict = None;
     if let Some(lock) = lock {
         // The lock must not be held while the editor is open.
         drop(lock);
         if let ([created, ..], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
             match edit::open(&store, &created.path, location, &request.now, env) {
-                Ok(edited) => plan.findings.extend(edited.findings),
+                Ok(edited) => {
+                    plan.findings.extend(edited.findings);
+                    let text = edited.changes.first().and_then(|planned| planned.change.as_ref()?.files()[1]);
+                    // The revision is that of what the editor left.
+                    if let (Some((_, text)), Some(store::Change::Create { new, .. })) =
+                        (text, plan.changes.first_mut().and_then(|planned| planned.change.as_mut()))
+                    {
+                        *new = text.to_vec();
+                    }
+                }
                 // The note exists, so its id is reported even if the editor failed.
                 Err(error) => verdict = Some(error),
             }
@@ -146,7 +157,20 @@ fn program<'a>(action: &Action, agent: Option<&'a AgentSession>) -> Option<&'a s
     }
 }
 
+/// Plans an action on a note of the wanted revision, if the request names one.
 fn plan_action(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
+    let Some(wanted) = request.revision else { return plan_any(store, request, agent) };
+    let note = revision::named_note(store, &request.action)?;
+    // Before the plan, since what another writer changed may be why it fails.
+    revision::expect(note, &store.read_bytes(&note.path)?, wanted)?;
+    let plan = plan_any(store, request, agent)?;
+    // An editor knows no lock. What it saves after the plan has read the file, the redo log refuses.
+    let before = plan.changes.iter().filter_map(|planned| planned.change.as_ref()?.files()[0]);
+    before.filter(|(path, _)| *path == note.path).try_for_each(|(_, old)| revision::expect(note, old, wanted))?;
+    Ok(plan)
+}
+
+fn plan_any(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>) -> Result<ChangePlan, Error> {
     if needs_all_notes(&request.action) {
         store.expect_all_readable()?;
     }
@@ -352,8 +376,10 @@ pub(super) fn changes_of(planned: &[PlannedChange]) -> Vec<store::Change> {
 
 pub(super) fn entry(store: &Store, planned: &PlannedChange, shows_diff: bool) -> Entry {
     let path = planned.change.as_ref().map_or(planned.path.as_str(), store::Change::path);
+    let new = planned.change.as_ref().filter(|_| !shows_diff).and_then(|change| change.files()[1]);
     Entry::Change(ChangeEntry {
         id: Some(planned.id.clone()),
+        revision: new.map(|(_, text)| Revision::of(text).to_string()),
         action: planned.change.as_ref().map_or("unchanged", store::Change::name),
         path: store.shown(path),
         diff: planned.change.as_ref().filter(|_| shows_diff).map(|change| change.diff(&store.shown_path)),
