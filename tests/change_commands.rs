@@ -932,13 +932,18 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
         let finding = |finding: &serde_json::Value| {
             assert_eq!(finding["level"], "warning");
             let part = |name: &str| finding[name].as_str().unwrap().to_owned();
-            (part("code"), part("id"), part("path"), part("message"))
+            let message = part("message");
+            let (said, calls) = message.split_once("; ").map_or((&*message, ""), |parts| parts);
+            let new = json["changes"][0]["id"].as_str().unwrap();
+            let expected = format!("`qipu supersede old {new}` replaces it, `qipu update old` corrects it");
+            assert!(calls == expected || part("code") == "duplicate-title", "{message}");
+            (part("code"), part("id"), part("path"), said.to_owned())
         };
         json["findings"].as_array().unwrap().iter().map(finding).collect::<Vec<_>>()
     };
     let near = |percent: u8| {
-        let message = format!("{percent} % of the text of the new note is also in `old`: The Old␛ one");
-        ("near-duplicate".to_owned(), "old".to_owned(), ".qipu/notes/old.md".to_owned(), message)
+        let message = format!("`old` may say the same ({percent} % alike): The Old␛ one");
+        ("similar-note".to_owned(), "old".to_owned(), ".qipu/notes/old.md".to_owned(), message)
     };
     let same = |title: &str| {
         let message = format!("`b` has the title of the new note too: {title}");
@@ -948,9 +953,9 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
     for dry in [&["--dry-run"][..], &["--dry-run", "--no-index"]] {
         let with = |args: &[&str]| findings(&[args, dry].concat());
         assert_eq!(with(&["capture", &text]), [near(100)]);
-        assert_eq!(with(&["capture", "--title", "taken", &changed]), [same("Taken"), near(94)]);
+        assert_eq!(with(&["capture", "--title", "taken", &changed]), [same("Taken"), near(99)]);
         assert_eq!(with(&["capture", "--title", "Taken"]), [same("Taken")]);
-        assert_eq!(with(&["capture", "--title", "New", "--body", &changed]), [near(94)]);
+        assert_eq!(with(&["capture", "--title", "New", "--body", &changed]), [near(99)]);
         assert_eq!(with(&["capture", "Something else altogether, in a dozen words or so, and then some more."]), []);
     }
     assert_eq!(findings(&["capture", "Taken"]), [same("Taken")]);
@@ -962,6 +967,51 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
     assert_eq!(findings(&["capture", "--title", "From a template", "--type", "paper"]), []);
     let journal = call(path(&dir), &["journal", &text, "--json"]).stdout;
     assert!(journal.contains("\"findings\":[]"), "{journal}");
+}
+
+/// Returns the ids of the notes that may say the same as a new one.
+fn alike(dir: &tempfile::TempDir, args: &[&str]) -> Vec<String> {
+    let answer = call(path(dir), &[&["capture", "--json", "--dry-run"], args].concat());
+    let json: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    let findings = json["findings"].as_array().unwrap().iter();
+    let alike = findings.filter(|finding| finding["code"] == "similar-note");
+    alike.map(|finding| finding["id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_new_note_in_other_words_names_the_notes_that_may_say_the_same() {
+    let mapping = "The business units map to products as follows: unit A owns the till, unit B owns the warehouse scanner, \
+                   unit C owns returns and refunds handling.";
+    let retries = "Charge retries are capped at three. The provider bans keys after five failures in a minute.";
+    let dir = store(&[
+        ("notes/map.md", &format!("---\nid: map\ntitle: BU product mapping\n---\n{mapping}\n")),
+        ("notes/retry.md", &format!("---\nid: retry\ntitle: Charge retries\n---\n{retries}\n")),
+        ("notes/old.md", &format!("---\nid: old\ntitle: Charges\nstatus: superseded\n---\n{retries}\n")),
+        ("journals/day.md", &format!("---\nid: day\ntitle: Today\ndate: 2025-03-01\n---\n{retries}\n")),
+    ]);
+    let updated = "Updated findings: the business units map to products thus: unit A owns the till, unit B owns the \
+                   warehouse scanner and labels, unit C owns returns and refund handling.";
+    assert_eq!(alike(&dir, &["--title", "Mapping analysis", updated]), ["map"]);
+    let digits = "Charge retries are capped at 3: the provider bans keys after 5 failures in one minute.";
+    assert_eq!(alike(&dir, &["--title", "Retries of charges", digits]), ["retry"]);
+    let shortened = "Cap charge retries at three, the provider bans keys after five failures.";
+    assert_eq!(alike(&dir, &[shortened]), ["retry"]);
+    // Who links to a note knows it.
+    for args in [["--supersedes", "retry"], ["--link", "refines:retry"]] {
+        assert_eq!(alike(&dir, &[&args[..], &[digits]].concat()), [] as [&str; 0]);
+    }
+    assert_eq!(alike(&dir, &["--type", "journal", "--set", "date=2025-03-02", digits]), [] as [&str; 0]);
+    for other in [
+        "Refunds of the till are booked at night, since the bank is closed.",
+        "Keys of the provider are rotated in March; the old ones work for a week.",
+        "Charge retries.",
+    ] {
+        assert_eq!(alike(&dir, &[other]), [] as [&str; 0], "{other}");
+    }
+    let copy = call(path(&dir), &["capture", "--title", "Copy", retries]);
+    assert_eq!(copy.code(), 0);
+    call(path(&dir), &["capture", "--title", "Another copy", retries]);
+    assert_eq!(alike(&dir, &["--title", "A third one", retries]).len(), 2, "at most two are named");
 }
 
 #[test]

@@ -183,6 +183,22 @@ fn an_updated_note_does_not_vouch_for_itself() {
     client.end();
 }
 
+/// A repeated fact is saved, and the answer says with which tools it replaces or corrects the note that was there.
+#[test]
+fn a_capture_names_the_notes_that_may_say_the_same() {
+    let project = project();
+    let client = client(project.path());
+    let fact = "A crash lost the write buffer two times; that is why the cache is written through.";
+    let captured = text(&client.call("capture", json!({"text": fact})));
+    let (first, told) = captured.split_once("warning: ").unwrap();
+    let id = first.lines().find(|line| line.contains(" created ")).unwrap().split(' ').next().unwrap();
+    assert!(told.contains("`qp-a` may say the same") && !told.contains("qp-b"), "{captured}");
+    let remedy = format!("`link` from {id} to it with type supersedes replaces it, `update` corrects it");
+    assert!(told.contains(&remedy), "{captured}");
+    assert_eq!(client.call("link", json!({"from": id, "to": "qp-a", "type": "supersedes"})).is_error, Some(false));
+    client.end();
+}
+
 /// Two agents that have read the same text: the second one is told that the note changed.
 #[test]
 fn an_update_of_a_revision_is_refused_if_the_note_has_another_one() {

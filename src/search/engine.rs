@@ -15,6 +15,7 @@ use super::read::forward::DocText;
 use super::score::block_scorer::BlockScorer;
 use super::score::duplicates::{self, NearDuplicate};
 use super::score::hit::Hit;
+use super::score::lookalikes::{self, Lookalike};
 use super::score::neighbourhood::Neighbourhood;
 use super::score::proximity::contains_sequence;
 use super::score::query_performance::QueryPerformance;
@@ -216,9 +217,9 @@ impl<'a> Engine<'a> {
         duplicates::near_duplicates(&self.index)
     }
 
-    /// Returns the note that is most similar to a note, if they are near-duplicates.
-    pub fn near_duplicate_of(&self, note: NoteIdx) -> Option<NearDuplicate> {
-        duplicates::near_duplicate_of(&self.index, note)
+    /// Returns the notes that may say the same as a note, the most alike first.
+    pub fn lookalikes(&self, note: NoteIdx) -> Vec<Lookalike> {
+        lookalikes::lookalikes(&self.index, note)
     }
 
     /// Returns the content terms of a note.

@@ -25,5 +25,6 @@ pub use read::composite_index::CompositeIndex;
 pub use score::block_scorer::{BlockScore, BlockScorer, BlockText, TokenCache};
 pub use score::duplicates::NearDuplicate;
 pub use score::hit::{Hit, ScoreBreakdown};
+pub use score::lookalikes::Lookalike;
 pub use score::neighbourhood::{Linked, Neighbourhood, Sequences, neighbour_in};
 pub use score::related::SimilarNote;

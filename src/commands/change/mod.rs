@@ -36,7 +36,7 @@ use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, Revision, SUPERSEDES, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL};
+use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL, generated_by};
 use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
@@ -196,7 +196,8 @@ fn plan_any(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>
         Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Create { fields, is_generated, supersedes, .. } => {
             let changes = create::plan(store, request, fields, *is_generated, supersedes, agent)?;
-            let findings = repeated_notes::warnings(store, &changes, has_new_text(request));
+            let is_tool = fields.custom.contains(&generated_by(MCP));
+            let findings = repeated_notes::warnings(store, &changes, has_new_text(request), is_tool);
             return Ok(ChangePlan { changes, findings });
         }
         Action::Accept { .. } if agent.is_some() => {

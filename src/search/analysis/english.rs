@@ -35,6 +35,17 @@ const TIME_WORDS: &str = "\
     yesterday today tonight tomorrow ago weekend week month year january february march april june july august \
     september october november december monday tuesday wednesday thursday friday saturday sunday";
 
+/// Numbers as words before their digits, without "one", which is more often a pronoun.
+const NUMBERS: &str = "\
+    two 2|three 3|four 4|five 5|six 6|seven 7|eight 8|nine 9|ten 10|eleven 11|twelve 12|thirteen 13|fourteen 14|\
+    fifteen 15|sixteen 16|seventeen 17|eighteen 18|nineteen 19|twenty 20|thirty 30|forty 40|fifty 50|sixty 60|\
+    seventy 70|eighty 80|ninety 90|hundred 100|thousand 1000";
+
+/// Returns numbers as words, each with its digits.
+pub(crate) fn number_words() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NUMBERS.split('|').filter_map(|pair| pair.split_once(' '))
+}
+
 /// Returns the irregular forms, each with its base form.
 pub(super) fn irregular_forms() -> impl Iterator<Item = (&'static str, &'static str)> {
     IRREGULAR.split('|').flat_map(|group| {

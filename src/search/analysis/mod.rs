@@ -1,6 +1,6 @@
 //! Text analysis: from a text to its tokens, and from these to terms.
 
-mod english;
+pub(crate) mod english;
 pub(crate) mod questions;
 pub(crate) mod stems;
 pub(crate) mod stop_words;

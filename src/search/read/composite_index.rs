@@ -222,11 +222,9 @@ impl CompositeIndex {
         notes
     }
 
-    /// Returns the notes that contain any of `terms`, in any field, in order.
-    pub(crate) fn notes_with_any(&self, terms: &[TermId]) -> Vec<NoteIdx> {
-        let mut notes: Vec<NoteIdx> = self.find_terms(terms).into_iter().map(|found| found.note).collect();
-        notes.dedup();
-        notes
+    /// Yields each note that contains one of `terms`, in any field, with the term, by note and term.
+    pub(crate) fn occurrences(&self, terms: &[TermId]) -> impl Iterator<Item = (NoteIdx, TermId)> {
+        self.find_terms(terms).into_iter().map(|found| (found.note, found.term))
     }
 
     /// Returns the matches of terms, sorted by note and term.

@@ -1,6 +1,6 @@
 //! Near-duplicates: notes whose bodies share most of their runs of words.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
@@ -123,60 +123,6 @@ pub(crate) fn near_duplicates(index: &CompositeIndex) -> Vec<NearDuplicate> {
     duplicates
 }
 
-/// Returns the note whose text is most similar to that of `note`, of equal ones the first; `None` if none is a
-/// near-duplicate.
-///
-/// A near-duplicate has at least [`MIN_SIMILARITY`] of the shingles of the note. If some terms are part of more than the
-/// rest of the shingles, it contains one of these terms. So only notes with one of the rarest such terms are compared
-/// (prefix filtering: Bayardo, Ma and Srikant, *Scaling up all pairs similarity search*, 2007).
-pub(crate) fn near_duplicate_of(index: &CompositeIndex, note: NoteIdx) -> Option<NearDuplicate> {
-    // The notes are compared in one index, so that the ids of terms serve as their hashes.
-    let hashes: Vec<u64> = (0..index.term_count() as u64).collect();
-    let text = index.text(note);
-    let own = shingles(&text, &hashes);
-    if own.len() < MIN_SHINGLES {
-        return None;
-    }
-    let compared = |other: NoteIdx| NearDuplicate {
-        first: other,
-        second: note,
-        share: jaccard(&shingles(&index.text(other), &hashes), &own),
-    };
-    let candidates: Vec<NoteIdx> = match indicative_terms(index, &text, own.len()) {
-        Some(terms) => index.notes_with_any(&terms),
-        None => NoteIdx::all(index.note_count()).collect(),
-    };
-    let pairs: Vec<NearDuplicate> = candidates.into_par_iter().filter(|other| *other != note).map(compared).collect();
-    pairs.into_iter().filter(|pair| pair.share >= MIN_SIMILARITY).reduce(|a, b| if b.share > a.share { b } else { a })
-}
-
-/// Returns terms of a text such that each near-duplicate contains at least one, the rarest possible; `None` if its content
-/// terms are part of too few of its `count` shingles. O(terms).
-fn indicative_terms(index: &CompositeIndex, text: &DocText<TermId>, count: usize) -> Option<Vec<TermId>> {
-    let terms = body_terms(text);
-    let mut content: Vec<TermId> = terms.iter().copied().filter(|term| !index.is_stop(*term)).collect();
-    content.sort_unstable_by_key(|term| (index.doc_freq(*term), *term));
-    content.dedup();
-    let mut occurrences: HashMap<TermId, Vec<usize>> = HashMap::new();
-    for (position, term) in terms.iter().enumerate() {
-        occurrences.entry(*term).or_default().push(position);
-    }
-    let mut covered: HashSet<&[TermId]> = HashSet::new();
-    // Rounded so that a near-duplicate can't lack as many.
-    let needed = count - (count as f64 * MIN_SIMILARITY).floor() as usize + 1;
-    let mut chosen = Vec::new();
-    for term in content {
-        let starts = occurrences.get(&term).into_iter().flatten();
-        let starts = starts.flat_map(|position| (position + 1).saturating_sub(SHINGLE)..=*position);
-        covered.extend(starts.filter_map(|start| terms.get(start..start + SHINGLE)));
-        chosen.push(term);
-        if covered.len() >= needed {
-            return Some(chosen);
-        }
-    }
-    None
-}
-
 fn body_terms(text: &DocText<TermId>) -> &[TermId] {
     text.body.get(..text.paragraphs.total() as usize).unwrap_or_default()
 }
@@ -235,11 +181,12 @@ mod tests {
     }
 
     #[test]
-    fn the_nearest_duplicate_is_that_of_a_comparison_with_every_note() {
+    fn the_duplicates_of_short_texts_are_those_of_a_comparison_of_all() {
         let mut random = Random::new(5);
         let mut found = [0; 2];
         for _ in 0..60 {
-            let length = random.between(5, 60);
+            // The sketch of such a text has all of its shingles.
+            let length = random.between(5, SKETCH - 1);
             // Few different words, so that shingles and terms repeat; some are stop words.
             let word = |random: &mut Random| {
                 if random.chance(30) {
@@ -264,25 +211,17 @@ mod tests {
             let notes: Vec<_> = bodies.iter().enumerate().map(note).collect();
             let index = CompositeIndex::new(&notes, Language::English, &[], None);
             let hashes: Vec<u64> = (0..index.term_count() as u64).collect();
-            let last = NoteIdx::new(notes.len() - 1);
-            let own = shingles(&index.text(last), &hashes);
-            let shares = NoteIdx::all(last.index()).map(|note| jaccard(&shingles(&index.text(note), &hashes), &own));
-            let best = shares.fold(0.0, f64::max);
-            let expected = (own.len() >= MIN_SHINGLES && best >= MIN_SIMILARITY).then_some(best);
-            assert_eq!(near_duplicate_of(&index, last).map(|pair| pair.share), expected, "{bodies:#?}");
-            found[usize::from(expected.is_some())] += 1;
-            // The sketch of a short text has all of its shingles.
-            if length < SKETCH {
-                let text = |note| shingles(&index.text(note), &hashes);
-                let is_alike = |first: &NoteIdx, second| {
-                    let (first, second) = (text(*first), text(second));
-                    first.len().min(second.len()) >= MIN_SHINGLES && jaccard(&first, &second) >= MIN_SIMILARITY
-                };
-                let first = |second: NoteIdx| NoteIdx::all(second.index()).find(|first| is_alike(first, second));
-                let expected = NoteIdx::all(notes.len()).filter_map(|second| Some((first(second)?, second)));
-                let pairs = near_duplicates(&index).into_iter().map(|pair| (pair.first, pair.second));
-                assert_eq!(pairs.collect::<Vec<_>>(), expected.collect::<Vec<_>>(), "{bodies:#?}");
-            }
+            let text = |note| shingles(&index.text(note), &hashes);
+            let is_alike = |first: &NoteIdx, second| {
+                let (first, second) = (text(*first), text(second));
+                first.len().min(second.len()) >= MIN_SHINGLES && jaccard(&first, &second) >= MIN_SIMILARITY
+            };
+            let first = |second: NoteIdx| NoteIdx::all(second.index()).find(|first| is_alike(first, second));
+            let expected: Vec<_> =
+                NoteIdx::all(notes.len()).filter_map(|second| Some((first(second)?, second))).collect();
+            let pairs = near_duplicates(&index).into_iter().map(|pair| (pair.first, pair.second));
+            assert_eq!(pairs.collect::<Vec<_>>(), expected, "{bodies:#?}");
+            found[usize::from(!expected.is_empty())] += 1;
         }
         assert!(found.iter().all(|count| *count > 5), "{found:?}");
     }

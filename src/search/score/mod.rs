@@ -4,6 +4,7 @@ pub(crate) mod block_scorer;
 pub(crate) mod bm25f;
 pub(crate) mod duplicates;
 pub(crate) mod hit;
+pub(crate) mod lookalikes;
 pub(crate) mod matches;
 pub(crate) mod neighbourhood;
 mod neighbours;
