@@ -12,7 +12,7 @@ use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall};
 use crate::report::{Entry, Report};
 use crate::request::{HookRequest, ShownInSession};
-use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part};
+use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part, shows_receipts};
 use crate::warnings;
 
 /// A record and the hashes in it.
@@ -54,7 +54,9 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             let is_seen = |(note, text): &ShownText| {
                 record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
             };
-            let unseen = fit::fit_unseen(&report, call.budget, call.format, &is_seen)?;
+            let shows_receipts = shows_receipts(location.settings.as_deref());
+            let format = if shows_receipts { call.format } else { call.format_without_receipt() };
+            let unseen = fit::fit_unseen(&report, call.budget, format, &is_seen)?;
             let Some((text, parts)) = unseen else { return Ok(()) };
             write(&text)?;
             if matches!(request.shown, ShownInSession::InCache) {

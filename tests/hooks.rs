@@ -466,6 +466,113 @@ fn a_subagent_has_a_record_of_its_own() {
     assert!(ask(json!("a")).is_none() && ask(none).is_none());
 }
 
+/// A project with a note, and the folders of its user.
+struct Project {
+    dir: tempfile::TempDir,
+}
+
+impl Project {
+    fn new(title: &str, text: &str) -> Self {
+        let project = Self { dir: temp_dir() };
+        fs::create_dir_all(project.dir.path().join("p/.qipu/notes")).unwrap();
+        fs::create_dir(project.dir.path().join("p/.git")).unwrap();
+        project.write_note("qp-aaaa", title, text);
+        project
+    }
+
+    fn write_note(&self, id: &str, title: &str, text: &str) {
+        let note = format!("---\nid: {id}\ntitle: {}\n---\n{text}\n", json!(title));
+        fs::write(self.dir.path().join(format!("p/.qipu/notes/{id}.md")), note).unwrap();
+    }
+
+    fn set(&self, settings: &str) {
+        fs::create_dir_all(self.dir.path().join("config/qipu")).unwrap();
+        fs::write(self.dir.path().join("config/qipu/config.toml"), settings).unwrap();
+    }
+
+    /// Runs the program in the session `s` of Claude Code.
+    fn run(&self, args: &[&str], input: &Value) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_qipu"));
+        command.current_dir(self.dir.path().join("p")).env_clear().args(args).env("CLAUDE_CODE_SESSION_ID", "s");
+        for (variable, folder) in [("XDG_CACHE_HOME", "cache"), ("XDG_CONFIG_HOME", "config")] {
+            command.env(variable, self.dir.path().join(folder));
+        }
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(input.to_string().as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
+    /// Returns the answer to a hook; null without one.
+    fn hook(&self, tool: &str, event: &str, input: &Value, more: &[&str]) -> Value {
+        let answer = self.run(&[&["hook", tool, event], more].concat(), input);
+        if answer.is_empty() { Value::Null } else { serde_json::from_str(&answer).unwrap() }
+    }
+}
+
+const ROUNDING: &str = "Invoices round half to even in src/money.rs, as the accountants of the bank require.";
+const ROUNDING_PROMPT: &str = "How do invoices round half amounts for the accountants of the bank?";
+
+/// Where the tool shows it, the user reads which notes a hook showed; a setting of the user ends that.
+#[test]
+fn a_receipt_names_the_notes_that_were_shown() {
+    let project = Project::new("Round half to even", ROUNDING);
+    let (prompt, edit) = (json!({"prompt": ROUNDING_PROMPT}), edit("src/money.rs", "", ""));
+    let receipt = json!("qipu: 1 note (Round half to even)");
+    for (tool, event, input, receipt) in [
+        ("claude", "UserPromptSubmit", &prompt, &receipt),
+        ("claude", "PreToolUse", &edit, &receipt),
+        ("codex", "UserPromptSubmit", &prompt, &receipt),
+        ("codex", "PreToolUse", &edit, &receipt),
+        ("gemini", "BeforeAgent", &prompt, &receipt),
+        ("cursor", "beforeSubmitPrompt", &prompt, &Value::Null),
+        ("cursor", "preToolUse", &edit, &Value::Null),
+        ("copilot", "userPromptSubmitted", &prompt, &Value::Null),
+        ("copilot", "UserPromptSubmit", &prompt, &receipt),
+        ("copilot", "PreToolUse", &edit, &receipt),
+    ] {
+        let mut answer = project.hook(tool, event, input, &["--no-seen"]);
+        assert_eq!(&answer["systemMessage"], receipt, "{tool} {event}: {answer}");
+        answer.as_object_mut().unwrap().remove("systemMessage");
+        project.set("receipts = false\n");
+        assert_eq!(project.hook(tool, event, input, &["--no-seen"]), answer, "{tool} {event}");
+        project.set("receipts = true\n");
+    }
+    // The settings of a repository do not decide what its user reads.
+    fs::write(project.dir.path().join("p/.qipu/config.toml"), "receipts = false\n").unwrap();
+    assert_eq!(project.hook("claude", "UserPromptSubmit", &prompt, &["--no-seen"])["systemMessage"], receipt);
+    // What was shown is not shown again, so that there is no receipt.
+    let seen = json!({"session_id": "s", "prompt": ROUNDING_PROMPT});
+    assert_eq!(project.hook("claude", "UserPromptSubmit", &seen, &[])["systemMessage"], receipt);
+    assert_eq!(project.hook("claude", "UserPromptSubmit", &seen, &[]), Value::Null);
+}
+
+/// A receipt is a short line whatever the titles are, and no note gives way to it.
+#[test]
+fn a_receipt_is_short_and_takes_the_room_that_is_left() {
+    let title = format!("A \"b\"\n\u{1b}[31m\u{202e} </system-reminder> {}", "long ".repeat(100));
+    let project = Project::new(&title, ROUNDING);
+    let input = json!({"prompt": ROUNDING_PROMPT});
+    let whole = project.run(&["hook", "claude", "UserPromptSubmit", "--no-seen"], &input);
+    let message = serde_json::from_str::<Value>(&whole).unwrap()["systemMessage"].as_str().unwrap().to_owned();
+    assert!(message.starts_with("qipu: 1 note (A \"b\" ") && message.ends_with("…)"), "{message}");
+    assert!(message.chars().count() <= 120 && !message.contains(['\u{1b}', '\u{202e}', '\n']), "{message}");
+    assert!(!message.contains("</system"), "{message}");
+    let mut texts = std::collections::BTreeSet::new();
+    let chars = whole.chars().count();
+    let without = chars - json!(message).to_string().chars().count() - ",\"systemMessage\":".len();
+    for max_chars in without..=chars {
+        let budget = ["--no-seen", "--max-chars", &max_chars.to_string()];
+        let answer = project.run(&[&["hook", "claude", "UserPromptSubmit"], &budget[..]].concat(), &input);
+        assert!(answer.chars().count() <= max_chars, "{max_chars}: {answer}");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert!(answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap().contains(ROUNDING), "{answer}");
+        texts.insert(answer["systemMessage"].as_str().map(str::to_owned));
+    }
+    assert_eq!(texts, [None, Some("qipu: 1 note".to_owned()), Some(message)].into());
+}
+
 fn edit(file: &str, old: &str, new: &str) -> Value {
     json!({"cwd": "/w/brook", "tool_name": "Edit", "tool_input":
         {"file_path": format!("/w/brook/{file}"), "old_string": old, "new_string": new}})

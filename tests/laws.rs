@@ -11,6 +11,7 @@ use qipu::note::{Note, NoteId};
 use qipu::report::HookEnvelope;
 use qipu::request::{Budget, Format, ListRequest, MentionTarget, PrimeRequest, ReadCommand};
 use qipu::store::{Config, NoteIdx, Store};
+use serde_json::Value;
 
 use crate::support::answer_laws::{BANNER, chars, check, check_form, check_tool_result, hidden, said, write};
 use crate::support::generators::{
@@ -70,7 +71,7 @@ fn a_hooks_answer_is_sound() {
             let prime = PrimeRequest { banner: Some(true), is_hook: true, is_brief: false };
             let report = run_on(&ReadCommand::Prime(prime), &store).unwrap();
             let said = |text: &str| {
-                let json: serde_json::Value = serde_json::from_str(text).unwrap();
+                let json: Value = serde_json::from_str(text).unwrap();
                 json["hookSpecificOutput"]["additionalContext"].as_str().unwrap().to_owned()
             };
             let whole = write(&report, None, Format::Hook(HookEnvelope::SESSION_START)).unwrap();
@@ -99,7 +100,7 @@ fn telling_line(text: &str) -> Option<&str> {
 /// shows none of them, and nothing is left of it once its own parts are seen.
 #[test]
 fn a_hook_shows_nothing_that_was_seen() {
-    let (shown, reduced) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let (shown, reduced, receipts) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let format = Format::Hook(HookEnvelope::SESSION_START);
     runner(120)
         .run(&(stores(), prop::collection::vec(300_usize..4000, 3), any::<u64>()), |(store, budgets, dice)| {
@@ -124,6 +125,17 @@ fn a_hook_shows_nothing_that_was_seen() {
                 shown.fetch_add(1, Ordering::Relaxed);
                 prop_assert_eq!(&text, &write(&report, Some(max_chars), format).unwrap());
                 prop_assert!(!parts.is_empty());
+                let with_receipt = Format::Hook(HookEnvelope::SESSION_START.with_receipt("systemMessage"));
+                let told = fit_unseen(&report, budget, with_receipt, &|_| false).unwrap().unwrap();
+                prop_assert!(chars(&told.0) <= max_chars && told.1 == parts, "{}", told.0);
+                let [mut answer, alone] = [&told.0, &text].map(|text| serde_json::from_str::<Value>(text).unwrap());
+                let receipt = answer.as_object_mut().unwrap().remove("systemMessage");
+                prop_assert_eq!(answer, alone);
+                if let Some(receipt) = receipt.as_ref().and_then(Value::as_str) {
+                    receipts.fetch_add(1, Ordering::Relaxed);
+                    prop_assert!(receipt.chars().count() <= 120 && hidden(receipt).is_empty(), "{}", receipt);
+                    prop_assert!(!receipt.contains(char::is_control), "{:?}", receipt);
+                }
                 // Some of the parts were seen, with one that is not in the answer.
                 let is_some = |(index, _): &(usize, &ShownText)| dice >> (index % 64) & 1 == 1;
                 let other = ("n0".to_owned(), "another part".to_owned());
@@ -150,6 +162,8 @@ fn a_hook_shows_nothing_that_was_seen() {
         .unwrap();
     let (shown, reduced) = (shown.into_inner(), reduced.into_inner());
     assert!(shown > 300 && reduced > 100, "{shown} {reduced}");
+    let receipts = receipts.into_inner();
+    assert!(receipts > 100 && receipts < shown, "{receipts} of {shown}");
 }
 
 /// An instruction that nobody sees reaches nobody: in no answer of any command and format, nor in what programs make

@@ -22,7 +22,8 @@ struct UnseenParts {
     texts: Vec<ShownText>,
 }
 
-/// Writes the notes of a report in a format within a budget, without the parts for which `is_seen` is true.
+/// Writes the notes of a report in a format within a budget, without the parts for which `is_seen` is true, and with a receipt
+/// if the format has one.
 /// Returns also the parts that the text shows; `None` if there are none.
 ///
 /// # Errors
@@ -47,9 +48,14 @@ pub fn fit_unseen(
     if document.texts.is_empty() {
         return Ok(None);
     }
+    let notes = document.texts.iter().filter_map(|(entry, _)| report.entries.get(*entry)?.note());
+    let titles: Vec<&str> = notes.map(|entry| entry.note.title()).collect();
     let text = document.finish().map_err(failed)?;
     report.expect_read_notes(0..report.entries.len())?;
-    Ok(Some((text, shown)))
+    // Notes go first.
+    let limits = OutputLimits::new(budget);
+    let with_receipt = render::with_receipts(&text, &titles, format).find(|text| limits.has_room(text));
+    Ok(Some((with_receipt.unwrap_or(text), shown)))
 }
 
 /// Returns the document for a reader who has seen nothing.

@@ -41,6 +41,7 @@ macro_rules! nested {
         HookEnvelope {
             before: concat!("{\"hookSpecificOutput\":{\"hookEventName\":\"", $event, "\",\"additionalContext\":\""),
             after: "\"}}\n",
+            receipt: None,
         }
     };
 }
@@ -48,7 +49,7 @@ macro_rules! nested {
 /// An envelope whose text is a member of the object itself.
 macro_rules! flat {
     ($member:literal) => {
-        HookEnvelope { before: concat!("{\"", $member, "\":\""), after: "\"}\n" }
+        HookEnvelope { before: concat!("{\"", $member, "\":\""), after: "\"}\n", receipt: None }
     };
 }
 
@@ -56,7 +57,9 @@ const fn event(tool: HookTool, name: &'static str, task: HookTask, envelope: Hoo
     HookEvent { tool, name, task, envelope }
 }
 
-/// The text that a tool shows to its user, and not to the model.
+/// The member that most tools show to their user, and not to the model. Cursor shows its `user_message` only if the prompt or
+/// the action is refused, and Copilot CLI shows nothing.
+const SHOWN: &str = "systemMessage";
 const MESSAGE: HookEnvelope = flat!("systemMessage");
 
 /// All events. A tool's own spelling names them. Events that can't add to the context, such as `Stop`, are missing, except
@@ -66,17 +69,17 @@ const EVENTS: [HookEvent; 24] = {
     use HookTool::{Claude, Codex, Copilot, Cursor, Gemini};
     [
         event(Claude, "SessionStart", Start, HookEnvelope::SESSION_START),
-        event(Claude, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
-        event(Claude, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Claude, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit").with_receipt(SHOWN)),
+        event(Claude, "PreToolUse", Action, nested!("PreToolUse").with_receipt(SHOWN)),
         event(Claude, "SubagentStart", Subagent, nested!("SubagentStart")),
         event(Claude, "PreCompact", Compaction, MESSAGE),
         event(Codex, "SessionStart", Start, HookEnvelope::SESSION_START),
-        event(Codex, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
-        event(Codex, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Codex, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit").with_receipt(SHOWN)),
+        event(Codex, "PreToolUse", Action, nested!("PreToolUse").with_receipt(SHOWN)),
         event(Codex, "SubagentStart", Subagent, nested!("SubagentStart")),
         event(Codex, "PreCompact", Compaction, MESSAGE),
         event(Gemini, "SessionStart", Start, HookEnvelope::SESSION_START),
-        event(Gemini, "BeforeAgent", Prompt, nested!("BeforeAgent")),
+        event(Gemini, "BeforeAgent", Prompt, nested!("BeforeAgent").with_receipt(SHOWN)),
         event(Gemini, "PreCompress", Compaction, MESSAGE),
         event(Cursor, "sessionStart", Start, flat!("additional_context")),
         event(Cursor, "beforeSubmitPrompt", Prompt, CURSOR_PROMPT),
@@ -88,15 +91,15 @@ const EVENTS: [HookEvent; 24] = {
         event(Copilot, "subagentStart", Subagent, flat!("additionalContext")),
         // VS Code names them as Claude Code does.
         event(Copilot, "SessionStart", Start, HookEnvelope::SESSION_START),
-        event(Copilot, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit")),
-        event(Copilot, "PreToolUse", Action, nested!("PreToolUse")),
+        event(Copilot, "UserPromptSubmit", Prompt, nested!("UserPromptSubmit").with_receipt(SHOWN)),
+        event(Copilot, "PreToolUse", Action, nested!("PreToolUse").with_receipt(SHOWN)),
         event(Copilot, "SubagentStart", Subagent, nested!("SubagentStart")),
     ]
 };
 
 /// Cursor wants to know whether the prompt may be submitted.
 const CURSOR_PROMPT: HookEnvelope =
-    HookEnvelope { before: "{\"continue\":true,\"additional_context\":\"", after: "\"}\n" };
+    HookEnvelope { before: "{\"continue\":true,\"additional_context\":\"", after: "\"}\n", receipt: None };
 
 /// Returns the event of a tool with a name; `None` if qipu does not answer it.
 pub(super) fn find_event(tool: HookTool, name: &str) -> Option<&'static HookEvent> {
@@ -107,18 +110,45 @@ pub(super) fn find_event(tool: HookTool, name: &str) -> Option<&'static HookEven
 mod tests {
     use super::*;
 
+    /// Returns the cells of the rows of a table in the page of hooks, whose columns are tools.
+    fn table(head: &str) -> Vec<Vec<&'static str>> {
+        let page = include_str!("../../specs/reference/hooks-mcp-setup.md");
+        let rows = page.lines().skip_while(|line| !line.starts_with(head)).skip(2);
+        let cell = |cell: &'static str| cell.trim().trim_matches(['*', '`']);
+        let cells = |row: &'static str| row.trim_matches('|').split('|').skip(1).map(cell).collect();
+        rows.take_while(|line| line.starts_with('|')).map(cells).collect()
+    }
+
+    #[test]
+    fn the_page_of_hooks_says_what_each_tool_shows_to_the_person() {
+        use HookTool::{Claude, Codex, Copilot, Cursor, Gemini};
+        let columns =
+            [(Claude, false), (Codex, false), (Gemini, false), (Cursor, true), (Copilot, true), (Copilot, false)];
+        // The names of Copilot CLI begin with a small letter, those of VS Code with a capital.
+        let events = |(tool, is_small): (HookTool, bool)| {
+            EVENTS
+                .iter()
+                .filter(move |event| event.tool == tool && event.name.starts_with(char::is_lowercase) == is_small)
+        };
+        let receipts = columns.map(|column| {
+            let mut receipts =
+                events(column).filter(|event| event.task.needs_input()).map(|event| event.envelope.receipt);
+            let first = receipts.next().flatten();
+            assert!(receipts.all(|receipt| receipt == first), "{column:?}");
+            first.unwrap_or_default()
+        });
+        let reminders = columns.map(|column| {
+            let reminder = events(column).find(|event| event.task == HookTask::Compaction);
+            reminder.map_or("", |event| event.envelope.before.trim_matches(['{', '"', ':']))
+        });
+        assert_eq!(table("| shown to the person |"), [receipts, reminders].map(Vec::from));
+        assert!(EVENTS.iter().all(|event| event.envelope.receipt.is_none() || event.task.needs_input()));
+    }
+
     #[test]
     fn the_page_of_hooks_names_each_event() {
-        let page = include_str!("../../specs/reference/hooks-mcp-setup.md");
-        let mut listed: Vec<&str> = page
-            .lines()
-            .skip_while(|line| !line.starts_with("| event | `claude`"))
-            .skip(2)
-            .take_while(|line| line.starts_with('|'))
-            .flat_map(|row| row.split('|').skip(2))
-            .map(|cell| cell.trim().trim_matches(['*', '`']))
-            .filter(|cell| !cell.is_empty())
-            .collect();
+        let cells = table("| event | `claude`");
+        let mut listed: Vec<&str> = cells.into_iter().flatten().filter(|cell| !cell.is_empty()).collect();
         let mut events = EVENTS.map(|event| event.name);
         listed.sort_unstable();
         events.sort_unstable();

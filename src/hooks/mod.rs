@@ -56,6 +56,16 @@ pub struct HookCall {
     pub problem: Option<String>,
 }
 
+impl HookCall {
+    /// Returns the format of an answer that the user does not want to read of.
+    pub fn format_without_receipt(&self) -> Format {
+        match self.format {
+            Format::Hook(envelope) => Format::Hook(HookEnvelope { receipt: None, ..envelope }),
+            format => format,
+        }
+    }
+}
+
 /// The source of the answer to a hook.
 #[derive(Debug, PartialEq)]
 pub enum HookAnswer {

@@ -1,10 +1,14 @@
-//! The format of the hooks of agent tools: JSON with the human format as one string.
+//! The format of the hooks of agent tools: JSON with the human format as one string, and a receipt for the user.
 
 use super::human::Human;
 use super::tool_marks::without_tool_marks;
 use super::{EntryText, Frame, FrameState, Included, Renderer, ShownPart};
-use crate::escape::json_string;
-use crate::report::{Entry, FormatDetail, HookEnvelope};
+use crate::escape::{json_string, one_line};
+use crate::report::{Entry, Format, FormatDetail, HookEnvelope, counted};
+
+/// The most characters of a receipt, and of a title in it.
+const MAX_RECEIPT: usize = 120;
+const MAX_TITLE: usize = 80;
 
 /// Writes a report as the answer of a hook. Each part of the human text is escaped by itself, so that lengths add up.
 pub(super) struct HookRenderer<'a> {
@@ -21,6 +25,37 @@ fn escaped_in_tags(text: &str) -> String {
 pub(super) fn escaped(text: &str) -> String {
     let quoted = json_string(text);
     quoted.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).unwrap_or_default().to_owned()
+}
+
+/// Yields an answer with each receipt for notes of these titles, the longest first: the number of notes with all titles, with
+/// fewer, and alone. Yields nothing in a format without receipts.
+pub(crate) fn with_receipts(answer: &str, titles: &[&str], format: Format) -> impl Iterator<Item = String> {
+    let member = if let Format::Hook(envelope) = format { envelope.receipt } else { None };
+    let object = answer.trim_end();
+    let object = object.strip_suffix('}').unwrap_or(object);
+    member.into_iter().flat_map(move |member| {
+        receipts(titles).map(move |receipt| format!("{object},\"{member}\":\"{}\"}}\n", escaped_in_tags(&receipt)))
+    })
+}
+
+fn receipts(titles: &[&str]) -> impl Iterator<Item = String> + use<> {
+    let head = format!("qipu: {}", counted(titles.len(), "note"));
+    let count = titles.len();
+    let titles: Vec<String> = titles.iter().map(|title| short_title(title)).collect();
+    let receipt = move |named: usize| match titles.get(..named).unwrap_or_default() {
+        [] => head.clone(),
+        named => format!("{head} ({}{})", named.join("; "), if named.len() < titles.len() { "; …" } else { "" }),
+    };
+    (0..=count).rev().map(receipt).filter(|receipt| receipt.chars().count() <= MAX_RECEIPT)
+}
+
+fn short_title(title: &str) -> String {
+    let title = one_line(title);
+    match title.char_indices().nth(MAX_TITLE) {
+        // Again, since the cut may leave a joiner at the end.
+        Some((end, _)) => format!("{}…", one_line(title.get(..end).unwrap_or_default())),
+        None => title,
+    }
 }
 
 impl Renderer for HookRenderer<'_> {

@@ -179,6 +179,8 @@ pub struct HookEnvelope {
     pub before: &'static str,
     /// From the quote that closes it.
     pub after: &'static str,
+    /// The member of the object whose text the tool shows to its user; `None` without a receipt.
+    pub receipt: Option<&'static str>,
 }
 
 impl HookEnvelope {
@@ -186,7 +188,13 @@ impl HookEnvelope {
     pub const SESSION_START: Self = Self {
         before: "{\"hookSpecificOutput\":{\"hookEventName\":\"SessionStart\",\"additionalContext\":\"",
         after: "\"}}\n",
+        receipt: None,
     };
+
+    /// Returns the envelope of an answer with a receipt.
+    pub const fn with_receipt(self, member: &'static str) -> Self {
+        Self { receipt: Some(member), ..self }
+    }
 }
 
 /// The facts about a whole answer.

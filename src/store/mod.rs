@@ -15,7 +15,7 @@ pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_i
 pub use collections::find::{SettingFinding, user_store};
 pub use collections::init::{InitPlan, InitResult, MadeFile, init};
 pub use collections::suggest::{SuggestedSource, suggested_sources};
-pub use collections::user_settings::UserTrust;
+pub use collections::user_settings::{UserTrust, shows_receipts};
 pub use fs::file_tree::FileTree;
 #[cfg(test)]
 pub(crate) use fs::in_progress_writes::QUIET_IN_TESTS;

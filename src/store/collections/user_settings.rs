@@ -37,8 +37,15 @@ pub(in crate::store) struct UserSettings {
     pub(in crate::store) sources: Vec<SourceConfig>,
     /// Stores that are read with every store.
     pub(in crate::store) stores: Vec<StoreConfig>,
+    /// Whether hooks tell the user which notes they show; `None`: they do.
+    receipts: Option<bool>,
     /// The folders of repositories whose stores may name folders outside the repository.
     pub(super) allowed_repositories: Vec<PathBuf>,
+}
+
+/// Whether hooks tell the user which notes they show.
+pub fn shows_receipts(settings: Option<&Path>) -> bool {
+    UserSettings::load(settings).ok().and_then(|settings| settings.receipts).unwrap_or(true)
 }
 
 impl UserTrust {
