@@ -1,7 +1,6 @@
 //! The frontend of `qipu hook`: answers a hook of an agent tool, and records what the session was shown. Nothing that goes
 //! wrong may break the session: it is a warning on standard error, and the answer is empty.
 
-use std::collections::HashSet;
 use std::io::Write;
 use std::path::Path;
 
@@ -9,14 +8,14 @@ use crate::commands::{self, SessionDirs};
 use crate::env::Env;
 use crate::error::Error;
 use crate::fit::{self, ShownText};
-use crate::hooks::{self, HookAnswer, HookCall};
+use crate::hooks::{self, HookAnswer, HookCall, SessionContext};
 use crate::report::{Entry, Report};
-use crate::request::{HookRequest, ShownInSession};
-use crate::store::{Location, ShownNotes, ShownRecord, find_root, hash_of_part, shows_receipts};
+use crate::request::{HookRequest, PrimeRequest, ShownInSession};
+use crate::store::{Location, SessionRecord, ShownNotes, ShownRecord, find_root, shows_receipts};
 use crate::warnings;
 
-/// A record and the hashes in it.
-type ReadRecord = (ShownRecord, HashSet<String>);
+/// A record and what it held.
+type ReadRecord = (ShownRecord, SessionRecord);
 
 /// Answers a hook and writes the answer, if there is one.
 ///
@@ -29,8 +28,8 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
     }
     let dirs = SessionDirs { given: call.dirs.clone(), edited: call.edited_dirs.clone(), ..SessionDirs::of_env(env) };
     let record = read_record(&request.shown, &call, env);
-    if let Some((record, _)) = record.as_ref().filter(|_| call.is_fresh) {
-        record.clear();
+    if let Some((record, lines)) = &record {
+        begin_context(call.context, record, lines);
     }
     let mut write = |text: &str| out.write_all(text.as_bytes()).and_then(|()| out.flush());
     match &call.answer {
@@ -41,7 +40,8 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             }
         }
         HookAnswer::Primer(request) => {
-            if let Some((report, _)) = commands::prime_in_hook(request.clone(), location, dirs)? {
+            let request = with_notes_of_session(request, record.as_ref());
+            if let Some((report, _)) = commands::prime_in_hook(request, location, dirs)? {
                 write(&whole_text(&report, &call)?)?;
             }
         }
@@ -51,9 +51,8 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
             if report.entries.iter().any(|entry| matches!(entry, Entry::Text(_))) {
                 return Ok(write(&whole_text(&report, &call)?)?);
             }
-            let is_seen = |(note, text): &ShownText| {
-                record.as_ref().is_some_and(|(_, seen)| seen.contains(&hash_of_part(note, text)))
-            };
+            let is_seen =
+                |(note, text): &ShownText| record.as_ref().is_some_and(|(_, lines)| lines.has_part(note, text));
             let shows_receipts = shows_receipts(location.settings.as_deref());
             let format = if shows_receipts { call.format } else { call.format_without_receipt() };
             let unseen = fit::fit_unseen(&report, call.budget, format, &is_seen)?;
@@ -89,11 +88,26 @@ fn read_record(shown: &ShownInSession, call: &HookCall, env: &Env) -> Option<Rea
     }
 }
 
+/// Removes from a record what is no longer in the context of the session. A record that can't be written can't be read, or is
+/// read again: nothing else is lost.
+fn begin_context(context: SessionContext, record: &ShownRecord, lines: &SessionRecord) {
+    match context {
+        SessionContext::Kept => {}
+        SessionContext::New => record.clear(),
+        SessionContext::Compacted => record.compact(lines).unwrap_or_else(|error| warnings::add(format!("{error:#}"))),
+    }
+}
+
+/// Returns a request with the notes of the session, which a brief names.
+fn with_notes_of_session(request: &PrimeRequest, record: Option<&ReadRecord>) -> PrimeRequest {
+    let Some((_, lines)) = record.filter(|_| request.is_brief) else { return request.clone() };
+    PrimeRequest { saved: lines.saved.clone(), shown: lines.shown.clone(), ..request.clone() }
+}
+
 /// Records parts that were shown. A session without a record is shown them again.
 fn add_to_record(record: Option<ReadRecord>, parts: &[ShownText], env: &Env) {
     let Some((record, _)) = record else { return };
-    let parts: Vec<String> = parts.iter().map(|(note, text)| hash_of_part(note, text)).collect();
-    if let Err(error) = record.add(&parts, env.now.as_second()) {
+    if let Err(error) = record.add_parts(parts, env.now.as_second()) {
         warnings::add(format!("{error:#}"));
     }
 }

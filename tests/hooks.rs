@@ -573,6 +573,47 @@ fn a_receipt_is_short_and_takes_the_room_that_is_left() {
     assert_eq!(texts, [None, Some("qipu: 1 note".to_owned()), Some(message)].into());
 }
 
+/// After a compaction, a session is told which notes it saved, changed and was shown.
+#[test]
+fn a_compaction_does_not_make_a_session_forget_its_notes() {
+    let project = Project::new("Round half to even", ROUNDING);
+    project.write_note("qp-bbbb", "Another note", "Nothing about money.");
+    project.write_note("qp-cccc", "A third note", "Nobody asks for it.");
+    let event = |event: &str, input: Value| {
+        let answer = project.hook("claude", event, &input, &[]);
+        answer["hookSpecificOutput"]["additionalContext"].as_str().unwrap_or_default().to_owned()
+    };
+    let start = |source: &str| event("SessionStart", json!({"session_id": "s", "source": source}));
+    start("startup");
+    assert!(!event("UserPromptSubmit", json!({"session_id": "s", "prompt": ROUNDING_PROMPT})).is_empty());
+    let saved = project.run(&["capture", "The ledger is append-only. ", "--tag", "x"], &Value::Null);
+    let id = saved.split(' ').next().unwrap();
+    project.run(&["update", "qp-bbbb", "--tag", "y"], &Value::Null);
+    project.run(&["update", "qp-cccc", "--tag", "y", "--dry-run"], &Value::Null);
+    event("PreCompact", json!({"session_id": "s"}));
+    let brief = start("compact");
+    let lists = format!(
+        "## Saved or changed in this session\n- Another note (qp-bbbb)\n- The ledger is append-only. ({id})\n\n\
+         ## Shown in this session\n- Round half to even (qp-aaaa)\n"
+    );
+    assert!(brief.contains(&lists) && !brief.contains("qp-cccc"), "{brief}");
+    assert_eq!(start("compact"), brief);
+    // What was shown before is shown again, and a note counts once.
+    assert!(!event("UserPromptSubmit", json!({"session_id": "s", "prompt": ROUNDING_PROMPT})).is_empty());
+    assert_eq!(start("compact"), brief);
+    for budget in (0..1_600).step_by(97) {
+        let args = ["hook", "claude", "SessionStart", "--max-chars", &budget.to_string()];
+        let answer = project.run(&args, &json!({"session_id": "s", "source": "compact"}));
+        assert!(answer.chars().count() <= budget, "{budget}: {answer}");
+    }
+    // Notes that no longer hold are not named, and another session has not seen them.
+    project.run(&["supersede", "qp-aaaa", id], &Value::Null);
+    assert!(!start("compact").contains("(qp-aaaa)"));
+    assert!(!event("SessionStart", json!({"session_id": "t", "source": "compact"})).contains("in this session"));
+    start("clear");
+    assert!(!start("compact").contains("in this session"));
+}
+
 fn edit(file: &str, old: &str, new: &str) -> Value {
     json!({"cwd": "/w/brook", "tool_name": "Edit", "tool_input":
         {"file_path": format!("/w/brook/{file}"), "old_string": old, "new_string": new}})

@@ -68,7 +68,7 @@ fn results_of_tools_are_within_the_budget_as_a_whole() {
 fn a_hooks_answer_is_sound() {
     runner(60)
         .run(&(stores(), prop::collection::vec(0_usize..4000, 4)), |(store, budgets)| {
-            let prime = PrimeRequest { banner: Some(true), is_hook: true, is_brief: false };
+            let prime = PrimeRequest { banner: Some(true), is_hook: true, ..PrimeRequest::default() };
             let report = run_on(&ReadCommand::Prime(prime), &store).unwrap();
             let said = |text: &str| {
                 let json: Value = serde_json::from_str(text).unwrap();

@@ -28,8 +28,7 @@ impl PrimeArgs {
         }
         Command::Read(ReadCommand::Prime(PrimeRequest {
             banner: choice(self.banner, self.no_banner),
-            is_hook: false,
-            is_brief: false,
+            ..PrimeRequest::default()
         }))
     }
 }

@@ -11,6 +11,7 @@ use super::list::MIN_NOTES_PER_TASK;
 use super::status::tag_counts;
 use crate::context::{Journals, Session, is_decision};
 use crate::graph::Replacements;
+use crate::note::NoteId;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
 use crate::request::PrimeRequest;
 use crate::setup::{TAUGHT_COMMANDS, WHEN_TO_LOOK};
@@ -23,6 +24,7 @@ const ABOUT: &str = "qipu is this project's memory, not a task list: decisions, 
 const BRIEF_COMMANDS: usize = 2;
 
 /// The most notes of each role.
+const MAX_OF_SESSION: usize = 5;
 const MAX_DECISIONS: usize = 5;
 const MAX_MAPS: usize = 8;
 const MAX_RECENT: usize = 12;
@@ -56,7 +58,8 @@ const ELLIPSIS: &str = "…";
 
 /// Reports the description of qipu, its commands, an overview of the store, the end of the last journal, the latest
 /// decisions, the maps of most value and the notes changed last; without any of these, the notes with the most links to
-/// them. Each note is reported once. A brief has the description, the most useful commands and the latest decisions.
+/// them. Each note is reported once. A brief has the description, the most useful commands, the names of the notes of the
+/// session, and the latest decisions.
 pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     let store = session.store;
     let replacements = Replacements::for_answer(store.notes(), false);
@@ -70,6 +73,9 @@ pub(super) fn run(request: &PrimeRequest, session: &Session<'_>) -> Report {
     entries.extend(commands.enumerate().map(command));
     let mut seen = HashSet::new();
     if request.is_brief {
+        for (ids, role) in [(&request.saved, EntryRole::Saved), (&request.shown, EntryRole::Shown)] {
+            entries.extend(notes_of_session(store, &replacements, ids, role, &mut seen));
+        }
         entries.extend(notes_of_role(store, &replacements, EntryRole::Decision, &mut seen));
     } else {
         let journals = Journals::new(store.notes());
@@ -197,6 +203,21 @@ fn truncated_at_word(text: &str, limit: usize) -> String {
 
 fn with_summary(entry: NoteEntry, text: String) -> NoteEntry {
     NoteEntry { summary: EntrySummary::Text(text.into()), ..entry }
+}
+
+/// Returns the names of notes of the session that still hold, the latest first, as [`notes_of_role`] returns others.
+fn notes_of_session(
+    store: &Store,
+    replacements: &Replacements,
+    ids: &[String],
+    role: EntryRole,
+    seen: &mut HashSet<NoteIdx>,
+) -> Vec<Entry> {
+    let notes = ids.iter().rev().filter_map(|id| store.position(&NoteId::parse_qualified(id)?));
+    let is_current = |note: &NoteIdx| store.is_shown_unasked(*note) && !store.is_retired(*note);
+    let unseen = notes.filter(is_current).filter(|note| seen.insert(*note));
+    let entry = |note| with_summary(super::note_entry(store, &replacements.digests, note, role), String::new());
+    unseen.take(MAX_OF_SESSION).map(|note| Entry::Note(entry(note))).collect()
 }
 
 /// Returns the entries of one role: the latest decisions, the maps of most value, or the other notes changed last. A

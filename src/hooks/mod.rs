@@ -46,8 +46,8 @@ pub struct HookCall {
     pub budget: Budget,
     /// The id of the session.
     pub session: Option<String>,
-    /// Whether the context of the session is or becomes empty, so that nothing counts as shown.
-    pub is_fresh: bool,
+    /// What becomes of the context of the session.
+    pub context: SessionContext,
     /// The current directory of the session, and the roots of its workspace.
     pub dirs: Vec<PathBuf>,
     /// The folders of the files that are about to be edited.
@@ -64,6 +64,17 @@ impl HookCall {
             format => format,
         }
     }
+}
+
+/// What becomes of the context of a session, in which parts of notes were shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionContext {
+    /// It stays.
+    Kept,
+    /// It is or was replaced by a summary, so that no part counts as shown.
+    Compacted,
+    /// The session is new.
+    New,
 }
 
 /// The source of the answer to a hook.
@@ -91,11 +102,11 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
     // VS Code runs hooks of the Copilot CLI under its own names of the events, and reads its own JSON.
     let own = find_event(request.tool, &input.event).filter(|own| own.task == event.task);
     let envelope = own.unwrap_or(event).envelope;
-    let is_fresh = match event.task {
-        // Else what hooks added before is still in the context of the session.
-        HookTask::Start => !matches!(input.source.as_str(), "resume" | "fork"),
-        HookTask::Compaction => true,
-        HookTask::Prompt | HookTask::Action | HookTask::Subagent => false,
+    let context = match (event.task, input.source.as_str()) {
+        (HookTask::Compaction, _) | (HookTask::Start, "compact") => SessionContext::Compacted,
+        (HookTask::Start, "resume" | "fork") => SessionContext::Kept,
+        (HookTask::Start, _) => SessionContext::New,
+        (HookTask::Prompt | HookTask::Action | HookTask::Subagent, _) => SessionContext::Kept,
     };
     let Some(answer) = answer(event.task, &input, request) else { return Ok(None) };
     let most = match &answer {
@@ -108,7 +119,7 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
         answer,
         format: Format::Hook(envelope),
         budget: Budget { max_chars, ..request.budget },
-        is_fresh,
+        context,
         edited_dirs: input.edited_dirs(),
         dirs: input.dirs(),
         session: input.session,
@@ -123,7 +134,10 @@ fn most_chars(task: HookTask, input: &HookInput) -> usize {
 
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
     let room = request.budget.most_chars().unwrap_or_else(|| most_chars(task, input));
-    let primer = |is_brief| Some(HookAnswer::Primer(PrimeRequest { banner: Some(true), is_hook: true, is_brief }));
+    let primer = |is_brief| {
+        let request = PrimeRequest { banner: Some(true), is_hook: true, is_brief, ..PrimeRequest::default() };
+        Some(HookAnswer::Primer(request))
+    };
     let notes = |context| HookAnswer::Notes(Box::new(context));
     match task {
         HookTask::Start => primer(input.source == "compact"),

@@ -397,6 +397,8 @@ fn group_heading(entry: &Entry) -> &'static str {
         Entry::Pattern(_) => "Patterns",
         Entry::Note(entry) => match entry.role {
             EntryRole::LastJournal => "Where the last session stopped",
+            EntryRole::Saved => "Saved or changed in this session",
+            EntryRole::Shown => "Shown in this session",
             EntryRole::Decision => "Latest decisions",
             EntryRole::Map => "Maps of content",
             EntryRole::Linked => "Most linked",

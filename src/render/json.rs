@@ -171,7 +171,9 @@ impl Json<'_> {
             EntryRole::Map => "mocs",
             EntryRole::LastJournal => "journals",
             EntryRole::Decision => "decisions",
-            EntryRole::Selected | EntryRole::Recent | EntryRole::Linked => "notes",
+            EntryRole::Selected | EntryRole::Recent | EntryRole::Linked | EntryRole::Saved | EntryRole::Shown => {
+                "notes"
+            }
         };
         self.add(list, object, &mut out);
         for edge in view.edges() {

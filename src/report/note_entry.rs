@@ -156,6 +156,10 @@ pub enum EntryRole {
     Selected,
     /// It is the latest journal.
     LastJournal,
+    /// The session saved or changed it.
+    Saved,
+    /// Hooks showed it in the session.
+    Shown,
     /// It is one of the latest decisions.
     Decision,
     /// It is a map of content.

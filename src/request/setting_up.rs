@@ -18,14 +18,18 @@ pub struct ManPagesRequest {
 }
 
 /// A call of `prime`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PrimeRequest {
     /// Whether the answer begins with the banner; `None` leaves it to the format.
     pub banner: Option<bool>,
     /// Whether this runs in a session-start hook, which must not fail.
     pub is_hook: bool,
-    /// Whether only the most useful commands and the latest decisions are shown.
+    /// Whether only the most useful commands, the notes of the session and the latest decisions are shown.
     pub is_brief: bool,
+    /// The ids of the notes that the session saved or changed, the latest last.
+    pub saved: Vec<String>,
+    /// The ids of the notes that the session was shown, the latest last.
+    pub shown: Vec<String>,
 }
 
 /// A call of `hook`.

@@ -47,5 +47,5 @@ pub use writes::lock::Lock;
 pub(crate) use writes::lock::{FolderLock, LockState, lock_folder};
 pub use writes::open_for_write::{Dependence, Planned};
 pub use writes::shown_notes::ShownNotes;
-pub use writes::shown_record::{ShownRecord, hash_of_part};
+pub use writes::shown_record::{SessionRecord, ShownRecord};
 pub use writes::user_file::{StateFile, export, export_stream, read_user_file};

@@ -64,7 +64,7 @@ pub(crate) fn hook_notes(mentions: Vec<MentionTarget>) -> ReadCommand {
 /// Returns every command that reads a store, in its variants.
 pub(crate) fn commands(store: &Store) -> Vec<ReadCommand> {
     let mut commands = vec![
-        ReadCommand::Prime(PrimeRequest { banner: None, is_hook: false, is_brief: false }),
+        ReadCommand::Prime(PrimeRequest::default()),
         everything(store, true),
         everything(store, false),
         context(|selectors| selectors.tags.push("all".into()), Some(2)),
@@ -98,7 +98,8 @@ pub(crate) fn commands(store: &Store) -> Vec<ReadCommand> {
     for (query, assessment) in [("fsync word item", None), ("word Title", Some(AssessmentOptions::default()))] {
         commands.push(passages(query, assessment));
     }
-    let brief = PrimeRequest { banner: Some(true), is_hook: true, is_brief: true };
+    let (saved, shown) = (ids.iter().take(3).cloned().collect(), ids.clone());
+    let brief = PrimeRequest { banner: Some(true), is_hook: true, is_brief: true, saved, shown };
     commands.extend([
         ReadCommand::Prime(brief),
         hook_notes(Vec::new()),

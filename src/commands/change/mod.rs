@@ -37,7 +37,10 @@ use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, Revision, SUPERSEDES, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
 use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL, generated_by};
-use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, Store};
+use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, ShownRecord, Store};
+
+/// The most notes of one change that are recorded for its session.
+const MAX_RECORDED: usize = 8;
 
 /// A planned change of a file, and the note that it affects. `change` is `None` if the note is in the wanted state already.
 pub(super) struct PlannedChange {
@@ -81,6 +84,7 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     if let Some(lock) = lock {
         // The lock must not be held while the editor is open.
         drop(lock);
+        add_to_session(agent.as_ref(), &plan.changes, env);
         if let ([created, ..], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
             match edit::open(&store, &created.path, location, &request.now, env) {
                 Ok(edited) => {
@@ -99,6 +103,20 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
         }
     }
     Ok(Report { verdict, ..report(&store, request.action.name(), request.is_dry_run, plan) })
+}
+
+/// Adds the notes that the session of an agent tool saved or changed to its record, from which the session learns of them
+/// after a compaction. Without that it only learns less, and sandboxes forbid it: a failure is not reported.
+fn add_to_session(agent: Option<&AgentSession>, changes: &[PlannedChange], env: &Env) {
+    let session = agent.and_then(|agent| agent.id.as_deref());
+    let (Some(session), Some(cache)) = (session, env.cache_dir.as_deref()) else { return };
+    let is_of_session = |planned: &&PlannedChange| planned.change.is_some() && !planned.is_relinking;
+    let ids = changes.iter().filter(is_of_session).map(|planned| planned.id.as_str());
+    let ids: Vec<&str> = ids.take(MAX_RECORDED).collect();
+    let record = ShownRecord::of_session(cache, session);
+    if !ids.is_empty() && record.read().is_ok() {
+        let _ = record.add_saved(&ids, env.now.as_second());
+    }
 }
 
 /// Returns the changes that [`run`] would make to the files of a store, for a program that makes them itself.

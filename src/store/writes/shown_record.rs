@@ -1,5 +1,8 @@
-//! The record of what hooks have shown in a session: a line with a hash for each part of a note. It can be deleted at any
-//! time; parts are then shown again.
+//! The record of a session: a line for each part of a note that hooks have shown, and for each note that commands have saved.
+//! It can be deleted at any time; parts are then shown again.
+//!
+//! A line is a mark and the id of a note. The mark of a part that is in the context of the session is a hash; after a
+//! compaction, it becomes [`SHOWN`].
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -11,6 +14,7 @@ use anyhow::{Context, Result, bail};
 use sha2::{Digest, Sha256};
 
 use crate::codec::hex::hex;
+use crate::note::NoteId;
 use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
 
@@ -24,6 +28,21 @@ const EXPIRES_AFTER: i64 = 7 * 24 * 3600;
 const MAX_DELETED: usize = 64;
 /// The number of hexadecimal digits of a hash.
 const DIGITS: usize = 16;
+/// The mark of a part that was shown before a compaction.
+const SHOWN: &str = "shown";
+/// The mark of a note that the session saved or changed.
+const SAVED: &str = "saved";
+
+/// The lines of a record.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct SessionRecord {
+    /// The hashes of the parts in the context of the session.
+    pub parts: HashSet<String>,
+    /// The ids of the notes of all parts that were shown, in their order.
+    pub shown: Vec<String>,
+    /// The ids of the notes that the session saved or changed, in the order of the changes.
+    pub saved: Vec<String>,
+}
 
 /// The record of a session.
 #[derive(Debug)]
@@ -44,12 +63,12 @@ impl ShownRecord {
         Self { path, is_in_cache: false }
     }
 
-    /// Reads the hashes of the parts that were shown; none without a file, or if the record is too long. Nothing may be
-    /// added to a record, and it may not be cleared, before it was read: another file may have its name.
+    /// Reads the record; an empty one without a file, or if it is too long. Nothing may be added to a record, and it may not
+    /// be cleared, before it was read: another file may have its name.
     ///
     /// # Errors
     /// If the file can't be read, or is no record.
-    pub fn read(&self) -> Result<HashSet<String>> {
+    pub fn read(&self) -> Result<SessionRecord> {
         let mut bytes = Vec::new();
         let read = open_plain(&self.path).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes));
         if let Err(error) =
@@ -63,18 +82,30 @@ impl ShownRecord {
             bytes.truncate(bytes.iter().rposition(|byte| *byte == b'\n').map_or(bytes.len(), |end| end + 1));
         }
         let text = String::from_utf8(bytes).unwrap_or_else(|_| "?".to_owned());
-        let is_hash = |line: &str| line.len() == DIGITS && line.bytes().all(|byte| byte.is_ascii_hexdigit());
-        if !text.lines().all(is_hash) {
+        let Some(record) = SessionRecord::parse(&text) else {
             bail!("{} is not a record of `qipu hook`; name another file", self.path.display());
-        }
-        Ok(if is_too_long { HashSet::new() } else { text.lines().map(str::to_owned).collect() })
+        };
+        Ok(if is_too_long { SessionRecord::default() } else { record })
     }
 
-    /// Adds parts, in one write, so that hooks that run at the same time lose nothing. `now`: seconds since 1970.
+    /// Adds parts that were shown, each with the id of its note. `now`: seconds since 1970.
     ///
     /// # Errors
     /// If the file can't be written.
-    pub fn add(&self, parts: &[String], now: i64) -> Result<()> {
+    pub fn add_parts(&self, parts: &[(String, String)], now: i64) -> Result<()> {
+        self.add(parts.iter().map(|(note, text)| format!("{} {note}", hash(&[note, text]))), now)
+    }
+
+    /// Adds the ids of notes that were saved or changed.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub fn add_saved(&self, ids: &[&str], now: i64) -> Result<()> {
+        self.add(ids.iter().map(|id| format!("{SAVED} {id}")), now)
+    }
+
+    /// Adds lines, in one write, so that hooks that run at the same time lose nothing.
+    fn add(&self, lines: impl Iterator<Item = String>, now: i64) -> Result<()> {
         files::make_folders(&self.path)?;
         let size = fs::symlink_metadata(&self.path).map(|metadata| metadata.len());
         if size.is_err() && self.is_in_cache {
@@ -83,7 +114,18 @@ impl ShownRecord {
         if size.is_ok_and(|size| size > MAX_BYTES) {
             self.clear();
         }
-        append_lines(&self.path, parts)
+        append_lines(&self.path, lines)
+    }
+
+    /// Records that the context of the session became empty: only the names of the notes are left of `record`.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub fn compact(&self, record: &SessionRecord) -> Result<()> {
+        self.clear();
+        let shown = record.shown.iter().map(|id| format!("{SHOWN} {id}"));
+        let lines: Vec<String> = shown.chain(record.saved.iter().map(|id| format!("{SAVED} {id}"))).collect();
+        if lines.is_empty() { Ok(()) } else { append_lines(&self.path, lines) }
     }
 
     /// Deletes the record: the session begins again.
@@ -94,15 +136,48 @@ impl ShownRecord {
 
     /// Deletes the records of sessions that ended long ago.
     fn delete_expired(&self, now: i64) {
-        let folder = fs::read_dir(files::folder_of(&self.path));
-        let is_expired = |entry: &fs::DirEntry| {
-            let changed = entry.metadata().and_then(|metadata| metadata.modified()).ok();
-            let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-            entry.file_name().len() == DIGITS
-                && changed.is_some_and(|changed| changed.as_secs() as i64 + EXPIRES_AFTER < now)
-        };
-        let expired = folder.into_iter().flatten().filter_map(io::Result::ok).filter(is_expired);
-        expired.take(MAX_DELETED).for_each(|entry| drop(fs::remove_file(entry.path())));
+        let expired = records_in(files::folder_of(&self.path)).filter(|(_, changed)| changed + EXPIRES_AFTER < now);
+        expired.take(MAX_DELETED).for_each(|(path, _)| drop(fs::remove_file(path)));
+    }
+}
+
+/// Yields the records in a folder, each with the time of its last change in seconds since 1970.
+fn records_in(folder: &Path) -> impl Iterator<Item = (PathBuf, i64)> {
+    let changed = |entry: fs::DirEntry| {
+        let changed = entry.metadata().and_then(|metadata| metadata.modified()).ok()?;
+        let changed = changed.duration_since(std::time::UNIX_EPOCH).ok()?;
+        (entry.file_name().len() == DIGITS).then(|| (entry.path(), changed.as_secs() as i64))
+    };
+    fs::read_dir(folder).into_iter().flatten().filter_map(io::Result::ok).filter_map(changed)
+}
+
+impl SessionRecord {
+    /// Parses the lines of a record; `None` if one is of another kind. Former versions recorded hashes alone.
+    fn parse(text: &str) -> Option<Self> {
+        let mut record = Self::default();
+        for line in text.lines() {
+            let (mark, id) = line.split_once(' ').map_or((line, None), |(mark, id)| (mark, Some(id)));
+            if id.is_some_and(|id| NoteId::parse_qualified(id).is_none()) {
+                return None;
+            }
+            let is_hash = mark.len() == DIGITS && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let ids = match mark {
+                SAVED if id.is_some() => &mut record.saved,
+                SHOWN if id.is_some() => &mut record.shown,
+                _ if is_hash => &mut record.shown,
+                _ => return None,
+            };
+            ids.extend(id.map(str::to_owned));
+            if is_hash {
+                record.parts.insert(mark.to_owned());
+            }
+        }
+        Some(record)
+    }
+
+    /// Whether a part of a note is in the context of the session. Another text is another part.
+    pub fn has_part(&self, note: &str, text: &str) -> bool {
+        self.parts.contains(&hash(&[note, text]))
     }
 }
 
@@ -115,11 +190,6 @@ pub(super) fn append_lines(path: &Path, lines: impl IntoIterator<Item = impl Dis
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let written = options.open(path).and_then(|mut file| file.write_all(text.as_bytes()));
     written.with_context(|| format!("can't write {}", path.display()))
-}
-
-/// Returns the hash of a part of a note. It differs if the text does.
-pub fn hash_of_part(note: &str, text: &str) -> String {
-    hash(&[note, text])
 }
 
 /// Returns the first digits of the SHA-256 of texts, with a NUL behind each.
@@ -136,44 +206,70 @@ pub(in crate::store) fn hash(texts: &[&str]) -> String {
 mod tests {
     use super::*;
 
-    fn part(number: usize) -> String {
-        hash_of_part("qp-a", &number.to_string())
+    fn part(number: usize) -> (String, String) {
+        ("qp-a".to_owned(), number.to_string())
     }
 
     #[test]
     fn a_record_keeps_parts_until_it_is_cleared() {
         let cache = tempfile::tempdir().unwrap();
         let record = ShownRecord::of_session(cache.path(), "../../a session\0");
-        assert!(record.path.starts_with(cache.path().join(FOLDER)) && record.read().unwrap().is_empty());
-        record.add(&[part(1), part(2)], 0).unwrap();
-        record.add(&[part(3)], 0).unwrap();
-        assert_eq!(record.read().unwrap(), HashSet::from([part(1), part(2), part(3)]));
-        assert!(ShownRecord::of_session(cache.path(), "another").read().unwrap().is_empty());
+        assert!(record.path.starts_with(cache.path().join(FOLDER)));
+        assert_eq!(record.read().unwrap(), SessionRecord::default());
+        record.add_parts(&[part(1), part(2)], 0).unwrap();
+        record.add_parts(&[part(3)], 0).unwrap();
+        let seen = record.read().unwrap();
+        assert!((1..4).all(|number| seen.has_part("qp-a", &number.to_string())) && !seen.has_part("qp-b", "1"));
+        assert_eq!(ShownRecord::of_session(cache.path(), "another").read().unwrap(), SessionRecord::default());
         record.clear();
-        assert!(record.read().unwrap().is_empty());
+        assert_eq!(record.read().unwrap(), SessionRecord::default());
+    }
+
+    #[test]
+    fn a_compaction_leaves_the_names_of_notes() {
+        let cache = tempfile::tempdir().unwrap();
+        let record = ShownRecord::of_session(cache.path(), "s");
+        record.compact(&SessionRecord::default()).unwrap();
+        assert!(!record.path.exists());
+        record.add_parts(&[part(1), part(2)], 0).unwrap();
+        record.add_saved(&["docs:b"], 0).unwrap();
+        let before = record.read().unwrap();
+        assert_eq!((before.parts.len(), before.saved.as_slice()), (2, ["docs:b".to_owned()].as_slice()));
+        let after = SessionRecord { parts: HashSet::new(), ..before };
+        for _ in 0..2 {
+            record.compact(&record.read().unwrap()).unwrap();
+            assert_eq!(record.read().unwrap(), after);
+        }
+        record.add_parts(&[part(1)], 0).unwrap();
+        assert_eq!(record.read().unwrap().shown, ["qp-a"; 3]);
     }
 
     #[test]
     fn a_record_is_bounded_and_old_ones_are_deleted() {
         let cache = tempfile::tempdir().unwrap();
         let record = ShownRecord::of_session(cache.path(), "long");
-        let many: Vec<String> = (0..4_000).map(part).collect();
-        record.add(&many, 0).unwrap();
-        assert!(record.read().unwrap().is_empty());
-        record.add(&[part(1)], 0).unwrap();
-        assert_eq!(record.read().unwrap().len(), 1);
-        ShownRecord::of_session(cache.path(), "new").add(&[part(1)], i64::MAX / 2).unwrap();
-        assert!(record.read().unwrap().is_empty());
+        let many: Vec<(String, String)> = (0..4_000).map(part).collect();
+        record.add_parts(&many, 0).unwrap();
+        assert_eq!(record.read().unwrap(), SessionRecord::default());
+        record.add_parts(&[part(1)], 0).unwrap();
+        assert_eq!(record.read().unwrap().parts.len(), 1);
+        ShownRecord::of_session(cache.path(), "new").add_parts(&[part(1)], i64::MAX / 2).unwrap();
+        assert_eq!(record.read().unwrap(), SessionRecord::default());
     }
 
     #[test]
     fn a_file_of_another_kind_is_neither_read_nor_deleted() {
         let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
         let long = "# A long text.\n".repeat(10_000);
-        for text in ["# readme\n", "0123456789abcdef\n\n", "0123456789abcdeg\n", "\u{e9}", &long] {
-            let path = dir.path().join("file");
+        for text in [
+            "# readme\n", "0123456789abcdef\n\n", "0123456789abcdeg\n", "\u{e9}", "shown\n", "saved a note\n",
+            "shown  a\n", &long,
+        ] {
             fs::write(&path, text).unwrap();
-            assert!(ShownRecord::in_file(path).read().is_err(), "{text}");
+            assert!(ShownRecord::in_file(path.clone()).read().is_err(), "{text}");
         }
+        fs::write(&path, "0123456789abcdef\nsaved qp-a\n").unwrap();
+        assert_eq!(ShownRecord::in_file(path).read().unwrap().parts.len(), 1);
     }
 }
