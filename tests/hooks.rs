@@ -614,6 +614,35 @@ fn a_compaction_does_not_make_a_session_forget_its_notes() {
     assert!(!start("compact").contains("in this session"));
 }
 
+/// The counts are those of this store, in the last seven days.
+#[test]
+fn status_counts_what_hooks_showed() {
+    let project = Project::new("Round half to even", ROUNDING);
+    let ask = |session: &str| {
+        project.hook("claude", "UserPromptSubmit", &json!({"session_id": session, "prompt": ROUNDING_PROMPT}), &[])
+    };
+    let counts = |more: &[&str]| -> Vec<String> {
+        let status = project.run(&[&["status"], more].concat(), &Value::Null);
+        status.lines().filter(|line| line.ends_with("7 days")).map(|line| line.trim().to_owned()).collect()
+    };
+    assert_eq!(counts(&[]), [""; 0]);
+    assert!(ask("s").is_object() && ask("s").is_null() && ask("t").is_object());
+    let two = ["2  sessions with notes from hooks, 7 days", "2  passages from hooks, 7 days"];
+    assert_eq!(counts(&[]), two);
+    project.hook("claude", "PreCompact", &json!({"session_id": "s"}), &[]);
+    assert_eq!(counts(&[]), two);
+    let none = ["0  sessions with notes from hooks, 7 days", "0  passages from hooks, 7 days"];
+    assert_eq!(counts(&["--today", "2040-01-01"]), none);
+    assert_eq!(counts(&["--today", "2020-01-01"]), none);
+    fs::rename(
+        project.dir.path().join("p/.qipu/notes/qp-aaaa.md"),
+        project.dir.path().join("p/.qipu/notes/qp-zzzz.md"),
+    )
+    .unwrap();
+    project.write_note("qp-zzzz", "Round half to even", ROUNDING);
+    assert_eq!(counts(&[]), none);
+}
+
 fn edit(file: &str, old: &str, new: &str) -> Value {
     json!({"cwd": "/w/brook", "tool_name": "Edit", "tool_input":
         {"file_path": format!("/w/brook/{file}"), "old_string": old, "new_string": new}})

@@ -13,6 +13,10 @@ use crate::note::Dialect;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::store::{Collection, NoteHandle, NoteIdx, Store};
 
+/// The names of the counts of what hooks did. The records of sessions do not tell which hook showed a passage.
+const HOOK_SESSIONS: &str = "sessions with notes from hooks, 7 days";
+const HOOK_PASSAGES: &str = "passages from hooks, 7 days";
+
 /// The most tags that are shown among other facts: a store has hundreds of tags, and its subjects are the most frequent ones.
 const TAGS: usize = 12;
 
@@ -67,8 +71,10 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
     let unlinked = NoteIdx::enumerate(notes).filter(is_alone).count();
     let facts = [("notes", notes.len()), ("findings", findings), ("unlinked", unlinked)];
     let index = session.store.indexed().map(|(notes, bytes)| [("indexed", notes), ("index bytes", bytes as usize)]);
-    let facts =
-        facts.into_iter().chain(index.into_iter().flatten()).map(|(name, count)| Entry::Fact(name.to_owned(), count));
+    let hooks = session.store.shown_lately();
+    let hooks = hooks.map(|(sessions, parts)| [(HOOK_SESSIONS, sessions), (HOOK_PASSAGES, parts)]);
+    let facts = facts.into_iter().chain(index.into_iter().flatten()).chain(hooks.into_iter().flatten());
+    let facts = facts.map(|(name, count)| Entry::Fact(name.to_owned(), count));
     facts.chain(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)))
 }
 

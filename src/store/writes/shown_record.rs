@@ -11,12 +11,15 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
 use sha2::{Digest, Sha256};
 
 use crate::codec::hex::hex;
 use crate::note::NoteId;
 use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
+use crate::store::notes::store::Store;
 
 /// The folder of records in the folder of qipu in the user's cache folder.
 const FOLDER: &str = "qipu/hooks";
@@ -178,6 +181,25 @@ impl SessionRecord {
     /// Whether a part of a note is in the context of the session. Another text is another part.
     pub fn has_part(&self, note: &str, text: &str) -> bool {
         self.parts.contains(&hash(&[note, text]))
+    }
+}
+
+impl Store {
+    /// Counts the sessions that were shown notes of this store in the last seven days, by the times of their records, and the
+    /// parts of notes; `None` if there are no records.
+    pub fn shown_lately(&self) -> Option<(usize, usize)> {
+        let folder = self.cache.as_deref()?.join(FOLDER);
+        let mut records = records_in(&folder).peekable();
+        records.peek()?;
+        let today = self.today.day();
+        let (first, last) = (today.saturating_sub(6.days()), today.saturating_add(1.day()));
+        // Times are of another time zone than the day.
+        let day = |seconds| Some(Timestamp::from_second(seconds).ok()?.to_zoned(TimeZone::UTC).date());
+        let lately = records.filter(|(_, changed)| day(*changed).is_some_and(|day| (first..=last).contains(&day)));
+        let is_of_store = |id: &&String| NoteId::parse_qualified(id).is_some_and(|id| self.position(&id).is_some());
+        let shown = lately.filter_map(|(path, _)| ShownRecord { path, is_in_cache: true }.read().ok());
+        let counts = shown.map(|record| record.shown.iter().filter(is_of_store).count()).filter(|count| *count > 0);
+        Some(counts.fold((0, 0), |(sessions, parts), count| (sessions + 1, parts + count)))
     }
 }
 
