@@ -210,6 +210,49 @@ fn a_note_that_is_too_long_is_not_packed() {
     assert!(answer.stdout.contains("D figure name=hits budget=20000 value=1.000 count=1 of=1\n"), "{}", answer.stdout);
 }
 
+/// The inputs of hooks: a prompt, edits, which documents answer too, and a command.
+#[test]
+fn inputs_of_hooks_are_measured() {
+    let notes = [
+        ("money", "# Rounding\n\nInvoices round half to even in `src/money.rs`, as the accountants require."),
+        ("bank", "# Bank\n\nNever run `cargo publish` without asking the bank."),
+    ];
+    let questions = [
+        r#"{"input": {"prompt": "How do invoices round for the accountants?"}, "answers": {"ids": ["money"]}}"#,
+        r#"{"input": {"tool_name": "Edit", "tool_input": {"file_path": "src/money.rs"}}, "answers": {"sentences": ["round half to even"]}}"#,
+        r#"{"input": {"tool_name": "Bash", "tool_input": {"command": "cargo publish"}}, "answers": {"ids": ["money"]}}"#,
+        r#"{"input": {"tool_name": "Write", "tool_input": {"file_path": "src/other.rs"}}, "answers": {"ids": ["money"]}}"#,
+        r#"{"input": {"tool_name": "Edit", "tool_input": {"file_path": "src/guide.rs"}}, "answers": {"ids": ["guide"]}}"#,
+        r#"{"input": {"tool_name": "Edit", "tool_input": {"file_path": "/w/src/new.rs"}}, "silent": true}"#,
+        r#"{"question": "thanks, go on", "silent": true}"#,
+    ];
+    let dir = store(&notes, &questions.join("\n"));
+    fs::create_dir(dir.path().join("docs")).unwrap();
+    let guide = "---\ntags: [warning]\n---\n# Guide\n\nNever edit src/guide.rs by hand.\n";
+    fs::write(dir.path().join("docs/guide.md"), guide).unwrap();
+    fs::write(dir.path().join(".qipu/config.toml"), "[[documents]]\npath = \"docs\"\n").unwrap();
+    let answer = json(&run(&dir, &["eval", "q.jsonl", "--prompts", "--json"]));
+    let figures = ["spoken", "right-note", "hits", "false-answers"].map(|name| figure(&answer, name, Some(1500)));
+    assert_eq!(figures, [0.8, 0.6, 0.6, 0.0], "{answer:#}");
+    let misses = answer["misses"].as_array().unwrap();
+    let misses: Vec<String> = misses
+        .iter()
+        .map(|miss| {
+            format!("{} {} {}", miss["line"], miss["step"].as_str().unwrap(), miss["question"].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(misses, ["3 wrong-note cargo publish", "4 silent src/other.rs"]);
+    for (input, args, reason) in [
+        (r#"{"input": {"prompt": "a"}, "silent": true}"#, &["eval", "-"][..], "-:1: `input`: only with --prompts"),
+        (r#"{"input": {}, "silent": true}"#, &["eval", "-", "--prompts"], "-:1: `input`: expected the object that"),
+        (r#"{"input": "a", "silent": true}"#, &["eval", "-", "--prompts"], "-:1: `input`: expected the object that"),
+        (r#"{"input": {}, "question": "a"}"#, &["eval", "-", "--prompts"], "-:1: `input`: not allowed beside"),
+    ] {
+        let error = call_with(dir.path().to_str().unwrap(), args, input, &[]).error.unwrap();
+        assert!(error.message.starts_with(reason) && error.kind.exit_code() == 2, "{input}: {}", error.message);
+    }
+}
+
 #[test]
 fn the_check_counts_every_budget() {
     let notes = [("big", "# Giraffe\n\nA giraffe has a neck."), ("other", "# Other\n\nNothing of it.")];
@@ -286,7 +329,7 @@ fn question_files_come_in_three_forms_and_errors_name_the_line() {
         .error
         .unwrap();
     assert_eq!(error.kind.exit_code(), 2);
-    assert_eq!(error.message, "-:2: unknown field `answer`; known fields: question, answers, silent");
+    assert_eq!(error.message, "-:2: unknown field `answer`; known fields: question, input, answers, silent");
     let missing = call(dir, &["eval", "nosuch.jsonl"]);
     assert_eq!((missing.code(), missing.stdout.as_str()), (2, ""));
     // A text of the file forges no line and steers no terminal.

@@ -27,7 +27,7 @@ pub(super) struct EvalArgs {
     /// The budgets to measure answers with, in characters (default: 1000,2000,4000; with --prompts, 1500)
     #[arg(long, value_name = "N,N", value_delimiter = ',', allow_negative_numbers = true, value_parser = count)]
     budget: Vec<usize>,
-    /// Measure the notes that `qipu hook` adds to prompts, instead of answers to questions
+    /// Measure the notes that `qipu hook` adds to prompts, edits and commands, instead of answers to questions
     #[arg(long)]
     prompts: bool,
     /// Rank by words only, ignoring links and sequences

@@ -54,7 +54,7 @@ pub(super) const EVAL: &str = "A question is an object: a line of a .jsonl file,
   {\"question\": \"Why do we abort when fsync fails?\", \"answers\": {\"sentences\": [\"it logs the path\"]}}
   {\"question\": \"How do I peel a mango?\", \"silent\": true}
 Answers are ids of notes, or headings, sentences and patterns (regular expressions) in them; with these, ids only \
-    name the notes that contain them.
+    name the notes that contain them. With --prompts, `input` in place of `question` is what a tool writes to its hook.
 
 Examples:
   qipu eval questions.jsonl

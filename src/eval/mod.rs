@@ -24,8 +24,10 @@ use crate::note::NoteId;
 use crate::progress;
 use crate::render::Screen;
 use crate::report::{Entry, MatchLevel, Report};
-use crate::request::{Command, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource};
-use crate::store::{self, CollectionScope, Location, NoteHandle, Store};
+use crate::request::{
+    Command, ContextRequest, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource,
+};
+use crate::store::{self, Location, NoteHandle, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
@@ -44,27 +46,36 @@ const STANDARD_INPUT: &str = "-";
 pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Result<Report, Error> {
     let (name, questions) = read_questions(&request.questions, &env.current_dir)?;
     env.join_thread_pool();
-    let ranked_in = &in_scope(request, location);
-    let store = commands::open_to_search(ranked_in, &env.current_dir)?;
+    let is_hook = is_hook(request);
+    if let Some(question) = questions.iter().find(|question| !is_hook && question.input.is_some()) {
+        return Err(Error::usage(format!("{name}:{}: `input`: only with --prompts", question.line)));
+    }
+    let store = commands::open_to_search(location, &env.current_dir)?;
     let prompts = PromptPlace { location, current_dir: &env.current_dir };
     let measure = |store: &Store| run_questions(request, &questions, store, prompts);
-    let (store, outcomes) = store.with_corruption_retry(ranked_in, &env.current_dir, measure)?;
+    let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
     let store = store.leaked_at_exit();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }
 
-/// Where prompts look for notes.
+/// Whether answers of hooks are measured.
+fn is_hook(request: &EvalRequest) -> bool {
+    request.answers.iter().any(|measured| matches!(measured.request.command, Command::Run(Program::Hook(_))))
+}
+
+/// Where hooks look for notes.
 #[derive(Clone, Copy)]
 struct PromptPlace<'a> {
     location: &'a Location,
     current_dir: &'a Path,
 }
 
-/// Returns a location with the collections in which rankings are measured: for hooks at prompts, no documents.
-fn in_scope(request: &EvalRequest, location: &Location) -> Location {
-    let is_hook =
-        request.answers.iter().any(|measured| matches!(measured.request.command, Command::Run(Program::Hook(_))));
-    Location { scope: if is_hook { CollectionScope::Own } else { location.scope }, ..location.clone() }
+/// Returns the request of the hook for a question.
+fn hook_request(question: &JudgedQuestion, room: usize) -> Result<Option<ContextRequest>, Error> {
+    match &question.input {
+        Some(input) => Ok(hooks::input_request(input, room)?.notes),
+        None => Ok(hooks::prompt_request(&question.text, room)),
+    }
 }
 
 /// Returns the ids of the notes that an answer in the records format shows.
@@ -85,6 +96,8 @@ fn read_questions(source: &TextSource, current_dir: &Path) -> Result<(String, Ve
 /// The result of a question.
 struct Outcome<'a> {
     question: &'a JudgedQuestion,
+    /// Whether the answers are those of a hook, which chooses notes by other rules than a search.
+    is_hook: bool,
     relevant: RelevantNotes,
     /// The ranks, from 1 and ascending, of the relevant notes that a search finds, with their ids.
     ranks: Vec<(usize, NoteId)>,
@@ -141,6 +154,10 @@ named! {
         NotPacked = "not-packed",
         /// A relevant note is shown, without an expected passage.
         WrongPassage = "wrong-passage",
+        /// A hook shows other notes.
+        WrongNote = "wrong-note",
+        /// A hook shows nothing.
+        Silent = "silent",
     }
 }
 
@@ -152,6 +169,9 @@ impl Outcome<'_> {
         }
         if answer.has_relevant {
             return Some(Loss::WrongPassage);
+        }
+        if self.is_hook {
+            return Some(if answer.notes > 0 { Loss::WrongNote } else { Loss::Silent });
         }
         match self.ranks.first().map(|(rank, _)| *rank) {
             None => Some(Loss::NotFound),
@@ -247,7 +267,7 @@ fn run_question<'a>(
         Ok(score_answer(question.expected.as_ref(), &relevant, &answer))
     });
     let answers = answers.collect::<Result<_, Error>>()?;
-    Ok(Outcome { question, relevant, ranks, scores, answers })
+    Ok(Outcome { question, is_hook: is_hook(request), relevant, ranks, scores, answers })
 }
 
 /// Returns the hits of a search, best first, each with the notes that it replaces as a digest.
@@ -289,15 +309,13 @@ fn or_empty(answer: Result<MeasuredText, Error>) -> Result<MeasuredText, Error> 
     answer.or_else(|error| if error.kind == ErrorKind::Budget { Ok(MeasuredText::default()) } else { Err(error) })
 }
 
-/// Runs a prompt as a hook does, with the notes and the parts of them that it adds.
+/// Runs a prompt, an edit or a command as a hook does, with the notes and the parts of them that it adds.
 fn run_hook(
     measured: &MeasuredAnswer,
     question: &JudgedQuestion,
     prompts: PromptPlace<'_>,
 ) -> Result<MeasuredText, Error> {
-    let Some(context) = hooks::prompt_request(&question.text, measured.chars) else {
-        return Ok(MeasuredText::default());
-    };
+    let Some(context) = hook_request(question, measured.chars)? else { return Ok(MeasuredText::default()) };
     let report = commands::find_notes(&context, prompts.location, prompts.current_dir)?;
     let shown = fit::fit_unseen(&report, measured.request.budget, hooks::PROMPT_FORMAT, &|_| false);
     let measure = |(text, parts): (String, Vec<ShownText>)| MeasuredText {

@@ -5,6 +5,7 @@ use serde_json::{Map, Value};
 
 use super::text::{NormalizedText, words};
 use crate::error::Error;
+use crate::hooks;
 use crate::note::{Value as YamlValue, YamlKind, parse_long_yaml};
 
 /// The longest file that is accepted, in bytes.
@@ -16,7 +17,7 @@ const MAX_PATTERNS: usize = 512;
 /// The most bytes of a compiled pattern.
 const MAX_PATTERN_BYTES: usize = 1 << 20;
 
-const FIELDS: [&str; 3] = ["question", "answers", "silent"];
+const FIELDS: [&str; 4] = ["question", "input", "answers", "silent"];
 
 const ANSWER_FIELDS: [&str; 4] = ["ids", "headings", "sentences", "patterns"];
 
@@ -24,6 +25,8 @@ pub(super) struct JudgedQuestion {
     /// The line of the file in which the question begins, from 1.
     pub(super) line: usize,
     pub(super) text: String,
+    /// The input of a hook that is measured in place of the text, as JSON.
+    pub(super) input: Option<String>,
     /// The expected answer; `None` if the store has none, so that no note may be shown.
     pub(super) expected: Option<ExpectedAnswer>,
 }
@@ -155,8 +158,7 @@ fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Resul
         return Err(error("expected an object with `question` and `answers` or `silent`".to_owned()));
     };
     check_names(&object, &FIELDS, "").map_err(error)?;
-    let text = object.remove("question").ok_or_else(|| error("`question` is missing".to_owned()))?;
-    let text = non_blank_text(text).ok_or_else(|| error("`question`: expected a non-empty string".to_owned()))?;
+    let (text, input) = parse_asked(&mut object).map_err(error)?;
     let is_silent = match object.remove("silent") {
         None => false,
         Some(Value::Bool(is_silent)) => is_silent,
@@ -168,7 +170,28 @@ fn parse_question(line: usize, value: Value, patterns_left: &mut usize) -> Resul
         Some(_) if is_silent => return Err(error("`answers`: not allowed in a `silent` question".to_owned())),
         Some(answers) => Some(parse_answers(answers, patterns_left).map_err(error)?),
     };
-    Ok(JudgedQuestion { line, text, expected })
+    Ok(JudgedQuestion { line, text, input, expected })
+}
+
+/// Removes what is asked from a question: its text, and the input of a hook that gives the text.
+fn parse_asked(object: &mut Map<String, Value>) -> Result<(String, Option<String>), String> {
+    match (object.remove("question"), object.remove("input")) {
+        (Some(text), None) => {
+            let text = non_blank_text(text).ok_or("`question`: expected a non-empty string")?;
+            Ok((text, None))
+        }
+        (None, Some(input)) => {
+            let input = input.to_string();
+            let subject = hooks::input_request(&input, 0).map(|request| request.subject).unwrap_or_default();
+            if subject.trim().is_empty() {
+                return Err("`input`: expected the object that a tool writes to a hook, with `prompt` or `tool_input`"
+                    .to_owned());
+            }
+            Ok((subject, Some(input)))
+        }
+        (None, None) => Err("`question` is missing".to_owned()),
+        (Some(_), Some(_)) => Err("`input`: not allowed beside `question`".to_owned()),
+    }
 }
 
 /// Checks that an object has no unknown fields. `prefix` precedes their names in errors.
@@ -266,7 +289,7 @@ mod tests {
             (r#"{"question": "a", "answers": []}"#, "q:1: `answers`: expected an object with any of ids"),
             (
                 r#"{"question": "a", "answer": {}}"#,
-                "q:1: unknown field `answer`; known fields: question, answers, silent",
+                "q:1: unknown field `answer`; known fields: question, input, answers, silent",
             ),
             (
                 r#"{"question": "a", "answers": 0, "silent": true}"#,

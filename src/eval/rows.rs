@@ -83,11 +83,18 @@ fn answer_rows(chars: usize, budget_idx: usize, answerable: &[&Outcome<'_>], sil
         figure_row(&name.replace(' ', "-"), format!("{value:.3}"), line, fields)
     };
     let mut rows = Vec::new();
+    let share = |name: &str, count: usize| {
+        figure(name, count as f64 / answerable.len() as f64, Some((count, answerable.len())))
+    };
+    if answerable.iter().any(|outcome| outcome.is_hook) {
+        rows.push(share("spoken", count_answers(answerable, budget_idx, |answer| answer.notes > 0)));
+        rows.push(share("right note", count_answers(answerable, budget_idx, |answer| answer.has_relevant)));
+    }
     if !answerable.is_empty() {
         let hits = count_answers(answerable, budget_idx, AnswerOutcome::is_hit);
         let evidence =
             mean(answerable.iter().filter_map(|outcome| outcome.answers.get(budget_idx)).map(|a| a.evidence));
-        rows.push(figure("hits", hits as f64 / answerable.len() as f64, Some((hits, answerable.len()))));
+        rows.push(share("hits", hits));
         rows.push(figure("evidence", evidence, None));
         let spent =
             mean(answerable.iter().filter_map(|outcome| outcome.answers.get(budget_idx)).map(|a| a.chars as f64));
@@ -111,7 +118,7 @@ fn count_answers(outcomes: &[&Outcome<'_>], budget_idx: usize, is_counted: fn(&A
 /// Returns a row for each step at which the answer of a question was lost, with the budgets concerned.
 fn miss_rows(file: &str, outcome: &Outcome<'_>, budgets: &[usize]) -> Vec<RowEntry> {
     let losses = || outcome.answers.iter().map(|answer| outcome.loss(answer)).zip(budgets);
-    [Loss::NotFound, Loss::RankedLow, Loss::NotPacked, Loss::WrongPassage]
+    [Loss::NotFound, Loss::RankedLow, Loss::NotPacked, Loss::Silent, Loss::WrongNote, Loss::WrongPassage]
         .into_iter()
         .filter_map(|loss| {
             let lost = losses().filter(|(found, _)| *found == Some(loss));

@@ -132,6 +132,28 @@ fn most_chars(task: HookTask, input: &HookInput) -> usize {
     if task == HookTask::Action && !input.files.is_empty() { MAX_EDIT_CHARS } else { MAX_CHARS }
 }
 
+/// What the input of a hook before a prompt, an edit or a command asks for.
+#[derive(Debug)]
+pub struct InputRequest {
+    /// The prompt, the files or the command line.
+    pub subject: String,
+    /// The request; `None` if nothing is to be answered.
+    pub notes: Option<ContextRequest>,
+}
+
+/// Returns what the input of a hook asks for, within `room` characters.
+///
+/// # Errors
+/// `Usage` if the input is not the JSON object of a hook.
+pub fn input_request(input: &str, room: usize) -> Result<InputRequest, Error> {
+    let input = HookInput::parse(input)?;
+    if !input.prompt.is_empty() {
+        return Ok(InputRequest { notes: prompt::request(&input.prompt, room), subject: input.prompt });
+    }
+    let notes = action::request(&input, room);
+    Ok(InputRequest { notes, subject: if input.files.is_empty() { input.command } else { input.files.join(", ") } })
+}
+
 fn answer(task: HookTask, input: &HookInput, request: &HookRequest) -> Option<HookAnswer> {
     let room = request.budget.most_chars().unwrap_or_else(|| most_chars(task, input));
     let primer = |is_brief| {
