@@ -157,7 +157,7 @@ pub(super) struct UpdateArgs {
     /// Replace only the text below this heading with --body; `A › B` names heading B below A
     #[arg(long, value_name = "HEADING", requires = "body", conflicts_with_all = ["append", "replace"])]
     section: Option<String>,
-    /// Refuse if the note has another revision than `show --json` gave
+    /// Refuse if `show --json` no longer gives this revision
     #[arg(long = "if", value_name = "REV", value_parser = Revision::parse, conflicts_with = "where")]
     revision: Option<Revision>,
 }

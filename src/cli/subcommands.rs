@@ -162,7 +162,7 @@ pub(super) enum Subcommands {
         /// Delete them even if other notes link to them, and list those notes
         #[arg(long)]
         force: bool,
-        /// Refuse if the note has another revision
+        /// Refuse if `show --json` no longer gives this revision
         #[arg(long = "if", value_name = "REV", value_parser = Revision::parse)]
         revision: Option<Revision>,
     },
