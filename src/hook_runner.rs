@@ -2,16 +2,19 @@
 //! wrong may break the session: it is a warning on standard error, and the answer is empty.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::commands::{self, SessionDirs};
 use crate::env::Env;
 use crate::error::Error;
 use crate::fit::{self, ShownText};
 use crate::hooks::{self, HookAnswer, HookCall, SessionContext};
+use crate::note::is_project_path;
 use crate::report::{Entry, Report};
 use crate::request::{HookRequest, PrimeRequest, ShownInSession};
-use crate::store::{Location, SessionRecord, ShownNotes, ShownRecord, find_root, shows_receipts};
+use crate::store::{
+    FileTree, Location, SessionRecord, ShownNotes, ShownRecord, find_root, project_root, shows_receipts,
+};
 use crate::warnings;
 
 /// A record and what it held.
@@ -48,6 +51,7 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
         HookAnswer::Notes(notes) => {
             let found = commands::notes_in_hook((**notes).clone(), location, dirs)?;
             let Some((report, dir)) = found else { return Ok(()) };
+            add_edited_files(record.as_ref(), &call, &dir, env);
             if report.entries.iter().any(|entry| matches!(entry, Entry::Text(_))) {
                 return Ok(write(&whole_text(&report, &call)?)?);
             }
@@ -102,6 +106,21 @@ fn begin_context(context: SessionContext, record: &ShownRecord, lines: &SessionR
 fn with_notes_of_session(request: &PrimeRequest, record: Option<&ReadRecord>) -> PrimeRequest {
     let Some((_, lines)) = record.filter(|_| request.is_brief) else { return request.clone() };
     PrimeRequest { saved: lines.saved.clone(), shown: lines.shown.clone(), ..request.clone() }
+}
+
+/// Records the files of the project that are about to be edited, from which `capture` takes what a note is about.
+fn add_edited_files(record: Option<&ReadRecord>, call: &HookCall, dir: &Path, env: &Env) {
+    let Some((record, lines)) = record else { return };
+    let root = project_root(&FileTree::default(), dir);
+    let in_project = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.replace('\\', "/"));
+    let files = call.edited_files.iter().filter_map(in_project).filter(|file| is_project_path(file));
+    let files: Vec<String> = files.filter(|file| lines.edited.last() != Some(file)).collect();
+    if files.is_empty() {
+        return;
+    }
+    if let Err(error) = record.add_edited(&files, env.now.as_second()) {
+        warnings::add(format!("{error:#}"));
+    }
 }
 
 /// Records parts that were shown. A session without a record is shown them again.

@@ -614,6 +614,48 @@ fn a_compaction_does_not_make_a_session_forget_its_notes() {
     assert!(!start("compact").contains("in this session"));
 }
 
+/// What a new note lacks for hooks to show it is offered: a type, and the file that the session edited last.
+#[test]
+fn capture_offers_a_type_and_the_edited_file() {
+    let project = Project::new("Round half to even", ROUNDING);
+    let root = project.dir.path().join("p");
+    fs::remove_dir(root.join(".git")).unwrap();
+    fs::create_dir(root.join("src")).unwrap();
+    for file in ["src/a.rs", "src/b.rs", "src/b.rs", "../outside.rs", "src/gone.rs"] {
+        let is_there = file != "src/gone.rs";
+        is_there.then(|| fs::write(root.join(file), "fn a() {}\n").unwrap());
+        let edit = json!({"file_path": root.join(file), "old_string": "x", "new_string": "y"});
+        let input = json!({"session_id": "s", "cwd": root, "tool_name": "Edit", "tool_input": edit});
+        project.hook("claude", "PreToolUse", &input, &[]);
+    }
+    let capture = |words: &[&str]| {
+        let answer: Value =
+            serde_json::from_str(&project.run(&[&["capture", "--json"], words].concat(), &Value::Null)).unwrap();
+        let id = answer["changes"][0]["id"].as_str().unwrap().to_owned();
+        let offers = answer["findings"].as_array().unwrap().iter().filter(|finding| finding["level"] == "info");
+        let text = |finding: &Value, member: &str| finding[member].as_str().unwrap().to_owned();
+        let offers = offers.map(|finding| format!("{}: {}", text(finding, "code"), text(finding, "message")));
+        (offers.collect::<Vec<_>>().join("\n").replace(&id, "ID"), id)
+    };
+    let of_type = "type-offered: it reads like a warning: `qipu update ID --type warning` lets the primer show it";
+    let of_code = "code-offered: this session edited src/b.rs: `qipu update ID --code auto` shows the note before the next edit";
+    let (offers, id) = capture(&["Never share the cache between threads."]);
+    assert_eq!(offers, format!("{of_type}\n{of_code}"));
+    // What is offered can be done, and does what it says.
+    project.run(&["update", &id, "--type", "warning", "--code", "auto"], &Value::Null);
+    let note: Value = serde_json::from_str(&project.run(&["show", &id, "--json"], &Value::Null)).unwrap();
+    let note = note.to_string();
+    assert!(note.contains("src/a.rs") && note.contains("src/b.rs") && !note.contains("outside"), "{note}");
+    assert!(project.run(&["prime"], &Value::Null).contains("Never share the cache"));
+    let next = json!({"file_path": "src/b.rs", "old_string": "x", "new_string": "y"});
+    let next = json!({"cwd": root, "tool_name": "Edit", "tool_input": next});
+    let before = project.hook("claude", "PreToolUse", &next, &["--no-seen"]).to_string();
+    assert!(before.contains("Never share the cache"), "{before}");
+    assert_eq!(capture(&["The lamp is green.", "--type", "finding"]).0, of_code);
+    assert_eq!(capture(&["Chairs are blue.", "--code", "auto"]).0, "");
+    assert!(project.run(&["about", "src/a.rs"], &Value::Null).contains("Chairs are blue."));
+}
+
 /// The counts are those of this store, in the last seven days.
 #[test]
 fn status_counts_what_hooks_showed() {

@@ -12,6 +12,9 @@ use crate::store::normalize_lexically;
 /// The most bytes of the texts of an edit that are searched for identifiers.
 const MAX_EDITED_BYTES: usize = 64 * 1024;
 
+/// The most files of one edit that are recorded.
+const MAX_EDITED_FILES: usize = 8;
+
 /// Parts of the names of tools that edit a file. Other tools do so only if their input has a text to be replaced or written.
 const EDITORS: [&str; 7] = ["edit", "write", "create", "delete", "replace", "insert", "patch"];
 /// The lines of a patch of Codex that name a file.
@@ -88,6 +91,13 @@ impl HookInput {
     pub(super) fn edited_dirs(&self) -> Vec<PathBuf> {
         let files = self.files.iter().map(Path::new).filter(|file| file.is_absolute());
         files.filter_map(|file| normalize_lexically(file).parent().map(Path::to_path_buf)).collect()
+    }
+
+    /// Returns the first [`MAX_EDITED_FILES`] files that the tool is about to edit, by absolute paths.
+    pub(super) fn edited_files(&self) -> Vec<PathBuf> {
+        let files = self.files.iter().take(MAX_EDITED_FILES);
+        let absolute = |file| self.current_dir.as_deref().unwrap_or(Path::new("")).join(file);
+        files.map(absolute).filter(|file| file.is_absolute()).map(|file| normalize_lexically(&file)).collect()
     }
 
     fn add_arguments(&mut self, json: &str, tool: &str) {

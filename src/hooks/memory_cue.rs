@@ -20,7 +20,7 @@ const NOTES: &str =
 /// Words behind which a question goes on.
 const ASK: &str = "what|why|how|which|when|where|who|whether|if|about|that";
 
-/// What asks for memory in any sentence. `WE`, `KNOW`, `NOTES` and `ASK` are the classes above; `..` stands for up to
+/// What asks for memory in any sentence. `WE`, `KNOW`, `NOTES` and `ASK` are the classes above; `..` are up to
 /// [`MAX_BETWEEN`] words.
 const STRONG: [&str; 17] = [
     "last time WE|i",

@@ -52,6 +52,8 @@ pub struct HookCall {
     pub dirs: Vec<PathBuf>,
     /// The folders of the files that are about to be edited.
     pub edited_dirs: Vec<PathBuf>,
+    /// These files, by absolute paths.
+    pub edited_files: Vec<PathBuf>,
     /// What is wrong with the input of a hook that needs none of it.
     pub problem: Option<String>,
 }
@@ -121,6 +123,7 @@ pub fn parse(request: &HookRequest) -> Result<Option<HookCall>, Error> {
         budget: Budget { max_chars, ..request.budget },
         context,
         edited_dirs: input.edited_dirs(),
+        edited_files: input.edited_files(),
         dirs: input.dirs(),
         session: input.session,
         problem,

@@ -136,6 +136,7 @@ impl<'t> FindingPlaces<'t> {
         let severity = match entry.severity {
             Severity::Error => DiagnosticSeverity::ERROR,
             Severity::Warning => DiagnosticSeverity::WARNING,
+            Severity::Info => DiagnosticSeverity::INFORMATION,
         };
         Diagnostic {
             range: self.lines.range(self.place(entry)),

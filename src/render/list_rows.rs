@@ -102,6 +102,7 @@ impl Screen {
         let role = match finding.severity {
             Severity::Error => As::Error,
             Severity::Warning => As::Warning,
+            Severity::Info => As::Quiet,
         };
         let level = self.paint(role, finding.severity.name());
         let code = self.paint(As::Quiet, &format!("({})", finding.code));

@@ -149,8 +149,10 @@ named! {
     pub enum Severity {
         /// What a note says is lost, or contradicts another note.
         Error = "error",
-        /// Anything else.
+        /// Anything else that is wrong.
         Warning = "warning",
+        /// Nothing is wrong, and more could be had.
+        Info = "info",
     }
 }
 

@@ -1,7 +1,7 @@
 //! What agents are taught: when to look into the memory, and eight commands. The primer, the section in AGENTS.md, the skill and
 //! the MCP server say the same. Tests run each command, and look for what it makes where it should be.
 
-/// When to look. Agents that are told so apply twice as many recorded decisions as those that are only told how.
+/// When to look. Agents that know when apply twice as many recorded decisions as those that know only how.
 macro_rules! when_to_look {
     () => {
         "Before you change code, configuration, a dependency or a schedule, and before you call a change done, look up what was \

@@ -13,6 +13,7 @@ mod held_drafts;
 mod journal;
 mod links;
 mod merge;
+mod offers;
 mod rename;
 pub(super) mod repair;
 mod repeated_notes;
@@ -74,8 +75,13 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     let needs_all = needs_all_notes(&request.action);
     let dependence = if needs_all { Dependence::AllNotes } else { Dependence::Named };
     let paths = (location, env.current_dir.as_path());
+    let edited = offers::edited_files(agent.as_ref(), env);
     let changed = change_store(request.is_dry_run, paths, builder, dependence, |store| {
-        let plan = plan(store, request, agent.as_ref())?;
+        let request = &offers::with_edited_files(store, request, &edited);
+        let mut plan = plan(store, request, agent.as_ref())?;
+        if let (Action::Create { fields, .. }, Some(created)) = (&request.action, plan.changes.first()) {
+            plan.findings.extend(offers::findings(store, created, fields, &edited));
+        }
         expect_no_secrets(request, &plan, agent.as_ref())?;
         Ok((changes_of(&plan.changes), plan))
     });

@@ -54,7 +54,7 @@ impl Store {
 
     /// Returns the folder of the project: where the store lies, or, if that is in the main working tree and the current
     /// directory in a linked one, the same folder of the linked one.
-    fn project_folder(&self) -> Option<PathBuf> {
+    pub fn project_folder(&self) -> Option<PathBuf> {
         let root = &self.first().root;
         let folder = project_root(&self.files, if self.first().about.is_source() { root } else { root.parent()? });
         let linked = self.files.repository_root(&self.current_dir).filter(|linked| !folder.starts_with(linked));

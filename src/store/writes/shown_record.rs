@@ -16,7 +16,7 @@ use jiff::{Timestamp, ToSpan};
 use sha2::{Digest, Sha256};
 
 use crate::codec::hex::hex;
-use crate::note::NoteId;
+use crate::note::{NoteId, is_project_path};
 use crate::store::fs::files;
 use crate::store::git::plain_file::open_plain;
 use crate::store::notes::store::Store;
@@ -36,6 +36,11 @@ const SHOWN: &str = "shown";
 /// The mark of a note that the session saved or changed.
 const SAVED: &str = "saved";
 
+/// The mark of a file of the project that the session was about to edit; behind it stands its path.
+const EDITED: &str = "edited";
+/// The most edited files that a compaction keeps.
+const MAX_EDITED: usize = 8;
+
 /// The lines of a record.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct SessionRecord {
@@ -45,6 +50,8 @@ pub struct SessionRecord {
     pub shown: Vec<String>,
     /// The ids of the notes that the session saved or changed, in the order of the changes.
     pub saved: Vec<String>,
+    /// The paths in the project of the files that it was about to edit, in their order.
+    pub edited: Vec<String>,
 }
 
 /// The record of a session.
@@ -107,6 +114,14 @@ impl ShownRecord {
         self.add(ids.iter().map(|id| format!("{SAVED} {id}")), now)
     }
 
+    /// Adds the paths in the project of files that are about to be edited.
+    ///
+    /// # Errors
+    /// If the file can't be written.
+    pub fn add_edited(&self, paths: &[String], now: i64) -> Result<()> {
+        self.add(paths.iter().map(|path| format!("{EDITED} {path}")), now)
+    }
+
     /// Adds lines, in one write, so that hooks that run at the same time lose nothing.
     fn add(&self, lines: impl Iterator<Item = String>, now: i64) -> Result<()> {
         files::make_folders(&self.path)?;
@@ -127,7 +142,9 @@ impl ShownRecord {
     pub fn compact(&self, record: &SessionRecord) -> Result<()> {
         self.clear();
         let shown = record.shown.iter().map(|id| format!("{SHOWN} {id}"));
-        let lines: Vec<String> = shown.chain(record.saved.iter().map(|id| format!("{SAVED} {id}"))).collect();
+        let saved = record.saved.iter().map(|id| format!("{SAVED} {id}"));
+        let edited = record.edited.iter().skip(record.edited.len().saturating_sub(MAX_EDITED));
+        let lines: Vec<String> = shown.chain(saved).chain(edited.map(|path| format!("{EDITED} {path}"))).collect();
         if lines.is_empty() { Ok(()) } else { append_lines(&self.path, lines) }
     }
 
@@ -160,6 +177,10 @@ impl SessionRecord {
         let mut record = Self::default();
         for line in text.lines() {
             let (mark, id) = line.split_once(' ').map_or((line, None), |(mark, id)| (mark, Some(id)));
+            if let Some(path) = id.filter(|path| mark == EDITED && is_project_path(path)) {
+                record.edited.push(path.to_owned());
+                continue;
+            }
             if id.is_some_and(|id| NoteId::parse_qualified(id).is_none()) {
                 return None;
             }
