@@ -638,13 +638,15 @@ fn capture_offers_a_type_and_the_edited_file() {
         (offers.collect::<Vec<_>>().join("\n").replace(&id, "ID"), id)
     };
     let of_type = "type-offered: it reads like a warning: `qipu update ID --type warning` lets the primer show it";
-    let of_code = "code-offered: this session edited src/b.rs: `qipu update ID --code auto` shows the note before the next edit";
+    let of_code =
+        "code-offered: this session edited src/b.rs: `qipu update ID --code auto` shows the note before the next edit";
     let (offers, id) = capture(&["Never share the cache between threads."]);
     assert_eq!(offers, format!("{of_type}\n{of_code}"));
     // What is offered can be done, and does what it says.
     project.run(&["update", &id, "--type", "warning", "--code", "auto"], &Value::Null);
-    let note: Value = serde_json::from_str(&project.run(&["show", &id, "--json"], &Value::Null)).unwrap();
-    let note = note.to_string();
+    let notes = fs::read_dir(root.join(".qipu/notes")).unwrap().map(|entry| entry.unwrap().path());
+    let is_new = |path: &std::path::PathBuf| path.to_str().unwrap().contains(&id);
+    let note = fs::read_to_string(notes.into_iter().find(is_new).unwrap()).unwrap();
     assert!(note.contains("src/a.rs") && note.contains("src/b.rs") && !note.contains("outside"), "{note}");
     assert!(project.run(&["prime"], &Value::Null).contains("Never share the cache"));
     let next = json!({"file_path": "src/b.rs", "old_string": "x", "new_string": "y"});

@@ -161,7 +161,7 @@ pub struct NewFields {
     /// A summary of one or two sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     pub summary: Option<String>,
-    /// The code that the note is about: a file, or a line or symbol in it (repeatable)
+    /// The code that the note is about: a file, or a line or symbol in it (repeatable); `auto`: what the session edited
     #[arg(id = "code", long = "code", value_name = "PATH[:LINE|#SYMBOL]")]
     pub codes: Vec<String>,
     /// The title.

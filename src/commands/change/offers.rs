@@ -64,13 +64,15 @@ pub(super) fn findings(
     };
     let stated = fields.body.as_deref().filter(|_| fields.kind.is_none()).and_then(stated_type);
     let of_type = stated.map(|kind| {
-        let call = if is_tool { format!("`update` with type {kind}") } else { format!("`qipu update {id} --type {kind}`") };
+        let call =
+            if is_tool { format!("`update` with type {kind}") } else { format!("`qipu update {id} --type {kind}`") };
         offer("type-offered", format!("it reads like a {kind}: {call} lets the primer show it"))
     });
     let has_code = !fields.codes.is_empty() || fields.kind.as_deref() == Some(MOC) || is_tool;
     let file = edited.iter().find(|file| !has_code && !referable(store, std::slice::from_ref(file)).is_empty());
     let of_code = file.map(|file| {
-        let message = format!("this session edited {file}: `qipu update {id} --code auto` shows the note before the next edit");
+        let message =
+            format!("this session edited {file}: `qipu update {id} --code auto` shows the note before the next edit");
         offer("code-offered", message)
     });
     of_type.into_iter().chain(of_code).collect()
