@@ -17,6 +17,9 @@ use crate::store::{
 };
 use crate::warnings;
 
+/// The number of files edited last that are not recorded again.
+const RECENTLY_EDITED: usize = 3;
+
 /// A record and what it held.
 type ReadRecord = (ShownRecord, SessionRecord);
 
@@ -112,13 +115,16 @@ fn with_notes_of_session(request: &PrimeRequest, record: Option<&ReadRecord>) ->
 fn add_edited_files(record: Option<&ReadRecord>, call: &HookCall, dir: &Path, env: &Env) {
     let Some((record, lines)) = record else { return };
     let root = project_root(&FileTree::default(), dir);
+    let known = lines.edited_in(&root);
     let in_project = |file: &PathBuf| Some(file.strip_prefix(&root).ok()?.to_str()?.replace('\\', "/"));
     let files = call.edited_files.iter().filter_map(in_project).filter(|file| is_project_path(file));
-    let files: Vec<String> = files.filter(|file| lines.edited.last() != Some(file)).collect();
+    // An agent changes a few files in turn: the order of these says little, and the record is bounded.
+    let files: Vec<String> =
+        files.filter(|file| !known.iter().take(RECENTLY_EDITED).any(|known| known == file)).collect();
     if files.is_empty() {
         return;
     }
-    if let Err(error) = record.add_edited(&files, env.now.as_second()) {
+    if let Err(error) = record.add_edited(&root, &files, env.now.as_second()) {
         warnings::add(format!("{error:#}"));
     }
 }

@@ -935,7 +935,8 @@ fn a_new_note_that_repeats_another_is_created_with_a_warning() {
             let message = part("message");
             let (said, calls) = message.split_once("; ").map_or((&*message, ""), |parts| parts);
             let new = json["changes"][0]["id"].as_str().unwrap();
-            let expected = format!("`qipu supersede old {new}` replaces it, `qipu update old` corrects it");
+            let expected =
+                format!("`qipu supersede old {new}` replaces it, or correct that one and `qipu delete {new}`");
             assert!(calls == expected || part("code") == "duplicate-title", "{message}");
             (part("code"), part("id"), part("path"), said.to_owned())
         };

@@ -637,7 +637,7 @@ fn capture_offers_a_type_and_the_edited_file() {
         let offers = offers.map(|finding| format!("{}: {}", text(finding, "code"), text(finding, "message")));
         (offers.collect::<Vec<_>>().join("\n").replace(&id, "ID"), id)
     };
-    let of_type = "type-offered: it reads like a warning: `qipu update ID --type warning` lets the primer show it";
+    let of_type = "type-offered: it reads like a warning: `qipu update ID --type warning` lets hooks show it first";
     let of_code =
         "code-offered: this session edited src/b.rs: `qipu update ID --code auto` shows the note before the next edit";
     let (offers, id) = capture(&["Never share the cache between threads."]);
@@ -648,13 +648,28 @@ fn capture_offers_a_type_and_the_edited_file() {
     let is_new = |path: &std::path::PathBuf| path.to_str().unwrap().contains(&id);
     let note = fs::read_to_string(notes.into_iter().find(is_new).unwrap()).unwrap();
     assert!(note.contains("src/a.rs") && note.contains("src/b.rs") && !note.contains("outside"), "{note}");
-    assert!(project.run(&["prime"], &Value::Null).contains("Never share the cache"));
+    let prime = project.run(&["prime"], &Value::Null);
+    let (_, rules) = prime.split_once("## Latest decisions and warnings\n").unwrap();
+    assert!(rules.contains("Never share the cache"), "{prime}");
     let next = json!({"file_path": "src/b.rs", "old_string": "x", "new_string": "y"});
     let next = json!({"cwd": root, "tool_name": "Edit", "tool_input": next});
     let before = project.hook("claude", "PreToolUse", &next, &["--no-seen"]).to_string();
     assert!(before.contains("Never share the cache"), "{before}");
     assert_eq!(capture(&["The lamp is green.", "--type", "finding"]).0, of_code);
     assert_eq!(capture(&["Chairs are blue.", "--code", "auto"]).0, "");
+    assert_eq!(
+        capture(&["Never stack chairs.", "--tag", "gotcha", "--code", "src/a.rs"]).0,
+        "",
+        "a tag marks it already"
+    );
+    // In another project the session edited nothing.
+    let other = project.dir.path().join("other");
+    fs::create_dir_all(other.join(".qipu/notes")).unwrap();
+    fs::create_dir(other.join("src")).unwrap();
+    fs::write(other.join("src/b.rs"), "fn b() {}\n").unwrap();
+    let elsewhere =
+        project.run(&["capture", "Lamps hang low.", "--code", "auto", "--json", "--store", "../other"], &Value::Null);
+    assert!(elsewhere.contains("code-unknown") && !elsewhere.contains("b.rs"), "{elsewhere}");
     assert!(project.run(&["about", "src/a.rs"], &Value::Null).contains("Chairs are blue."));
 }
 

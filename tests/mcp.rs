@@ -528,6 +528,7 @@ fn each_protocol_version_gets_its_form_of_results() {
         let is_new = version == "2026-07-28";
         let about = &results[0]["result"];
         assert!(about["instructions"].as_str().is_some_and(|text| text.chars().count() <= 2048), "{about}");
+        assert!(about["instructions"].as_str().unwrap().contains("Before you change code, configuration"), "{about}");
         for (answer, (method, _)) in results[1..].iter().zip(&requests) {
             let result = &answer["result"];
             assert_eq!(result.get("resultType").is_some(), is_new, "{method} {answer}");

@@ -15,7 +15,7 @@ use crate::store::{CollectionScope, Location, find_root};
 /// seconds after which tools end those that recipes install.
 pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
-/// What a person reads who asked for memory where there is none.
+/// What an agent reads when a person asked for memory where there is none.
 const NOTHING_KNOWN: &str = "qipu has no note on this.";
 
 /// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower.
@@ -126,7 +126,7 @@ pub(crate) fn hook_text(text: &str) -> Report {
 /// Tells whether a session has a store.
 ///
 /// # Errors
-/// As [`run_in_hook`].
+/// As [`prime_in_hook`].
 pub fn has_store_in_hook(location: &Location, dirs: SessionDirs) -> Result<bool, Error> {
     in_hook(location, dirs, find_root).map(|found| found.is_some())
 }

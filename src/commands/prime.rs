@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::list::MIN_NOTES_PER_TASK;
 use super::status::tag_counts;
-use crate::context::{Journals, Session, is_decision};
+use crate::context::{Journals, Session, is_decision, is_warning};
 use crate::graph::Replacements;
 use crate::note::NoteId;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
@@ -270,11 +270,12 @@ fn most_linked_notes(session: &Session<'_>, replacements: &Replacements) -> Vec<
     found.into_iter().take(MAX_LINKED).map(|(_, position)| Entry::Note(entry(position))).collect()
 }
 
-/// Returns the decisions that hold, or whose replacement holds, by their latest change, the newest first, then those without a
+/// Returns the decisions and warnings that hold, or whose replacement holds, by their latest change, the newest first, then those without a
 /// date in descending order of id: decisions are often numbered.
 fn decisions<'a>(store: &'a Store, replacements: &Replacements) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
     let is_current = |position: NoteIdx| !store.is_retired(replacements.representative(position));
-    let is_wanted = |position: NoteIdx, note: &NoteHandle| is_decision(note) && is_current(position);
+    let is_wanted =
+        |position: NoteIdx, note: &NoteHandle| (is_decision(note) || is_warning(note)) && is_current(position);
     sorted(store, is_wanted, |position, note| Reverse((note.list_fields().changed(), position)))
 }
 

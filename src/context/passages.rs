@@ -192,7 +192,7 @@ fn own_worth(scores: &[BlockScore]) -> Vec<f64> {
     scores.iter().map(|scored| scored.score.min(most(scored))).collect()
 }
 
-/// Raises the last fragment of a talk to the best one of its note if it settles something: what matches best is often what was
+/// Raises the last turn of a talk to the best fragment of its note if it settles something: what matches best is often what was
 /// proposed first and turned down later. `share`: the score of the note as a share of the best one.
 fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
     let fragments = &passages.fragments;
@@ -200,8 +200,9 @@ fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
     if count < MIN_TURNS || has_headings(fragments) || share < MIN_TALK_SHARE {
         return;
     }
-    let is_short = fragments.last().is_some_and(|last| last.range.len() < SHORT_ENDING);
-    let ending = count - if is_short { 2 } else { 1 }..count;
+    let is_short = |turn: usize| fragments.iter().skip(turn).map(|part| part.range.len()).sum::<usize>() < SHORT_ENDING;
+    let last = last_turn(fragments, body);
+    let ending = if is_short(last) { last_turn(&fragments[..last], body) } else { last }..count;
     let settles = |fragment: &Fragment| {
         let text = fragment.text(body).to_lowercase();
         SETTLING.iter().any(|word| has_word(&text, word))
@@ -210,6 +211,13 @@ fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
         let best = passages.worth.iter().copied().fold(0.0, f64::max);
         passages.worth.iter_mut().skip(ending.start).for_each(|worth| *worth = best);
     }
+}
+
+/// Returns the index of the first fragment of the last paragraph of a talk, which may be divided; 0 without fragments.
+fn last_turn(fragments: &[Fragment], body: &str) -> usize {
+    let Some(last) = fragments.last() else { return 0 };
+    let start = body.get(..last.range.end).and_then(|text| text.trim_end().rfind("\n\n")).unwrap_or(0);
+    fragments.iter().position(|fragment| fragment.range.start >= start).unwrap_or(fragments.len() - 1)
 }
 
 /// Whether a text in lower case contains a word or phrase that is no part of another word.

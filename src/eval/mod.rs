@@ -27,7 +27,7 @@ use crate::report::{Entry, MatchLevel, Report};
 use crate::request::{
     Command, ContextRequest, EvalRequest, MeasuredAnswer, Program, ReadCommand, SearchRequest, TextSource,
 };
-use crate::store::{self, Location, NoteHandle, Store};
+use crate::store::{self, CollectionScope, Location, NoteHandle, Store};
 use answer::{ShownAnswer, headings};
 use metrics::RankingScores;
 use questions::{ExpectedAnswer, ExpectedPassage, JudgedQuestion};
@@ -50,10 +50,16 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
     if let Some(question) = questions.iter().find(|question| !is_hook && question.input.is_some()) {
         return Err(Error::usage(format!("{name}:{}: `input`: only with --prompts", question.line)));
     }
-    let store = commands::open_to_search(location, &env.current_dir)?;
+    // Documents are relevant to edits only.
+    let is_own = is_hook && questions.iter().all(|question| question.input.is_none());
+    let scope = if is_own { CollectionScope::Own } else { location.scope };
+    let ranked_in = &Location { scope, ..location.clone() };
+    let store = commands::open_to_search(ranked_in, &env.current_dir)?;
+    // Each prompt opens the store, as in a hook; here it must be freed.
+    let location = &Location { is_only_call: false, ..location.clone() };
     let prompts = PromptPlace { location, current_dir: &env.current_dir };
     let measure = |store: &Store| run_questions(request, &questions, store, prompts);
-    let (store, outcomes) = store.with_corruption_retry(location, &env.current_dir, measure)?;
+    let (store, outcomes) = store.with_corruption_retry(ranked_in, &env.current_dir, measure)?;
     let store = store.leaked_at_exit();
     Ok(rows::report(request, &name, &outcomes?, &store.shown_path))
 }

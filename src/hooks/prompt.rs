@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::action::{MAX_NOTES, path_mention};
-use super::memory_cue::MemoryCue;
+use super::memory_cue::{asks_for_memory, is_asking};
 use crate::request::{ContextRequest, MentionTarget, Occasion, QuestionOptions, Room, Selectors};
 
 /// The most bytes of a prompt that are searched for.
@@ -47,22 +47,21 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
     if is_tool_command(prompt) || prose.is_empty() {
         return None;
     }
-    let asks_something = prose.iter().any(|line| asks(line));
-    let cue = MemoryCue::find(&prose, asks_something);
+    let has_cue = asks_for_memory(&prose, asks);
     let steering: HashSet<&str> = STEERING.split_whitespace().collect();
-    let is_asking = |word: &str| cue.as_ref().is_some_and(|cue| cue.is_asking(word));
     let subject = |texts: &[&str]| -> Vec<String> {
-        let words = words_of(texts).filter(|word| names_subject(word, &steering) && !is_asking(word));
+        let words = words_of(texts).filter(|word| names_subject(word, &steering) && !(has_cue && is_asking(word)));
         words.map(str::to_owned).collect()
     };
     let mut words = subject(&prose);
-    if words.len() < MIN_PROSE_WORDS && cue.is_none() {
+    if words.len() < MIN_PROSE_WORDS && !has_cue {
         words = subject(&[prompt]);
     }
-    let occasion = match &cue {
-        Some(_) => Occasion::Memory,
-        None if words.len() >= MIN_QUESTION_WORDS && asks_something => Occasion::Question,
-        None => Occasion::Task,
+    let is_question = words.len() >= MIN_QUESTION_WORDS && prose.iter().any(|line| asks(line));
+    let occasion = match (has_cue, is_question) {
+        (true, _) => Occasion::Memory,
+        (false, true) => Occasion::Question,
+        (false, false) => Occasion::Task,
     };
     let mentions = words.iter().filter_map(|word| path_mention(bare(word)));
     let mentions: Vec<MentionTarget> = mentions.take(MAX_PATHS).collect();
@@ -95,7 +94,7 @@ fn is_tool_command(prompt: &str) -> bool {
 }
 
 /// Tells whether a line asks something: it ends in a question mark, or begins as a question does.
-fn asks(line: &str) -> bool {
+pub(super) fn asks(line: &str) -> bool {
     let first = line.split_whitespace().next().unwrap_or_default().replace('’', "'").to_lowercase();
     line.trim_end().ends_with('?') || QUESTION_STARTS.contains(&first.as_str())
 }
@@ -110,9 +109,13 @@ fn words_of<'a>(texts: &[&'a str]) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// Returns a word without the punctuation around it that is no part of a path.
+/// Returns the path in a word of prose: without the punctuation around it, the `@` before a file that tools add to a prompt, a
+/// line behind `#L`, and the text of a link.
 fn bare(word: &str) -> &str {
-    word.trim_start_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '~' | '_' | '@'))
+    let word = word.rsplit_once("](").map_or(word, |(_, destination)| destination);
+    let word = word.split_once("#L").map_or(word, |(path, _)| path);
+    let word = word.trim_end_matches("'s").trim_end_matches("’s");
+    word.trim_start_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '.' | '~' | '_'))
         .trim_end_matches(|c: char| !c.is_alphanumeric() && !matches!(c, '/' | '_'))
 }
 
@@ -188,7 +191,7 @@ mod tests {
 
     #[test]
     fn the_words_of_paths_are_searched_for_beside_others_only() {
-        let request = |prompt| request(prompt, 1_500).unwrap().selection;
+        let request = |prompt: &str| request(prompt, 1_500).unwrap().selection;
         let file = MentionTarget::File("lib/src/revset.rs".to_owned());
         let alone = request("please fix the tests in `lib/src/revset.rs:12`");
         assert_eq!((alone.within_notes, &alone.mentions[..]), (true, std::slice::from_ref(&file)));
@@ -198,6 +201,10 @@ mod tests {
         assert_eq!(many.query.as_deref(), Some("revsets remember bookmark, lib/src/revset.rs"));
         for prompt in ["use Node.js and/or CI/CD here", "a read/write lock e.g. for Windows", "add /admin/users/list"] {
             assert_eq!(request(prompt).mentions, [], "{prompt}");
+        }
+        for word in ["@lib/src/revset.rs", "lib/src/revset.rs#L12,", "lib/src/revset.rs's", "[it](lib/src/revset.rs)"] {
+            let prompt = format!("fix {word}");
+            assert_eq!(request(&prompt).mentions, std::slice::from_ref(&file), "{word}");
         }
         assert_eq!(request("docs/ has stale pages").mentions, [MentionTarget::Folder("docs/".to_owned())]);
     }

@@ -399,7 +399,7 @@ fn group_heading(entry: &Entry) -> &'static str {
             EntryRole::LastJournal => "Where the last session stopped",
             EntryRole::Saved => "Saved or changed in this session",
             EntryRole::Shown => "Shown in this session",
-            EntryRole::Decision => "Latest decisions",
+            EntryRole::Decision => "Latest decisions and warnings",
             EntryRole::Map => "Maps of content",
             EntryRole::Linked => "Most linked",
             EntryRole::Selected | EntryRole::Recent => "Recently changed",

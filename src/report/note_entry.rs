@@ -160,7 +160,7 @@ pub enum EntryRole {
     Saved,
     /// Hooks showed it in the session.
     Shown,
-    /// It is one of the latest decisions.
+    /// It is one of the latest decisions and warnings.
     Decision,
     /// It is a map of content.
     Map,

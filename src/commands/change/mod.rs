@@ -75,12 +75,16 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     let needs_all = needs_all_notes(&request.action);
     let dependence = if needs_all { Dependence::AllNotes } else { Dependence::Named };
     let paths = (location, env.current_dir.as_path());
-    let edited = offers::edited_files(agent.as_ref(), env);
+    let record = offers::session_record(agent.as_ref(), env);
     let changed = change_store(request.is_dry_run, paths, builder, dependence, |store| {
-        let request = &offers::with_edited_files(store, request, &edited);
+        let edited = offers::edited_files(store, record.as_ref());
+        let (request, is_unknown) = &offers::with_edited_files(request, &edited);
         let mut plan = plan(store, request, agent.as_ref())?;
-        if let (Action::Create { fields, .. }, Some(created)) = (&request.action, plan.changes.first()) {
-            plan.findings.extend(offers::findings(store, created, fields, &edited));
+        if let Some(first) = plan.changes.first() {
+            plan.findings.extend(is_unknown.then(|| offers::nothing_edited(store, first)));
+            if let Action::Create { fields, .. } = &request.action {
+                plan.findings.extend(offers::findings(store, first, fields, &edited));
+            }
         }
         expect_no_secrets(request, &plan, agent.as_ref())?;
         Ok((changes_of(&plan.changes), plan))

@@ -1,52 +1,51 @@
 //! What a new note lacks for hooks to show it: a type, and references to the code that its session edited.
 
-use std::path::Path;
-
 use super::{PlannedChange, code_reference};
-use crate::context::stated_type;
+use crate::context::{is_decision, is_warning, stated_type};
 use crate::env::{AgentSession, Env};
-use crate::note::{MOC, is_project_path};
+use crate::note::MOC;
 use crate::report::{DiagnosticEntry, Severity};
 use crate::request::{Action, ChangeRequest, MCP, NewFields, generated_by};
-use crate::store::{ShownRecord, Store};
+use crate::store::{Change, SessionRecord, ShownRecord, Store};
 
 /// The value of `--code` for the files that the session edited last.
 const AUTO: &str = "auto";
 /// The most of these files.
 const MAX_EDITED: usize = 3;
 
-/// Returns the files of the project that the session of an agent tool edited last, as its hooks recorded them, the last first.
-pub(super) fn edited_files(agent: Option<&AgentSession>, env: &Env) -> Vec<String> {
-    let session = agent.and_then(|agent| agent.id.as_deref()).zip(env.cache_dir.as_deref());
-    let record = session.and_then(|(id, cache)| ShownRecord::of_session(cache, id).read().ok());
-    let mut files: Vec<String> = Vec::new();
-    for file in record.map(|record| record.edited).unwrap_or_default().into_iter().rev() {
-        if !files.contains(&file) && files.len() < MAX_EDITED {
-            files.push(file);
-        }
-    }
-    files
+/// Returns the record of the session of an agent tool.
+pub(super) fn session_record(agent: Option<&AgentSession>, env: &Env) -> Option<SessionRecord> {
+    let (id, cache) = agent.and_then(|agent| agent.id.as_deref()).zip(env.cache_dir.as_deref())?;
+    ShownRecord::of_session(cache, id).read().ok()
 }
 
-/// Returns a request in which the edited files stand in place of `--code auto`. Files that can't be referred to, such as those
-/// that git does not track, are left out.
-pub(super) fn with_edited_files(store: &Store, request: &ChangeRequest, edited: &[String]) -> ChangeRequest {
+/// Returns the files of the project that a session edited last and to which a note may refer: git tracks them, and they are no
+/// notes. Each is the path in the project, and as `--code` takes it.
+pub(super) fn edited_files(store: &Store, record: Option<&SessionRecord>) -> Vec<(String, String)> {
+    let Some((record, folder)) = record.zip(store.project_folder()) else { return Vec::new() };
+    let is_of_store = |file: &str| file.split('/').any(|name| name == ".qipu");
+    let files = record.edited_in(&folder).into_iter().filter(|file| !is_of_store(file));
+    let paths = files.filter_map(|file| Some((file.to_owned(), folder.join(file).to_str()?.to_owned())));
+    paths.filter(|(_, path)| code_reference::read(store, std::slice::from_ref(path)).is_ok()).take(MAX_EDITED).collect()
+}
+
+/// Returns a request with edited files in place of `--code auto`, and whether there are none.
+pub(super) fn with_edited_files(request: &ChangeRequest, edited: &[(String, String)]) -> (ChangeRequest, bool) {
     let mut request = request.clone();
-    if let Action::Create { fields, .. } | Action::Update { fields, .. } = &mut request.action
-        && fields.codes.iter().any(|code| code == AUTO)
-    {
+    let mut has_auto = false;
+    if let Action::Create { fields, .. } | Action::Update { fields, .. } = &mut request.action {
+        has_auto = fields.codes.iter().any(|code| code == AUTO);
         fields.codes.retain(|code| code != AUTO);
-        fields.codes.extend(referable(store, edited));
+        fields.codes.extend(edited.iter().filter(|_| has_auto).map(|(_, path)| path.clone()));
     }
-    request
+    (request, has_auto && edited.is_empty())
 }
 
-/// Returns the paths, as `--code` takes them, of the files to which a note may refer.
-fn referable(store: &Store, edited: &[String]) -> Vec<String> {
-    let Some(folder) = store.project_folder() else { return Vec::new() };
-    let paths = edited.iter().filter(|file| is_project_path(file)).map(|file| folder.join(Path::new(file)));
-    let paths = paths.filter_map(|path| path.to_str().map(str::to_owned));
-    paths.filter(|path| code_reference::read(store, std::slice::from_ref(path)).is_ok()).collect()
+/// Warns that `--code auto` recorded nothing.
+pub(super) fn nothing_edited(store: &Store, planned: &PlannedChange) -> DiagnosticEntry {
+    let message = "hooks saw this session edit no file of the project; name one: `--code PATH`".to_owned();
+    let id = Some(planned.id.clone());
+    DiagnosticEntry { id, ..DiagnosticEntry::warning("code-unknown", store.shown(&planned.path), message) }
 }
 
 /// Returns what a new note is offered.
@@ -54,7 +53,7 @@ pub(super) fn findings(
     store: &Store,
     planned: &PlannedChange,
     fields: &NewFields,
-    edited: &[String],
+    edited: &[(String, String)],
 ) -> Vec<DiagnosticEntry> {
     let (id, is_tool) = (&planned.id, fields.custom.contains(&generated_by(MCP)));
     let offer = |code, message| DiagnosticEntry {
@@ -62,15 +61,17 @@ pub(super) fn findings(
         severity: Severity::Info,
         ..DiagnosticEntry::warning(code, store.shown(&planned.path), message)
     };
-    let stated = fields.body.as_deref().filter(|_| fields.kind.is_none()).and_then(stated_type);
+    let Some(Change::Create { path, new }) = &planned.change else { return Vec::new() };
+    let note = store.parse_handle(path, new.clone());
+    let has_type = fields.kind.is_some() || is_decision(&note) || is_warning(&note) || note.is_draft();
+    let stated = fields.body.as_deref().filter(|_| !has_type).and_then(stated_type);
     let of_type = stated.map(|kind| {
         let call =
             if is_tool { format!("`update` with type {kind}") } else { format!("`qipu update {id} --type {kind}`") };
-        offer("type-offered", format!("it reads like a {kind}: {call} lets the primer show it"))
+        offer("type-offered", format!("it reads like a {kind}: {call} lets hooks show it first"))
     });
     let has_code = !fields.codes.is_empty() || fields.kind.as_deref() == Some(MOC) || is_tool;
-    let file = edited.iter().find(|file| !has_code && !referable(store, std::slice::from_ref(file)).is_empty());
-    let of_code = file.map(|file| {
+    let of_code = edited.first().filter(|_| !has_code).map(|(file, _)| {
         let message =
             format!("this session edited {file}: `qipu update {id} --code auto` shows the note before the next edit");
         offer("code-offered", message)

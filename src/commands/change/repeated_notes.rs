@@ -71,8 +71,10 @@ fn alike(store: &Store, new: &Arc<NoteHandle>, is_tool: bool) -> Vec<DiagnosticE
 fn remedy(note: &NoteHandle, new: &NoteHandle, is_tool: bool) -> String {
     let (old, new, is_draft) = (&note.id, &new.id, new.is_draft());
     match (is_tool, is_draft) {
-        (false, false) => format!("`qipu supersede {old} {new}` replaces it, `qipu update {old}` corrects it"),
-        (false, true) => format!("`qipu update {old}` corrects it"),
+        (false, false) => {
+            format!("`qipu supersede {old} {new}` replaces it, or correct that one and `qipu delete {new}`")
+        }
+        (false, true) => format!("correct that one and `qipu delete {new}`"),
         (true, false) => format!("`link` from {new} to it with type supersedes replaces it, `update` corrects it"),
         (true, true) => "`update` corrects it".to_owned(),
     }

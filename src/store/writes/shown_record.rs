@@ -1,4 +1,5 @@
-//! The record of a session: a line for each part of a note that hooks have shown, and for each note that commands have saved.
+//! The record of a session: a line for each part of a note that hooks have shown, for each note that commands have saved, and
+//! for each file that the session was about to edit.
 //! It can be deleted at any time; parts are then shown again.
 //!
 //! A line is a mark and the id of a note. The mark of a part that is in the context of the session is a hash; after a
@@ -36,7 +37,7 @@ const SHOWN: &str = "shown";
 /// The mark of a note that the session saved or changed.
 const SAVED: &str = "saved";
 
-/// The mark of a file of the project that the session was about to edit; behind it stands its path.
+/// The mark of a file that the session was about to edit; behind it are the hash of the project's folder and the path in it.
 const EDITED: &str = "edited";
 /// The most edited files that a compaction keeps.
 const MAX_EDITED: usize = 8;
@@ -50,8 +51,8 @@ pub struct SessionRecord {
     pub shown: Vec<String>,
     /// The ids of the notes that the session saved or changed, in the order of the changes.
     pub saved: Vec<String>,
-    /// The paths in the project of the files that it was about to edit, in their order.
-    pub edited: Vec<String>,
+    /// The files that it was about to edit, in their order: the hash of the project's folder, and the path in it.
+    edited: Vec<(String, String)>,
 }
 
 /// The record of a session.
@@ -114,12 +115,13 @@ impl ShownRecord {
         self.add(ids.iter().map(|id| format!("{SAVED} {id}")), now)
     }
 
-    /// Adds the paths in the project of files that are about to be edited.
+    /// Adds the paths of files that are about to be edited, in the project in a folder.
     ///
     /// # Errors
     /// If the file can't be written.
-    pub fn add_edited(&self, paths: &[String], now: i64) -> Result<()> {
-        self.add(paths.iter().map(|path| format!("{EDITED} {path}")), now)
+    pub fn add_edited(&self, project: &Path, paths: &[String], now: i64) -> Result<()> {
+        let project = hash_of_folder(project);
+        self.add(paths.iter().map(|path| format!("{EDITED} {project} {path}")), now)
     }
 
     /// Adds lines, in one write, so that hooks that run at the same time lose nothing.
@@ -144,7 +146,8 @@ impl ShownRecord {
         let shown = record.shown.iter().map(|id| format!("{SHOWN} {id}"));
         let saved = record.saved.iter().map(|id| format!("{SAVED} {id}"));
         let edited = record.edited.iter().skip(record.edited.len().saturating_sub(MAX_EDITED));
-        let lines: Vec<String> = shown.chain(saved).chain(edited.map(|path| format!("{EDITED} {path}"))).collect();
+        let lines: Vec<String> =
+            shown.chain(saved).chain(edited.map(|(project, path)| format!("{EDITED} {project} {path}"))).collect();
         if lines.is_empty() { Ok(()) } else { append_lines(&self.path, lines) }
     }
 
@@ -177,26 +180,35 @@ impl SessionRecord {
         let mut record = Self::default();
         for line in text.lines() {
             let (mark, id) = line.split_once(' ').map_or((line, None), |(mark, id)| (mark, Some(id)));
-            if let Some(path) = id.filter(|path| mark == EDITED && is_project_path(path)) {
-                record.edited.push(path.to_owned());
+            let edited = id.filter(|_| mark == EDITED).and_then(|rest| rest.split_once(' '));
+            if let Some((project, path)) = edited.filter(|(project, path)| is_hash(project) && is_project_path(path)) {
+                record.edited.push((project.to_owned(), path.to_owned()));
                 continue;
             }
             if id.is_some_and(|id| NoteId::parse_qualified(id).is_none()) {
                 return None;
             }
-            let is_hash = mark.len() == DIGITS && mark.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let is_part = is_hash(mark);
             let ids = match mark {
                 SAVED if id.is_some() => &mut record.saved,
                 SHOWN if id.is_some() => &mut record.shown,
-                _ if is_hash => &mut record.shown,
+                _ if is_part => &mut record.shown,
                 _ => return None,
             };
             ids.extend(id.map(str::to_owned));
-            if is_hash {
+            if is_part {
                 record.parts.insert(mark.to_owned());
             }
         }
         Some(record)
+    }
+
+    /// Returns the paths in a project of the files that the session was about to edit last, each once, the last first.
+    pub fn edited_in(&self, project: &Path) -> Vec<&str> {
+        let project = hash_of_folder(project);
+        let mut seen = HashSet::new();
+        let paths = self.edited.iter().rev().filter(|(of, _)| *of == project).map(|(_, path)| path.as_str());
+        paths.filter(|path| seen.insert(*path)).take(MAX_EDITED).collect()
     }
 
     /// Whether a part of a note is in the context of the session. Another text is another part.
@@ -222,6 +234,16 @@ impl Store {
         let counts = shown.map(|record| record.shown.iter().filter(is_of_store).count()).filter(|count| *count > 0);
         Some(counts.fold((0, 0), |(sessions, parts), count| (sessions + 1, parts + count)))
     }
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == DIGITS && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+/// Returns the hash of a folder by its path without symbolic links.
+fn hash_of_folder(folder: &Path) -> String {
+    let resolved = folder.canonicalize();
+    hash(&[&resolved.as_deref().unwrap_or(folder).to_string_lossy()])
 }
 
 /// Appends lines to a file in one write, and creates it for the user alone.
