@@ -39,7 +39,7 @@ pub(super) fn decides_or_warns(note: &NoteHandle) -> bool {
 /// Returns the type of a text that decides or warns in its first sentences; `None` for any other. The words are English.
 pub fn stated_type(text: &str) -> Option<&'static str> {
     let beginning = text.get(..text.floor_char_boundary(MAX_RULE_BYTES)).unwrap_or_default();
-    // Code is quoted, and says nothing itself.
+    // Quoted code states no rule.
     let prose: String = beginning.split('`').step_by(2).collect::<Vec<_>>().join("x");
     let prose = prose.replace('’', "'").to_lowercase();
     prose.split(['.', '\n', ';', ':', '!', '?']).find_map(type_of_sentence)
