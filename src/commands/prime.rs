@@ -24,7 +24,7 @@ const ABOUT: &str = "qipu is this project's memory, not a task list: decisions, 
 const BRIEF_COMMANDS: usize = 2;
 
 /// The most notes of each role.
-const MAX_OF_SESSION: usize = 5;
+const MAX_OF_SESSION: usize = 3;
 const MAX_DECISIONS: usize = 5;
 const MAX_MAPS: usize = 8;
 const MAX_RECENT: usize = 12;
