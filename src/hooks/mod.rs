@@ -1,13 +1,14 @@
 //! Hooks of agent tools: a call of `qipu hook` becomes a request. Pure, like `cli`, which does the same for arguments.
 //!
 //! `events` lists the events of each tool, `input` reads the JSON of a call, and `prompt` and `action` decide what of a
-//! prompt or of an edit is worth a search. `command_line` splits command lines for `action`.
+//! prompt or of an edit is worth a search. `memory_request` tells the prompts that ask for what is remembered; `command_line`
+//! splits command lines for `action`.
 
 mod action;
 mod command_line;
 mod events;
 mod input;
-mod memory_cue;
+mod memory_request;
 mod prompt;
 
 use std::path::PathBuf;

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use super::action::{MAX_NOTES, path_mention};
-use super::memory_cue::{asks_for_memory, is_asking};
+use super::memory_request::{asks_for_memory, is_asking};
 use crate::request::{ContextRequest, MentionTarget, Occasion, QuestionOptions, Room, Selectors};
 
 /// The most bytes of a prompt that are searched for.
