@@ -270,8 +270,8 @@ fn most_linked_notes(session: &Session<'_>, replacements: &Replacements) -> Vec<
     found.into_iter().take(MAX_LINKED).map(|(_, position)| Entry::Note(entry(position))).collect()
 }
 
-/// Returns the decisions and warnings that hold, or whose replacement holds, by their latest change, the newest first, then those without a
-/// date in descending order of id: decisions are often numbered.
+/// Returns the decisions and warnings that hold, or whose replacement holds, by their latest change, the newest first, then
+/// those without a date in descending order of id: decisions are often numbered.
 fn decisions<'a>(store: &'a Store, replacements: &Replacements) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
     let is_current = |position: NoteIdx| !store.is_retired(replacements.representative(position));
     let is_wanted =

@@ -60,6 +60,7 @@ const fn event(tool: HookTool, name: &'static str, task: HookTask, envelope: Hoo
 /// The member that most tools show to their user, and not to the model. Cursor shows its `user_message` only if the prompt or
 /// the action is refused, and Copilot CLI shows nothing.
 const SHOWN: &str = "systemMessage";
+/// A text that is nothing but this member.
 const MESSAGE: HookEnvelope = flat!("systemMessage");
 
 /// All events. A tool's own spelling names them. Events that can't add to the context, such as `Stop`, are missing, except

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::action::{MAX_NOTES, path_mention};
 use super::memory_request::{asks_for_memory, is_asking};
-use crate::request::{ContextRequest, MentionTarget, Occasion, QuestionOptions, Room, Selectors};
+use crate::request::{ContextRequest, Occasion, QuestionOptions, Room, Selectors};
 
 /// The most bytes of a prompt that are searched for.
 const MAX_BYTES: usize = 4_000;
@@ -49,13 +49,10 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
     }
     let has_cue = asks_for_memory(&prose, asks);
     let steering: HashSet<&str> = STEERING.split_whitespace().collect();
-    let subject = |texts: &[&str]| -> Vec<String> {
-        let words = words_of(texts).filter(|word| names_subject(word, &steering) && !(has_cue && is_asking(word)));
-        words.map(str::to_owned).collect()
-    };
-    let mut words = subject(&prose);
+    let is_subject = |word: &str| names_subject(word, &steering) && !(has_cue && is_asking(word));
+    let mut words = subject_words(&prose, is_subject);
     if words.len() < MIN_PROSE_WORDS && !has_cue {
-        words = subject(&[prompt]);
+        words = subject_words(&[prompt], is_subject);
     }
     let is_question = words.len() >= MIN_QUESTION_WORDS && prose.iter().any(|line| asks(line));
     let occasion = match (has_cue, is_question) {
@@ -63,9 +60,14 @@ pub fn request(prompt: &str, room: usize) -> Option<ContextRequest> {
         (false, true) => Occasion::Question,
         (false, false) => Occasion::Task,
     };
-    let mentions = words.iter().filter_map(|word| path_mention(bare(word)));
-    let mentions: Vec<MentionTarget> = mentions.take(MAX_PATHS).collect();
-    let prose: Vec<&str> = words.iter().map(String::as_str).filter(|word| path_mention(bare(word)).is_none()).collect();
+    let (mut mentions, mut prose) = (Vec::new(), Vec::new());
+    for word in &words {
+        match path_mention(bare(word)) {
+            Some(mention) => mentions.push(mention),
+            None => prose.push(*word),
+        }
+    }
+    mentions.truncate(MAX_PATHS);
     let names_only_paths = prose.is_empty();
     let is_explained = names_only_paths || prose.len() >= MIN_PROSE_WORDS;
     let query = if is_explained { words.join(" ") } else { prose.join(" ") };
@@ -99,14 +101,15 @@ pub(super) fn asks(line: &str) -> bool {
     line.trim_end().ends_with('?') || QUESTION_STARTS.contains(&first.as_str())
 }
 
-/// Yields the words of texts, from the first [`MAX_BYTES`] bytes.
-fn words_of<'a>(texts: &[&'a str]) -> impl Iterator<Item = &'a str> {
+/// Returns the words of texts that may name a subject, from the first [`MAX_BYTES`] bytes.
+fn subject_words<'a>(texts: &[&'a str], is_subject: impl Fn(&str) -> bool) -> Vec<&'a str> {
     let mut room = MAX_BYTES;
     let words = texts.iter().flat_map(|text| text.split_whitespace());
-    words.take_while(move |word| {
+    let has_room = |word: &&str| {
         room = room.saturating_sub(word.len() + 1);
         room > 0
-    })
+    };
+    words.take_while(has_room).filter(|word| is_subject(word)).collect()
 }
 
 /// Returns the path in a word of prose: without the punctuation around it, the `@` before a file that tools add to a prompt, a
@@ -159,6 +162,7 @@ fn is_code(line: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::request::MentionTarget;
 
     fn query(prompt: &str) -> Option<String> {
         request(prompt, 1_500)?.selection.query

@@ -37,7 +37,7 @@ use crate::graph::NameIndex;
 use crate::note::edit::{Edit, apply, has_yaml, relink};
 use crate::note::{COMPACTS, InlineLink, MAX_BYTES, NoteId, Revision, SUPERSEDES, conflict_line};
 use crate::report::{ChangeEntry, DiagnosticEntry, Entry, Report, ReportHead};
-use crate::request::{Action, ChangeRequest, MCP, UNKNOWN_TOOL, generated_by};
+use crate::request::{Action, ChangeRequest, MCP, NewFields, UNKNOWN_TOOL, generated_by};
 use crate::store::{self, Dependence, IndexBuilderFactory, Location, NoteHandle, NoteIdx, ShownRecord, Store};
 
 /// The most notes of one change that are recorded for its session.
@@ -75,9 +75,9 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     let needs_all = needs_all_notes(&request.action);
     let dependence = if needs_all { Dependence::AllNotes } else { Dependence::Named };
     let paths = (location, env.current_dir.as_path());
-    let record = offers::session_record(agent.as_ref(), env);
+    let session = session_record(agent.as_ref(), env);
     let changed = change_store(request.is_dry_run, paths, builder, dependence, |store| {
-        let edited = offers::edited_files(store, record.as_ref());
+        let edited = offers::edited_files(store, &request.action, session.as_ref());
         let (request, is_unknown) = &offers::with_edited_files(request, &edited);
         let mut plan = plan(store, request, agent.as_ref())?;
         if let Some(first) = plan.changes.first() {
@@ -94,7 +94,7 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     if let Some(lock) = lock {
         // The lock must not be held while the editor is open.
         drop(lock);
-        add_to_session(agent.as_ref(), &plan.changes, env);
+        add_to_session(session.as_ref(), &plan.changes, env);
         if let ([created, ..], Action::Create { is_opened: true, .. }) = (plan.changes.as_slice(), &request.action) {
             match edit::open(&store, &created.path, location, &request.now, env) {
                 Ok(edited) => {
@@ -115,15 +115,24 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     Ok(Report { verdict, ..report(&store, request.action.name(), request.is_dry_run, plan) })
 }
 
+/// Returns the record of the session of an agent tool, which may not exist yet.
+fn session_record(agent: Option<&AgentSession>, env: &Env) -> Option<ShownRecord> {
+    let (id, cache) = agent?.id.as_deref().zip(env.cache_dir.as_deref())?;
+    Some(ShownRecord::of_session(cache, id))
+}
+
+/// Whether a tool of MCP creates a note with these fields.
+fn is_of_tool(fields: &NewFields) -> bool {
+    fields.custom.contains(&generated_by(MCP))
+}
+
 /// Adds the notes that the session of an agent tool saved or changed to its record, from which the session learns of them
 /// after a compaction. Without that it only learns less, and sandboxes forbid it: a failure is not reported.
-fn add_to_session(agent: Option<&AgentSession>, changes: &[PlannedChange], env: &Env) {
-    let session = agent.and_then(|agent| agent.id.as_deref());
-    let (Some(session), Some(cache)) = (session, env.cache_dir.as_deref()) else { return };
+fn add_to_session(record: Option<&ShownRecord>, changes: &[PlannedChange], env: &Env) {
+    let Some(record) = record else { return };
     let is_of_session = |planned: &&PlannedChange| planned.change.is_some() && !planned.is_relinking;
     let ids = changes.iter().filter(is_of_session).map(|planned| planned.id.as_str());
     let ids: Vec<&str> = ids.take(MAX_RECORDED).collect();
-    let record = ShownRecord::of_session(cache, session);
     if !ids.is_empty() && record.read().is_ok() {
         let _ = record.add_saved(&ids, env.now.as_second());
     }
@@ -224,8 +233,7 @@ fn plan_any(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>
         Action::CompleteTasks { tasks } => tasks::plan_done(store, tasks),
         Action::Create { fields, is_generated, supersedes, .. } => {
             let changes = create::plan(store, request, fields, *is_generated, supersedes, agent)?;
-            let is_tool = fields.custom.contains(&generated_by(MCP));
-            let findings = repeated_notes::warnings(store, &changes, has_new_text(request), is_tool);
+            let findings = repeated_notes::warnings(store, &changes, has_new_text(request), is_of_tool(fields));
             return Ok(ChangePlan { changes, findings });
         }
         Action::Accept { .. } if agent.is_some() => {

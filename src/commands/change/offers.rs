@@ -1,44 +1,54 @@
 //! What a new note lacks for hooks to show it: a type, and references to the code that its session edited.
 
-use super::{PlannedChange, code_reference};
+use super::{PlannedChange, code_reference, is_of_tool};
 use crate::context::{is_decision, is_warning, stated_type};
-use crate::env::{AgentSession, Env};
 use crate::note::MOC;
 use crate::report::{DiagnosticEntry, Severity};
-use crate::request::{Action, ChangeRequest, MCP, NewFields, generated_by};
-use crate::store::{Change, SessionRecord, ShownRecord, Store};
+use crate::request::{Action, ChangeRequest, NewFields};
+use crate::store::{Change, ShownRecord, Store};
 
 /// The value of `--code` for the files that the session edited last.
 const AUTO: &str = "auto";
 /// The most of these files.
 const MAX_EDITED: usize = 3;
 
-/// Returns the record of the session of an agent tool.
-pub(super) fn session_record(agent: Option<&AgentSession>, env: &Env) -> Option<SessionRecord> {
-    let (id, cache) = agent.and_then(|agent| agent.id.as_deref()).zip(env.cache_dir.as_deref())?;
-    ShownRecord::of_session(cache, id).read().ok()
-}
-
 /// Returns the files of the project that a session edited last and to which a note may refer: git tracks them, and they are no
-/// notes. Each is the path in the project, and as `--code` takes it.
-pub(super) fn edited_files(store: &Store, record: Option<&SessionRecord>) -> Vec<(String, String)> {
+/// notes. Each is the path in the project, and as `--code` takes it. For an offer one is enough, and for an action that neither
+/// takes nor offers them none: whether a file may be referred to, git is asked, with the lock held.
+pub(super) fn edited_files(store: &Store, action: &Action, session: Option<&ShownRecord>) -> Vec<(String, String)> {
+    let most = match action {
+        Action::Create { fields, .. } | Action::Update { fields, .. } if has_auto(fields) => MAX_EDITED,
+        Action::Create { fields, .. } if lacks_code(fields) => 1,
+        _ => return Vec::new(),
+    };
+    let record = session.and_then(|session| session.read().ok());
     let Some((record, folder)) = record.zip(store.project_folder()) else { return Vec::new() };
     let is_of_store = |file: &str| file.split('/').any(|name| name == ".qipu");
     let files = record.edited_in(&folder).into_iter().filter(|file| !is_of_store(file));
     let paths = files.filter_map(|file| Some((file.to_owned(), folder.join(file).to_str()?.to_owned())));
-    paths.filter(|(_, path)| code_reference::read(store, std::slice::from_ref(path)).is_ok()).take(MAX_EDITED).collect()
+    paths.filter(|(_, path)| code_reference::read(store, std::slice::from_ref(path)).is_ok()).take(most).collect()
+}
+
+fn has_auto(fields: &NewFields) -> bool {
+    fields.codes.iter().any(|code| code == AUTO)
+}
+
+/// Whether a new note is offered a reference to code.
+fn lacks_code(fields: &NewFields) -> bool {
+    fields.codes.is_empty() && fields.kind.as_deref() != Some(MOC) && !is_of_tool(fields)
 }
 
 /// Returns a request with edited files in place of `--code auto`, and whether there are none.
 pub(super) fn with_edited_files(request: &ChangeRequest, edited: &[(String, String)]) -> (ChangeRequest, bool) {
     let mut request = request.clone();
-    let mut has_auto = false;
-    if let Action::Create { fields, .. } | Action::Update { fields, .. } = &mut request.action {
-        has_auto = fields.codes.iter().any(|code| code == AUTO);
-        fields.codes.retain(|code| code != AUTO);
-        fields.codes.extend(edited.iter().filter(|_| has_auto).map(|(_, path)| path.clone()));
+    match &mut request.action {
+        Action::Create { fields, .. } | Action::Update { fields, .. } if has_auto(fields) => {
+            fields.codes.retain(|code| code != AUTO);
+            fields.codes.extend(edited.iter().map(|(_, path)| path.clone()));
+            (request, edited.is_empty())
+        }
+        _ => (request, false),
     }
-    (request, has_auto && edited.is_empty())
 }
 
 /// Warns that `--code auto` recorded nothing.
@@ -55,7 +65,7 @@ pub(super) fn findings(
     fields: &NewFields,
     edited: &[(String, String)],
 ) -> Vec<DiagnosticEntry> {
-    let (id, is_tool) = (&planned.id, fields.custom.contains(&generated_by(MCP)));
+    let (id, is_tool) = (&planned.id, is_of_tool(fields));
     let offer = |code, message| DiagnosticEntry {
         id: Some(id.clone()),
         severity: Severity::Info,
@@ -70,8 +80,7 @@ pub(super) fn findings(
             if is_tool { format!("`update` with type {kind}") } else { format!("`qipu update {id} --type {kind}`") };
         offer("type-offered", format!("it reads like a {kind}: {call} lets hooks show it first"))
     });
-    let has_code = !fields.codes.is_empty() || fields.kind.as_deref() == Some(MOC) || is_tool;
-    let of_code = edited.first().filter(|_| !has_code).map(|(file, _)| {
+    let of_code = edited.first().filter(|_| lacks_code(fields)).map(|(file, _)| {
         let message =
             format!("this session edited {file}: `qipu update {id} --code auto` shows the note before the next edit");
         offer("code-offered", message)
