@@ -565,6 +565,24 @@ proptest! {
     }
 }
 
+/// Two notes that supersede each other replace nothing, until one of them is merged into a third.
+#[test]
+fn a_note_in_a_cycle_is_not_to_be_merged() {
+    let each_other = [
+        ("n0", "links: [{type: supersedes, id: n2}]", "Cheese."),
+        ("n1", "title: Other", LONG),
+        ("n2", "links: [{type: supersedes, id: n0}]", LONG),
+    ];
+    let cache = temp_dir();
+    let merges = |notes: &[(&str, &str, &str)]| {
+        let all = worklist(store("", notes).path(), cache.path(), &["--kind", "near-duplicate"]);
+        all.iter().map(|entry| entry["command"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(merges(&each_other), [""; 0]);
+    let [zero, one, two] = each_other;
+    assert_eq!(merges(&[("n0", "", zero.2), one, two]), ["qipu merge n1 n2"]);
+}
+
 #[test]
 fn a_worklist_fits_into_every_budget() {
     let dir = reasons();

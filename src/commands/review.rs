@@ -145,15 +145,18 @@ impl<'a, 's> Reviewer<'a, 's> {
         retired.is_none_or(|retired| retired.status.is_none()) && !is_superseded
     }
 
-    /// Whether a link says that the note is replaced, or that it, a draft, replaces another, and has no effect yet. A merge would
-    /// give it one, and is refused.
+    /// Whether a link says that the note is replaced, or that it replaces another, and has no effect: yet, as that of a draft,
+    /// or because of a cycle. A merge would give it one, and is refused.
     fn has_pending_succession(&self, note: NoteIdx) -> bool {
         let links = self.session.graph();
         let replaces = || {
             links.outgoing(note).any(|edge| &*edge.kind == SUPERSEDES)
                 || links.incoming(note).any(|edge| &*edge.kind == SUPERSEDED_BY)
         };
-        self.as_written.is_superseded(note) || (self.note(note).is_draft() && replaces())
+        let mut refused = self.as_written.refused.iter().chain(&self.successions.refused);
+        self.as_written.is_superseded(note)
+            || (self.note(note).is_draft() && replaces())
+            || refused.any(|(successor, _)| *successor == note)
     }
 
     fn open_notes(&self) -> impl Iterator<Item = (NoteIdx, &'s NoteHandle)> {
