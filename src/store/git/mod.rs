@@ -2,6 +2,8 @@
 
 pub(super) mod blob_reader;
 pub(super) mod commit_tree;
+#[cfg_attr(not(test), expect(dead_code, reason = "no command asks for the commits of code yet"))]
+pub(super) mod commits_of_code;
 pub(super) mod history;
 pub(super) mod plain_file;
 pub(super) mod plumbing;

@@ -121,8 +121,13 @@ impl Repository {
     /// Runs git and returns its output; `None` if it fails, writes more than [`MAX_OUTPUT`] bytes, or takes longer than
     /// [`MAX_TIME`] since `started`.
     pub(in crate::store) fn run(&self, args: &[&str], input: Vec<u8>, started: Instant) -> Option<Vec<u8>> {
+        self.run_until(args, input, started + MAX_TIME)
+    }
+
+    /// Runs git as [`Repository::run`] does, up to a moment.
+    pub(super) fn run_until(&self, args: &[&str], input: Vec<u8>, deadline: Instant) -> Option<Vec<u8>> {
         let mut child = start(&self.root, args).ok()?;
-        let output = exchange(&mut child, input, MAX_TIME.saturating_sub(started.elapsed()));
+        let output = exchange(&mut child, input, deadline.saturating_duration_since(Instant::now()));
         // After a complete answer, the child ends by itself; after a timeout or an error it must be killed.
         if output.is_none() {
             let _ = child.kill();
