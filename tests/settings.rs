@@ -530,3 +530,163 @@ fn an_allowed_repository_by_a_relative_path_is_a_finding() {
         world.answer_in("repo", &["list"]);
     }
 }
+
+/// Two projects, `app` and `other`, with a word in a folder of documents and in a store of the user's.
+fn two_projects() -> World {
+    let world = World::empty();
+    for project in ["app", "other"] {
+        world.write(&format!("home/{project}/.git/HEAD"), "");
+        world.write(&format!("home/{project}/src/deep/a.rs"), "");
+        world.write(&format!("home/{project}/.qipu/notes/own.md"), "---\nid: own\ntitle: Own\n---\nText.\n");
+    }
+    world.write("home/wiki/page.md", "# Page\n\nThe wombat sleeps.\n");
+    world.write("home/shelf/.qipu/notes/kept.md", "---\nid: kept\ntitle: Kept\n---\nThe wombat wakes.\n");
+    world
+}
+
+const IN_WIKI: &str = "[[documents]]\npath = \"~/wiki\"\n";
+const IN_SHELF: &str = "[[stores]]\npath = \"~/shelf\"\n";
+
+#[test]
+fn a_folder_of_the_user_counts_only_in_the_projects_that_it_names() {
+    let world = two_projects();
+    world.write("home/app/vendor/lib/.git/HEAD", "");
+    world.write("home/app/vendor/lib/.qipu/notes/own.md", "---\nid: own\n---\nText.\n");
+    world.write("home/plain/.qipu/notes/own.md", "---\nid: own\n---\nText.\n");
+    world.write("home/plain/below/a.md", "");
+    std::os::unix::fs::symlink(world.at("home/app"), world.at("home/way")).unwrap();
+    let answers = |folder: &str| {
+        let calls =
+            ["status --json", "doctor --json", "list", "search wombat --json", "ask wombat", "context --query wombat"];
+        let answer = |call: &&str| {
+            let answer = world.call_of_user(folder, Some("cache"), &call.split(' ').collect::<Vec<_>>());
+            format!("{}{:?}", answer.stdout, answer.error)
+        };
+        calls.iter().map(answer).collect::<Vec<_>>()
+    };
+    for (table, title, name) in [(IN_WIKI, "Page", "wiki"), (IN_SHELF, "Kept", "shelf")] {
+        let projects = ["home/app", "home/app/src/deep", "home/app/vendor/lib", "home/other", "home/plain/below"];
+        world.write("settings/qipu/config.toml", "");
+        let without = projects.map(answers);
+        world.write("settings/qipu/config.toml", table);
+        for project in projects {
+            assert!(world.answer_in(project, &["list"]).contains(title), "it leaks into {project}");
+        }
+        let app = world.at("home/app");
+        for (list, here) in [
+            ("\"~/app\"", &projects[..3]),
+            ("\"~/app/\"", &projects[..3]),
+            ("\"~/none\", \"~/way\"", &projects[..3]),
+            (&format!("{app:?}"), &projects[..3]),
+            ("\"~/app/vendor\"", &projects[2..3]),
+            ("\"~/app/src\"", &[]),
+            ("\"~/ap\"", &[]),
+            ("\"~/plain\", \"~/app/vendor/lib\"", &["home/app/vendor/lib", "home/plain/below"]),
+            ("\"~/.\"", &projects),
+            ("\"/\"", &projects),
+            ("", &[]),
+        ] {
+            world.write("settings/qipu/config.toml", &format!("{table}for = [{list}]\n"));
+            for (project, without) in projects.iter().zip(&without) {
+                if here.contains(project) {
+                    let status = world.answer_in(project, &["status", "--json"]);
+                    assert!(status.contains("\"reason\":\"your settings, for this project\""), "{list}: {status}");
+                    assert!(world.answer_in(project, &["list", "--in", name]).contains(title), "{list}: {project}");
+                } else {
+                    assert_eq!(answers(project), *without, "{list}: {project}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_name_of_a_folder_that_counts_elsewhere_is_explained() {
+    let world = two_projects();
+    let settings =
+        format!("{IN_WIKI}name = \"w\"\nwritable = true\nfor = [\"~/app\", \"/x\\u001b\"]\n{IN_SHELF}for = []\n");
+    world.write("settings/qipu/config.toml", &settings);
+    for (args, name, why) in [
+        (&["list", "--in", "w"][..], "w", "`path = \"~/wiki\"` under [[documents]] counts only in `~/app`, `/x␛`"),
+        (&["capture", "x", "--in", "w"], "w", "`path = \"~/wiki\"` under [[documents]] counts only in `~/app`, `/x␛`"),
+        (&["list", "--in", "shelf"], "shelf", "`path = \"~/shelf\"` under [[stores]] counts only in no project"),
+    ] {
+        let error = world.call_of_user("home/other", None, args).error.unwrap();
+        assert_eq!(error.message, format!("no collection has the name `{name}`: qipu/config.toml: {why}"));
+        assert!(error.hint.unwrap().starts_with("collections: project;"));
+    }
+    world.answer_in("home/app", &["capture", "x", "--in", "w"]);
+    assert!(world.call_of_user("home/other", None, &["show", "w:page"]).error.is_some());
+    // A store that is named replaces what the settings name, as without `for`.
+    assert!(!world.answer_in("home/app", &["status", "--store", "."]).contains("wiki"));
+}
+
+/// The user's own notes mean the same in every project.
+#[test]
+fn own_notes_of_the_user_have_no_links_to_what_counts_in_some_projects() {
+    let world = two_projects();
+    world.write("settings/qipu/config.toml", &format!("{IN_WIKI}for = [\"~/app\"]\n{IN_SHELF}"));
+    world.write("data/qipu/notes/mine.md", "---\nid: mine\n---\nSee [[wiki:page]] and [[shelf:kept]].\n");
+    for project in ["home/app", "home/other"] {
+        let links = world.answer_in(project, &["link", "list", "mine"]);
+        assert!(links.contains("(missing) wiki:page") && !links.contains("(missing) shelf:kept"), "{links}");
+        let add = world.call_of_user(project, None, &["link", "add", "mine", "wiki:page", "--in", "user"]);
+        assert!(add.error.is_some(), "{project}");
+    }
+    world.write("home/app/.qipu/notes/own.md", "---\nid: own\n---\nSee [[wiki:page]].\n");
+    assert!(!world.answer_in("home/app", &["link", "list", "own"]).contains("missing"));
+}
+
+#[test]
+fn a_project_by_a_relative_path_is_a_finding() {
+    let world = two_projects();
+    for (table, kind) in
+        [(IN_WIKI, "documents"), (IN_SHELF, "stores"), ("[[sources]]\npath = \"~/wiki\"\n", "documents")]
+    {
+        for (path, is_invalid) in
+            [("app", true), ("", true), ("~", true), (".", true), ("~/none", false), ("/x", false)]
+        {
+            world.write("settings/qipu/config.toml", &format!("{table}for = [\"{path}\"]\n"));
+            let status = world.answer_in("home/app", &["status", "--json"]);
+            let message =
+                format!("`{path}` under `for` of [[{kind}]] is relative; in your settings, a path begins with");
+            assert_eq!(status.contains(&message), is_invalid, "{path}: {status}");
+            assert_eq!(status.contains("repository-invalid"), is_invalid, "{path}: {status}");
+            assert!(!status.contains("your settings, for"), "{path}: {status}");
+        }
+    }
+}
+
+#[test]
+fn the_config_of_a_store_limits_no_folder_to_projects() {
+    let world = two_projects();
+    world.write("home/app/docs/page.md", "# Page\n");
+    for value in ["[\"~/other\"]", "3"] {
+        let config =
+            format!("[[documents]]\npath = \"docs\"\nfor = {value}\n[[stores]]\npath = \"x\"\nfor = {value}\n");
+        world.write("home/app/.qipu/config.toml", &config);
+        assert!(world.answer_in("home/app", &["list"]).contains("Page"));
+        let found = world.answer_in("home/app", &["doctor", "--json"]);
+        assert_eq!(found.matches("unknown-setting").count(), 2, "{found}");
+        assert!(found.contains("documents.for") && found.contains("stores.for"), "{found}");
+    }
+}
+
+#[test]
+fn a_project_counts_in_its_linked_worktrees() {
+    let world = two_projects();
+    let tree = "home/app/.git/worktrees/tree";
+    for (linked, is_known) in [("home/linked", true), ("home/forged", false)] {
+        world.write(&format!("{linked}/.git"), &format!("gitdir: {}\n", world.at(tree).display()));
+        world.write(&format!("{linked}/.qipu/notes/own.md"), "---\nid: own\n---\nText.\n");
+        world.write(&format!("{tree}/commondir"), "../..\n");
+        world.write(&format!("{tree}/gitdir"), &format!("{}\n", world.at("home/linked/.git").display()));
+        for (project, is_read) in [("app", is_known), ("linked", is_known), ("other", false)] {
+            world.write("settings/qipu/config.toml", &format!("{IN_WIKI}for = [\"~/{project}\"]\n"));
+            assert_eq!(world.answer_in(linked, &["list"]).contains("Page"), is_read, "{project}: {linked}");
+        }
+    }
+    // A linked one that is named does not speak for the others.
+    world.write("settings/qipu/config.toml", &format!("{IN_WIKI}for = [\"~/linked\"]\n"));
+    assert!(!world.answer_in("home/app", &["list"]).contains("Page"));
+}

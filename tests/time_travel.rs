@@ -403,6 +403,27 @@ fn a_date_means_the_last_commit_until_its_end() {
     assert!(early.contains("no commit is as old as `2026-03-04`"), "{early}");
 }
 
+/// A folder of the user that counts in some projects only does so at an earlier commit too, and in linked working trees.
+#[test]
+#[ignore = "git"]
+fn a_folder_for_one_project_counts_at_a_commit() {
+    let repository = two_commits();
+    let other = two_commits();
+    let (linked, wiki) = (other.path("linked"), other.path("wiki"));
+    repository.git(&["worktree", "add", "--quiet", linked.to_str().unwrap()]);
+    let root = repository.path("").canonicalize().unwrap();
+    let settings = format!("[[documents]]\npath = {wiki:?}\nfor = [{root:?}]\n");
+    repository.write("no-home/.config/qipu/config.toml", &settings);
+    other.write("wiki/page.md", "# Page\n");
+    for (dir, is_read) in [(repository.path(""), true), (linked, true), (other.path(""), false)] {
+        for args in [&["list"][..], &["list", "--at", "HEAD"], &["list", "--at", "HEAD~1"]] {
+            let listed = String::from_utf8(repository.qipu_in(&dir, args).stdout).unwrap();
+            assert!(listed.contains("qp-a"), "{dir:?} {args:?}: {listed}");
+            assert_eq!(listed.contains("Page"), is_read, "{dir:?} {args:?}: {listed}");
+        }
+    }
+}
+
 #[test]
 #[ignore = "git"]
 fn a_difference_may_begin_before_the_first_note() {

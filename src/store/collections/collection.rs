@@ -144,6 +144,8 @@ pub enum CollectionReason {
     User,
     /// The user's settings name it.
     UserSettings,
+    /// The user's settings name it for some projects, and this is one of them.
+    UserSettingsForProject,
     /// An option names it.
     Option,
 }
@@ -154,11 +156,16 @@ impl CollectionReason {
         matches!(self, Self::User | Self::UserSettings)
     }
 
+    /// Whether the user's settings name it.
+    pub(in crate::store) fn is_of_settings(&self) -> bool {
+        matches!(self, Self::UserSettings | Self::UserSettingsForProject)
+    }
+
     /// Returns how a source that counts for this reason is made writable, as an order.
     pub fn how_to_write(&self) -> String {
         match self {
             Self::Config(store) => format!("add `writable = true` to it in config.toml of {store}"),
-            Self::UserSettings => "add `writable = true` to it in your settings".to_owned(),
+            _ if self.is_of_settings() => "add `writable = true` to it in your settings".to_owned(),
             _ => "name its folder under [[documents]] in config.toml, with `writable = true`".to_owned(),
         }
     }
@@ -173,6 +180,7 @@ impl fmt::Display for CollectionReason {
             Self::Config(store) => write!(f, "config.toml of {store}"),
             Self::User => f.write_str("your own store"),
             Self::UserSettings => f.write_str("your settings"),
+            Self::UserSettingsForProject => f.write_str("your settings, for this project"),
             Self::Option => f.write_str("option"),
         }
     }

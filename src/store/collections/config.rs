@@ -307,7 +307,8 @@ fn invalid(reason: &str) -> Error {
 mod tests {
     use super::*;
 
-    /// The names of settings in the page are those of the parser, and those of the tables that repeat are in its example.
+    /// The names of settings in the page are those of the parser, and those of the tables that repeat are in its example,
+    /// but the one that only the user's have.
     #[test]
     fn the_page_of_settings_lists_every_key() {
         let page = include_str!("../../../specs/reference/settings.md");
@@ -330,6 +331,7 @@ mod tests {
                 keys.iter()
                     .all(|key| example.contains(&format!("\n{key} = ")) || example.starts_with(&format!("{key} = ")))
             );
+            assert!(page.contains("`for = [") && !keys.contains(&"for"));
         }
     }
 

@@ -180,6 +180,17 @@ pub fn project_root(files: &FileTree, dir: &Path) -> PathBuf {
     root.unwrap_or(dir).to_path_buf()
 }
 
+/// Returns the folders by which the user's settings name the project of a call: the root of the repository of the current
+/// directory and, after that of a linked working tree, that of the main one; without a repository the folder of the first
+/// store, else the current directory. Found on disk, since the project is the same when an earlier commit is read.
+pub(super) fn folders_of_project(first: Option<&Path>, current_dir: &Path) -> Vec<PathBuf> {
+    let (files, here) = (FileTree::default(), current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf()));
+    let Some(root) = files.repository_root(&here) else {
+        return vec![first.map_or(here, |store| project_folder(store).to_path_buf())];
+    };
+    [root.to_path_buf()].into_iter().chain(files.main_worktree(root)).collect()
+}
+
 /// Expects that a path which the user names in the project is not led out of it by a symbolic link, which a repository may
 /// bring. A path that begins outside is the user's choice.
 ///

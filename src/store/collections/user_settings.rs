@@ -9,6 +9,7 @@ use serde::Deserialize;
 use super::config::{expect_shares, parse_toml};
 use super::document_config::{SourceConfig, StoreConfig};
 use crate::error::{Error, ErrorKind};
+use crate::escape::abbreviated;
 use crate::store::fs::files;
 
 /// The file in the user's configuration folder.
@@ -32,15 +33,43 @@ pub struct UserTrust {
 pub(in crate::store) struct UserSettings {
     pub(in crate::store) trust: UserTrust,
     /// Folders of markdown that are read with every store.
-    pub(in crate::store) documents: Vec<SourceConfig>,
+    pub(in crate::store) documents: Vec<UserTable<SourceConfig>>,
     /// Those under the key of former versions.
-    pub(in crate::store) sources: Vec<SourceConfig>,
+    pub(in crate::store) sources: Vec<UserTable<SourceConfig>>,
     /// Stores that are read with every store.
-    pub(in crate::store) stores: Vec<StoreConfig>,
+    pub(in crate::store) stores: Vec<UserTable<StoreConfig>>,
     /// Whether hooks tell the user which notes they show; `None`: they do.
     receipts: Option<bool>,
     /// The folders of repositories whose stores may name folders outside the repository.
     pub(super) allowed_repositories: Vec<PathBuf>,
+}
+
+/// A table of the user that names a collection, which may count in some projects only.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+pub(in crate::store) struct UserTable<T> {
+    /// The table as the config of a store may have it, where `for` is unknown.
+    #[serde(flatten)]
+    pub(super) table: T,
+    /// The folders of the projects in which it counts; `None`: in all.
+    #[serde(rename = "for")]
+    pub(super) projects: Option<Vec<PathBuf>>,
+}
+
+impl<T> UserTable<T> {
+    /// Whether it counts in a project with these folders, of a user whose home is given.
+    ///
+    /// # Errors
+    /// Where it counts, as the end of a sentence.
+    pub(super) fn expect_to_count(&self, project: &[PathBuf], home: Option<&Path>) -> Result<(), String> {
+        let Some(projects) = &self.projects else { return Ok(()) };
+        let named = projects.iter().filter_map(|path| absolute(path, home)?.canonicalize().ok());
+        if named.into_iter().any(|named| project.iter().any(|folder| folder.starts_with(&named))) {
+            return Ok(());
+        }
+        let shown = projects.iter().map(|path| format!("`{}`", abbreviated(&path.to_string_lossy())));
+        let shown = shown.collect::<Vec<_>>().join(", ");
+        Err(format!("counts only in {}", if shown.is_empty() { "no project" } else { &shown }))
+    }
 }
 
 /// Whether hooks tell the user which notes they show.
@@ -78,22 +107,38 @@ impl UserSettings {
         Ok(file)
     }
 
-    /// Returns the paths of allowed repositories that are relative, which allow none.
-    pub(super) fn relative_repositories(&self) -> impl Iterator<Item = &Path> {
-        let is_relative =
-            |path: &&Path| !path.is_absolute() && !path.to_str().is_some_and(|path| path.starts_with("~/"));
-        self.allowed_repositories.iter().map(PathBuf::as_path).filter(is_relative)
+    /// Iterates over its folders of documents, those under the key of former versions too.
+    pub(super) fn all_documents(&self) -> impl Iterator<Item = &UserTable<SourceConfig>> {
+        self.documents.iter().chain(&self.sources)
+    }
+
+    /// Returns the paths of repositories and projects that are relative, which have no effect, each with its setting.
+    pub(super) fn relative_projects(&self) -> impl Iterator<Item = (&'static str, &Path)> {
+        let allowed = self.allowed_repositories.iter().map(|path| ("allowed-repositories", path));
+        let documents = self.all_documents().flat_map(|table| &table.projects).flatten();
+        let stores = self.stores.iter().flat_map(|table| &table.projects).flatten();
+        let projects = documents.map(|path| ("`for` of [[documents]]", path));
+        let all = allowed.chain(projects).chain(stores.map(|path| ("`for` of [[stores]]", path)));
+        all.map(|(setting, path)| (setting, path.as_path()))
+            .filter(|(_, path)| !path.is_absolute() && !is_in_home(path))
     }
 
     /// Whether the user, whose home is given, allows a repository to name folders outside it; `root` without symbolic links.
     pub(super) fn allows(&self, root: &Path, home: Option<&Path>) -> bool {
         let is_root = |allowed: PathBuf| allowed == root || allowed.canonicalize().is_ok_and(|allowed| allowed == root);
-        let path = |allowed: &PathBuf| match (allowed.to_str().and_then(|path| path.strip_prefix("~/")), home) {
-            (Some(below), Some(home)) => home.join(below),
-            _ => allowed.clone(),
-        };
-        self.allowed_repositories.iter().map(path).filter(|allowed| allowed.is_absolute()).any(is_root)
+        self.allowed_repositories.iter().filter_map(|path| absolute(path, home)).any(is_root)
     }
+}
+
+fn is_in_home(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with("~/"))
+}
+
+/// Returns a path of the user's settings with the home that is given in place of `~`; `None` if it is relative.
+pub(super) fn absolute(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    let below = path.to_str().and_then(|path| path.strip_prefix("~/"));
+    let path = home.zip(below).map_or_else(|| path.to_path_buf(), |(home, below)| home.join(below));
+    path.is_absolute().then_some(path)
 }
 
 #[cfg(test)]
@@ -112,6 +157,9 @@ mod tests {
             ("[trust.authors]\nAnn = \"much\"\n", "line 2: "),
             ("[trust]\nverifier = []\n", "line 2: unknown field `verifier`"),
             ("\n[trusts]\n", "line 2: unknown field `trusts`"),
+            ("[[documents]]\npath = \"/x\"\nfor = \"/y\"\n", "line 3: invalid type: string"),
+            ("\n[[documents]]\npath = \"/x\"\nas = \"word\"\n", "line 2: `as` is not one of"),
+            ("\n[[stores]]\nname = \"x\"\n", "line 2: missing field `path`"),
         ] {
             let error = UserSettings::parse(text).unwrap_err();
             assert!(error.contains(reason), "{error}");

@@ -3,7 +3,6 @@
 use super::collection_reader::CollectionReader;
 use super::store::Store;
 use crate::error::Error;
-use crate::store::collections::collection::CollectionReason;
 use crate::store::collections::trusted_stores;
 use crate::store::collections::user_settings::{UserSettings, UserTrust};
 
@@ -18,8 +17,8 @@ impl Store {
         };
         let stores: Vec<bool> = self.collections.iter().map(is_trusted).collect();
         let is_first_trusted = stores.first() == Some(&true);
-        let trusted = self.collections.iter().zip(&stores).map(|(one, is_trusted)| match one.about.reason {
-            CollectionReason::UserSettings => true,
+        let trusted = self.collections.iter().zip(&stores).map(|(one, is_trusted)| match &one.about.reason {
+            reason if reason.is_of_settings() => true,
             _ if one.about.is_source() => is_first_trusted && one.about.is_in_repository,
             _ => *is_trusted,
         });

@@ -1,9 +1,11 @@
 //! Adds the collections one after another: the store of the project, what its config names, those of the folders above, and
 //! those of the user.
 
+use std::cell::OnceCell;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Arc;
 
 use globset::GlobMatcher;
@@ -107,7 +109,7 @@ impl<'a> CollectionFinder<'a> {
         }
         if location.store.is_none() {
             self.add_parents(root.as_deref());
-            self.add_user_collections();
+            self.add_user_collections(root.as_deref());
         }
         if let Some(root) = &root {
             self.found.other_names = Arc::new(self.other_names(root));
@@ -163,8 +165,9 @@ impl<'a> CollectionFinder<'a> {
             self.add_finding(&file, SettingCode::FormerSetting, FORMER_KEY.to_owned());
         }
         let files = self.files().clone();
-        let namer = Namer { base, boundary, file, reason, config: Arc::clone(config), home: None, files };
-        self.add_all_of(&config.documents, &config.stores, &namer);
+        let config = Arc::clone(config);
+        let namer = Namer { base, boundary, file, reason, config, elsewhere: None, home: None, files };
+        self.add_all_of(&namer.config.documents, &namer.config.stores, &namer);
     }
 
     /// Adds a finding if the config of the first store says whom to trust, and the user does not trust the store.
@@ -204,8 +207,8 @@ impl<'a> CollectionFinder<'a> {
         }
     }
 
-    /// Adds the user's own store, and what the user's settings name.
-    fn add_user_collections(&mut self) {
+    /// Adds the user's own store, and what the user's settings name for the project of the first store.
+    fn add_user_collections(&mut self, first: Option<&Path>) {
         let own = self.location.data.as_ref().map(|data| data.join(USER_STORE));
         match own.as_ref().map(|root| (root, root.canonicalize())) {
             Some((_, Ok(root))) if root.is_dir() => {
@@ -223,12 +226,19 @@ impl<'a> CollectionFinder<'a> {
         let file = user_settings::FILE.to_owned();
         let (reason, home) = (CollectionReason::UserSettings, self.location.home.clone());
         let (base, config, files) = (settings.clone(), Arc::default(), self.files().clone());
-        let namer = Namer { base, boundary: None, file, reason, config, home, files };
+        let namer = Namer { base, boundary: None, file, reason, config, elsewhere: None, home, files };
         if !user.sources.is_empty() {
             self.add_finding(&namer.file, SettingCode::FormerSetting, FORMER_KEY.to_owned());
         }
-        let documents: Vec<SourceConfig> = user.documents.iter().chain(&user.sources).cloned().collect();
-        self.add_all_of(&documents, &user.stores, &namer);
+        // Looked up only if a table asks for it.
+        let (project, current_dir) = (OnceCell::new(), self.current_dir);
+        let project = || project.get_or_init(|| discover::folders_of_project(first, current_dir)).as_slice();
+        for documents in user.all_documents() {
+            self.add_all_of(slice::from_ref(&documents.table), &[], &namer.for_table(documents, project));
+        }
+        for store in &user.stores {
+            self.add_all_of(&[], slice::from_ref(&store.table), &namer.for_table(store, project));
+        }
     }
 
     /// Adds a named store or folder of documents, unless it is the first store.
@@ -347,6 +357,7 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds a source that a config names.
     fn add_source(&mut self, source: &SourceConfig, namer: &Namer) -> Result<(), NoEffect> {
+        namer.expect_here()?;
         let invalid = |reason: String| (SettingCode::DocumentsInvalid, reason);
         let split = split_path(&source.path, namer).map_err(|reason| invalid(reason.to_owned()))?;
         let glob = split.pattern.as_deref().map(|pattern| compile(pattern).ok_or_else(|| invalid(NO_GLOB.to_owned())));
@@ -413,6 +424,7 @@ impl<'a> CollectionFinder<'a> {
 
     /// Adds the stores of a path that may have wildcards.
     fn add_stores(&mut self, store: &StoreConfig, namer: &Namer) -> Result<(), NoEffect> {
+        namer.expect_here()?;
         let invalid = |reason: &str| (SettingCode::StoreInvalid, reason.to_owned());
         let split = split_path(&store.path, namer).map_err(invalid)?;
         let (root, dir) = open_folder(&split.literal, namer, [SettingCode::StoreOutside, SettingCode::StoreMissing])?;

@@ -125,7 +125,7 @@ pub(in crate::store) fn set_authorities(files: &FileTree, all: &mut [FoundCollec
         one.authority = match &one.reason {
             CollectionReason::User => Authority::User,
             _ if is_inside => Authority::Repository,
-            CollectionReason::UserSettings => Authority::User,
+            CollectionReason::UserSettings | CollectionReason::UserSettingsForProject => Authority::User,
             CollectionReason::Option => Authority::Option,
             CollectionReason::Config(store) => {
                 before.iter().find(|other| other.name == *store).map(|store| store.authority).unwrap_or_default()

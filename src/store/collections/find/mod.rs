@@ -38,10 +38,10 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
         Err(error) => (UserSettings::default(), Some(error.message)),
     };
     let file = user_settings::FILE.to_owned();
-    let relative = user.relative_repositories().map(|path| SettingFinding {
+    let relative = user.relative_projects().map(|(setting, path)| SettingFinding {
         file: file.clone(),
         code: SettingCode::RepositoryInvalid,
-        message: format!("`{}` under allowed-repositories {RELATIVE}", abbreviated(&path.to_string_lossy())),
+        message: format!("`{}` under {setting} {RELATIVE}", abbreviated(&path.to_string_lossy())),
         collection: None,
     });
     let mut findings: Vec<SettingFinding> = relative.collect();
@@ -58,6 +58,8 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
     // Whose file one is does not depend on which collections are asked for.
     divide_files(&mut found.all);
     keep_only(&mut found, &location.only)?;
+    // It is no defect: only the error of its name tells it.
+    found.findings.retain(|finding| finding.code != SettingCode::OtherProject);
     if location.scope == CollectionScope::Own {
         found.all.retain(FoundCollection::speaks_unasked);
         if found.all.is_empty() {

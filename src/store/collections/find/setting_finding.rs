@@ -21,7 +21,7 @@ named! {
     pub enum SettingCode {
         /// A key of an earlier version.
         FormerSetting = "former-setting",
-        /// A path of a repository in the user's settings is relative.
+        /// A path of a repository or a project in the user's settings is relative.
         RepositoryInvalid = "repository-invalid",
         /// The user's settings, or a path in them, can't be read.
         SettingsInvalid = "settings-invalid",
@@ -43,6 +43,8 @@ named! {
         StoreOutside = "store-outside",
         /// A store or its settings are unreadable.
         StoreUnreadable = "store-unreadable",
+        /// A collection of the user counts in other projects only. Never in an answer.
+        OtherProject = "other-project",
         /// More collections are named than are read.
         TooManyCollections = "too-many-collections",
         /// The user does not trust the store that says whom to trust.

@@ -9,6 +9,7 @@ use super::setting_finding::SettingCode;
 use crate::store::collections::collection::CollectionReason;
 use crate::store::collections::config::Config;
 use crate::store::collections::discover;
+use crate::store::collections::user_settings::UserTable;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 use crate::store::fs::file_tree::FileTree;
 
@@ -39,10 +40,28 @@ pub(super) struct Namer {
     pub(super) file: String,
     pub(super) reason: CollectionReason,
     pub(super) config: Arc<Config>,
+    /// In which other projects the collection counts, as the end of a sentence; `None` if it counts in this one.
+    pub(super) elsewhere: Option<String>,
     /// The home of a user whose settings name the collection.
     pub(super) home: Option<PathBuf>,
     /// The files that its paths lead to.
     pub(super) files: FileTree,
+}
+
+impl Namer {
+    /// Returns the namer of a table of the user, whose settings this one names, in a project with these folders.
+    pub(super) fn for_table<'p, T>(&self, table: &UserTable<T>, project: impl FnOnce() -> &'p [PathBuf]) -> Self {
+        if table.projects.is_none() {
+            return self.clone();
+        }
+        let elsewhere = table.expect_to_count(project(), self.home.as_deref()).err();
+        Self { reason: CollectionReason::UserSettingsForProject, elsewhere, ..self.clone() }
+    }
+
+    /// Expects that the collection counts in the project of the call.
+    pub(super) fn expect_here(&self) -> Result<(), NoEffect> {
+        self.elsewhere.clone().map_or(Ok(()), |elsewhere| Err((SettingCode::OtherProject, elsewhere)))
+    }
 }
 
 /// A path in a setting, divided before its first name with a wildcard.
@@ -112,7 +131,7 @@ pub(super) fn split_path(path: &str, namer: &Namer) -> Result<SplitPath, &'stati
         return Err("is not a path");
     }
     // The settings of a user belong to no project that a path could begin in.
-    if namer.reason == CollectionReason::UserSettings && home.is_none() && !path.starts_with('/') {
+    if namer.reason.is_of_settings() && home.is_none() && !path.starts_with('/') {
         return Err(RELATIVE);
     }
     let names: Vec<&str> = path.split('/').collect();
