@@ -63,6 +63,9 @@ const SESSION_VARIABLES: [(&str, &str); 4] = [
 const PROJECT_VARIABLES: [&str; 4] =
     ["CLAUDE_PROJECT_DIR", "GEMINI_PROJECT_DIR", "CURSOR_PROJECT_DIR", "COPILOT_PROJECT_DIR"];
 
+/// The variable with Claude Code's folder for what belongs to its user.
+const CLAUDE_DIR: &str = "CLAUDE_CONFIG_DIR";
+
 /// The most characters of the id of a session, and of the name of an author.
 const MAX_NAME: usize = 128;
 
@@ -79,7 +82,8 @@ pub struct AgentSession {
 pub struct Env {
     /// The current directory, an absolute path.
     pub current_dir: PathBuf,
-    /// The environment variables whose names begin with `QIPU_`, and those with the session or the project of an agent tool.
+    /// The environment variables whose names begin with `QIPU_`, and those with the session, the project or the user's folder
+    /// of an agent tool.
     pub vars: BTreeMap<String, OsString>,
     /// The name of the user's account.
     pub user: Option<String>,
@@ -187,6 +191,12 @@ impl Env {
         dirs.filter(|dir| dir.is_absolute())
     }
 
+    /// Returns Claude Code's folder for what belongs to its user.
+    pub fn claude_dir(&self) -> Option<PathBuf> {
+        let named = self.vars.get(CLAUDE_DIR).map(PathBuf::from);
+        named.filter(|dir| dir.is_absolute()).or_else(|| Some(self.home.as_ref()?.join(".claude")))
+    }
+
     /// Reads the environment of this process.
     ///
     /// # Errors
@@ -237,7 +247,8 @@ impl Env {
 
 fn is_read(variable: &str) -> bool {
     let of_session = SESSION_VARIABLES.iter().map(|(name, _)| *name);
-    variable.starts_with("QIPU_") || of_session.chain(PROJECT_VARIABLES).any(|name| name == variable)
+    variable.starts_with("QIPU_")
+        || of_session.chain(PROJECT_VARIABLES).chain([CLAUDE_DIR]).any(|name| name == variable)
 }
 
 /// Parses a name that another program or a user gives: 1 to [`MAX_NAME`] characters without control characters, trimmed.

@@ -7,7 +7,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::support::files::temp_dir;
-use crate::support::process::{Answer, call};
+use crate::support::process::{Answer, User, call, call_of_user};
+use crate::support::world::World;
 use tempfile::TempDir;
 
 const RECIPES: [&str; 7] = ["agents-md", "claude", "codex", "gemini", "cursor", "copilot", "mcp"];
@@ -977,4 +978,109 @@ fn files_that_git_ignores_are_named() {
     assert!(told.contains(remark), "{told}");
     assert!(!run(&dir, "setup claude").contains("git ignores"), "nothing was written");
     assert!(!run(&dir, "setup agents-md").contains("git ignores"), "AGENTS.md is not ignored");
+}
+
+/// A project with notes of Claude Code's own in the folder of a user, or in another with `CLAUDE_CONFIG_DIR`.
+fn with_memory(project: &str, claude_dir: &str) -> World {
+    let world = World::empty();
+    world.write(&format!("{project}/.git/HEAD"), "");
+    world.write(&format!("{project}/.qipu/notes/a.md"), "Text.\n");
+    let name: String = world.at(project).to_str().unwrap().replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    world.write(&format!("{claude_dir}/projects/{name}/memory/MEMORY.md"), "# Index\n\nThe wombat sleeps.\n");
+    world
+}
+
+/// Returns the settings that an answer offers, as a file.
+fn offered(answer: &str) -> Option<String> {
+    let (lines, _) = answer.split_once("add the lines `")?.1.split_once("` to ~/")?;
+    Some(format!("{}\n", lines.replace("`, `", "\n").replace("` and `", "\n")))
+}
+
+#[test]
+fn setup_offers_the_memory_that_claude_code_keeps_on_the_project() {
+    let world = with_memory("home/my_app", "home/.claude");
+    fs::create_dir_all(world.at("home/settings")).unwrap();
+    let user =
+        User { settings: world.at("home/settings"), data: world.at("data"), home: world.at("home"), cache: None };
+    let run = |folder: &str, args: &str| {
+        let answer = call_of_user(world.at(folder).to_str().unwrap(), &user, &args.split(' ').collect::<Vec<_>>());
+        assert!(answer.error.is_none(), "{args}: {:?}", answer.error);
+        answer.stdout
+    };
+    let user_files = || (tree(&world.at("home/settings")), tree(&world.at("home/.claude")));
+    let before = user_files();
+    for call in ["setup claude", "setup claude", "setup claude --force"] {
+        let told = run("home/my_app", call);
+        let line = told.lines().last().unwrap();
+        assert!(line.starts_with("Claude Code keeps notes of its own on this project. "), "{told}");
+        assert!(line.ends_with("` to ~/settings/qipu/config.toml."), "{told}");
+        assert!(offered(line).unwrap().ends_with("\nfor = [\"~/my_app\"]\n"), "{told}");
+    }
+    let answer: serde_json::Value = serde_json::from_str(&run("home/my_app", "setup claude --json")).unwrap();
+    let text = answer["text"][0].as_str().unwrap().to_owned();
+    assert!(run("home/my_app", "setup claude --records").contains(&format!("\nD about {text}\n")));
+    for other in ["setup claude --dry-run", "setup claude --check", "setup claude --print", "setup cursor", "setup"] {
+        assert!(offered(&run("home/my_app", other)).is_none(), "{other}");
+    }
+    assert_eq!(user_files(), before, "the offer writes nothing");
+
+    // What is offered is read in the project alone, and then no longer offered; so is what the user limited to another one.
+    let settings = offered(&text).unwrap();
+    world.write("home/other/.git/HEAD", "");
+    world.write("home/other/.qipu/notes/a.md", "Text.\n");
+    for (settings, is_read) in [
+        (settings.clone(), true),
+        (settings.replace("~/my_app", "~/other"), false),
+        ("[[documents]]\npath = \"~/.claude/projects/*/memory/*.md\"\n".to_owned(), true),
+    ] {
+        world.write("home/settings/qipu/config.toml", &settings);
+        assert_eq!(run("home/my_app", "list").contains("MEMORY"), is_read, "{settings}");
+        assert!(offered(&run("home/my_app", "setup claude")).is_none(), "{settings}");
+    }
+    world.write("home/settings/qipu/config.toml", &settings);
+    assert!(!run("home/other", "list").contains("MEMORY"));
+    assert!(offered(&run("home/other", "setup claude")).is_none());
+}
+
+#[test]
+fn the_memory_of_claude_code_is_offered_where_it_is() {
+    // In the folder that the variable names, outside of the user's home.
+    let world = with_memory("work/a \u{202e}b", "claude");
+    let claude = world.at("claude");
+    let setup = |folder: &str, claude: &str| {
+        let answer = world.call_with_vars(folder, None, &["setup", "claude"], &[("CLAUDE_CONFIG_DIR", claude)]);
+        assert!(answer.error.is_none(), "{:?}", answer.error);
+        answer.stdout
+    };
+    let told = setup("work/a \u{202e}b", claude.to_str().unwrap());
+    let (lines, _) =
+        told.split_once("add the lines `[[documents]]`, `path = \"").unwrap().1.split_once("` to $XDG").unwrap();
+    assert!(lines.starts_with(claude.to_str().unwrap()) && lines.ends_with("/work/a \\U0000202Eb\"]"), "{told}");
+    for other in ["claude", "/nowhere", ""] {
+        assert!(!setup("work/a \u{202e}b", other).contains("keeps notes"), "{other}");
+    }
+    // A linked working tree has the memory of the main one.
+    let world = with_memory("home/app", "home/.claude");
+    let told = |folder: &str| world.answer_in(folder, &["setup", "claude"]);
+    let tree = world.at("home/app/.git/worktrees/tree");
+    world.write("home/app/.git/worktrees/tree/commondir", "../..\n");
+    let linked = world.at("home/linked/.git");
+    world.write("home/app/.git/worktrees/tree/gitdir", &format!("{}\n", linked.display()));
+    world.write("home/linked/.git", &format!("gitdir: {}\n", tree.display()));
+    world.write("home/app/package/package.json", "{}");
+    for folder in ["home/linked", "home/app/package", "home/app"] {
+        assert!(told(folder).contains("`for = [\"~/app\"]`"), "{folder}: {}", told(folder));
+    }
+    fs::remove_dir_all(world.at("home/app/.git")).unwrap();
+    assert!(world.answer_in("home/app", &["setup", "--all-detected"]).contains("`for = [\"~/app\"]`"));
+    // Without a document, or in settings that are not valid, nothing is offered.
+    world.write("settings/qipu/config.toml", "documents = 3\n");
+    assert!(!told("home/app").contains("keeps notes"));
+    world.write("settings/qipu/config.toml", "");
+    let memory =
+        fs::read_dir(world.at("home/.claude/projects")).unwrap().next().unwrap().unwrap().path().join("memory");
+    fs::rename(memory.join("MEMORY.md"), memory.join("memory.txt")).unwrap();
+    assert!(!told("home/app").contains("keeps notes"));
+    fs::rename(&memory, memory.with_file_name("moved")).unwrap();
+    assert!(!told("home/app").contains("keeps notes"));
 }

@@ -83,7 +83,7 @@ pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result
 pub fn run_write(command: &WriteCommand, location: &Location, env: &Env) -> Result<Option<Report>, Error> {
     let current_dir = &env.current_dir;
     let report = match command {
-        WriteCommand::Setup(request) => setup::run(request, location, current_dir),
+        WriteCommand::Setup(request) => setup::run(request, location, env),
         WriteCommand::Init(request) => init::run(request, location, env),
         WriteCommand::Change(request) => change::run(request, location, env),
         WriteCommand::Edit { id, now } => change::edit(id, now, location, env),

@@ -1,7 +1,6 @@
 //! `qipu setup`: installs instructions for agent tools and git.
 
-use std::path::Path;
-
+use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::report::{ChangeEntry, Entry, RecipeEntry, Report, ReportHead, layout};
 use crate::request::{SetupAction, SetupRequest};
@@ -9,10 +8,11 @@ use crate::setup::{
     self, FileChange, Project, READERS_OF_AGENTS_MD, RECIPES, Recipe, RecipeState, UNREGISTERED_DRIVER,
     attributes_without_driver,
 };
-use crate::store::Location;
+use crate::store::{Location, SuggestedSettings};
 
 /// Lists, prints, installs, checks or removes recipes in the project.
-pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Path) -> Result<Report, Error> {
+pub(super) fn run(request: &SetupRequest, location: &Location, env: &Env) -> Result<Report, Error> {
+    let current_dir = env.current_dir.as_path();
     let project = if request.is_at_store {
         Project::of_store(location, current_dir, request.is_forced)?
     } else {
@@ -42,6 +42,9 @@ pub(super) fn run(request: &SetupRequest, location: &Location, current_dir: &Pat
             let ignored = ignored_remark(&report, &project).map(|remark| Entry::About(remark.into()));
             report.entries.extend(ignored);
             report.entries.extend(remarks(&recipes, &project)?);
+            if recipes.iter().any(|recipe| recipe.name == "claude") {
+                report.entries.extend(offered_memory(&project, env));
+            }
             Ok(report)
         }
         SetupAction::Remove(Some(name)) => change(&[find_recipe(name)?], &project, true, request.is_dry_run),
@@ -76,6 +79,18 @@ fn remarks(recipes: &[&'static Recipe], project: &Project<'_>) -> Result<Vec<Ent
         remarks.push(NO_STORE);
     }
     Ok(remarks.into_iter().map(|remark| Entry::About(remark.into())).collect())
+}
+
+/// Returns the offer to read the notes that Claude Code keeps on the project. Only the user may decide that: what a model wrote
+/// down for itself would answer questions beside the project's own notes.
+fn offered_memory(project: &Project<'_>, env: &Env) -> Option<Entry> {
+    let SuggestedSettings { lines: [table, path, projects], file } =
+        setup::suggested_memory(project, &env.claude_dir()?)?;
+    let offer = format!(
+        "Claude Code keeps notes of its own on this project. To read them as documents here, and only here, add the lines \
+         `{table}`, `{path}` and `{projects}` to {file}."
+    );
+    Some(Entry::About(offer.into()))
 }
 
 /// Returns the remark that git ignores files that were written; `None` if it ignores none.

@@ -4,6 +4,7 @@
 //! removing a recipe restores every byte.
 
 mod claude_md;
+mod claude_memory;
 mod git_config;
 mod hook_step;
 mod json_item;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 use crate::codec::named::named;
 use crate::error::Error;
 use crate::store::files;
+pub use claude_memory::suggested_memory;
 pub use project::Project;
 pub use recipes::{READERS_OF_AGENTS_MD, RECIPES};
 use step::{RecipeStep, StepPlan};

@@ -18,7 +18,7 @@ pub(super) type TextChange = (Option<String>, Option<String>);
 pub struct Project<'a> {
     /// The project's root.
     pub(super) root: PathBuf,
-    location: &'a Location,
+    pub(super) location: &'a Location,
     current_dir: &'a Path,
     /// Whether edits by hand may be overwritten.
     pub(super) is_forced: bool,

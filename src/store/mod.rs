@@ -14,7 +14,9 @@ pub use collections::discover::{CollectionScope, Location, expect_inside, find_r
 pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_in};
 pub use collections::find::{SettingFinding, user_store};
 pub use collections::init::{InitPlan, InitResult, MadeFile, init};
-pub use collections::suggest::{SuggestedSource, suggested_sources};
+pub use collections::suggest::{
+    SuggestedSettings, SuggestedSource, main_folder, suggested_settings, suggested_sources,
+};
 pub use collections::user_settings::{UserTrust, shows_receipts};
 pub use fs::file_tree::FileTree;
 #[cfg(test)]

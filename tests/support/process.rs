@@ -104,7 +104,12 @@ pub(crate) struct User {
 
 /// Calls the program with the folders of a user.
 pub(crate) fn call_of_user(dir: &str, user: &User, args: &[&str]) -> Answer {
-    call_in(surroundings_of_user(dir, user, &[]), args)
+    call_with_user_and_vars(dir, user, args, &[])
+}
+
+/// Calls the program with the folders of a user and with variables.
+pub(crate) fn call_with_user_and_vars(dir: &str, user: &User, args: &[&str], vars: &[(&str, &str)]) -> Answer {
+    call_in(surroundings_of_user(dir, user, vars), args)
 }
 
 fn surroundings_of_user(dir: &str, user: &User, vars: &[(&str, &str)]) -> Env {

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use super::process::{Answer, User, call_of_user};
+use super::process::{Answer, User, call_with_user_and_vars};
 use crate::support::files::temp_dir;
 
 /// A temporary folder. `settings`, `data` and `home` in it are those of a user.
@@ -29,9 +29,20 @@ impl World {
 
     /// Calls the program of the user in a folder; `cache` is the user's folder for caches, if there is one.
     pub(crate) fn call_of_user(&self, folder: &str, cache: Option<&str>, args: &[&str]) -> Answer {
+        self.call_with_vars(folder, cache, args, &[])
+    }
+
+    /// Calls the program of the user in a folder with variables.
+    pub(crate) fn call_with_vars(
+        &self,
+        folder: &str,
+        cache: Option<&str>,
+        args: &[&str],
+        vars: &[(&str, &str)],
+    ) -> Answer {
         let cache = cache.map(|cache| self.at(cache));
         let user = User { settings: self.at("settings"), data: self.at("data"), home: self.at("home"), cache };
-        call_of_user(self.at(folder).to_str().unwrap(), &user, args)
+        call_with_user_and_vars(self.at(folder).to_str().unwrap(), &user, args, vars)
     }
 
     /// Returns the answer to a call without a cache that must succeed.

@@ -172,13 +172,13 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
         }
         was_there => was_there?,
     };
-    Ok(was_there.map(|was_there| (shown_list(settings, plan.home), was_there)))
+    Ok(was_there.map(|was_there| (shown_settings(settings, plan.home, trusted_stores::LIST), was_there)))
 }
 
-/// Returns the path of the list as a shell expands it, so that the answer does not depend on the machine.
-fn shown_list(settings: &Path, home: Option<&Path>) -> String {
+/// Returns the path of a file of the user's settings as a shell expands it, so that the answer does not depend on the machine.
+pub(super) fn shown_settings(settings: &Path, home: Option<&Path>, file: &str) -> String {
     let in_home = home.and_then(|home| settings.strip_prefix(home).ok()).map(|below| Path::new("~").join(below));
-    in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(trusted_stores::LIST).display().to_string()
+    in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(file).display().to_string()
 }
 
 /// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns
@@ -256,7 +256,7 @@ fn documents_at(store: &Path, folder: &Path, current_dir: &Path) -> Result<(Stri
 }
 
 /// Returns a text as a string of TOML that is shown as it is.
-fn toml_string(text: &str) -> String {
+pub(super) fn toml_string(text: &str) -> String {
     let escaped = |c: char| match c {
         '"' | '\\' => format!("\\{c}"),
         c if may_be_harmful(c) => format!("\\U{:08X}", u32::from(c)),

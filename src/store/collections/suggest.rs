@@ -1,11 +1,14 @@
-//! The folders of markdown in a project that are probably worth reading in place.
+//! The folders of markdown in a project, and those of the user for it, that are probably worth reading in place.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discover::{Location, project_root};
+use super::discover::{Location, folders_of_project, project_root};
 use super::find::find_collections;
 use super::guessed_dialect::vault_dialect;
+use super::init::{shown_settings, toml_string};
+use super::user_settings::{self, UserSettings, absolute};
+use crate::escape::one_line;
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 use crate::store::fs::file_tree::FileTree;
@@ -68,6 +71,53 @@ pub fn suggested_sources(store: &Path, location: &Location, current_dir: &Path) 
         (files > 0).then_some(SuggestedSource { path, dialect, files })
     });
     suggested.collect()
+}
+
+/// The lines of the user's settings that make the projects in a folder read another folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SuggestedSettings {
+    /// The lines, those of one table.
+    pub lines: [String; 3],
+    /// The path of the file to which they belong, as a shell expands it.
+    pub file: String,
+}
+
+/// Returns the folder by which the user's settings name the project of a directory in all working trees of its repository.
+pub fn main_folder(dir: &Path) -> PathBuf {
+    folders_of_project(None, dir).pop().unwrap_or_default()
+}
+
+/// Suggests settings that make a project alone read a folder of the user's as documents: `None` if it has no documents, or
+/// if something in the project reads them or the user's settings name the folder already.
+pub fn suggested_settings(folder: &Path, project: &Path, location: &Location) -> Option<SuggestedSettings> {
+    let (settings, home) = (location.settings.as_deref()?, location.home.as_deref());
+    let real = folder.canonicalize().ok()?;
+    let dir = DirHandle::new(&real).ok()?;
+    let user = UserSettings::load(Some(settings)).ok()?;
+    let is_real = |path: PathBuf| path.canonicalize().is_ok_and(|path| path == real);
+    let mut named = user.all_documents().filter_map(|documents| absolute(Path::new(&documents.table.path), home));
+    if named.any(is_real) {
+        return None;
+    }
+    // The project as it is on disk, with all that counts there.
+    let Location { settings: files, home: own, data, .. } = location.clone();
+    let here = Location { settings: files, home: own, data, ..Location::default() };
+    let found = find_collections(&here, project).unwrap_or_default().all;
+    if found.iter().any(|one| one.rules.is_none() && real.starts_with(&one.root)) {
+        return None;
+    }
+    let sources: Vec<Arc<SourceRules>> = found.into_iter().filter_map(|one| one.rules).collect();
+    count(&here.files, &real, &dir, ".", &sources).filter(|files| *files > 0)?;
+    let [path, project] = [folder, project].map(|path| Some(toml_string(in_home(path, home).to_str()?)));
+    let lines = ["[[documents]]".to_owned(), format!("path = {}", path?), format!("for = [{}]", project?)];
+    let file = one_line(&shown_settings(settings, home, user_settings::FILE));
+    Some(SuggestedSettings { lines, file })
+}
+
+/// Returns a path with `~` in place of the user's home.
+fn in_home(path: &Path, home: Option<&Path>) -> PathBuf {
+    let below = home.and_then(|home| path.strip_prefix(home).ok());
+    below.map_or_else(|| path.to_path_buf(), |below| Path::new("~").join(below))
 }
 
 /// Returns the sources that settings name; none if the store can't be read.
