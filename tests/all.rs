@@ -23,6 +23,7 @@ mod assessment;
 mod authority;
 mod binary;
 mod browse;
+mod capture_from;
 mod change_commands;
 mod cli;
 mod code_reference_histories;

@@ -312,6 +312,13 @@ fn run_taught(line: &str) {
         fs::create_dir_all(project.join("src")).unwrap();
         fs::write(project.join("src/main.rs"), format!("fn main() {{\n{}}}\n", "    work();\n".repeat(20))).unwrap();
     }
+    if line.contains("--from docs/guide.md") {
+        fs::create_dir_all(project.join("docs")).unwrap();
+        fs::write(project.join("docs/guide.md"), "# Guide\n\n## Install\n\nRun it.\n").unwrap();
+        let config = project.join(".qipu/config.toml");
+        let documents = "\n[[documents]]\npath = \"docs\"\n";
+        fs::write(&config, fs::read_to_string(&config).unwrap() + documents).unwrap();
+    }
     if line.contains("load notes.pack") || line.contains("import notes.pack") {
         assert_eq!(call(project.to_str().unwrap(), &["dump", "notes.pack"]).code(), 0);
     }

@@ -107,6 +107,7 @@ snapshots! {
         review [human json records] "review|--today|2026-03-31";
         only [human json records] "list|--in|adr";
         link_add [human json records] "link|add|qp-k7d2m4xa|docs:guides--setup|--dry-run|--today|2026-03-31";
+        capture_from [human json records] "capture|--from|docs:guides--setup|--dry-run|--today|2026-03-31";
         read_only [human json records] "update|docs:index|--tag|x|--dry-run";
     }
     hostile {

@@ -85,12 +85,15 @@ pub(super) struct CaptureArgs {
     /// The text below the frontmatter; `-` reads it from standard input
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true, conflicts_with = "text")]
     body: Option<String>,
+    /// Make it of a document or passage (ID#HEADING, FILE:LINES); source, date and code are filled in
+    #[arg(long, value_name = "ID")]
+    from: Option<String>,
     #[command(flatten)]
     note: NewNoteArgs,
-    /// The agent or program that wrote it (default: the agent tool that runs this command, if it can be recognized)
+    /// The agent or program that wrote it (default: the agent tool that runs this, if recognized)
     #[arg(long, value_name = "WHO", value_parser = program)]
     by: Option<String>,
-    /// The session of the agent (default: the one in the environment of an agent tool)
+    /// The session of the agent (default: that of the environment)
     #[arg(long, value_name = "ID", value_parser = parse_name)]
     session: Option<String>,
 }
@@ -99,9 +102,11 @@ impl CaptureArgs {
     pub(super) fn into_command(self, invocation: &Invocation<'_>) -> Result<Command, Error> {
         let env = invocation.env;
         let given = self.text.or(self.body);
-        let is_without_text = given.is_none() && self.title.is_some() && env.stdin.is_terminal();
+        // In a loop over names, standard input has the other names.
+        let is_without_text =
+            given.is_none() && (self.from.is_some() || (self.title.is_some() && env.stdin.is_terminal()));
         // An agent can't leave an editor.
-        let is_opened = is_without_text && env.editor.is_some() && env.agent_session().is_none();
+        let is_opened = is_without_text && self.from.is_none() && env.editor.is_some() && env.agent_session().is_none();
         let stdin = || (!is_without_text).then(|| "-".to_owned());
         let body = text_or_stdin(given.or_else(stdin), env)?;
         let (tool, found) = env.agent_session().map(|session| (session.tool, session.id)).unzip();
@@ -112,7 +117,7 @@ impl CaptureArgs {
         let custom = [by.map(generated_by), session.map(|id| (SESSION.to_owned(), id))];
         let supersedes = self.note.supersedes.clone();
         let fields = NewFields { title: self.title, body, ..self.note.into_fields(custom.into_iter().flatten())? };
-        Ok(invocation.change(Action::Create { fields, is_generated, is_opened, supersedes }))
+        Ok(invocation.change(Action::Create { fields, is_generated, is_opened, supersedes, from: self.from }))
     }
 }
 

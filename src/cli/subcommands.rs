@@ -121,6 +121,7 @@ pub(super) enum Subcommands {
         "qipu capture --title \"Retries hide bugs\" --type permanent --body 'TEXT'",
         "qipu capture --tag TAG <<'QIPU_END'",
         "git log -1 --format=%B | qipu capture",
+        "qipu capture --from docs/guide.md#Install",
         "qipu capture -q 'TEXT' --link supports:ID --status accepted",
     ))]
     Capture(change::CaptureArgs),

@@ -98,7 +98,7 @@ fn extract(view: &View<'_>, at: &NamedAt) -> Result<Option<CodeAction>, Error> {
         body: Some(section.trim().to_owned()),
         ..NewFields::default()
     };
-    let create = Action::Create { fields, is_generated: false, is_opened: false, supersedes: Vec::new() };
+    let create = Action::Create { fields, is_generated: false, is_opened: false, supersedes: Vec::new(), from: None };
     let request = view.settings.change(create)?;
     let planned = plan_changes(target.store(), &request, view.settings.agent.as_ref())?;
     let Some(Change::Create { path, new }) = planned.into_iter().next() else { return Ok(None) };

@@ -257,7 +257,8 @@ fn capture(arguments: &mut Arguments) -> Result<Action, Error> {
         custom: vec![generated_by(MCP)],
         ..NewFields::default()
     };
-    Ok(Action::Create { fields, is_generated: true, is_opened: false, supersedes: arguments.texts("supersedes")? })
+    let supersedes = arguments.texts("supersedes")?;
+    Ok(Action::Create { fields, is_generated: true, is_opened: false, supersedes, from: None })
 }
 
 fn link(arguments: &mut Arguments) -> Result<Action, Error> {

@@ -4,8 +4,8 @@ use clap::Args;
 use jiff::civil::Date;
 
 use super::values::{trimmed, value};
-use crate::note::Revision;
 use crate::note::edit::BodyEdit;
+use crate::note::{ContentSource, Revision};
 
 /// A call of a command that changes notes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +39,8 @@ pub enum Action {
         is_opened: bool,
         /// The notes that it replaces.
         supersedes: Vec<String>,
+        /// The note of another collection, or a passage of it, that it is made of.
+        from: Option<String>,
     },
     /// Change fields of notes.
     Update {
@@ -182,4 +184,7 @@ pub struct NewFields {
     /// The body.
     #[arg(skip)]
     pub body: Option<String>,
+    /// Where the text was taken from, if it is that of another collection.
+    #[arg(skip)]
+    pub origin: Option<ContentSource>,
 }

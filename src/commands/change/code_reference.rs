@@ -1,5 +1,7 @@
 //! `--code`: records which line or symbol of the code a note is about; and the updates of such references.
 
+use std::collections::HashSet;
+
 use super::{PlannedChange, plan_text};
 use crate::code_refs::{CodePlace, Subject, Verdict, check, is_recognisable, item_hash, line_of_symbol};
 use crate::error::{Error, ErrorKind};
@@ -26,6 +28,23 @@ pub(super) fn read(store: &Store, targets: &[String]) -> Result<Vec<CodeRef>, Er
         references.push(reference);
     }
     Ok(references)
+}
+
+/// Returns the first of the references of a text, one for each file that the project has now, as `--code` takes them. The
+/// symbol stays if the file still has it; a line does not, since other code may be there by now.
+pub(super) fn existing(store: &Store, references: impl Iterator<Item = CodeRef>, most: usize) -> Vec<String> {
+    let files = store.project_files(MAX_READ).zip(store.project_folder());
+    let Some((mut files, folder)) = files else { return Vec::new() };
+    files.ask_git();
+    let mut seen = HashSet::new();
+    let is_there = |reference: &CodeRef| seen.insert(reference.path.clone()) && files.has(&reference.path);
+    let target = |reference: CodeRef| {
+        let path = folder.join(&reference.path).to_str()?.to_owned();
+        let symbol = reference.symbol.map(|symbol| format!("{path}#{symbol}"));
+        let mut named = [symbol, Some(path)].into_iter().flatten();
+        named.find(|target| read(store, std::slice::from_ref(target)).is_ok())
+    };
+    references.filter(is_there).filter_map(target).take(most).collect()
 }
 
 /// Returns the edits that record references to code in a note that has others; one for the same line or symbol of a file is

@@ -27,7 +27,8 @@ pub(super) fn plan(
     agent: Option<&AgentSession>,
 ) -> Result<Vec<PlannedChange>, Error> {
     let is_of_program = is_generated || agent.is_some();
-    let is_held = is_of_program && store.holds_drafts();
+    // Words of others that a program brings are a draft in every store.
+    let is_held = is_of_program && (store.holds_drafts() || fields.origin.is_some());
     let replaced = store.positions_to_change(supersedes)?;
     let body = fields.body.as_deref().unwrap_or_default().trim_end();
     let title = title_of(fields, body)?;
@@ -146,7 +147,7 @@ fn unused_id(store: &Store, random: u64) -> NoteId {
 
 /// Returns the first line with text as a title, without marks of headings, lists, quotations and tasks; `None` for a blank
 /// text.
-fn title_from(body: &str) -> Option<String> {
+pub(super) fn title_from(body: &str) -> Option<String> {
     let is_text = |line: &&str| !line.chars().all(|sign| matches!(sign, '#' | '-' | '*' | '+' | '>' | ' ' | '\t'));
     let line = without_marks(body.lines().find(is_text)?);
     if line.chars().count() <= MAX_TITLE {
@@ -170,7 +171,7 @@ fn without_marks(line: &str) -> &str {
     ["[ ] ", "[x] ", "[X] "].iter().find_map(|mark| text.strip_prefix(mark)).unwrap_or(text).trim_start()
 }
 
-fn folder_of(kind: &str) -> &'static str {
+pub(super) fn folder_of(kind: &str) -> &'static str {
     match kind {
         MOC => "mocs",
         JOURNAL => "journals",

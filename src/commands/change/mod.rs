@@ -14,6 +14,7 @@ mod journal;
 mod links;
 mod merge;
 mod offers;
+mod passage;
 mod rename;
 pub(super) mod repair;
 mod repeated_notes;
@@ -77,8 +78,9 @@ pub fn run(request: &ChangeRequest, location: &Location, env: &Env) -> Result<Re
     let paths = (location, env.current_dir.as_path());
     let session = session_record(agent.as_ref(), env);
     let changed = change_store(request.is_dry_run, paths, builder, dependence, |store| {
+        let request = passage::filled(store, request)?;
         let edited = offers::edited_files(store, &request.action, session.as_ref());
-        let (request, is_unknown) = &offers::with_edited_files(request, &edited);
+        let (request, is_unknown) = &offers::with_edited_files(&request, &edited);
         let mut plan = plan(store, request, agent.as_ref())?;
         if let Some(first) = plan.changes.first() {
             plan.findings.extend(is_unknown.then(|| offers::nothing_edited(store, first)));
@@ -260,7 +262,9 @@ fn plan_any(store: &Store, request: &ChangeRequest, agent: Option<&AgentSession>
 /// Tells whether a request gives a new note a text.
 fn has_new_text(request: &ChangeRequest) -> bool {
     match &request.action {
-        Action::Create { fields, .. } => fields.body.as_ref().is_some_and(|body| !body.trim().is_empty()),
+        Action::Create { fields, from, .. } => {
+            from.is_some() || fields.body.as_ref().is_some_and(|body| !body.trim().is_empty())
+        }
         _ => false,
     }
 }

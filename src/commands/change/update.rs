@@ -117,6 +117,11 @@ pub(super) fn edits(store: &Store, fields: &NewFields) -> Result<Vec<Edit>, Erro
     edits.extend(fields.verified.map(verified));
     edits.extend(text("summary", &fields.summary));
     edits.extend(fields.sources.iter().map(|url| Edit::AddMap { key: "sources", entries: vec![("url", url.clone())] }));
+    edits.extend(fields.origin.iter().map(|origin| {
+        let entries = [("url", Some(&origin.url)), ("title", origin.title.as_ref())];
+        let entries = entries.into_iter().filter_map(|(key, text)| Some((key, text?.clone()))).collect();
+        Edit::AddMap { key: "sources", entries }
+    }));
     for (kind, target) in &fields.links {
         check_kind(store, kind).map_err(|error| or_without_type(error, store, kind, target))?;
         let entries = link_entry(kind, store.link_target(target)?.as_str());

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Remedy};
@@ -57,11 +58,23 @@ impl Store {
 
     /// Returns the store with all collections, for a command that changes this one. They are read once.
     fn with_all(&self) -> Option<&Self> {
-        let open = || {
-            let location = Location { only: Vec::new(), to: None, ..*self.target.clone()? };
-            Self::open(&location, &self.current_dir).ok().map(Box::new)
-        };
-        self.all.get_or_init(open).as_deref()
+        self.all.get_or_init(|| self.open_all().ok().map(Box::new)).as_deref()
+    }
+
+    /// Opens all collections, for a command that makes a note of this one from a note of another one.
+    ///
+    /// # Errors
+    /// As [`Store::open`]; `Failure` for a store in memory.
+    pub fn open_all(&self) -> Result<Self, Error> {
+        let target = self.target.as_deref().ok_or_else(|| Error::failure("this store has no other collections"))?;
+        let all = Location { only: Vec::new(), to: None, ..target.clone() };
+        Self::open(&all, &self.current_dir)
+    }
+
+    /// Returns the path in the project of the file of a note of all collections; `None` for a note without a file there.
+    pub fn file_in_project(&self, all: &Self, note: &NoteHandle) -> Option<String> {
+        let file = all.file_at(&note.path);
+        self.project_path(file.to_str()?).filter(|_| self.files.is_file(&file))
     }
 
     /// Returns the id by which a note's frontmatter names another note, of this collection or of another one.
