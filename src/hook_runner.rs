@@ -13,12 +13,15 @@ use crate::note::is_project_path;
 use crate::report::{Entry, Report};
 use crate::request::{HookRequest, PrimeRequest, ShownInSession};
 use crate::store::{
-    FileTree, Location, SessionRecord, ShownNotes, ShownRecord, find_root, project_root, shows_receipts,
+    FileTree, Location, SessionRecord, ShownNotes, ShownRecord, Tier, find_root, project_root, shows_receipts,
 };
 use crate::warnings;
 
 /// The number of files edited last that are not recorded again.
 const RECENTLY_EDITED: usize = 3;
+
+/// The most characters of an answer with a commit that no one asked for: about 400 of its message, and the frame.
+const MAX_COMMIT_CHARS: usize = 650;
 
 /// A record and what it held.
 type ReadRecord = (ShownRecord, SessionRecord);
@@ -62,7 +65,10 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
                 |(note, text): &ShownText| record.as_ref().is_some_and(|(_, lines)| lines.has_part(note, text));
             let shows_receipts = shows_receipts(location.settings.as_deref());
             let format = if shows_receipts { call.format } else { call.format_without_receipt() };
-            let unseen = fit::fit_unseen(&report, call.budget, format, &is_seen)?;
+            let is_commit = |entry: &Entry| entry.note().is_some_and(|entry| entry.note.tier() == Tier::History);
+            let has_commit = report.entries.iter().any(is_commit);
+            let budget = if has_commit { call.budget.at_most(MAX_COMMIT_CHARS) } else { call.budget };
+            let unseen = fit::fit_unseen(&report, budget, format, &is_seen)?;
             let Some((text, parts)) = unseen else { return Ok(()) };
             write(&text)?;
             if matches!(request.shown, ShownInSession::InCache) {

@@ -1,6 +1,6 @@
 //! The flags that every command understands, and what they come to.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use jiff::civil::Date;
@@ -12,7 +12,7 @@ use crate::note::Revision;
 use crate::request::{
     Action, Budget, ChangeRequest, Command, Format, LineFormat, ReadCommand, ShowRequest, WriteCommand, trimmed,
 };
-use crate::store::{CollectionScope, FileTree, Location};
+use crate::store::{COMMITS, CollectionScope, FileTree, Location};
 
 /// Flags that every command understands; its help lists those that are of use there.
 #[derive(Debug, Args)]
@@ -225,10 +225,14 @@ impl GlobalArgs {
 
     fn location(&self, env: &Env, today: Today) -> Result<Location, Error> {
         let from_env = || env.vars.get("QIPU_STORE").map(PathBuf::from);
-        let mut stores = self.store.iter().cloned();
+        // A folder with that name is a store or documents.
+        let is_commits = |path: &PathBuf| path == Path::new(COMMITS) && !env.current_dir.join(path).exists();
+        let mut stores = self.store.iter().filter(|path| !is_commits(path)).cloned();
         Ok(Location {
             store: stores.next().or_else(from_env),
             more_stores: stores.collect(),
+            names_commits: self.store.iter().any(is_commits),
+            only_commits: None,
             only: self.only.clone(),
             scope: CollectionScope::All,
             to: None,

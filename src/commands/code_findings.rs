@@ -4,9 +4,9 @@ use super::change::{PlannedChange, code_reference};
 use super::note_warning;
 use crate::code_refs::{self, Marks, Since, Subject, Verdict};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
-use crate::report::{DiagnosticEntry, NoteLayout, Report, counted};
+use crate::report::{DiagnosticEntry, NoteEntry, NoteLayout, Report, counted};
 use crate::request::ReviewKind;
-use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store};
+use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store, Tier};
 use crate::warnings;
 
 /// The most bytes of the project's files that a check reads, and the marking of an answer.
@@ -185,7 +185,9 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
     if !matches!(report.head.layout.note, NoteLayout::Section | NoteLayout::Document | NoteLayout::Item) {
         return;
     }
-    let mut entries = report.note_entries_mut().filter(|entry| entry.note.flags.has_code).peekable();
+    // The files of a commit are what it changed.
+    let refers = |entry: &&mut NoteEntry| entry.note.flags.has_code && entry.note.tier() != Tier::History;
+    let mut entries = report.note_entries_mut().filter(refers).peekable();
     if entries.peek().is_none() {
         return;
     }

@@ -20,7 +20,7 @@ use crate::request::{
     BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Occasion, RelatedKind, Score,
 };
 use crate::search::StopWords;
-use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
+use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store, Tier};
 
 /// The most blocks of a note, without a budget and without a limit of the request.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
@@ -65,7 +65,8 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     let passage_chars = request.room.chars.filter(|_| shows_passages);
     if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
         let scores = answer_scores(session, &selection, &notes);
-        add_passages(&mut notes, &scores, scorer, room, is_unasked(request));
+        let scorers = (&**scorer, selection.commits.as_ref());
+        add_passages(&mut notes, &scores, scorers, room, is_unasked(request));
         if !request.selection.mentions.is_empty() {
             let is_hit = |entry: &NoteEntry| {
                 store.position(&entry.note.id).is_some_and(|note| selection.relevance.contains_key(&note))
@@ -103,12 +104,17 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
 /// Lets the notes show what of them answers the query, and journals among the selected days a part of their text. Returns
 /// the content that they share.
 fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimits) -> Arc<QueryContent> {
-    let content = Arc::new(QueryContent {
-        max_excerpt_items: limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE),
-        ..QueryContent::new(selection.highlighter.clone(), selection.scorer.clone())
-    });
+    let content_of = |highlighter, scorer| {
+        let max_excerpt_items = limits.per_note.unwrap_or(MAX_BLOCKS_PER_NOTE);
+        Arc::new(QueryContent { max_excerpt_items, ..QueryContent::new(highlighter, scorer) })
+    };
+    let content = content_of(selection.highlighter.clone(), selection.scorer.clone());
+    let of_commits = selection.commits.clone();
+    let of_commits = of_commits.map(|commits| content_of(commits.highlighter, Some(commits.scorer)));
     for entry in notes {
-        entry.content = Some(Arc::clone(&content) as Arc<dyn NoteContent>);
+        let is_commit = entry.note.tier() == Tier::History;
+        let own = of_commits.as_ref().filter(|_| is_commit).unwrap_or(&content);
+        entry.content = Some(Arc::clone(own) as Arc<dyn NoteContent>);
         if selection.journals.is_some() && entry.note.journal_day().is_some() {
             entry.summary = EntrySummary::Excerpt;
         }

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
+use super::commit_before_edit;
 use super::{answer_with_retry, open_to_search, run_on, run_prime};
 use crate::env::Env;
 use crate::error::{Error, ErrorKind};
@@ -96,7 +97,12 @@ pub(crate) fn find_notes(request: &ContextRequest, location: &Location, current_
     };
     match request.selection.asking.as_ref().and_then(|asking| asking.occasion) {
         // Documents may name the file.
-        Some(Occasion::Edit) => return run(CollectionScope::All),
+        Some(Occasion::Edit) => {
+            let found = run(CollectionScope::All)?;
+            let of_commit = Some(()).filter(|()| found.entries.is_empty());
+            let of_commit = of_commit.and_then(|()| commit_before_edit::run(request, location, current_dir).ok()?);
+            return Ok(of_commit.unwrap_or(found));
+        }
         Some(Occasion::Memory) => {}
         _ => return run(CollectionScope::Own),
     }

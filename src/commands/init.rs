@@ -18,6 +18,7 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
         store: of_user.as_deref().or(location.store.as_deref().filter(|_| request.dir.is_none())),
         dir: request.dir.as_deref(),
         documents: &request.documents,
+        commits: request.commits,
         is_stealth: request.is_stealth,
         is_visible: request.is_visible,
         is_trusted: request.is_trusted,
@@ -33,16 +34,6 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
     let is_unchanged = made.files.iter().all(|file| file.new.is_none());
     let hides_more = made.files.iter().skip(1).find(|file| file.old.is_some() && file.new.is_some());
     let warning = hides_more.map(|file| Entry::Finding(still_tracked(&file.path, &made.shown_path)));
-    let entry = |file: &MadeFile| {
-        let action = match (&file.old, &file.new) {
-            (_, None) => "unchanged",
-            (None, Some(_)) => "created",
-            (Some(_), Some(_)) => "changed",
-        };
-        let new = file.new.as_deref().filter(|_| request.is_dry_run);
-        let diff = new.map(|text| store::diff(&file.path, file.old.as_deref(), Some(text)));
-        Entry::Change(ChangeEntry { diff, ..ChangeEntry::of_file(action, file.path.clone()) })
-    };
     let listed = made.list.map(|(path, was_there)| {
         let action = if was_there { "changed" } else { "created" };
         Entry::Change(ChangeEntry::of_file(action, path))
@@ -54,7 +45,8 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
     let distrusted =
         if made.is_new || request.is_dry_run { Vec::new() } else { distrusted_in(&made.root, location, current_dir) };
     let sources = if request.is_user { Vec::new() } else { store::suggested_sources(&made.root, &own, current_dir) };
-    let sources = sources.iter().map(suggestion);
+    let has_commits = !request.is_user && store::suggests_commits(&made.root, location);
+    let suggestions = sources.iter().map(suggestion).chain(has_commits.then(commits_suggestion));
     let is_unnamed = location.store.is_none() && request.dir.is_none();
     let layout = match () {
         () if request.is_dry_run => &layout::CHANGE,
@@ -63,10 +55,19 @@ pub(super) fn run(request: &InitRequest, location: &Location, env: &Env) -> Resu
         () => &layout::INIT,
     };
     let head = ReportHead { layout, ..ReportHead::of_change("init", request.is_dry_run, Some(&made.shown_path)) };
-    Ok(Report::new(
-        head,
-        made.files.iter().map(entry).chain(listed).chain(warning).chain(distrusted).chain(sources).collect(),
-    ))
+    let files = made.files.iter().map(|file| entry(file, request.is_dry_run));
+    Ok(Report::new(head, files.chain(listed).chain(warning).chain(distrusted).chain(suggestions).collect()))
+}
+
+fn entry(file: &MadeFile, is_dry_run: bool) -> Entry {
+    let action = match (&file.old, &file.new) {
+        (_, None) => "unchanged",
+        (None, Some(_)) => "created",
+        (Some(_), Some(_)) => "changed",
+    };
+    let new = file.new.as_deref().filter(|_| is_dry_run);
+    let diff = new.map(|text| store::diff(&file.path, file.old.as_deref(), Some(text)));
+    Entry::Change(ChangeEntry { diff, ..ChangeEntry::of_file(action, file.path.clone()) })
 }
 
 /// Expects that no store of the project holds what agents write: notes of a new store beside it would not be held.
@@ -102,6 +103,19 @@ fn suggestion(source: &SuggestedSource) -> Entry {
             ("files", RowValue::Count(*files)),
             ("call", RowValue::Text(call)),
         ],
+        ..RowEntry::default()
+    };
+    Entry::Row(row)
+}
+
+/// Returns the call that lets questions read the commits of the repository.
+fn commits_suggestion() -> Entry {
+    let call = "qipu init --commits";
+    let row = RowEntry {
+        kind: "history",
+        list: "history",
+        line: format!("commits say why things are so; `{call}` lets questions read them"),
+        fields: vec![("call", RowValue::name(call))],
         ..RowEntry::default()
     };
     Entry::Row(row)

@@ -4,6 +4,7 @@
 mod change;
 mod code_findings;
 mod collections;
+mod commit_before_edit;
 mod context;
 mod diff;
 mod doctor;
@@ -43,11 +44,11 @@ use crate::error::Error;
 use crate::graph::{Compactions, Replacements};
 use crate::note::{NoteId, Status};
 use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report, ReportHead, RowValue, ShownFields};
-use crate::request::{PrimeRequest, ReadCommand, WriteCommand};
-use crate::search::TextIndexer;
+use crate::request::{MentionTarget, PrimeRequest, ReadCommand, WriteCommand};
+use crate::search::{TextIndexer, asks_when};
 use crate::store::{
-    self, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx, Planned, Store,
-    TextIndexBuilder,
+    self, CodeTarget, CollectionScope, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx,
+    Planned, Store, TextIndexBuilder, is_commit,
 };
 
 /// Runs a command that reads a store. `None` for one without an answer, such as the primer of a hook in a project without a
@@ -69,6 +70,7 @@ pub fn run_read(command: &ReadCommand, location: &Location, env: &Env) -> Result
         ReadCommand::Review(request) if request.is_fix => review::run_fix(request, location, env).map(Some),
         _ => {
             env.join_thread_pool();
+            let location = &with_history(command, location, current_dir);
             let store =
                 Store::open_with(location, current_dir, reads_text_index(command).then_some(text_index_builder))?;
             answer_with_retry(store, location, current_dir, |store| run_on(command, store))?.map(Some)
@@ -99,6 +101,61 @@ pub fn run_write(command: &WriteCommand, location: &Location, env: &Env) -> Resu
         WriteCommand::Load(request) => load::run(request, location, env),
     };
     report.map(Some)
+}
+
+/// Returns the location of a command that may read the commits of the repository, too: all of them if it answers a question or
+/// shows what is named, those of a piece of code if it asks about that.
+pub fn with_history(command: &ReadCommand, location: &Location, current_dir: &Path) -> Location {
+    let mentions = match command {
+        ReadCommand::Context(context) => &context.selection.mentions[..],
+        _ => &[],
+    };
+    let only_commits = (!mentions.is_empty()).then(|| {
+        let mut of_code = store::commits_of_code(location, current_dir, &places(mentions));
+        of_code.truncate(MAX_COMMITS_OF_CODE);
+        of_code
+    });
+    let has_some = only_commits.as_ref().is_none_or(|some| !some.is_empty());
+    let names_commits = location.names_commits || names_commits(command);
+    let is_asked = names_commits || question(command).is_some();
+    let is_read = if mentions.is_empty() { is_asked } else { has_some };
+    let scope = if is_read { CollectionScope::History } else { location.scope };
+    Location { scope, only_commits, names_commits, ..location.clone() }
+}
+
+/// Tells whether a command names a commit.
+fn names_commits(command: &ReadCommand) -> bool {
+    let names = match command {
+        ReadCommand::Context(context) => &context.selection.notes,
+        ReadCommand::Show(show) => &show.ids,
+        ReadCommand::Expand(expand) => &expand.ids,
+        _ => return false,
+    };
+    names.iter().any(|name| is_commit(name))
+}
+
+/// Returns the pieces of code that notes are searched for.
+fn places(mentions: &[MentionTarget]) -> Vec<CodeTarget> {
+    let place = |mention: &MentionTarget| match mention {
+        MentionTarget::File(path) | MentionTarget::Folder(path) | MentionTarget::SymbolOf(path, _) => {
+            Some(CodeTarget::Path(path.clone()))
+        }
+        MentionTarget::Line(path, line) => Some(CodeTarget::Line(path.clone(), *line)),
+        MentionTarget::Symbol(_) | MentionTarget::Command(_) => None,
+    };
+    // A path that may be that of a folder is given twice.
+    let mut places: Vec<CodeTarget> = mentions.iter().filter_map(place).collect();
+    places.dedup();
+    places
+}
+
+/// Returns the question that a command answers.
+fn question(command: &ReadCommand) -> Option<&str> {
+    match command {
+        ReadCommand::Context(context) => context.selection.query.as_deref(),
+        ReadCommand::Search(search) => Some(&search.query),
+        _ => None,
+    }
 }
 
 /// Tells whether a command searches the text of notes.
@@ -151,6 +208,9 @@ pub fn run_on(command: &ReadCommand, store: &Store) -> Result<Report, Error> {
 pub fn run_at(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Error> {
     let mut report = report_of(command, session)?;
     mark_state(&mut report, session.store);
+    if question(command).is_some_and(asks_when) {
+        report.note_entries_mut().for_each(|entry| entry.shows_dates = true);
+    }
     Ok(unknown_names::with_unknown_names(report, command, session.store))
 }
 
@@ -225,6 +285,8 @@ fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -
     ReportHead { show, matched, ..ReportHead::new(layout, Some(&store.shown_path)) }
 }
 
+/// The most commits of a piece of code that are shown, those with the longest messages first.
+const MAX_COMMITS_OF_CODE: usize = 10;
 /// The most replaced notes that an entry names.
 const MAX_SUPERSEDED: usize = 8;
 

@@ -11,8 +11,8 @@ use crate::report::{
     Entry, EntryRole, MatchInfo, NoteContent, NoteEntry, Report, ReportHead, RowValue, UnknownWord, layout,
 };
 use crate::request::{RelatedRequest, Score, SearchRequest};
-use crate::search::{self, Hit, Query, SimilarNote};
-use crate::store::{NoteIdx, Store};
+use crate::search::{self, BlockScorer, Highlighter, Hit, Query, SearchResults, SimilarNote, by_relevance};
+use crate::store::{NoteIdx, Store, Tier};
 
 /// Reports the notes that the query finds, the best first.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -21,9 +21,12 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let notes = store.notes();
     let (engine, around) = session.engine_and_neighbourhood(true);
     let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
-    let found = engine.search(&query.without(&request.without), around.as_ref());
+    let query = query.without(&request.without);
+    let found = engine.search(&query, around.as_ref());
+    let commits = session.search_commits(&query, &|_| true).unwrap_or_default();
     let replacements = Replacements::for_answer(notes, request.no_compaction);
-    let question_match = Some(found.question_match());
+    let question_match = [&found, &commits].map(SearchResults::question_match);
+    let question_match = question_match.into_iter().rev().max_by_key(|matched| matched.level);
     let least = request.min_relevance.map_or(0.0, Score::get);
     let mut seen = HashSet::new();
     let is_wanted = |hit: &Hit| hit.relevance >= least && filter.matches(hit.note);
@@ -33,17 +36,20 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
         [replacements.representative(own), own].map(|note| Hit { note, ..hit })
     };
     // Filters apply to the note that was found, not to its replacement.
-    let hits = found.hits.into_iter().filter(is_wanted).flat_map(shown);
+    let hits = by_relevance(found.hits, commits.hits).into_iter().filter(is_wanted).flat_map(shown);
     let hits = hits.filter(|hit| seen.insert(hit.note)).collect();
     let hits = replacements.successions.outdated_last(store, hits, |hit| hit.note);
     let matched = hits.len();
-    let content: Arc<dyn NoteContent> =
-        Arc::new(QueryContent::new(found.highlighter.map(Arc::new), found.scorer.map(Arc::new)));
+    let content_of = |highlighter: Option<Highlighter>, scorer: Option<BlockScorer>| -> Arc<dyn NoteContent> {
+        Arc::new(QueryContent::new(highlighter.map(Arc::new), scorer.map(Arc::new)))
+    };
+    let content = content_of(found.highlighter, found.scorer);
+    let of_commits = content_of(commits.highlighter, commits.scorer);
     let entry = |hit: &Hit| {
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };
         let entry = super::note_entry(store, &replacements.digests, hit.note, EntryRole::Selected);
-        let content = Some(Arc::clone(&content));
+        let content = Some(Arc::clone(if entry.note.tier() == Tier::History { &of_commits } else { &content }));
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();

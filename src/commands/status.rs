@@ -11,7 +11,7 @@ use super::list::MIN_NOTES_PER_TASK;
 use crate::context::Session;
 use crate::note::Dialect;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
-use crate::store::{Collection, NoteHandle, NoteIdx, Store};
+use crate::store::{COMMITS, Collection, CommitHistory, NoteHandle, NoteIdx, Store, Tier};
 
 /// The names of the counts of what hooks did. The records of sessions do not tell which hook showed a passage.
 const HOOK_SESSIONS: &str = "sessions with notes from hooks, 7 days";
@@ -30,6 +30,7 @@ pub(super) fn run(only_tags: bool, session: &Session<'_>) -> Report {
     }
     let mut entries: Vec<Entry> =
         store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes))).collect();
+    entries.extend(store.commit_history().map(|history| Entry::Row(commits_row(&history))));
     entries.extend(counts(session));
     entries.extend(tags(store).take(TAGS));
     entries.extend(setting_findings(store).chain(distrusted(store)).map(Entry::Finding));
@@ -76,6 +77,33 @@ fn counts(session: &Session<'_>) -> impl Iterator<Item = Entry> {
     let facts = facts.into_iter().chain(index.into_iter().flatten()).chain(hooks.into_iter().flatten());
     let facts = facts.map(|(name, count)| Entry::Fact(name.to_owned(), count));
     facts.chain(kinds.into_iter().map(|(kind, count)| Entry::Kind(kind.to_owned(), count)))
+}
+
+/// Returns the row of the commits that questions read.
+fn commits_row(history: &CommitHistory) -> RowEntry {
+    let mut about = vec!["history".to_owned()];
+    about.extend(history.count.as_ref().err().map(|error| error.message.clone()));
+    about.extend(history.is_shallow.then(|| "shallow clone: earlier ones are missing".to_owned()));
+    about.extend(history.is_partial.then(|| "partial clone: files of some may be missing".to_owned()));
+    let count = history.count.as_ref().copied().unwrap_or_default();
+    let reason = about.join("; ");
+    RowEntry {
+        kind: "collection",
+        list: "collections",
+        figure: count.to_string(),
+        line: format!("{COMMITS} ({reason})"),
+        fields: vec![
+            ("name", RowValue::name(COMMITS)),
+            ("kind", RowValue::name("history")),
+            ("tier", RowValue::name(Tier::History.name())),
+            ("as", RowValue::Nothing),
+            ("path", RowValue::Nothing),
+            ("notes", RowValue::Count(count)),
+            ("writable", RowValue::Flag(false)),
+            ("reason", RowValue::Text(reason)),
+        ],
+        ..RowEntry::default()
+    }
 }
 
 fn row(collection: &Collection, notes: usize) -> RowEntry {

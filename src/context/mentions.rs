@@ -11,7 +11,7 @@ use super::importance::{decides_or_warns, is_decision, is_warning};
 use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in, link_definitions};
 use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
-use crate::store::{NoteHandle, NoteIdx, Store};
+use crate::store::{NoteHandle, NoteIdx, Store, Tier};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
@@ -59,7 +59,8 @@ impl Selector<'_, '_> {
         }
         let notes = self.store.notes();
         // Notes that refer to the code need not have its words.
-        for (note, _) in NoteIdx::enumerate(notes).filter(|(_, note)| note.flags.has_code) {
+        let refers = |(_, note): &(NoteIdx, &Arc<NoteHandle>)| note.flags.has_code && note.tier() != Tier::History;
+        for (note, _) in NoteIdx::enumerate(notes).filter(refers) {
             if self.is_worth_reading(note) && closest_reference(&notes[note].code_refs(), &mentions).is_some() {
                 needles_of.entry(note).or_default();
             }
@@ -87,6 +88,14 @@ impl Selector<'_, '_> {
             .collect();
         chosen.sort();
         chosen.into_iter().for_each(|(.., note)| self.choose(note));
+        // Only those of the code are read.
+        let mut commits: Vec<NoteIdx> = (self.store.commits_start()..notes.len()).map(NoteIdx::new).collect();
+        commits.sort_by_key(|commit| {
+            let handle = &notes[*commit];
+            (Reverse(handle.body_chars()), Reverse(handle.list_fields().changed()), *commit)
+        });
+        commits.retain(|commit| self.passes(*commit));
+        commits.into_iter().for_each(|commit| self.choose(commit));
     }
 
     /// Whether a note may be shown for what it names. Before an edit, which asks nothing, a document may only if it decides

@@ -74,6 +74,8 @@ pub struct Selection {
     pub highlighter: Option<Arc<Highlighter>>,
     /// Scores the blocks of notes.
     pub scorer: Option<Arc<BlockScorer>>,
+    /// The same for commits, if some answer the query.
+    pub commits: Option<CommitWords>,
     /// The score of each hit as a share of the best one, 0 to 1.
     pub shares: HashMap<NoteIdx, f64>,
     /// How well each mere hit answers, 0 to 1. Notes without an entry are selected by name, link or field.
@@ -88,6 +90,19 @@ pub struct Selection {
     pub insufficient: Option<String>,
     /// Whether hits were removed by a filter or a threshold.
     pub has_filtered: bool,
+}
+
+/// The words of a query in commits, which are ranked apart from notes.
+#[derive(Debug, Clone)]
+pub struct CommitWords {
+    /// Finds and weighs them in texts.
+    pub highlighter: Option<Arc<Highlighter>>,
+    /// Scores the blocks of commits.
+    pub scorer: Arc<BlockScorer>,
+    /// The factor by which a score becomes comparable with one of notes.
+    pub factor: f64,
+    /// Whether the commits match weakly.
+    pub is_weak: bool,
 }
 
 /// Whether a selection shows notes that others replace, or that were turned down.

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
+use super::CommitWords;
 use crate::note::{FRAGMENT_SIZES, Fragment, FragmentSizes, SHORT_FRAGMENT_SIZES};
 use crate::report::{NoteEntry, Passages};
 use crate::search::{BlockScore, BlockScorer, BlockText, TokenCache};
-use crate::store::NoteHandle;
+use crate::store::{NoteHandle, Tier};
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -69,20 +70,43 @@ pub struct AnswerScore {
 pub fn add_passages(
     entries: &mut [NoteEntry],
     scores: &[AnswerScore],
-    scorer: &BlockScorer,
+    (scorer, commits): (&BlockScorer, Option<&CommitWords>),
     max_answer_chars: usize,
     is_unasked: bool,
 ) {
-    let count = count_notes(entries, max_answer_chars.saturating_mul(CHARS_PER_SHOWN));
-    let for_each_thread = count.div_ceil(rayon::current_num_threads());
+    let is_commit = |(entry, _): &(&mut NoteEntry, &AnswerScore)| entry.note.tier() == Tier::History;
+    let (mut of_commits, mut of_notes): (Vec<_>, Vec<_>) = entries.iter_mut().zip(scores).partition(is_commit);
+    let enough = max_answer_chars.saturating_mul(CHARS_PER_SHOWN);
     let sizes = if is_unasked { SHORT_FRAGMENT_SIZES } else { FRAGMENT_SIZES };
+    add_with_scorer(&mut of_notes, (scorer, 1.0), &sizes, enough);
+    if let Some(commits) = commits {
+        add_with_scorer(&mut of_commits, (&commits.scorer, commits.factor), &sizes, enough);
+        let all = of_commits.iter_mut().filter_map(|(entry, _)| Arc::get_mut(entry.passages.get_mut()?));
+        all.for_each(|passages| passages.is_weak = commits.is_weak);
+    }
+}
+
+/// Adds fragments to entries that one scorer scores. `factor`: that of its scores; `enough`: the characters of all notes from
+/// which passages are chosen.
+fn add_with_scorer(
+    entries: &mut [(&mut NoteEntry, &AnswerScore)],
+    (scorer, scale): (&BlockScorer, f64),
+    sizes: &FragmentSizes,
+    enough: usize,
+) {
+    let count = count_notes(entries, enough);
+    let for_each_thread = count.div_ceil(rayon::current_num_threads());
     let all = entries.par_iter().take(count).with_min_len(for_each_thread);
-    let mut all: Vec<Passages> =
-        all.map_init(TokenCache::default, |cache, entry| passages(&entry.note, &sizes, scorer, cache)).collect();
+    let all = all.map_init(TokenCache::default, |cache, (entry, _)| {
+        let mut passages = passages(&entry.note, sizes, scorer, cache);
+        add_summary(&mut passages, entry, scorer);
+        passages.worth.iter_mut().for_each(|worth| *worth *= scale);
+        passages
+    });
+    let all: Vec<Passages> = all.collect();
     let first = count_notes(entries, 0);
-    all.iter_mut().zip(&*entries).for_each(|(passages, entry)| add_summary(passages, entry, scorer));
     let best = all.iter().take(first).flat_map(|of_note| &of_note.worth).copied().fold(0.0, f64::max);
-    for (rank, ((mut passages, score), entry)) in all.into_iter().zip(scores).zip(entries).enumerate() {
+    for (rank, (mut passages, (entry, score))) in all.into_iter().zip(entries).enumerate() {
         let factor = MIN_NOTE_FACTOR + score.share;
         let worth_of_note = best.max(f64::MIN_POSITIVE) * score.share * factor;
         // The score of a whole note is more precise than that of its only block.
@@ -106,9 +130,9 @@ pub fn add_passages(
 
 /// Counts the notes from which passages are chosen: those that have `enough` characters together, but at least a few, whatever
 /// the budget.
-fn count_notes(entries: &[NoteEntry], enough: usize) -> usize {
+fn count_notes(entries: &[(&mut NoteEntry, &AnswerScore)], enough: usize) -> usize {
     let mut chars = 0_usize;
-    let is_needed = |(rank, entry): &(usize, &NoteEntry)| {
+    let is_needed = |(rank, (entry, _)): &(usize, &(&mut NoteEntry, &AnswerScore))| {
         let is_needed = *rank < MIN_NOTES || (*rank < SHORT_NOTES && chars < SHORT_NOTES_CHARS) || chars < enough;
         chars = chars.saturating_add(entry.note.body_chars());
         is_needed

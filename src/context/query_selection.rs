@@ -8,17 +8,19 @@ use rayon::prelude::*;
 
 use super::blocks::has_answer;
 use super::question::{FavouredDays, Question, QuestionContext, narrowed};
-use super::{Journals, Selector, day_of};
+use super::{CommitWords, Journals, Selector, day_of};
 use crate::calendar::{DateRange, Period};
 use crate::escape::abbreviated;
 use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, why_unsure};
 use crate::request::{Occasion, QuestionOptions, Score};
-use crate::search::{Hit, Query, SearchResults};
-use crate::store::{NoteIdx, NoteSet};
+use crate::search::{Hit, Query, SearchResults, by_relevance};
+use crate::store::{NoteIdx, NoteSet, Tier};
 
 /// The factor on the score of a note that was created or changed in a period of the question. The words of the period
 /// are not searched for, so that nothing else distinguishes such notes.
 const DATE_BOOST: f64 = 3.5;
+/// The largest factor by which scores of commits become comparable with those of notes.
+const MAX_FACTOR: f64 = 4.0;
 /// The most hits with an entry in [`Selection::shares`](super::Selection::shares).
 const MAX_SHARES: usize = 1_000;
 
@@ -177,8 +179,12 @@ impl Selector<'_, '_> {
         let limit = self.selectors.asking.as_ref().and_then(|asking| asking.blocks_within);
         let (Some(limit), Some(highlighter)) = (limit, &self.result.highlighter) else { return (notes, Vec::new()) };
         let beyond = notes.split_off(notes.len().min(limit));
-        let all = self.store.notes();
-        (notes.into_par_iter().filter(|note| has_answer(&all[*note], highlighter)).collect(), beyond)
+        let of_commits = self.result.commits.as_ref().and_then(|commits| commits.highlighter.as_ref());
+        let answers = |note: &NoteIdx| {
+            let note = &self.store.notes()[*note];
+            has_answer(note, of_commits.filter(|_| note.tier() == Tier::History).unwrap_or(highlighter))
+        };
+        (notes.into_par_iter().filter(answers).collect(), beyond)
     }
 
     fn hits(&mut self, question: &Question) -> SearchHits {
@@ -200,25 +206,25 @@ impl Selector<'_, '_> {
         let is_answered = asking.is_none() || is_answer(&found, occasion, least.is_some());
         let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question | Occasion::Memory));
         self.result.question_match = is_asked.then(|| question_match(&found, is_answered));
+        let commits = || self.session.search_commits(&Query::question(text), &|note| !self.is_hidden(note));
+        let commits = Some(()).filter(|()| !is_unasked).and_then(|()| commits());
         self.result.spellings = found.spellings;
         self.result.highlighter = found.highlighter.map(Arc::new);
         self.result.scorer = found.scorer.map(Arc::new);
         let mut hits = found.hits;
         self.boost_periods(&mut hits, &question.favoured);
-        let shown = || hits.iter().filter(|hit| !self.is_hidden(hit.note) || self.is_named_by(hit));
-        let best = shown().map(|hit| hit.score).fold(0.0, f64::max);
-        let shown_hits = shown().count();
-        for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
-            let share = self.result.shares.entry(self.result.replacements.representative(hit.note)).or_default();
-            *share = share.max(hit.score / best).min(1.0);
-        }
+        let shown_hits = self.add_shares(&hits);
+        let mut of_commits = commits.map_or_else(Vec::new, |commits| self.take_commits(commits));
+        self.boost_periods(&mut of_commits, &question.favoured);
+        self.add_shares(&of_commits);
         let has_periods = !question.periods.is_empty();
         let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.replacements.representative(hit.note)).collect();
         let unanswered = if is_answered { 0 } else { shown_hits };
         let least = least.unwrap_or_default();
+        hits.truncate(if is_answered { hits.len() } else { 0 });
+        let mut hits = by_relevance(hits, of_commits);
         let count = hits.len();
-        hits.truncate(if is_answered { count } else { 0 });
         let days = Some(self.window()).filter(|days| *days != ALWAYS);
         let notes = self.store.notes();
         let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
@@ -234,6 +240,42 @@ impl Selector<'_, '_> {
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
         SearchHits { hits, beyond, matching, unanswered }
+    }
+
+    /// Adds the score of each hit as a share of the best one that is shown. Returns how many are shown.
+    fn add_shares(&mut self, hits: &[Hit]) -> usize {
+        let shown = || hits.iter().filter(|hit| !self.is_hidden(hit.note) || self.is_named_by(hit));
+        let best = shown().map(|hit| hit.score).fold(0.0, f64::max);
+        let count = shown().count();
+        for hit in hits.iter().take(MAX_SHARES).filter(|_| best > 0.0) {
+            let share = self.result.shares.entry(self.result.replacements.representative(hit.note)).or_default();
+            *share = share.max(hit.score / best).min(1.0);
+        }
+        count
+    }
+
+    /// Takes over what is known of the commits that answer. They match the question as well as notes do, if these do not.
+    fn take_commits(&mut self, found: SearchResults) -> Vec<Hit> {
+        let matched = found.question_match();
+        let is_weak = matched.level != MatchLevel::Answer;
+        if let Some(of_notes) = &mut self.result.question_match {
+            let words = std::mem::take(&mut of_notes.unknown).into_iter();
+            let unknown = words.filter(|word| matched.unknown.contains(word)).collect();
+            if matched.level > of_notes.level {
+                *of_notes = matched;
+            }
+            of_notes.unknown = unknown;
+        }
+        let SearchResults { hits, highlighter, scorer, .. } = found;
+        let Some(scorer) = scorer else { return hits };
+        let of_notes = self.result.scorer.as_ref().map_or(0.0, |scorer| scorer.full_score());
+        let of_commits = scorer.full_score();
+        let is_comparable = of_notes > 0.0 && of_commits > 0.0;
+        // Words that nearly all commits have weigh nothing there.
+        let factor = if is_comparable { (of_notes / of_commits).clamp(1.0 / MAX_FACTOR, MAX_FACTOR) } else { 1.0 };
+        let (highlighter, scorer) = (highlighter.map(Arc::new), Arc::new(scorer));
+        self.result.commits = Some(CommitWords { highlighter, scorer, factor, is_weak });
+        hits
     }
 
     /// Whether the query of a person is the title of a hit.

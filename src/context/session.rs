@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::neighbours::{linked, sequences};
 use crate::graph::{self, CollectionLinks, Graph, Replacements, Successions};
-use crate::search::{Engine, Neighbourhood, Sequences};
+use crate::search::{Engine, Neighbourhood, NoteTerms, Query, SearchResults, Sequences};
 use crate::store::{NoteHandle, NoteIdx, Store};
 use crate::timings;
 
@@ -20,6 +20,7 @@ pub struct Session<'a> {
     graph: OnceLock<Graph<'a>>,
     sequences: OnceLock<Sequences>,
     engine: OnceLock<Engine<'a>>,
+    commits_engine: OnceLock<Engine<'a>>,
     successions: OnceLock<Successions>,
 }
 
@@ -27,7 +28,7 @@ impl<'a> Session<'a> {
     /// Starts a session on a store, without building anything.
     pub fn new(store: &'a Store) -> Self {
         let (graph, sequences, engine) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { store, graph, sequences, engine, successions: OnceLock::new() }
+        Self { store, graph, sequences, engine, commits_engine: OnceLock::new(), successions: OnceLock::new() }
     }
 
     /// Returns the graph of all notes, from the sidecar if it is valid.
@@ -35,7 +36,9 @@ impl<'a> Session<'a> {
         let store = self.store;
         self.graph.get_or_init(|| {
             let first = Some(store.first_collection());
-            Graph::of_collections(store.notes(), &store.config.link_types, first, self.collection_links())
+            // Commits have no links that a reader follows.
+            let notes = store.notes().get(..store.commits_start()).unwrap_or_default();
+            Graph::of_collections(notes, &store.config.link_types, first, self.collection_links())
         })
     }
 
@@ -52,21 +55,49 @@ impl<'a> Session<'a> {
                 links
             })
         };
-        self.store.notes_by_collection().into_par_iter().enumerate().map(links).collect()
+        let mut notes = self.store.notes_by_collection();
+        notes.truncate(notes.len() - usize::from(self.store.commits_start() < self.store.notes().len()));
+        notes.into_par_iter().enumerate().map(links).collect()
     }
 
-    /// Returns the search engine.
+    /// Returns the search engine for all notes but the commits, which have one of their own.
     pub fn engine(&self) -> &Engine<'a> {
         let store = self.store;
         self.engine.get_or_init(|| {
             let (language, indexes) = (store.config.language, store.text_indexes());
             let kept = store.cached_terms();
-            let engine = Engine::open(store.notes(), language, &indexes, kept.as_deref());
+            let notes = store.notes().get(..store.commits_start()).unwrap_or_default();
+            let engine = Engine::open(notes, language, &indexes, kept.as_deref());
             if let Some(terms) = engine.merged_terms() {
                 store.put_cached_terms(terms);
             }
             engine
         })
+    }
+
+    /// Returns the commits that answer a query; `None` if none does, or none are read. They are ranked by their own words, so
+    /// that they change nothing of how notes and documents are found.
+    pub fn search_commits(&self, query: &Query, is_shown: &(dyn Fn(NoteIdx) -> bool + Sync)) -> Option<SearchResults> {
+        let (store, start) = (self.store, self.store.commits_start());
+        let commits = store.notes().get(start..).filter(|commits| !commits.is_empty())?;
+        let engine = self.commits_engine.get_or_init(|| {
+            let index = store.commits_index();
+            Engine::open(commits, store.config.language, &index.iter().collect::<Vec<_>>(), None)
+        });
+        let in_store = |note: NoteIdx| NoteIdx::new(note.index() + start);
+        let mut found = engine.search_for(query, None, &|note| is_shown(in_store(note)));
+        found.hits.iter_mut().for_each(|hit| hit.note = in_store(hit.note));
+        Some(found).filter(SearchResults::is_answer)
+    }
+
+    /// Returns the content terms of a note. Those of commits have other ids than the same ones of notes.
+    pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
+        let start = self.store.commits_start();
+        let engine = self.commits_engine.get().filter(|_| note.index() >= start);
+        let Some(engine) = engine else { return self.engine().note_terms(note) };
+        let mut found = engine.note_terms(NoteIdx::new(note.index() - start));
+        found.terms.iter_mut().for_each(|term| *term |= 1 << 31);
+        found
     }
 
     /// Returns which notes replace which.

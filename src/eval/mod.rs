@@ -52,7 +52,8 @@ pub(crate) fn run(request: &EvalRequest, location: &Location, env: &Env) -> Resu
     }
     // Documents are relevant to edits only.
     let is_own = is_hook && questions.iter().all(|question| question.input.is_none());
-    let scope = if is_own { CollectionScope::Own } else { location.scope };
+    let with_documents = if is_hook { location.scope } else { CollectionScope::History };
+    let scope = if is_own { CollectionScope::Own } else { with_documents };
     let ranked_in = &Location { scope, ..location.clone() };
     let store = commands::open_to_search(ranked_in, &env.current_dir)?;
     // Each prompt opens the store, as in a hook; here it must be freed.

@@ -1,13 +1,14 @@
 //! The order in which passages are tried, the same for all budgets.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::hash::BuildHasher;
 
 use foldhash::quality::FixedState;
 
 use super::document::DocumentBuilder;
 use super::selector::Proposal;
+use crate::report::Tier;
 use crate::report::{NoteEntry, Passages};
 
 /// The least worth of a fragment that is shown, as a share of the best one. On questions about documentation it saves 700 of
@@ -19,6 +20,9 @@ const TALK_STOP_SHARE: f64 = 0.15;
 /// The characters of an answer to which these shares apply. In a larger one they fall as it grows: a reader who wants so much
 /// wants more than the answer.
 const STOP_CHARS: usize = 4_000;
+/// The characters of an answer before which documents have no share beside commits: with one, answers of 2,000 characters lose
+/// the reason of 3 of 20 questions.
+const DOCUMENTS_FROM: usize = 2_000;
 /// The most attempts: the time to fit grows with their number times that of the entries.
 const MAX_ATTEMPTS: usize = 1_000;
 /// The words in a row by which texts are compared, and the share of the rows of a passage from which on another passage that
@@ -56,7 +60,10 @@ pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal], chars
         })
         .collect();
     let with_passages = || notes.iter().filter_map(|(rank, _, passages)| Some((*rank, (*passages)?)));
-    let first = with_passages().enumerate().filter(|(index, (_, passages))| *index == 0 || passages.is_first);
+    // The best commit waits for own notes that answer.
+    let has_commits = notes.iter().any(|(_, note, _)| is_commit(note));
+    let first = with_passages().enumerate();
+    let first = first.filter(|(index, (_, passages))| (*index == 0 && !has_commits) || passages.is_first);
     let first = first.filter_map(|(_, (rank, passages))| best_of(rank, passages));
     let show = document.report.head.show;
     let (has_matches, by_worth) = by_worth(with_passages(), show.has_only_matches);
@@ -69,9 +76,16 @@ pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal], chars
     let without = notes.iter().filter(|(.., passages)| is_alone(passages));
     let without = without.map(|(rank, ..)| PassageAttempt::new(*rank, None));
     let mut seen = HashSet::new();
-    let all = first.chain(by_worth.filter(|attempt| attempt.least_chars <= chars)).chain(beginnings).chain(without);
+    let by_worth = in_shares(by_worth.collect(), &notes);
+    let by_worth = by_worth.into_iter().filter(|attempt| attempt.least_chars <= chars);
+    let all = first.chain(by_worth).chain(beginnings).chain(without);
     let all = all.filter(|attempt| seen.insert((attempt.rank, attempt.fragment)));
     without_duplicates(all.take(MAX_ATTEMPTS).collect(), &notes)
+}
+
+/// Whether an entry is a commit.
+pub(super) fn is_commit(entry: &NoteEntry) -> bool {
+    entry.note.tier() == Tier::History
 }
 
 /// Returns the most valuable attempt of a note.
@@ -112,6 +126,56 @@ fn by_worth<'a>(
         by_size.then(by_lateness).then(other_worth.total_cmp(worth)).then(by_place)
     });
     (most > 0.0, all.into_iter().map(|(.., attempt)| attempt))
+}
+
+/// Lets own notes, and documents, keep a share of each answer in which commits take part: what the project's people wrote is
+/// tried before commits, until it has half of the text so far, and all of it before commits that match weakly; behind the first [`DOCUMENTS_FROM`] characters, documents before
+/// commits, until they have a third. Otherwise the order stays. What only larger answers have has no share. It is the same
+/// order for all budgets.
+fn in_shares(attempts: Vec<PassageAttempt>, notes: &[(usize, &NoteEntry, Option<&Passages>)]) -> Vec<PassageAttempt> {
+    let of_rank: HashMap<usize, (Tier, &NoteEntry, Option<&Passages>)> =
+        notes.iter().map(|(rank, note, passages)| (*rank, (note.note.tier(), *note, *passages))).collect();
+    let tier = |attempt: &PassageAttempt| of_rank.get(&attempt.rank).map_or(Tier::Own, |(tier, ..)| *tier);
+    if !attempts.iter().any(|attempt| tier(attempt) == Tier::History) {
+        return attempts;
+    }
+    let chars = |attempt: &PassageAttempt| {
+        let Some((_, note, passages)) = of_rank.get(&attempt.rank) else { return 0 };
+        let of_fragment = |index: usize| Some((*passages)?.fragments.get(index)?.range.len());
+        attempt.fragment.and_then(of_fragment).unwrap_or_else(|| note.note.body_chars())
+    };
+    let (mut own, mut documents, mut rest) = (VecDeque::new(), VecDeque::new(), VecDeque::new());
+    for (place, attempt) in attempts.into_iter().enumerate() {
+        match tier(&attempt) {
+            Tier::Own if attempt.least_chars == 0 => own.push_back((place, attempt)),
+            Tier::Documents if attempt.least_chars == 0 => documents.push_back((place, attempt)),
+            _ => rest.push_back((place, attempt)),
+        }
+    }
+    let is_weak = notes.iter().any(|(.., passages)| passages.is_some_and(|passages| passages.is_weak));
+    let (mut all, mut of_own, mut of_documents, mut so_far) = (Vec::new(), 0, 0, 0);
+    loop {
+        let first = [&own, &documents, &rest].into_iter().filter_map(|queue| Some(queue.front()?.0)).min();
+        let Some(first) = first else { return all };
+        let is_first =
+            |queue: &VecDeque<(usize, PassageAttempt)>| queue.front().is_some_and(|(place, _)| *place == first);
+        let takes_own = !own.is_empty() && (is_weak || 2 * of_own <= so_far || is_first(&own));
+        let has_share = so_far > DOCUMENTS_FROM && 3 * of_documents <= so_far - DOCUMENTS_FROM;
+        let takes_documents = !documents.is_empty() && (has_share || is_first(&documents));
+        let next = if takes_own {
+            own.pop_front()
+        } else if takes_documents {
+            documents.pop_front()
+        } else {
+            rest.pop_front().or_else(|| own.pop_front()).or_else(|| documents.pop_front())
+        };
+        let Some((_, attempt)) = next else { return all };
+        let len = chars(&attempt);
+        so_far += len;
+        of_own += if takes_own { len } else { 0 };
+        of_documents += if !takes_own && takes_documents { len } else { 0 };
+        all.push(attempt);
+    }
 }
 
 /// Returns the attempts of a note with their worth, and whether they come behind those of other notes.

@@ -7,7 +7,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 
-use super::attempts::{PassageAttempt, attempts};
+use super::attempts::{PassageAttempt, attempts, is_commit};
 use super::budget::TextSize;
 use super::document::DocumentBuilder;
 use super::selector::{GreedySelector, Proposal};
@@ -416,7 +416,12 @@ impl<'a> Packer<'a> {
             let passages = self.passages(self.ranks[proposal.entry]);
             !self.document.report.head.show.has_only_matches || passages.is_none_or(|passages| passages.whole.is_some())
         };
-        if let Some(first) = self.order.iter().find(is_note).filter(matches).copied() {
+        // What is tried first, if commits are ranked before it.
+        let first = self.order.iter().find(is_note);
+        let has_commit = first.and_then(|first| self.document.note(first.entry)).is_some_and(is_commit);
+        let tried = self.attempts.first().filter(|_| has_commit);
+        let first = tried.and_then(|attempt| self.order.get(attempt.rank)).or(first);
+        if let Some(first) = first.filter(matches).copied() {
             self.document.cut_first(&first, self.proposals.as_ref());
         }
     }

@@ -181,8 +181,8 @@ impl<'a> Graph<'a> {
     }
 
     fn links_to(&self, to: NoteIdx) -> impl Iterator<Item = (NoteIdx, &OutLink)> {
-        let range = self.in_offsets[to.index()] as usize..self.in_offsets[to.index() + 1] as usize;
-        let edges = self.in_edges.get(range).unwrap_or_default();
+        let offset = |index: usize| self.in_offsets.get(index).map_or(0, |offset| *offset as usize);
+        let edges = self.in_edges.get(offset(to.index())..offset(to.index() + 1)).unwrap_or_default();
         edges.iter().filter_map(|index| self.links.with_source(*index as usize))
     }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::compactions::barred;
 use super::{Compactions, NameIndex};
 use crate::note::{SUPERSEDED_BY, SUPERSEDES, Status};
-use crate::store::{NoteHandle, NoteIdx, Store};
+use crate::store::{NoteHandle, NoteIdx, Store, Tier};
 
 /// Which notes replace which. Links form no cycles here, and only notes that are in force replace others.
 #[derive(Debug, Default)]
@@ -165,13 +165,20 @@ struct WrittenLinks {
 fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> WrittenLinks {
     let mut names = None;
     let mut found = WrittenLinks::default();
+    // A commit names another by its id alone.
+    let (others, commits) = notes.split_at(notes.partition_point(|note| note.tier() != Tier::History));
+    let commit = |id: &str| {
+        let position = commits.binary_search_by(|commit| commit.id.local().cmp(id)).ok()?;
+        Some(NoteIdx::new(others.len() + position))
+    };
     for (place, note) in NoteIdx::enumerate(notes).filter(|(_, note)| note.flags.has_succession) {
         for (kind, target) in note.link_fields().typed {
             if kind != SUPERSEDES && kind != SUPERSEDED_BY {
                 continue;
             }
-            let names = names.get_or_insert_with(|| NameIndex::new(notes));
-            let Some(target) = names.resolve_from(place, target) else { continue };
+            let mut resolve = || names.get_or_insert_with(|| NameIndex::new(others)).resolve_from(place, target);
+            let target = if place.index() < others.len() { resolve() } else { commit(target) };
+            let Some(target) = target else { continue };
             let (old, new) = if kind == SUPERSEDES { (target, place) } else { (place, target) };
             if old == new || !may_succeed(&notes[new]) {
                 continue;

@@ -13,6 +13,7 @@ mod schemas;
 mod stdio;
 mod tools;
 
+use std::cell::OnceCell;
 use std::io::Write;
 use std::sync::mpsc::channel;
 
@@ -31,7 +32,7 @@ use crate::note::NoteId;
 use crate::render::Screen;
 use crate::report::{Entry, Report};
 use crate::request::{Budget, ChangeRequest, Format, ReadCommand};
-use crate::store::{ChangeWatcher, Location, Store};
+use crate::store::{ChangeWatcher, CollectionScope, Location, Store};
 use call_queue::CallQueue;
 use tools::{ReadTask, Task};
 
@@ -118,11 +119,15 @@ fn answer_from(
 ) -> Option<Call> {
     let Settings { location, env, .. } = settings;
     let session = Session::new(store);
+    // Opened at the first call that reads commits.
+    let with_commits = OnceCell::new();
+    let commits_session = OnceCell::new();
     let mut next = Some(first);
     let mut is_first = true;
     loop {
         let call = next.take().or_else(|| calls.next(env))?;
-        if !is_first && watcher.has_changed() {
+        let has_new_commits = || with_commits.get().is_some_and(Store::has_new_commits);
+        if !is_first && (watcher.has_changed() || has_new_commits()) {
             return Some(call);
         }
         is_first = false;
@@ -135,7 +140,14 @@ fn answer_from(
                         }
                         continue;
                     }
-                    Ok(Task::Read(task)) => answer_task(&task, &session, settings.is_structured),
+                    Ok(Task::Read(task)) => {
+                        let opened = opened_with_commits(&task.command, store, settings, &with_commits);
+                        let commits = opened.map(|opened| commits_session.get_or_init(|| Session::new(opened)));
+                        match commits {
+                            Some(session) => answer_task(&task, session, settings.is_structured),
+                            None => answer_task(&task, &session, settings.is_structured),
+                        }
+                    }
                     Err(error) => Err(error),
                 }
             }
@@ -143,17 +155,36 @@ fn answer_from(
             StoreRequest::ListResources { after } => Ok(resources::list(store, after.as_ref())),
             StoreRequest::ReadResource { id } => resources::read(id, &session),
         };
-        if store.is_index_corrupt() {
+        let opened = || [Some(store), with_commits.get()].into_iter().flatten();
+        if let Some(corrupt) = opened().find(|store| store.is_index_corrupt()) {
             // The index turned out to be corrupt: answer the call again without it.
-            store.discard_index(location);
+            corrupt.discard_index(location);
             return Some(call);
         }
-        if let Err(error) = store.expect_read_notes() {
+        if let Some(error) = opened().find_map(|store| store.expect_read_notes().err()) {
             let _ = call.reply.send(Err(error));
             return calls.next(env);
         }
         let _ = call.reply.send(answer);
     }
+}
+
+/// Returns the store with the commits for a command that reads them, which is opened once; `None` for any other command, and
+/// if they can't be read: then the notes answer.
+fn opened_with_commits<'s>(
+    command: &ReadCommand,
+    store: &Store,
+    settings: &Settings<'_>,
+    with_commits: &'s OnceCell<Store>,
+) -> Option<&'s Store> {
+    let current_dir = &settings.env.current_dir;
+    let location = commands::with_history(command, settings.location, current_dir);
+    let is_read = location.scope == CollectionScope::History && (location.names_commits || store.reads_commits());
+    if is_read && with_commits.get().is_none() {
+        let opened = commands::open_to_search(&location, current_dir).ok()?;
+        let _ = with_commits.set(opened);
+    }
+    with_commits.get().filter(|_| is_read)
 }
 
 /// Replaces the name of the budget option in an error by the name of the argument.

@@ -60,6 +60,7 @@ pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_pro
 pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, own_sections, relinked};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
+pub(crate) use dialect::CommitFields;
 pub use dialect::Dialect;
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
@@ -361,6 +362,8 @@ impl Note {
     pub fn inline_links(&self) -> &[InlineLink] {
         self.inline_links.get_or_init(|| match self.dialect {
             Dialect::Qipu => inline_links::links(self.body()),
+            // Where it says `[a](b)`, a message means text.
+            Dialect::Commit => Vec::new(),
             dialect => source_links::links(self.body(), dialect.has_wiki_links()),
         })
     }
@@ -455,7 +458,7 @@ fn find_odd_form(dialect: Dialect, text: &str, findings: &mut Vec<Diagnostic>) {
     if text.contains('\0') {
         findings.push(Diagnostic::new(DiagnosticCode::Nul, "the file contains NUL characters"));
     }
-    if let Some(line) = conflict_line(text) {
+    if let Some(line) = conflict_line(text).filter(|_| dialect != Dialect::Commit) {
         let message = "a merge left a conflict here; keep what holds and remove the markers".to_owned();
         findings.push(Diagnostic { code: DiagnosticCode::Conflict, line: Some(line), message });
     }

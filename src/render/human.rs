@@ -19,7 +19,7 @@ use super::{
 use crate::escape::{escape_lines, one_line};
 use crate::report::{
     AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, LinkedNote, NoteEntry, NoteLayout,
-    OverviewEntry, Report, SnippetText, counted,
+    OverviewEntry, Report, SnippetText, Tier, counted,
 };
 use crate::tokens::Tokenizer;
 
@@ -263,8 +263,10 @@ impl Human<'_> {
         let head = self.notes.hanging(format!("{}  {:.2}\n", line.trim_end(), found.relevance), hang);
         let mut text = String::new();
         if found.has_snippet {
-            let path = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
+            let path = one_line(&self.report.head.path_of(&entry.note));
             text.push_str(&match entry.snippet() {
+                // A commit has no file with lines.
+                Some(snippet) if entry.note.tier() == Tier::History => format!("    {}\n", self.marked(&snippet)),
                 Some(snippet) => format!("    {path}:{}: {}\n", snippet.line, self.marked(&snippet)),
                 None => format!("    {path}\n"),
             });

@@ -11,11 +11,12 @@ use super::{
     BANNER, CUT_MARK, EntryText, Frame, FrameState, Included, Renderer, ShownPart, insufficient, least_detail,
     shows_body,
 };
+use crate::escape::one_line;
 use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
     COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS, Report,
-    SPANNING_TREE, UTILITY_PARTS,
+    SPANNING_TREE, Tier, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -191,7 +192,7 @@ impl Json<'_> {
     fn assessed_note(&self, view: NoteView<'_>, content: &LevelText<'_>, tokens: usize) -> Value {
         let (head, assessment) = (&self.report.head, content.assessment);
         let mut object = named_note(view.entry);
-        object["path"] = head.path_from_current_dir(&view.entry.note.path).into();
+        object["path"] = head.path_of(&view.entry.note).into();
         object["level"] = content.level.name().into();
         if head.show.has_passages {
             let has_passages = content.passages.is_some();
@@ -246,13 +247,19 @@ impl Json<'_> {
             object["custom"] = Value::Object(fields.collect());
         }
         let fields = note.list_fields();
-        object["path"] = head.path_from_current_dir(&note.path).into();
+        object["path"] = head.path_of(note).into();
         object["created"] = json!(fields.created_as_written().as_ref().map(|stamp| stamp.as_str()));
         object["updated"] = json!(fields.updated_as_written().as_ref().map(|stamp| stamp.as_str()));
         if let Some(day) = note.journal_day().or_else(|| fields.day()) {
             object["date"] = day.to_string().into();
         }
         object["value"] = json!(note.value_or_default());
+        if note.tier() == Tier::History {
+            object["release"] = json!(note.field("release").map(|release| one_line(&release.to_line())));
+            if head.show.has_custom {
+                object["files"] = note.code_refs().iter().map(|code| one_line(&code.path)).collect();
+            }
+        }
         if let Some(revision) = head.show.has_revision.then(|| entry.revision()).flatten() {
             object["revision"] = revision.to_string().into();
         }

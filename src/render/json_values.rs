@@ -43,7 +43,7 @@ pub(super) fn also_field(report: &Report, tail: &AnswerTail) -> Option<(&'static
     let object = |entry: &NoteEntry| {
         json!({
             "id": entry.note.id,
-            "path": report.head.path_from_current_dir(&entry.note.path),
+            "path": report.head.path_of(&entry.note),
             "title": entry.note.title(),
         })
     };

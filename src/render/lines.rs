@@ -57,7 +57,7 @@ impl Lines<'_> {
 
     /// Returns the path of the file from the current directory. Alone before a NUL it is written as it is.
     fn path(&self, note: &NoteHandle) -> String {
-        let path = self.report.head.path_from_current_dir(&note.path);
+        let path = self.report.head.path_of(note);
         // Else a program would take it for an option.
         let path = if path.starts_with('-') { format!("./{path}") } else { path };
         if self.format.ends_with_nul && self.format.fields.len() == 1 { path } else { cell(&path) }

@@ -10,6 +10,7 @@ use super::tool_marks::without_marks_in_lines;
 use super::{EntryText, Screen, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
 use crate::escape::one_line;
 use crate::note::{ContentSource, Surroundings};
+use crate::report::Tier;
 use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
@@ -206,11 +207,14 @@ impl NoteWriter<'_> {
     /// their passage.
     fn answer(self, view: NoteView<'_>) -> EntryText {
         let note = &view.entry.note;
-        let path = one_line(&self.report.head.path_from_current_dir(&note.path));
+        let path = one_line(&self.report.head.path_of(note));
         let name = self.place_name(view.entry, &path);
         let passages = view.passages();
         let first = passages.as_ref().and_then(|passages| passages.first());
-        let lines = first.map_or(String::new(), |passage| format!(":{}-{}", passage.lines.0, passage.lines.1));
+        // A commit has no file with lines.
+        let has_lines = note.tier() != Tier::History;
+        let lines = first.filter(|_| has_lines);
+        let lines = lines.map_or(String::new(), |passage| format!(":{}-{}", passage.lines.0, passage.lines.1));
         let place = self.screen.paint(As::Quiet, &format!("{path}{lines}"));
         let below = first.map_or(String::new(), headings);
         let mut text = self.answer_line(&format!("{ANSWER_MARK}{place} {name}{below}"));
@@ -233,7 +237,8 @@ impl NoteWriter<'_> {
             if index > 0 {
                 let (first, last) = passage.lines;
                 let changed = if *above == *passage.heading_path { String::new() } else { headings(passage) };
-                let place = self.screen.paint(As::Quiet, &format!("{NEXT_MARK}{first}-{last}"));
+                let lines = if has_lines { format!("{first}-{last}") } else { String::new() };
+                let place = self.screen.paint(As::Quiet, &format!("{NEXT_MARK}{lines}"));
                 text.push_str(&format!("\n{}", self.answer_line(&format!("{place}{changed}"))));
                 above = &passage.heading_path;
             }
@@ -274,7 +279,7 @@ impl NoteWriter<'_> {
     /// Returns passages, each below its lines in the file and its heading path.
     fn passages(self, entry: &NoteEntry, passages: &[Passage]) -> String {
         let is_brief = self.is_hook();
-        let file = one_line(&self.report.head.path_from_current_dir(&entry.note.path));
+        let file = one_line(&self.report.head.path_of(&entry.note));
         let passage = |passage: &Passage| {
             let (first, last) = passage.lines;
             let path = joined_lines(&passage.heading_path, " › ");
@@ -316,7 +321,7 @@ impl NoteWriter<'_> {
             let Some(stamp) = stamp else { continue };
             head.push_str(&format!(", {word} {}", self.day(stamp.date(), stamp.as_str())));
         }
-        let path = one_line(&self.report.head.path_from_current_dir(&note.path));
+        let path = one_line(&self.report.head.path_of(note));
         head.push_str(&format!("\n{}\n", self.screen.paint(As::Quiet, &path)));
         if self.report.head.show.has_custom {
             head.push_str(&own_fields(note));

@@ -68,7 +68,7 @@ pub(super) fn tail_records(report: &Report, shown: FrameState<'_>) -> String {
     }
     let mut text = String::new();
     for entry in tail.also.iter().filter_map(|index| report.entries.get(*index)?.note()) {
-        let path = report.head.path_from_current_dir(&entry.note.path);
+        let path = report.head.path_of(&entry.note);
         let (id, title) = (&entry.note.id, json_string(entry.note.title()));
         text.push_str(&format!("D also id={id} path={} title={title}\n", quote_value(&path)));
     }
@@ -226,6 +226,7 @@ fn state_fields(entry: &NoteEntry) -> String {
     fields.extend(entry.note.untitled_day().map(|day| format!(" date={day}")));
     fields.extend(entry.collection().map(|name| format!(" in={name}")));
     fields.extend(entry.tier().map(|tier| format!(" tier={tier}")));
+    fields.extend(entry.dates().into_iter().map(|(name, day)| format!(" {name}={}", quote_value(&day))));
     fields.push_str(if entry.state().has_conflict { " conflict=true" } else { "" });
     fields.extend(entry.due_mark().map(|mark| format!(" due={mark}")));
     fields.extend(entry.status().map(|status| format!(" status={status}")));

@@ -95,8 +95,7 @@ impl Records<'_> {
 
     fn note(&self, view: NoteView<'_>) -> EntryText {
         let (entry, note) = (view.entry, &view.entry.note);
-        let path = (self.report.head.layout.note == NoteLayout::Section)
-            .then(|| self.report.head.path_from_current_dir(&note.path));
+        let path = (self.report.head.layout.note == NoteLayout::Section).then(|| self.report.head.path_of(note));
         let mut text = name_line(entry, path.as_deref(), self.report.head.show.has_revision);
         if entry.role == EntryRole::Recent {
             push_compacted(entry, &mut text);

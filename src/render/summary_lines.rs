@@ -34,7 +34,7 @@ pub(super) fn tail_lines(report: &Report, shown: FrameState<'_>) -> String {
         text.push_str(&format!("Not in these passages: {}.\n", quoted_words(&tail.missing)));
     }
     for entry in tail.also.iter().filter_map(|index| report.entries.get(*index)?.note()) {
-        let path = one_line(&report.head.path_from_current_dir(&entry.note.path));
+        let path = one_line(&report.head.path_of(&entry.note));
         text.push_str(&format!("also: {path} {}\n", one_line(entry.note.title())));
     }
     text.extend(tail.more.map(|after| format!("more: --after {after}\n")));

@@ -218,8 +218,12 @@ pub(crate) const REVIEW_FIX: Layout =
 pub(crate) const CHANGE: Layout =
     Layout { name: "change", lists: &["changes", "findings"], empty_text: "Nothing to do.\n", ..STATUS };
 pub(crate) const IMPORT: Layout = Layout { lists: &["changes", "findings", "counts"], ..CHANGE };
-pub(crate) const INIT: Layout =
-    Layout { lists: &["changes", "findings", "documents"], footer: AnswerFooter::NextSteps, empty_text: "", ..CHANGE };
+pub(crate) const INIT: Layout = Layout {
+    lists: &["changes", "findings", "documents", "history"],
+    footer: AnswerFooter::NextSteps,
+    empty_text: "",
+    ..CHANGE
+};
 pub(crate) const INIT_OWN: Layout = Layout { footer: AnswerFooter::OwnNextSteps, ..INIT };
 pub(crate) const INIT_ABOVE: Layout = Layout { footer: AnswerFooter::StoreAbove, ..INIT };
 

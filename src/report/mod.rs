@@ -39,7 +39,7 @@ use crate::env::Today;
 use crate::error::Error;
 use crate::note::NoteId;
 /// The handle of a note, which entries carry.
-pub use crate::store::NoteHandle;
+pub use crate::store::{NoteHandle, Tier};
 use crate::store::{OWN_FIELDS, near_names};
 
 /// The content of an answer: facts about the whole, and entries in descending order of worth.
@@ -269,9 +269,12 @@ impl ReportHead {
         })
     }
 
-    /// Returns the path of a file relative to the current directory. `path` is relative to the store.
-    pub fn path_from_current_dir(&self, path: &str) -> String {
-        crate::store::shown_in(self.store.as_deref().unwrap_or_default(), path)
+    /// Returns the path of a note's file relative to the current directory; the id of a commit, which has no file.
+    pub fn path_of(&self, note: &NoteHandle) -> String {
+        match note.tier() {
+            Tier::History => note.id.to_string(),
+            _ => crate::store::shown_in(self.store.as_deref().unwrap_or_default(), &note.path),
+        }
     }
 }
 

@@ -61,6 +61,8 @@ pub struct NoteEntry {
     pub state: Option<Box<NoteState>>,
     /// Whether the collection of the note is shown.
     pub names_collection: bool,
+    /// Whether the note's dates are shown, because the question asks when.
+    pub shows_dates: bool,
     /// Computes snippet, blocks and excerpt; `None` where none of them is shown.
     pub content: Option<Arc<dyn NoteContent>>,
     /// The cache of [`NoteEntry::blocks`].
@@ -198,6 +200,7 @@ impl NoteEntry {
             assessment: None,
             state: None,
             names_collection: false,
+            shows_dates: false,
             content: None,
             blocks: OnceLock::new(),
         }
@@ -224,9 +227,25 @@ impl NoteEntry {
         self.note.parsed_or_empty().revision()
     }
 
-    /// Returns the name of the note's collection, if it is shown.
+    /// Returns the name of the note's collection, if it is shown. The id of a commit begins with it.
     pub fn collection(&self) -> Option<&str> {
-        self.names_collection.then(|| self.note.collection_name())
+        (self.names_collection && self.note.tier() != Tier::History).then(|| self.note.collection_name())
+    }
+
+    /// Returns the days of the note that are shown, each with its field: of a commit always that of the commit and the first
+    /// release with it.
+    pub fn dates(&self) -> Vec<(&'static str, String)> {
+        let is_commit = self.note.tier() == Tier::History;
+        if !is_commit && !self.shows_dates {
+            return Vec::new();
+        }
+        let fields = self.note.list_fields();
+        let days = [("created", fields.created_as_written()), ("updated", fields.updated_as_written())];
+        let mut dates: Vec<(&'static str, String)> =
+            days.into_iter().filter_map(|(name, stamp)| Some((name, stamp?.date().to_string()))).collect();
+        let release = self.note.field("release").filter(|_| is_commit);
+        dates.extend(release.map(|release| ("release", crate::escape::one_line(&release.to_line()))));
+        dates
     }
 
     /// Returns the name of the note's tier; `None` for an own note.
@@ -242,6 +261,10 @@ impl NoteEntry {
         let mut words: Vec<String> = Vec::new();
         words.extend(self.note.untitled_day().map(|day| day.to_string()));
         words.extend(self.collection().map(|name| format!("in {name}")));
+        words.extend(self.dates().into_iter().map(|(word, day)| match self.note.tier() {
+            Tier::History => day,
+            _ => format!("{word} {day}"),
+        }));
         words.extend(state.has_conflict.then(|| "unresolved merge conflict".to_owned()));
         words.extend(state.is_draft.then(|| Status::Draft.name().to_owned()));
         let is_superseded = state.superseded_by.is_some();

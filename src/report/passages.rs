@@ -25,6 +25,8 @@ pub struct Passages {
     ///
     /// [`QuestionMatch::words`]: super::QuestionMatch::words
     pub words: Vec<u64>,
+    /// Whether it is of a commit that matches the question weakly.
+    pub is_weak: bool,
     /// Whether a part of the note precedes other notes.
     pub is_first: bool,
     /// Whether its fragments come behind those of all notes for which this is false, whatever their worth.

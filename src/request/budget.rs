@@ -48,6 +48,11 @@ impl Budget {
         [self.max_chars, by_tokens].into_iter().flatten().min()
     }
 
+    /// Returns the budget with at most so many characters.
+    pub fn at_most(self, chars: usize) -> Self {
+        Self { max_chars: Some(self.max_chars.map_or(chars, |max| max.min(chars))), ..self }
+    }
+
     /// Tells whether there is a limit in characters or tokens.
     pub fn is_limited(&self) -> bool {
         self.max_chars.is_some() || self.max_tokens.is_some()

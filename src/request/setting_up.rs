@@ -78,6 +78,9 @@ pub struct InitRequest {
     /// Also read the Markdown in this folder, in place (repeatable)
     #[arg(long, value_name = "DIR")]
     pub documents: Vec<PathBuf>,
+    /// Also read the commits of the repository when a question is asked
+    #[arg(long)]
+    pub commits: bool,
     /// Keep the store out of git
     #[arg(long = "stealth")]
     pub is_stealth: bool,
@@ -88,7 +91,7 @@ pub struct InitRequest {
     #[arg(long = "trust")]
     pub is_trusted: bool,
     /// Create your own store, which is read with every project
-    #[arg(long = "user", conflicts_with_all = ["dir", "documents", "is_stealth", "is_visible"])]
+    #[arg(long = "user", conflicts_with_all = ["dir", "documents", "commits", "is_stealth", "is_visible"])]
     pub is_user: bool,
     /// Whether nothing is changed, only shown.
     #[arg(skip)]

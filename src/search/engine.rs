@@ -24,7 +24,7 @@ use super::score::related::{self, SimilarNote};
 use super::score::vectors::Vectors;
 use crate::note::Language;
 use crate::report::{MAX_WORDS, MatchLevel, QuestionMatch};
-use crate::store::{NoteHandle, NoteIdx, TextIndex};
+use crate::store::{NoteHandle, NoteIdx, TextIndex, Tier};
 use crate::timings;
 
 /// The least share of the notes, and number of them, that have the name of what a store is about.
@@ -310,7 +310,15 @@ impl<'a> Engine<'a> {
             let is_meant = is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position));
             is_meant && !excluded.contains(position)
         };
-        let named: Vec<NoteIdx> = (0..self.notes.len()).into_par_iter().map(NoteIdx::new).filter(is_meant).collect();
+        // The title of a commit has no words that the query lacks, and looking at all of them takes longer than the search.
+        let is_of_commits = self.notes.first().is_some_and(|note| note.tier() == Tier::History);
+        let named: Vec<NoteIdx> = if is_of_commits {
+            let mut found: Vec<NoteIdx> = hits.iter().map(|hit| hit.note).filter(is_meant).collect();
+            found.sort_unstable();
+            found
+        } else {
+            (0..self.notes.len()).into_par_iter().map(NoteIdx::new).filter(is_meant).collect()
+        };
         // Many notes may share a title: `named` is searched by bisection.
         let mut is_found = vec![false; named.len()];
         for hit in hits.iter_mut() {

@@ -8,14 +8,14 @@ mod index;
 mod notes;
 mod writes;
 
-pub use collections::collection::{Authority, Collection, CollectionReason, PROJECT, Tier};
+pub use collections::collection::{Authority, COMMITS, Collection, CollectionReason, PROJECT, Tier, is_commit};
 pub use collections::config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use collections::discover::{CollectionScope, Location, expect_inside, find_root, project_root};
 pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_in};
-pub use collections::find::{SettingFinding, user_store};
+pub use collections::find::{CodeTarget, SettingFinding, commits_of_code, user_store};
 pub use collections::init::{InitPlan, InitResult, MadeFile, init};
 pub use collections::suggest::{
-    SuggestedSettings, SuggestedSource, main_folder, suggested_settings, suggested_sources,
+    SuggestedSettings, SuggestedSource, main_folder, suggested_settings, suggested_sources, suggests_commits,
 };
 pub use collections::user_settings::{UserTrust, shows_receipts};
 pub use fs::file_tree::FileTree;
@@ -28,6 +28,7 @@ pub use git::revision::CommitName;
 pub use git::source_text::{SourceText, words};
 pub use index::record_fields::{IdentityFields, LinkFields, ListFields, RelationFields};
 pub(crate) use index::source_scan::is_ignored_by_git;
+pub use notes::commit_history::CommitHistory;
 pub use notes::load::rebuild_index;
 pub use notes::names::near_names;
 pub(crate) use notes::names::{naming_collection, position_of};

@@ -13,7 +13,7 @@ use crate::note::{
     heading_fragments, rebase_path, relinked,
 };
 use crate::request::{Action, ChangeRequest, NewFields};
-use crate::store::{NoteHandle, NoteIdx, Store, Tier};
+use crate::store::{CollectionScope, NoteHandle, NoteIdx, Store, Tier, is_commit};
 
 /// The most code references that are taken over.
 const MAX_CODE: usize = 3;
@@ -35,7 +35,7 @@ pub(super) fn filled<'r>(store: &Store, request: &'r ChangeRequest) -> Result<Co
 }
 
 fn with_passage(store: &Store, name: &str, given: &NewFields) -> Result<NewFields, Error> {
-    let all = store.open_all()?;
+    let all = store.open_all(if is_commit(name) { CollectionScope::History } else { CollectionScope::All })?;
     let (position, part) = find(&all, name)?;
     let note = &all.notes()[position];
     if note.tier() == Tier::Own {

@@ -71,10 +71,10 @@ pub fn assess(
     let highlighter = selection.highlighter.as_deref();
     // Both are initialised before the parallel assessment: a worker that waits for the initialisation could otherwise be
     // the one that has to run it.
-    let (engine, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, options.today, highlighter));
+    let (_, assessor) = rayon::join(|| session.engine(), || Assessor::new(session, options.today, highlighter));
     let assessor = assessor?;
     let (excluded, assessed) = (Vec::new(), Vec::new());
-    let mut pass = SelectionAssessor { assessor: &assessor, engine, selection, options, excluded, beyond: 0, assessed };
+    let mut pass = SelectionAssessor { assessor: &assessor, selection, options, excluded, beyond: 0, assessed };
     pass.choose(limits.candidates);
     let chosen = pass.assessed.len();
     pass.add_followers();

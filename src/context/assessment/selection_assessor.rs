@@ -10,7 +10,7 @@ use super::{CandidateLimits, Ordinals, RankedNotes, candidate, fields, ordinals_
 use crate::context::Selection;
 use crate::report::{Assessment, Candidate, Candidates, NoteEntry};
 use crate::request::{Abstraction, AssessmentOptions, RelatedKind, Score};
-use crate::search::{Engine, NoteTerms};
+use crate::search::NoteTerms;
 use crate::store::NoteIdx;
 
 /// The default of the setting `novelty-threshold`: a note with at most this novelty repeats one that is shown.
@@ -34,7 +34,6 @@ pub(super) struct AssessedNote {
 
 pub(super) struct SelectionAssessor<'a, 's> {
     pub(super) assessor: &'a Assessor<'a, 's>,
-    pub(super) engine: &'a Engine<'s>,
     pub(super) selection: &'a Selection,
     pub(super) options: &'a AssessmentOptions,
     /// The reason of each exclusion.
@@ -88,7 +87,7 @@ impl SelectionAssessor<'_, '_> {
     fn assess(&self, index: NoteIdx) -> AssessedNote {
         let is_named = self.selection.named.contains(&index);
         let relevance = self.selection.relevance.get(&index).copied().unwrap_or(1.0);
-        let content = self.engine.note_terms(index);
+        let content = self.assessor.session.note_terms(index);
         AssessedNote { index, assessment: self.assessment(index, relevance, &content), content, is_named }
     }
 

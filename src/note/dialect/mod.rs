@@ -3,6 +3,7 @@
 mod adr;
 mod adr_metadata;
 mod barred_changes;
+mod commit;
 mod logseq;
 mod obsidian;
 mod okf;
@@ -16,6 +17,7 @@ use super::frontmatter::{Frontmatter, read_foreign};
 use super::title::is_markdown_ending;
 use super::{Diagnostic, EncodedTarget, JOURNAL, NoteId, Value, find_long_body, title};
 use crate::codec::named::named;
+pub(crate) use commit::CommitFields;
 
 /// The type of a document that names none.
 const DOCUMENT: &str = "document";
@@ -39,21 +41,23 @@ named! {
         Okf = "okf",
         /// An architecture decision record.
         Adr = "adr",
+        /// A commit of git, whose message is the body: see [`CommitFields`].
+        Commit = "commit",
     }
 }
 
 impl Dialect {
-    /// The names of the dialects of sources.
+    /// The names of the dialects of folders of documents.
     pub const NAMES: [&str; 5] = ["markdown", "obsidian", "logseq", "okf", "adr"];
 
-    /// Parses the name of a dialect of sources.
+    /// Parses the name of a dialect of folders of documents.
     pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|dialect| *dialect != Self::Qipu && dialect.name() == name)
+        Self::ALL.into_iter().find(|dialect| Self::NAMES.contains(&name) && dialect.name() == name)
     }
 
     /// Whether `[[name]]` is a link.
     pub(super) fn has_wiki_links(self) -> bool {
-        self != Self::Okf
+        !matches!(self, Self::Okf | Self::Commit)
     }
 
     /// Whether a link of the body can only mean a note, so that it is broken if there is none. In documents, other paths may
@@ -61,6 +65,7 @@ impl Dialect {
     pub(crate) fn can_break(self, link: EncodedTarget<'_>) -> bool {
         match link {
             _ if self == Self::Qipu => true,
+            _ if self == Self::Commit => false,
             EncodedTarget::Wiki(_) => matches!(self, Self::Obsidian | Self::Logseq),
             EncodedTarget::Path(path) => path.rsplit_once('.').is_some_and(|(_, ending)| is_markdown_ending(ending)),
         }
@@ -78,6 +83,9 @@ pub(super) struct NoteHead {
 
 /// Reads the fields of a file of a source; `path` is its path in the folder of the source.
 pub(super) fn read(dialect: Dialect, path: &str, text: &str, findings: &mut Vec<Diagnostic>) -> NoteHead {
+    if dialect == Dialect::Commit {
+        return commit::read(path, text);
+    }
     let (mut fields, range) = read_foreign(text, findings);
     find_long_body(&range, findings);
     let body = text.get(range.clone()).unwrap_or_default();
@@ -85,7 +93,7 @@ pub(super) fn read(dialect: Dialect, path: &str, text: &str, findings: &mut Vec<
         Dialect::Obsidian => obsidian::read(&mut fields, path, body),
         Dialect::Logseq => logseq::read(&mut fields, path, body),
         Dialect::Okf => okf::read(&mut fields, path, body),
-        Dialect::Qipu | Dialect::Markdown | Dialect::Adr => {}
+        Dialect::Qipu | Dialect::Markdown | Dialect::Adr | Dialect::Commit => {}
     }
     let id = NoteId::from_source_path(path);
     let mut title = fields.title.take().unwrap_or_else(|| title_without_field(&fields, path, body));
@@ -137,6 +145,6 @@ mod tests {
     fn dialects_have_names() {
         let named: Vec<_> = Dialect::NAMES.iter().filter_map(|name| Dialect::parse(name)).map(Dialect::name).collect();
         assert_eq!(named, Dialect::NAMES);
-        assert_eq!((Dialect::parse("qipu"), Dialect::parse("Markdown")), (None, None));
+        assert_eq!(["qipu", "commit", "Markdown"].map(Dialect::parse), [None; 3]);
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Page<'a> {
             "type": one_line(note.list_fields().kind),
             "tags": note.tags().iter().map(|tag| one_line(tag)).collect::<Vec<_>>(),
             "value": note.value_or_default(),
-            "path": one_line(&self.report.head.path_from_current_dir(&note.path)),
+            "path": one_line(&self.report.head.path_of(note)),
             "changed": note.list_fields().changed_as_written().map(|stamp| one_line(stamp.as_str())),
         });
         if !entry.compacted.is_empty() {

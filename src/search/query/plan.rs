@@ -98,7 +98,8 @@ impl Plan {
 const TIME_VERBS: [&str; 13] =
     ["did", "was", "were", "is", "are", "am", "do", "does", "will", "has", "have", "had", "s"];
 
-fn asks_when(text: &str) -> bool {
+/// Whether a question asks for a time.
+pub fn asks_when(text: &str) -> bool {
     let text = text.to_lowercase();
     let words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     let words: Vec<&str> = words.take(MAX_TIME_WORDS).collect();

@@ -129,6 +129,11 @@ impl BlockScorer {
         Self { stems, shares_of, weights, bits, average: index.average_paragraph_len(), time_terms }
     }
 
+    /// Returns a bound of scores that depends on the words of the query alone, by which scores of two indexes compare.
+    pub fn full_score(&self) -> f64 {
+        self.weights.iter().sum()
+    }
+
     /// Returns the score of each block of a note. `cache` is that of this scorer only.
     pub fn scores<'t>(&self, blocks: &[BlockText<'t, '_>], cache: &mut TokenCache<'t>) -> Vec<BlockScore> {
         let counts: Vec<BlockTerms> = blocks.iter().map(|block| self.count(block.text, cache, block_freq)).collect();

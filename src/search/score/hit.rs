@@ -38,3 +38,23 @@ pub struct Hit {
     /// The components of the score.
     pub breakdown: ScoreBreakdown,
 }
+
+/// How many more commits than notes stand before a note that is less relevant. The first hundred hits are looked at for
+/// the smallest answers, and notes are among them.
+const MAX_AHEAD: usize = 50;
+
+/// Merges two lists of hits by relevance, notes before commits that are as relevant; each keeps its order. No number of
+/// commits pushes notes out.
+pub fn by_relevance(notes: Vec<Hit>, commits: Vec<Hit>) -> Vec<Hit> {
+    let mut commits = commits.into_iter().peekable();
+    let mut merged = Vec::with_capacity(notes.len() + commits.len());
+    for (place, hit) in notes.into_iter().enumerate() {
+        let is_ahead = |commit: &Hit| commit.relevance > hit.relevance;
+        while let Some(commit) = commits.next_if(|commit| is_ahead(commit) && merged.len() < MAX_AHEAD + 2 * place) {
+            merged.push(commit);
+        }
+        merged.push(hit);
+    }
+    merged.extend(commits);
+    merged
+}

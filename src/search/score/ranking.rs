@@ -149,7 +149,7 @@ impl Ranker<'_> {
         let match_score = if is_look_up { match_score.max(SURE_MATCH) } else { match_score };
         let coverage = |hit: &&Hit| paragraph_coverage(&self.index.text(hit.note), self.plan, &idf);
         let coverage = hits.par_iter().take(COVERED_HITS).map(coverage).reduce(|| 0.0, f64::max);
-        let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0);
+        let evidence = coverage / bm25f::idf(self.index.note_count() as f64, 1.0).max(f64::MIN_POSITIVE);
         let coverage = (coverage / sum * times_longer).min(1.0);
         let breadth = mean_share_of_later_scores(hits.iter().map(|hit| hit.score), self.index.note_count());
         QueryPerformance { relevance, coverage, match_score, evidence, breadth, names_subject: false }

@@ -5,12 +5,19 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::codec::named::named;
-use crate::note::Dialect;
+use crate::note::{COLLECTION_MARK, Dialect};
 
 /// The name of the project's store.
 pub const PROJECT: &str = "project";
 /// The name of the user's store.
 pub(super) const USER: &str = "user";
+/// The name of the repository's commits.
+pub const COMMITS: &str = "commits";
+
+/// Whether the name of a note is that of a commit.
+pub fn is_commit(name: &str) -> bool {
+    name.split_once(COLLECTION_MARK).is_some_and(|(collection, _)| collection == COMMITS)
+}
 
 /// The other names of the stores of a repository, by which links name them from every folder of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -31,10 +38,12 @@ named! {
         Own = "own",
         /// What they were given to read.
         Documents = "documents",
+        /// What the repository's commits say.
+        History = "history",
     }
 }
 
-/// A store, or a source: a folder of markdown that is read where it lies.
+/// A store, or a source: a folder of markdown, or the commits of a repository, that is read where it lies.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Collection {
     /// The name, unique among the collections of an answer.
@@ -97,7 +106,12 @@ impl Collection {
 
     /// Returns its tier: what is written in stores, and in folders of documents that are written to, is own.
     pub fn tier(&self) -> Tier {
-        if !self.is_source() || self.is_writable { Tier::Own } else { Tier::Documents }
+        match self.dialect {
+            Dialect::Commit => Tier::History,
+            Dialect::Qipu => Tier::Own,
+            _ if self.is_writable => Tier::Own,
+            _ => Tier::Documents,
+        }
     }
 
     /// Whether it is the project's own word, which hooks show although nobody asked: own notes and decision records.
@@ -148,6 +162,8 @@ pub enum CollectionReason {
     UserSettingsForProject,
     /// An option names it.
     Option,
+    /// The config of the first store, or the user's settings, switch it on.
+    History,
 }
 
 impl CollectionReason {
@@ -182,6 +198,7 @@ impl fmt::Display for CollectionReason {
             Self::UserSettings => f.write_str("your settings"),
             Self::UserSettingsForProject => f.write_str("your settings, for this project"),
             Self::Option => f.write_str("option"),
+            Self::History => f.write_str("[history]"),
         }
     }
 }

@@ -42,6 +42,8 @@ pub struct Config {
     pub stores: Vec<StoreConfig>,
     /// Which store linked working trees use.
     pub worktrees: WorktreesConfig,
+    /// What of the repository's history is read.
+    pub history: HistoryConfig,
     /// Whether the stores of the folders above are read with it; `None`: they are.
     pub parents: Option<bool>,
     /// The filters that have a name.
@@ -92,6 +94,14 @@ impl ReviewConfig {
     }
 }
 
+/// The table `[history]`, of a store or of the user.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct HistoryConfig {
+    /// Whether the commits of the repository are read.
+    pub commits: Option<bool>,
+}
+
 /// The table `[context]`; numbers are 1 or more.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case")]
@@ -131,15 +141,16 @@ pub enum BlocksSetting {
 }
 
 /// The known keys of each table; in other tables every key is allowed.
-const KNOWN: [(&str, &[&str]); 5] = [
+const KNOWN: [(&str, &[&str]); 6] = [
     (
         "",
         &[
             "language", "link-types", "context", "trust", "review", "documents", "sources", "stores", "worktrees",
-            "parents", "queries",
+            "parents", "queries", "history",
         ],
     ),
     ("worktrees", &["share"]),
+    ("history", &["commits"]),
     ("trust", &["authors", "hosts"]),
     ("review", &["hold", "drafts"]),
     (
@@ -174,6 +185,7 @@ struct File {
     sources: Vec<SourceConfig>,
     stores: Vec<StoreConfig>,
     worktrees: WorktreesConfig,
+    history: HistoryConfig,
     parents: Option<bool>,
     queries: BTreeMap<String, String>,
 }
@@ -203,7 +215,8 @@ impl Config {
         let file: File = parse_toml(text).map_err(|reason| invalid(&reason))?;
         check(&file.context)?;
         let unknown_keys = unknown_keys(text);
-        let File { link_types, language, context, trust, review, stores, worktrees, parents, queries, .. } = file;
+        let File { link_types, language, context, trust, review, stores, worktrees, history, parents, queries, .. } =
+            file;
         let has_former_key = !file.sources.is_empty();
         let documents = file.documents.into_iter().chain(file.sources).collect();
         let mut config = Self {
@@ -214,6 +227,7 @@ impl Config {
             has_former_key,
             stores,
             worktrees,
+            history,
             parents,
             queries,
             unknown_keys,

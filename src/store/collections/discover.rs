@@ -1,5 +1,6 @@
 //! Discovery of the store, and the display of its path.
 
+use std::fmt::Write;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -13,6 +14,7 @@ use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::file_tree::FileTree;
 use crate::store::fs::files::{canonical, nearest_folder};
+use crate::store::git::plumbing::Repository;
 use crate::store::git::revision::CommitName;
 
 /// The names of a store's folder in a project; the second counts only if it contains `notes/`.
@@ -28,6 +30,10 @@ pub struct Location {
     pub store: Option<PathBuf>,
     /// Further stores and folders of documents that are named.
     pub more_stores: Vec<PathBuf>,
+    /// Whether the commits of the repository are asked for, in place of or beside a path of a store.
+    pub names_commits: bool,
+    /// The commits that are read, by their whole ids; `None` for all.
+    pub only_commits: Option<Vec<String>>,
     /// The names of the collections that count; empty for all.
     pub only: Vec<String>,
     /// Which of the collections count otherwise.
@@ -59,9 +65,11 @@ pub struct Location {
 /// Which of the collections count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum CollectionScope {
-    /// All of them.
+    /// All stores and documents.
     #[default]
     All,
+    /// All of them, and the commits of the repository where they are switched on or asked for.
+    History,
     /// Those that are the project's own word: own notes, folders of decision records, and what an option names. Other
     /// documents are not opened, so that their words count in no statistics either.
     Own,
@@ -178,6 +186,18 @@ pub(super) fn no_store_at(path: &Path) -> Error {
 pub fn project_root(files: &FileTree, dir: &Path) -> PathBuf {
     let root = dir.ancestors().find(|dir| is_project_root(files, dir) || store_in(files, dir).is_some());
     root.unwrap_or(dir).to_path_buf()
+}
+
+/// Finds the working tree that contains a folder: the nearest folder above with `.git`.
+pub(in crate::store) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
+    let root = files.repository_root(folder)?;
+    let mut prefix = String::new();
+    for part in folder.strip_prefix(root).ok()?.components() {
+        let Component::Normal(name) = part else { return None };
+        write!(prefix, "{}/", name.to_str()?).ok()?;
+    }
+    let commit = files.commit().filter(|commit| commit.root == root).map(|commit| commit.id.clone());
+    Some(Repository { root: root.to_path_buf(), prefix, commit })
 }
 
 /// Returns the folders by which the user's settings name the project of a call: the root of the repository of the current

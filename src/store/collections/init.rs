@@ -34,6 +34,10 @@ const CONFIG: &str =
 # path = \"docs\"
 # as = \"markdown\"
 
+# Whether questions read the commits of the repository too; `qipu init --commits` sets it.
+# [history]
+# commits = true
+
 # Limits of `qipu context` without a budget, and namespaces whose notes it omits.
 # [context]
 # max-notes = 10
@@ -98,6 +102,8 @@ pub struct InitPlan<'a> {
     pub dir: Option<&'a Path>,
     /// The folders of documents to read with it.
     pub documents: &'a [PathBuf],
+    /// Read the commits of the repository with it.
+    pub commits: bool,
     /// Keep it out of git.
     pub is_stealth: bool,
     /// Name it `qipu/`.
@@ -140,8 +146,8 @@ pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error
     for (name, text) in [(CONFIG_FILE, CONFIG), (".gitignore", ignored)] {
         let file = path.join(name);
         let (mut old, mut new) = ensure_file(&file, text, plan)?;
-        if name == CONFIG_FILE && !plan.documents.is_empty() {
-            (old, new) = with_documents(&path, &file, old, new, plan, current_dir)?;
+        if name == CONFIG_FILE && (plan.commits || !plan.documents.is_empty()) {
+            (old, new) = with_tables(&path, &file, old, new, plan, current_dir)?;
         }
         let path = format!("{}{name}", shown_path.strip_prefix("./").unwrap_or(&shown_path));
         made.push(MadeFile { path, old, new });
@@ -205,9 +211,9 @@ fn ensure_file(
     Ok((old, Some(text.to_owned())))
 }
 
-/// Adds the folders of documents that the config of a store does not name yet. Returns the text before, and the new one if it
-/// was written.
-fn with_documents(
+/// Adds the folders of documents that the config of a store does not name yet, and its commits. Returns the text before, and
+/// the new one if it was written.
+fn with_tables(
     store: &Path,
     config: &Path,
     old: Option<String>,
@@ -216,8 +222,15 @@ fn with_documents(
     current_dir: &Path,
 ) -> Result<(Option<String>, Option<String>), Error> {
     let before = new.clone().or_else(|| old.clone()).unwrap_or_default();
-    let known = Config::parse(&before)?.documents;
+    let Config { documents: known, history, .. } = Config::parse(&before)?;
     let mut text = before.clone();
+    if plan.commits && history.commits.is_none() {
+        text.push_str("\n[history]\ncommits = true\n");
+    }
+    if plan.commits && history.commits == Some(false) {
+        let error = Error::usage(format!("{} says `commits = false`", config.display()));
+        return Err(error.hint("change it there"));
+    }
     for folder in plan.documents {
         let (path, dialect) = documents_at(store, folder, current_dir)?;
         if !known.iter().any(|documents| documents.path == path) {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::discover::{Location, folders_of_project, project_root};
+use super::config::Config;
+use super::discover::{Location, folders_of_project, open_root, project_root};
 use super::find::find_collections;
 use super::guessed_dialect::vault_dialect;
 use super::init::{shown_settings, toml_string};
@@ -12,6 +13,7 @@ use crate::escape::one_line;
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::{DirHandle, FileType};
 use crate::store::fs::file_tree::FileTree;
+use crate::store::git::ref_state;
 use crate::store::index::source_scan::{KnownPatterns, SourceRules, patterns_above};
 
 /// The folders by which projects name their documents, and what they contain.
@@ -38,6 +40,13 @@ pub struct SuggestedSource {
     pub dialect: Dialect,
     /// The number of its files that no collection reads, those of other suggested folders in it included.
     pub files: usize,
+}
+
+/// Whether the project of a store has commits, and its config does not say whether they are read.
+pub fn suggests_commits(store: &Path, location: &Location) -> bool {
+    let config = open_root(&location.files, store).and_then(|dir| Config::load(&dir));
+    let is_open = config.map_or(true, |config| config.history.commits.is_none());
+    is_open && location.files.repository_root(store).is_some_and(|root| ref_state::head(root).is_some())
 }
 
 /// Lists the folders of markdown in the project of a store: those with usual names, and vaults, that have files which no

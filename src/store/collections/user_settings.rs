@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::config::{expect_shares, parse_toml};
+use super::config::{HistoryConfig, expect_shares, parse_toml};
 use super::document_config::{SourceConfig, StoreConfig};
 use crate::error::{Error, ErrorKind};
 use crate::escape::abbreviated;
@@ -38,6 +38,8 @@ pub(in crate::store) struct UserSettings {
     pub(in crate::store) sources: Vec<UserTable<SourceConfig>>,
     /// Stores that are read with every store.
     pub(in crate::store) stores: Vec<UserTable<StoreConfig>>,
+    /// What is read with every store whose config does not say it.
+    pub(in crate::store) history: HistoryConfig,
     /// Whether hooks tell the user which notes they show; `None`: they do.
     receipts: Option<bool>,
     /// The folders of repositories whose stores may name folders outside the repository.

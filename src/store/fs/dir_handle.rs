@@ -4,10 +4,12 @@
 //! Paths below a handle are resolved without following a symbolic link in any of their components. A file is opened
 //! without blocking and then checked to be a regular file: another process could replace it between check and use.
 //!
-//! A handle may also be that of a directory of a commit, which is only read.
+//! A handle may also be that of a directory of a commit, or of the commits of a repository, which are only read.
 
 #[path = "dir_handle/commit.rs"]
 mod commit;
+#[path = "dir_handle/history.rs"]
+mod history;
 #[cfg_attr(unix, path = "dir_handle/unix.rs")]
 #[cfg_attr(not(unix), path = "dir_handle/portable.rs")]
 mod os;
@@ -19,6 +21,7 @@ use std::path::{Component, Path};
 use std::sync::Arc;
 
 pub(in crate::store) use commit::CommitDir;
+pub(in crate::store) use history::HistoryDir;
 pub(in crate::store) use os::{is_link, link_error, not_folder, not_found};
 
 use super::stat::{DirStat, FileStat};
@@ -75,6 +78,8 @@ pub(in crate::store) enum DirHandle {
     Disk(DiskDir),
     /// One of a commit.
     Commit(CommitDir),
+    /// That of the commits of a repository.
+    History(Box<HistoryDir>),
 }
 
 impl DirHandle {
@@ -88,6 +93,7 @@ impl DirHandle {
         match self {
             Self::Disk(dir) => dir.folder(path).map(Self::Disk),
             Self::Commit(dir) => dir.folder(path).map(Self::Commit),
+            Self::History(_) => Err(not_found()),
         }
     }
 
@@ -96,6 +102,7 @@ impl DirHandle {
         let (on_disk, in_commit) = match self {
             Self::Disk(dir) => (Some(dir.entries()?), None),
             Self::Commit(dir) => (None, Some(dir.entries()?)),
+            Self::History(_) => (None, None),
         };
         Ok(on_disk.into_iter().flatten().chain(in_commit.into_iter().flatten().map(Ok)))
     }
@@ -104,6 +111,7 @@ impl DirHandle {
         match self {
             Self::Disk(dir) => dir.stat(name),
             Self::Commit(dir) => dir.stat(name),
+            Self::History(_) => Err(not_found()),
         }
     }
 
@@ -112,6 +120,7 @@ impl DirHandle {
         match self {
             Self::Disk(dir) => dir.file_and_metadata(path).map(drop),
             Self::Commit(dir) => dir.blob(path).map(drop),
+            Self::History(_) => Err(not_found()),
         }
     }
 
@@ -160,6 +169,7 @@ impl DirHandle {
                 blob if blob.size > max_bytes => Err(too_long(max_bytes)),
                 blob => dir.content(blob, max_bytes),
             },
+            Self::History(_) => Err(not_found()),
         }
     }
 
@@ -181,13 +191,20 @@ impl DirHandle {
                 *buffer = dir.content(blob, max_bytes)?;
                 Ok(FileStat::of_commit(blob.size))
             }
+            Self::History(dir) => {
+                let (bytes, stat) = dir.read(path)?;
+                *buffer = bytes;
+                Ok(stat)
+            }
         }
     }
 
     /// Announces the files below it that [`Self::read_start`] will read, in this order and with this limit.
     pub(in crate::store) fn announce<'p>(&self, paths: impl Iterator<Item = &'p Path>, max_bytes: u64) {
-        if let Self::Commit(dir) = self {
-            dir.announce(paths, max_bytes);
+        match self {
+            Self::Disk(_) => {}
+            Self::Commit(dir) => dir.announce(paths, max_bytes),
+            Self::History(dir) => dir.announce(paths),
         }
     }
 
@@ -212,7 +229,7 @@ impl DirHandle {
     fn on_disk(&self) -> io::Result<&DiskDir> {
         match self {
             Self::Disk(dir) => Ok(dir),
-            Self::Commit(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
+            Self::Commit(_) | Self::History(_) => Err(io::ErrorKind::ReadOnlyFilesystem.into()),
         }
     }
 }

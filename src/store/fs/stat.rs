@@ -82,7 +82,7 @@ impl FileStat {
         Self { size: metadata.len(), mtime, ctime: 0, inode: 0 }
     }
 
-    /// Returns the stat of a file of a commit, which has no times.
+    /// Returns the stat of a file of a commit, or of a commit, which have no times.
     pub(in crate::store) fn of_commit(size: u64) -> Self {
         Self { size, ..Self::default() }
     }

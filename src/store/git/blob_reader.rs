@@ -1,4 +1,5 @@
-//! Reads the contents of blobs from one process `git cat-file --batch` (git-cat-file(1), "BATCH OUTPUT").
+//! Reads objects from one process of git, by default the contents of blobs from `git cat-file --batch` (git-cat-file(1),
+//! "BATCH OUTPUT").
 //!
 //! A thread writes the names of objects and another reads their contents, so that git unpacks the blobs that were announced
 //! while others are parsed.
@@ -18,9 +19,31 @@ const MAX_WAITING: usize = 64 * 1024 * 1024;
 const MAX_HEADER: u64 = 256;
 
 /// An object, by its hexadecimal name, and how many of its bytes are wanted.
-type WantedBlob = (String, u64);
+pub(super) type WantedBlob = (String, u64);
 
-/// A process of git that reads blobs.
+/// The bytes of an object; `None` if the repository lacks it.
+pub(super) type ReadAnswer = Option<Vec<u8>>;
+
+/// How a process of git is asked for objects, and how it answers.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ReaderProtocol {
+    pub(super) args: &'static [&'static str],
+    /// What follows the name of an object.
+    pub(super) name_end: &'static str,
+    /// Reads the answer for an object: `None` if it is not in the documented form, `Some(None)` if the repository lacks it.
+    pub(super) read: fn(&mut BufReader<ChildStdout>, &WantedBlob) -> Option<ReadAnswer>,
+}
+
+/// That of blobs.
+pub(super) const BLOBS: ReaderProtocol = ReaderProtocol {
+    args: &["cat-file", "--batch"],
+    name_end: "\n",
+    read: |output, wanted| {
+        Some(read_object(output, wanted)?.filter(|(kind, _)| kind == "blob").map(|(_, content)| content))
+    },
+};
+
+/// A process of git that reads objects.
 #[derive(Debug)]
 pub(super) struct BlobReader {
     child: Child,
@@ -80,15 +103,15 @@ impl SharedBlobs {
 
 impl BlobReader {
     /// Starts git for a repository.
-    pub(super) fn new(root: &Path) -> io::Result<Self> {
-        let mut child = start(root, &["cat-file", "--batch"])?;
+    pub(super) fn new(root: &Path, protocol: ReaderProtocol) -> io::Result<Self> {
+        let mut child = start(root, protocol.args)?;
         let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
         let (Some(mut stdin), Some(stdout)) = (stdin, stdout) else { return Err(io::ErrorKind::BrokenPipe.into()) };
         let shared = Arc::new(SharedBlobs::default());
         let (sender, receiver): (Sender<Vec<WantedBlob>>, Receiver<_>) = channel();
         std::thread::Builder::new().spawn(move || {
             for names in receiver {
-                let lines: String = names.iter().flat_map(|(object, _)| [object.as_str(), "\n"]).collect();
+                let lines: String = names.iter().flat_map(|(object, _)| [object, protocol.name_end]).collect();
                 // If git has ended, the other thread finds that out.
                 if stdin.write_all(lines.as_bytes()).is_err() {
                     return;
@@ -96,7 +119,7 @@ impl BlobReader {
             }
         })?;
         let of_thread = Arc::clone(&shared);
-        std::thread::Builder::new().spawn(move || read_all(BufReader::new(stdout), &of_thread))?;
+        std::thread::Builder::new().spawn(move || read_all(BufReader::new(stdout), protocol, &of_thread))?;
         Ok(Self { child, names: sender, shared })
     }
 
@@ -153,12 +176,16 @@ impl Drop for BlobReader {
 }
 
 /// Reads the answers of git until it ends.
-fn read_all(mut output: BufReader<ChildStdout>, shared: &SharedBlobs) {
-    while let Some((object, limit, content)) = read_next(&mut output, shared) {
+fn read_all(mut output: BufReader<ChildStdout>, protocol: ReaderProtocol, shared: &SharedBlobs) {
+    // An object was asked for before git answers.
+    let begins = |output: &mut BufReader<ChildStdout>| output.fill_buf().is_ok_and(|bytes| !bytes.is_empty());
+    while begins(&mut output) {
+        let Some(wanted) = shared.lock().wanted.front().cloned() else { break };
+        let Some(content) = (protocol.read)(&mut output, &wanted) else { break };
         let mut state = shared.lock();
         state.wanted.pop_front();
         state.len += content.as_ref().map_or(0, Vec::len);
-        state.read.insert((object, limit), content);
+        state.read.insert(wanted, content);
         shared.changed.notify_all();
         while state.len > MAX_WAITING && state.readers == 0 && !state.is_ended {
             state = shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
@@ -168,23 +195,25 @@ fn read_all(mut output: BufReader<ChildStdout>, shared: &SharedBlobs) {
     shared.changed.notify_all();
 }
 
-/// Reads one answer: the object, the number of its bytes that are wanted, and these. `None` at the end, or if it is not in
-/// the documented form.
-fn read_next(output: &mut BufReader<ChildStdout>, shared: &SharedBlobs) -> Option<(String, u64, Option<Vec<u8>>)> {
+/// Reads one answer of `cat-file --batch`: the type of the object, and its bytes as far as they are wanted; `Some(None)` if
+/// the repository lacks it, `None` if the answer is not in the documented form.
+pub(super) fn read_object(
+    output: &mut BufReader<ChildStdout>,
+    (_, limit): &WantedBlob,
+) -> Option<Option<(String, Vec<u8>)>> {
     let mut header = Vec::new();
     output.by_ref().take(MAX_HEADER).read_until(b'\n', &mut header).ok()?;
     let header = std::str::from_utf8(header.strip_suffix(b"\n")?).ok()?;
-    let (object, limit) = shared.lock().wanted.front().cloned()?;
     let words: Vec<&str> = header.split(' ').collect();
     let (kind, size) = match words.as_slice() {
-        [_, "missing"] => return Some((object, limit, None)),
+        [_, "missing"] => return Some(None),
         [_, kind, size] => (*kind, size.parse::<u64>().ok()?),
         _ => return None,
     };
     let mut content = Vec::new();
-    output.by_ref().take(size.min(limit)).read_to_end(&mut content).ok()?;
-    // The rest of a long blob, and the line end behind it.
+    output.by_ref().take(size.min(*limit)).read_to_end(&mut content).ok()?;
+    // The rest of a long object, and the line end behind it.
     let rest = size - content.len() as u64 + 1;
     (io::copy(&mut output.by_ref().take(rest), &mut io::sink()).ok()? == rest).then_some(())?;
-    Some((object, limit, (kind == "blob").then_some(content)))
+    Some(Some((kind.to_owned(), content)))
 }

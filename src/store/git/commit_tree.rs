@@ -7,7 +7,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::Instant;
 
-use super::blob_reader::BlobReader;
+use super::blob_reader::{BLOBS, BlobReader};
 use super::plumbing::{Repository, is_object_id};
 use crate::error::Error;
 
@@ -123,7 +123,7 @@ impl CommitTree {
     }
 
     fn blobs(&self) -> io::Result<&BlobReader> {
-        let reader = self.blobs.get_or_init(|| BlobReader::new(&self.root).ok());
+        let reader = self.blobs.get_or_init(|| BlobReader::new(&self.root, BLOBS).ok());
         reader.as_ref().ok_or_else(|| io::Error::other("git can't be started"))
     }
 }

@@ -1,13 +1,15 @@
 //! What git knows: the commits, the tracked files and the working trees of a repository. A repository is untrusted.
 
 pub(super) mod blob_reader;
+pub(super) mod commit_list;
+pub(super) mod commit_reader;
 pub(super) mod commit_tree;
-#[cfg_attr(not(test), expect(dead_code, reason = "no command asks for the commits of code yet"))]
 pub(super) mod commits_of_code;
 pub(super) mod history;
 pub(super) mod plain_file;
 pub(super) mod plumbing;
 mod process;
+pub(super) mod ref_state;
 pub(super) mod revision;
 pub(super) mod source_text;
 pub(super) mod tracked_files;

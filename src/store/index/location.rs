@@ -32,6 +32,18 @@ impl IndexLocation<'_> {
         self.source.unwrap_or_default()
     }
 
+    /// Whether an index of the notes is read: not for a few commits, which are found without it.
+    pub(in crate::store) fn reads_index(&self) -> bool {
+        let is_few = matches!(&**self.dir, DirHandle::History(dir) if dir.only.is_some());
+        self.uses_index && !is_few
+    }
+
+    /// Whether an index is written: not one of the commits up to another than the one that is checked out.
+    pub(in crate::store) fn writes_index(&self) -> bool {
+        let is_once = matches!(&**self.dir, DirHandle::History(dir) if dir.repository.commit.is_some());
+        self.reads_index() && !is_once
+    }
+
     /// Returns the path of the index in the user's cache folder. A source has one for each dialect.
     pub(in crate::store) fn user_cache_dir(&self) -> Option<PathBuf> {
         let dir = user_cache_dir(self.root, self.cache?);

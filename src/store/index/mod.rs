@@ -4,6 +4,7 @@
 //! The index can be deleted at any time. A file whose stat differs or was racy is read again; a damaged index counts as none.
 
 pub(in crate::store) mod column_store;
+pub(in crate::store) mod commit_scan;
 pub(crate) mod container;
 pub(in crate::store) mod dir_cache;
 pub(super) mod excluded_files;
@@ -38,6 +39,8 @@ use sidecar::{IndexFingerprint, SidecarFile};
 /// An index is written from this number of notes, or of bytes, on: fewer are read as fast.
 pub(in crate::store) const MIN_NOTES: usize = 256;
 pub(in crate::store) const MIN_BYTES: u64 = 512 * 1024;
+/// The same number of commits, which are read by a process.
+pub(in crate::store) const MIN_COMMITS: usize = 16;
 /// An index is rewritten if more files changed than this, and more than one in [`CHANGED_SHARE`].
 const MAX_CHANGED: usize = 100;
 const CHANGED_SHARE: usize = 50;

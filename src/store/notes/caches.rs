@@ -1,14 +1,34 @@
 //! What is derived from the notes of an open store and kept beside its index.
 
+use std::sync::Arc;
+
+use super::note_idx::NoteIdx;
 use super::store::Store;
 use super::text_index_builder::TextIndex;
+use crate::store::collections::collection::Tier;
 use crate::store::index::sidecar::SidecarFile;
 
 impl Store {
-    /// Returns the text indexes. A collection that is too small for an index has none, as all of a store that was opened
-    /// without a builder.
+    /// Returns the text indexes of stores and documents. A collection that is too small for an index has none, as all of a
+    /// store that was opened without a builder.
     pub fn text_indexes(&self) -> Vec<&TextIndex> {
-        self.collections.iter().filter_map(|collection| collection.text_index.as_ref()).collect()
+        let without_commits = self.collections.iter().filter(|collection| collection.about.tier() != Tier::History);
+        without_commits.filter_map(|collection| collection.text_index.as_ref()).collect()
+    }
+
+    /// Returns the position of the first commit; the number of notes if there are none. All commits stand behind the notes.
+    pub fn commits_start(&self) -> usize {
+        let last = self.collections.last().filter(|last| last.about.tier() == Tier::History);
+        last.map_or(self.notes.len(), |commits| commits.notes.start)
+    }
+
+    /// Returns the text index of the commits, with positions from the first of them on.
+    pub fn commits_index(&self) -> Option<TextIndex> {
+        let start = self.commits_start();
+        let index = self.collections.last()?.text_index.as_ref().filter(|_| start < self.notes.len())?;
+        let shifted = |note: &Option<NoteIdx>| Some(NoteIdx::new((*note)?.index().checked_sub(start)?));
+        let notes = index.notes.iter().map(shifted).collect();
+        Some(TextIndex { blobs: Arc::clone(&index.blobs), notes, fingerprint: index.fingerprint })
     }
 
     /// Reads data that was derived from exactly the notes of a collection and cached under a key; `None` if there is none.
@@ -29,7 +49,8 @@ impl Store {
     fn terms_cache(&self) -> Option<(&SidecarFile, String)> {
         let fingerprints: Option<Vec<_>> = self.text_indexes().iter().map(|index| index.fingerprint).collect();
         let fingerprints = fingerprints.filter(|all| all.len() > 1)?;
-        let first = self.collections.iter().find(|collection| collection.text_index.is_some())?;
+        let without_commits = self.collections.iter().filter(|collection| collection.about.tier() != Tier::History);
+        let first = without_commits.into_iter().find(|collection| collection.text_index.is_some())?;
         Some((first.terms.as_ref()?, format!("terms 2 {fingerprints:?}")))
     }
 

@@ -24,6 +24,7 @@ use crate::store::fs::skipped::{FILE_BINARY, FILE_UNREADABLE, FOLDER_UNREADABLE,
 use crate::store::fs::stat::FileEntry;
 use crate::store::fs::tree::{self, TreeItem};
 use crate::store::index::column_store::ColumnStore;
+use crate::store::index::commit_scan;
 use crate::store::index::dir_cache::DirCache;
 use crate::store::index::location::IndexLocation;
 use crate::store::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
@@ -32,7 +33,7 @@ use crate::store::index::scan::{self, Scanned, Unreadable};
 use crate::store::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use crate::store::index::source_scan::SourceRules;
 use crate::store::index::writer::IndexWriter;
-use crate::store::index::{Index, MIN_BYTES, MIN_NOTES};
+use crate::store::index::{Index, MIN_BYTES, MIN_COMMITS, MIN_NOTES};
 use crate::timings;
 
 /// The initial size of a read buffer in bytes; most notes are shorter.
@@ -68,7 +69,7 @@ pub(in crate::store) fn notes(
     rules: Option<&SourceRules>,
     builder: Option<Box<dyn TextIndexBuilder>>,
 ) -> Result<OpenedNotes, Error> {
-    let index = if location.uses_index { Index::open(location) } else { None };
+    let index = if location.reads_index() { Index::open(location) } else { None };
     timings::end("index opened");
     if let Some(index) = index {
         // Whether git ignores a file of a source does not depend on its folder alone.
@@ -89,7 +90,7 @@ pub(in crate::store) fn notes(
     }
     let scanned = scanned((location, rules), None, false)?;
     timings::end("folders listed");
-    let writes_index = location.uses_index && is_large(location.dir, &scanned.files);
+    let writes_index = location.writes_index() && is_large(location.dir, &scanned.files);
     let writer = writes_index.then(|| IndexWriter::new(location)).flatten();
     Ok(read_all(location, scanned, builder, writer))
 }
@@ -100,14 +101,19 @@ fn scanned(
     cache: Option<&DirCache<'_>>,
     takes_stats: bool,
 ) -> Result<Scanned, Error> {
-    match rules {
-        Some(rules) => rules.scan(location.dir),
-        None => scan::notes(location.dir, cache, takes_stats),
+    match (&**location.dir, rules) {
+        (DirHandle::History(dir), _) => commit_scan::commits(location, dir),
+        (dir, Some(rules)) => rules.scan(dir),
+        (_, None) => scan::notes(location.dir, cache, takes_stats),
     }
 }
 
 /// Whether an index of these files is read faster than they are.
 fn is_large(dir: &DirHandle, files: &[FileEntry]) -> bool {
+    if let DirHandle::History(_) = dir {
+        // Reading any commit takes a process.
+        return files.len() >= MIN_COMMITS;
+    }
     let size = |entry: &FileEntry| {
         let stat = dir.file_stat(entry.real_path().as_os_str()).ok().flatten();
         stat.map_or(0, |stat| stat.size)

@@ -5,6 +5,7 @@ pub(super) mod built_index;
 pub(super) mod caches;
 pub(super) mod collection_reader;
 pub(super) mod commit_authors;
+pub(super) mod commit_history;
 pub(super) mod files_by_name;
 pub(super) mod in_progress_notes;
 pub(super) mod journal_day;

@@ -110,6 +110,9 @@ impl NoteHandle {
     /// Puts the note into a collection: its path becomes relative to the first one.
     pub(in crate::store) fn set_collection(&mut self, collection: &Arc<Collection>) {
         self.path = [collection.prefix.as_str(), &self.path].concat();
+        if collection.tier() == Tier::History {
+            self.id = self.id.qualified(&collection.name);
+        }
         self.collection = Some(Arc::clone(collection));
     }
 

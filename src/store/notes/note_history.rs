@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
 use super::note_idx::NoteIdx;
-use super::project_files::repository_of;
 use super::store::Store;
 use crate::error::Error;
 use crate::note::{Dialect, Note, NoteId};
+use crate::store::collections::discover::repository_of;
 use crate::store::git::history::{Blob, BlobChange, FileCommit, GitHistory};
 use crate::store::git::revision::{CommitName, find_commit, no_history};
 use crate::store::git::source_text::SourceText;

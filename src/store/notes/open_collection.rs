@@ -14,11 +14,14 @@ use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::text_index_builder::IndexBuilderFactory;
 use crate::error::Error;
-use crate::note::normalize_path;
+use crate::note::{COLLECTION_MARK, Dialect, normalize_path};
 use crate::store::collections::collection::Collection;
 use crate::store::collections::discover::{CollectionScope, Location, relative_to};
 use crate::store::collections::find::{FoundCollection, FoundCollections};
 use crate::store::index::location::IndexLocation;
+
+/// The least notes of a collection that one task puts into it.
+const MIN_NOTES_PER_TASK: usize = 1_000;
 
 /// The notes of all collections, and what was read with them.
 #[derive(Debug, Default)]
@@ -91,13 +94,14 @@ fn open_one(
     let OpenedNotes { notes, mut collection, .. } = loaded;
     let (mut notes, text_index) = super::order::sorted(notes, collection.text_index);
     if !about.is_project() {
-        for note in &mut notes {
-            Arc::make_mut(note).set_collection(about);
-        }
+        notes
+            .par_iter_mut()
+            .with_min_len(MIN_NOTES_PER_TASK)
+            .for_each(|note| Arc::make_mut(note).set_collection(about));
         collection.unreadable.iter_mut().for_each(|(path, _)| *path = normalize_path(&about.prefix, path).join("/"));
     }
     // The file keeps the terms of all collections; those of a part would only replace them.
-    let terms = collection.terms.filter(|_| location.scope == CollectionScope::All);
+    let terms = collection.terms.filter(|_| location.scope != CollectionScope::Own);
     let (about, dir) = (Arc::clone(about), Some(dir));
     let collection = CollectionReader { about, root, dir, rules, text_index, terms, ..collection };
     Ok(OpenedNotes { notes, collection, ..loaded })
@@ -115,10 +119,16 @@ fn about(
         Some(name) if found.root == first => format!("../{}/", name.to_string_lossy()),
         _ => relative_to(first, &found.root),
     };
+    let prefix = match found.dialect {
+        // A commit has no path: it is named by its id.
+        Dialect::Commit => format!("{}{COLLECTION_MARK}", found.name),
+        _ if found.root == first => String::new(),
+        _ => prefix,
+    };
     Collection {
         name: found.name.clone(),
         ordinal,
-        prefix: if found.root == first { String::new() } else { prefix },
+        prefix,
         way_to_first,
         shown_path: relative_to(&found.root, current_dir),
         dialect: found.dialect,

@@ -8,7 +8,7 @@ use super::store::Store;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::note::{COLLECTION_MARK, NoteId};
 use crate::store::collections::collection::Collection;
-use crate::store::collections::discover::Location;
+use crate::store::collections::discover::{CollectionScope, Location};
 use crate::store::collections::find::find_target;
 
 impl Store {
@@ -58,16 +58,17 @@ impl Store {
 
     /// Returns the store with all collections, for a command that changes this one. They are read once.
     fn with_all(&self) -> Option<&Self> {
-        self.all.get_or_init(|| self.open_all().ok().map(Box::new)).as_deref()
+        self.all.get_or_init(|| self.open_all(CollectionScope::All).ok().map(Box::new)).as_deref()
     }
 
-    /// Opens all collections, for a command that makes a note of this one from a note of another one.
+    /// Opens the collections of a scope, for a command that makes a note of this one from a note of another one.
     ///
     /// # Errors
     /// As [`Store::open`]; `Failure` for a store in memory.
-    pub fn open_all(&self) -> Result<Self, Error> {
+    pub fn open_all(&self, scope: CollectionScope) -> Result<Self, Error> {
         let target = self.target.as_deref().ok_or_else(|| Error::failure("this store has no other collections"))?;
-        let all = Location { only: Vec::new(), to: None, ..target.clone() };
+        let names_commits = target.names_commits || scope == CollectionScope::History;
+        let all = Location { only: Vec::new(), to: None, scope, names_commits, ..target.clone() };
         Self::open(&all, &self.current_dir)
     }
 

@@ -3,14 +3,13 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap};
-use std::fmt::Write;
 use std::io::ErrorKind;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use super::store::Store;
 use crate::note::is_project_path;
-use crate::store::collections::discover::{STORE_NAMES, project_root};
+use crate::store::collections::discover::{STORE_NAMES, project_root, repository_of};
 use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::git::history::GitHistory;
@@ -142,18 +141,6 @@ impl ProjectFiles {
     pub fn head(&self) -> Option<String> {
         self.repository.as_ref()?.head()
     }
-}
-
-/// Finds the working tree that contains a folder: the nearest folder above with `.git`.
-pub(super) fn repository_of(files: &FileTree, folder: &Path) -> Option<Repository> {
-    let root = files.repository_root(folder)?;
-    let mut prefix = String::new();
-    for part in folder.strip_prefix(root).ok()?.components() {
-        let Component::Normal(name) = part else { return None };
-        write!(prefix, "{}/", name.to_str()?).ok()?;
-    }
-    let commit = files.commit().filter(|commit| commit.root == root).map(|commit| commit.id.clone());
-    Some(Repository { root: root.to_path_buf(), prefix, commit })
 }
 
 /// Returns the regular files that git tracks: those of the commit, or of git's index.

@@ -18,7 +18,7 @@ use super::setting_path::{
 use super::{USER_STORE, reason_of_first};
 use crate::error::{Error, ErrorKind};
 use crate::escape::{abbreviated, one_line};
-use crate::store::collections::collection::{CollectionReason, OtherNames, PROJECT, USER};
+use crate::store::collections::collection::{COMMITS, CollectionReason, OtherNames, PROJECT, USER};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{self, Location, open_root, relative_to};
 use crate::store::collections::document_config::{SourceConfig, StoreConfig};
@@ -64,8 +64,8 @@ impl<'a> CollectionFinder<'a> {
         user: &'a UserSettings,
         found: FoundCollections,
     ) -> Self {
-        // No other collection may pass for the project's store or the user's own.
-        let names = HashSet::from([PROJECT, USER].map(str::to_owned));
+        // No other collection may pass for the project's store, the user's own or the commits.
+        let names = HashSet::from([PROJECT, USER, COMMITS].map(str::to_owned));
         let (patterns, stores, given_names) = (KnownPatterns::new(), Vec::new(), Vec::new());
         Self { location, current_dir, user, found, names, patterns, stores, given_names, empty_sources: 0 }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::setting_finding::SettingFinding;
 use crate::error::{Error, Remedy};
 use crate::note::{Dialect, NOTE_FOLDERS};
-use crate::store::collections::collection::{Authority, CollectionReason, OtherNames, USER};
+use crate::store::collections::collection::{Authority, COMMITS, CollectionReason, OtherNames, USER};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover;
 use crate::store::fs::dir_handle::DirHandle;
@@ -77,6 +77,8 @@ pub(super) fn keep_only(found: &mut FoundCollections, only: &[String]) -> Result
         let error = Error::usage(format!("no collection has the name `{unknown}`{why}"));
         return Err(if *unknown == USER {
             error.remedy(Remedy::CreateOwnStore)
+        } else if *unknown == COMMITS {
+            error.hint("`ask`, `context`, `search`, `about` and `show` read commits")
         } else {
             error.hint(format!("collections: {}; `qipu status` says more", names().join(", ")))
         });
@@ -130,9 +132,10 @@ pub(in crate::store) fn set_authorities(files: &FileTree, all: &mut [FoundCollec
             CollectionReason::Config(store) => {
                 before.iter().find(|other| other.name == *store).map(|store| store.authority).unwrap_or_default()
             }
-            CollectionReason::Nearest | CollectionReason::MainWorktree | CollectionReason::Parent => {
-                Authority::Repository
-            }
+            CollectionReason::Nearest
+            | CollectionReason::MainWorktree
+            | CollectionReason::Parent
+            | CollectionReason::History => Authority::Repository,
         };
     }
 }

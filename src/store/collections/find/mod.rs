@@ -4,6 +4,7 @@
 
 mod finder;
 mod found;
+mod history;
 mod setting_finding;
 mod setting_path;
 mod target;
@@ -18,6 +19,8 @@ use crate::escape::abbreviated;
 use finder::CollectionFinder;
 pub(in crate::store) use found::{FoundCollection, FoundCollections, set_authorities};
 use found::{divide_files, keep_only};
+use history::add_history;
+pub use history::{CodeTarget, commits_of_code};
 use setting_finding::SettingCode;
 pub use setting_finding::SettingFinding;
 use setting_path::RELATIVE;
@@ -50,13 +53,14 @@ pub(in crate::store) fn find_collections(location: &Location, current_dir: &Path
     let found = FoundCollections { findings, ..FoundCollections::default() };
     let finder = CollectionFinder::new(location, current_dir, &user, found);
     let (mut found, missing) = finder.add_all_outside_stores()?;
+    set_authorities(&location.files, &mut found.all);
+    // Whose file one is does not depend on which collections are asked for.
+    divide_files(&mut found.all);
+    add_history(&mut found, (location, current_dir), user.history.commits == Some(true))?;
     if found.all.is_empty() {
         let nothing = || Error::new(ErrorKind::NoStore, "no store and no documents");
         return Err(missing.unwrap_or_else(nothing));
     }
-    set_authorities(&location.files, &mut found.all);
-    // Whose file one is does not depend on which collections are asked for.
-    divide_files(&mut found.all);
     keep_only(&mut found, &location.only)?;
     // It is no defect: only the error of its name tells it.
     found.findings.retain(|finding| finding.code != SettingCode::OtherProject);

@@ -35,6 +35,8 @@ named! {
         DocumentsMissing = "documents-missing",
         /// A folder of documents is outside the project.
         DocumentsOutside = "documents-outside",
+        /// The history of a folder that is in no repository is switched on.
+        HistoryMissing = "history-missing",
         /// A value of a setting of stores has no meaning.
         StoreInvalid = "store-invalid",
         /// A store is not there or unreadable.
