@@ -32,7 +32,11 @@ mod code_references;
 #[cfg(unix)]
 mod collections;
 #[cfg(unix)]
+mod commit_histories;
+#[cfg(unix)]
 mod commit_messages;
+#[cfg(unix)]
+mod commits;
 mod conflicts;
 mod dialects;
 mod doc_links;
@@ -56,6 +60,8 @@ mod graph;
 mod hooks;
 #[cfg(target_os = "linux")]
 mod hostile_collections;
+#[cfg(target_os = "linux")]
+mod hostile_commits;
 mod import;
 mod index;
 mod index_format;

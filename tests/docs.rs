@@ -38,6 +38,11 @@ impl Shell {
         command.env("HOME", self.place.with_file_name(""));
         command.env("XDG_CONFIG_HOME", self.place.with_file_name(".config"));
         command.env("XDG_DATA_HOME", self.place.with_file_name(".data"));
+        // The commits of an example have the same ids in every run.
+        for who in ["AUTHOR", "COMMITTER"] {
+            command.env(format!("GIT_{who}_NAME"), "Ines").env(format!("GIT_{who}_EMAIL"), "ines@example.org");
+            command.env(format!("GIT_{who}_DATE"), "2026-03-02T10:00:00Z");
+        }
         let output = command.env("PATH", path).env("TMPDIR", &self.temporary).output();
         self.dir = PathBuf::from(fs::read_to_string(&self.place).unwrap().trim_end());
         String::from_utf8(output.unwrap().stdout).unwrap()

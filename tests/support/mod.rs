@@ -5,6 +5,7 @@
 pub(crate) mod answer_laws;
 pub(crate) mod collection_model;
 pub(crate) mod commands;
+pub(crate) mod commit_repository;
 pub(crate) mod files;
 pub(crate) mod frontmatter;
 pub(crate) mod generators;
