@@ -320,3 +320,56 @@ fn a_note_is_made_of_a_commit() {
     assert!(unknown.error.is_some() && unknown.stdout.is_empty());
     assert!(Path::new(&at("repo/.qipu/notes")).read_dir().unwrap().count() == 6);
 }
+
+#[test]
+#[ignore = "git"]
+fn a_commit_has_many_names_and_only_what_asks_reads_it() {
+    let repository = repository();
+    let id = repository.git(&["rev-parse", "v1.0"]).trim().to_owned();
+    let short = name(&id);
+    for named in [format!("commits:{id}"), format!("commits:{}", id.to_uppercase()), format!("commits:{}", &id[..7])] {
+        let shown: Value = serde_json::from_str(&repository.ok(&["show", &named, "--json"])).unwrap();
+        let note = &shown["notes"][0];
+        assert_eq!(
+            (&note["id"], &note["release"], &note["files"]),
+            (&json!(short), &json!("v1.0"), &json!(["src/a.rs"]))
+        );
+    }
+    let wrong = format!("commits:{}0", &id[..39]);
+    assert!(answer(&repository, &["show", &wrong], "").contains("no such note"));
+    // A command that asks nothing reads none, whatever it names.
+    for args in [&["list"][..], &["review"], &["export", "links"], &["status"]] {
+        let with = [args, &["--store", "commits"]].concat();
+        assert_eq!(answer(&repository, &with, ""), answer(&repository, args, ""), "{args:?}");
+    }
+    for args in [["update", "--value", "3"], ["link", "add", "n1"]] {
+        let words: Vec<&str> = if args[0] == "update" {
+            vec!["update", &short, "--value", "3"]
+        } else {
+            vec!["link", "add", "n1", &short]
+        };
+        assert!(answer(&repository, &words, "").contains("is a commit, which this command neither changes nor links"));
+    }
+    assert!(answer(&repository, &["about", "src/none.rs", "--in", "commits"], "").contains("No note names it."));
+    // Two projects of a repository have their own names of files.
+    repository.write("sub/b.rs", "fn b() {}\n");
+    repository.commit("Add the badger\n\nIt digs.");
+    let last = repository.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    repository.ok(&["init", "sub", "--commits"]);
+    let files = |args: &[&str]| {
+        let shown: Value = serde_json::from_str(&repository.ok(args)).unwrap();
+        shown["notes"][0]["files"].clone()
+    };
+    let named = format!("commits:{last}");
+    assert_eq!(files(&["show", &named, "--json"]), json!(["sub/b.rs"]));
+    assert_eq!(files(&["show", &named, "--json", "--store", "sub/.qipu"]), json!(["b.rs"]));
+}
+
+#[test]
+#[ignore = "git"]
+fn a_tag_of_nothing_leaves_commits_without_releases() {
+    let repository = repository();
+    fs::write(repository.world.at(REPO).join(".git/refs/tags/bad"), "1".repeat(40)).unwrap();
+    let found = answer(&repository, &["ask", "why is each line of the wombat read twice", "--in", "commits"], "");
+    assert!(found.contains("the first pass counts the brackets"), "{found}");
+}

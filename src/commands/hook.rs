@@ -10,7 +10,7 @@ use crate::env::Env;
 use crate::error::{Error, ErrorKind};
 use crate::report::{Entry, MatchLevel, Report, ReportHead, layout};
 use crate::request::{ContextRequest, Occasion, PrimeRequest, ReadCommand};
-use crate::store::{CollectionScope, Location, find_root};
+use crate::store::{CollectionScope, Location, find_root, reads_commits};
 
 /// The longest time that a session waits for its hook after the input: with [`crate::env::INPUT_TIMEOUT`] less than the five
 /// seconds after which tools end those that recipes install.
@@ -18,6 +18,8 @@ pub const HOOK_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// What an agent reads when a person asked for memory where there is none.
 const NOTHING_KNOWN: &str = "qipu has no note on this.";
+/// The same where commits, which hooks do not search, may have something.
+const NO_NOTE_BESIDE_COMMITS: &str = "qipu has no note on this; `qipu ask` searches the commits, too.";
 
 /// The factor on [`HOOK_TIMEOUT`] in a debug build, which is many times slower.
 const TIMEOUT_FACTOR: u32 = if cfg!(debug_assertions) { 20 } else { 1 };
@@ -121,7 +123,8 @@ pub(crate) fn find_notes(request: &ContextRequest, location: &Location, current_
             own.filter(|own| level(own) >= level(&all)).unwrap_or(all)
         }
     };
-    Ok(if level(&best) == MatchLevel::Nothing { hook_text(NOTHING_KNOWN) } else { best })
+    let nothing = if reads_commits(location, current_dir) { NO_NOTE_BESIDE_COMMITS } else { NOTHING_KNOWN };
+    Ok(if level(&best) == MatchLevel::Nothing { hook_text(nothing) } else { best })
 }
 
 /// Returns a report that is one line of a hook.

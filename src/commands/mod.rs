@@ -47,8 +47,8 @@ use crate::report::{Body, DiagnosticEntry, EntryRole, Layout, NoteEntry, Report,
 use crate::request::{MentionTarget, PrimeRequest, ReadCommand, WriteCommand};
 use crate::search::{TextIndexer, asks_when};
 use crate::store::{
-    self, CodeTarget, CollectionScope, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle, NoteIdx,
-    Planned, Store, TextIndexBuilder, is_commit,
+    self, COMMITS, CodeTarget, CollectionScope, Config, Dependence, IndexBuilderFactory, Location, Lock, NoteHandle,
+    NoteIdx, Planned, Store, TextIndexBuilder, is_commit,
 };
 
 /// Runs a command that reads a store. `None` for one without an answer, such as the primer of a hook in a project without a
@@ -112,15 +112,22 @@ pub fn with_history(command: &ReadCommand, location: &Location, current_dir: &Pa
     };
     let only_commits = (!mentions.is_empty()).then(|| {
         let mut of_code = store::commits_of_code(location, current_dir, &places(mentions));
-        of_code.truncate(MAX_COMMITS_OF_CODE);
+        of_code.truncate(MAX_COMMITS_READ);
         of_code
     });
-    let has_some = only_commits.as_ref().is_none_or(|some| !some.is_empty());
     let names_commits = location.names_commits || names_commits(command);
-    let is_asked = names_commits || question(command).is_some();
-    let is_read = if mentions.is_empty() { is_asked } else { has_some };
+    // No other command reads them, whatever it names.
+    let is_asked = question(command).is_some() || self::names_commits(command) || shows_only_commits(command, location);
+    let has_some = only_commits.as_ref().is_some_and(|some| !some.is_empty());
+    let is_read = if mentions.is_empty() { is_asked } else { has_some || location.asks_for_commits() };
     let scope = if is_read { CollectionScope::History } else { location.scope };
     Location { scope, only_commits, names_commits, ..location.clone() }
+}
+
+/// Tells whether a command shows notes that are named, of the commits alone.
+fn shows_only_commits(command: &ReadCommand, location: &Location) -> bool {
+    let shows = matches!(command, ReadCommand::Show(_) | ReadCommand::Context(_) | ReadCommand::Expand(_));
+    shows && location.only.iter().any(|name| name == COMMITS)
 }
 
 /// Tells whether a command names a commit.
@@ -285,8 +292,8 @@ fn head(store: &Store, layout: &'static Layout, is_full: bool, matched: usize) -
     ReportHead { show, matched, ..ReportHead::new(layout, Some(&store.shown_path)) }
 }
 
-/// The most commits of a piece of code that are shown, those with the longest messages first.
-const MAX_COMMITS_OF_CODE: usize = 10;
+/// The most commits of a piece of code that are read, those with the longest messages.
+const MAX_COMMITS_READ: usize = 30;
 /// The most replaced notes that an entry names.
 const MAX_SUPERSEDED: usize = 8;
 

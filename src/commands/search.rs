@@ -22,8 +22,11 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
     let (engine, around) = session.engine_and_neighbourhood(true);
     let query = if request.is_question { Query::question(&request.query) } else { Query::parse(&request.query) };
     let query = query.without(&request.without);
-    let found = engine.search(&query, around.as_ref());
-    let commits = session.search_commits(&query, &|_| true).unwrap_or_default();
+    let mut found = engine.search(&query, around.as_ref());
+    let commits = session.search_commits(&query, &|_| true);
+    let has_word = |word: &String| commits.as_ref().is_some_and(|commits| !commits.unknown.contains(word));
+    found.unknown.retain(|word| !has_word(word));
+    let commits = commits.filter(SearchResults::is_answer).unwrap_or_default();
     let replacements = Replacements::for_answer(notes, request.no_compaction);
     let question_match = [&found, &commits].map(SearchResults::question_match);
     let question_match = question_match.into_iter().rev().max_by_key(|matched| matched.level);

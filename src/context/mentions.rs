@@ -15,6 +15,8 @@ use crate::store::{NoteHandle, NoteIdx, Store, Tier};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
+/// The most commits of a piece of code that are shown.
+const MAX_COMMITS: usize = 10;
 /// The most folders above a file that are looked for, the deepest ones.
 const MAX_FOLDERS: usize = 8;
 /// Names of files that many folders of a project contain. A note means this one only if it names a folder too.
@@ -92,9 +94,12 @@ impl Selector<'_, '_> {
         let mut commits: Vec<NoteIdx> = (self.store.commits_start()..notes.len()).map(NoteIdx::new).collect();
         commits.sort_by_key(|commit| {
             let handle = &notes[*commit];
-            (Reverse(handle.body_chars()), Reverse(handle.list_fields().changed()), *commit)
+            // A commit of many files, whose record has none, is hardly about this code.
+            let is_sweep = !handle.flags.has_code;
+            (is_sweep, Reverse(handle.body_chars()), Reverse(handle.list_fields().changed()), *commit)
         });
         commits.retain(|commit| self.passes(*commit));
+        commits.truncate(MAX_COMMITS);
         commits.into_iter().for_each(|commit| self.choose(commit));
     }
 

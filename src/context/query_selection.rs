@@ -254,17 +254,21 @@ impl Selector<'_, '_> {
         count
     }
 
-    /// Takes over what is known of the commits that answer. They match the question as well as notes do, if these do not.
+    /// Takes over what is known of the commits, and returns them if they answer. They match the question as well as notes do, if
+    /// these do not.
     fn take_commits(&mut self, found: SearchResults) -> Vec<Hit> {
         let matched = found.question_match();
         let is_weak = matched.level != MatchLevel::Answer;
         if let Some(of_notes) = &mut self.result.question_match {
             let words = std::mem::take(&mut of_notes.unknown).into_iter();
             let unknown = words.filter(|word| matched.unknown.contains(word)).collect();
-            if matched.level > of_notes.level {
+            if found.is_answer() && matched.level > of_notes.level {
                 *of_notes = matched;
             }
             of_notes.unknown = unknown;
+        }
+        if !found.is_answer() {
+            return Vec::new();
         }
         let SearchResults { hits, highlighter, scorer, .. } = found;
         let Some(scorer) = scorer else { return hits };

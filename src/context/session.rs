@@ -75,26 +75,33 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Returns the commits that answer a query; `None` if none does, or none are read. They are ranked by their own words, so
+    /// Returns the commits that have words of a query; `None` if none are read. They are ranked by their own words, so
     /// that they change nothing of how notes and documents are found.
     pub fn search_commits(&self, query: &Query, is_shown: &(dyn Fn(NoteIdx) -> bool + Sync)) -> Option<SearchResults> {
-        let (store, start) = (self.store, self.store.commits_start());
-        let commits = store.notes().get(start..).filter(|commits| !commits.is_empty())?;
-        let engine = self.commits_engine.get_or_init(|| {
-            let index = store.commits_index();
-            Engine::open(commits, store.config.language, &index.iter().collect::<Vec<_>>(), None)
-        });
+        let start = self.store.commits_start();
+        let engine = self.commits_engine()?;
         let in_store = |note: NoteIdx| NoteIdx::new(note.index() + start);
         let mut found = engine.search_for(query, None, &|note| is_shown(in_store(note)));
         found.hits.iter_mut().for_each(|hit| hit.note = in_store(hit.note));
-        Some(found).filter(SearchResults::is_answer)
+        Some(found)
+    }
+
+    /// Returns the search engine for the commits; `None` if none are read.
+    fn commits_engine(&self) -> Option<&Engine<'a>> {
+        let store = self.store;
+        let commits = store.notes().get(store.commits_start()..).filter(|commits| !commits.is_empty())?;
+        Some(self.commits_engine.get_or_init(|| {
+            let index = store.commits_index();
+            Engine::open(commits, store.config.language, &index.iter().collect::<Vec<_>>(), None)
+        }))
     }
 
     /// Returns the content terms of a note. Those of commits have other ids than the same ones of notes.
     pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
         let start = self.store.commits_start();
-        let engine = self.commits_engine.get().filter(|_| note.index() >= start);
-        let Some(engine) = engine else { return self.engine().note_terms(note) };
+        let Some(engine) = Some(()).filter(|()| note.index() >= start).and_then(|()| self.commits_engine()) else {
+            return self.engine().note_terms(note);
+        };
         let mut found = engine.note_terms(NoteIdx::new(note.index() - start));
         found.terms.iter_mut().for_each(|term| *term |= 1 << 31);
         found

@@ -167,7 +167,7 @@ fn in_shares(attempts: Vec<PassageAttempt>, notes: &[(usize, &NoteEntry, Option<
         } else if takes_documents {
             documents.pop_front()
         } else {
-            rest.pop_front().or_else(|| own.pop_front()).or_else(|| documents.pop_front())
+            rest.pop_front()
         };
         let Some((_, attempt)) = next else { return all };
         let len = chars(&attempt);

@@ -60,8 +60,8 @@ pub use code_refs::{CODE, CodeRef, RefOrigin, code_refs_in, code_refs_of, is_pro
 pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, own_sections, relinked};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
-pub(crate) use dialect::CommitFields;
 pub use dialect::Dialect;
+pub(crate) use dialect::{COMMIT_ID_LEN, CommitFields};
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
 pub use fragments::Fragment;

@@ -12,7 +12,7 @@ pub use collections::collection::{Authority, COMMITS, Collection, CollectionReas
 pub use collections::config::{BlocksSetting, Config, ContextConfig, UnknownKey};
 pub use collections::discover::{CollectionScope, Location, expect_inside, find_root, project_root};
 pub(crate) use collections::discover::{normalize_lexically, relative_to, shown_in};
-pub use collections::find::{CodeTarget, SettingFinding, commits_of_code, user_store};
+pub use collections::find::{CodeTarget, SettingFinding, commits_of_code, reads_commits, user_store};
 pub use collections::init::{InitPlan, InitResult, MadeFile, init};
 pub use collections::suggest::{
     SuggestedSettings, SuggestedSource, main_folder, suggested_settings, suggested_sources, suggests_commits,

@@ -78,7 +78,9 @@ fn find<'n>(all: &Store, name: &'n str) -> Result<(NoteIdx, NamedPart<'n>), Erro
         found => return Ok((found?, NamedPart::Whole)),
     };
     let section = || name.split_once('#').map(|(note, heading)| (note, NamedPart::Section(heading)));
-    let (note, part) = with_lines(name).or_else(section).ok_or(unknown)?;
+    // The digits behind the collection's name are the id of a commit.
+    let lines = with_lines(name).filter(|(note, _)| !is_commit(name) || is_commit(note));
+    let (note, part) = lines.or_else(section).ok_or(unknown)?;
     Ok((all.resolve(note)?, part))
 }
 

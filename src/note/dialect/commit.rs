@@ -13,7 +13,7 @@ use super::NoteHead;
 /// The type of a commit.
 const COMMIT: &str = "commit";
 /// The digits of an id: 48 bits, so that of 200,000 commits two share one in a repository of ten thousand.
-const ID_LEN: usize = 12;
+pub(crate) const ID_LEN: usize = 12;
 /// A commit with more files than this refers to none: it is an import, a move or a new format of all.
 const MAX_FILES: usize = 64;
 /// The longest fence that stays, in lines. Longer ones are output of programs.
@@ -145,7 +145,7 @@ fn essence(message: &str) -> String {
     text.trim_matches('\n').to_owned()
 }
 
-/// Returns the lines of the fence that begins at a line; none if none does.
+/// Returns the lines of the fence that begins at a line; none if none does, or it has no end.
 fn fence(lines: &[&str], start: usize) -> Range<usize> {
     let mark = |line: &str| {
         let line = line.trim_start();
@@ -154,7 +154,7 @@ fn fence(lines: &[&str], start: usize) -> Range<usize> {
     let Some(opening) = lines.get(start).and_then(|line| mark(line)) else { return start..start };
     let is_end = |line: &&str| mark(line) == Some(opening) && line.trim().chars().all(|c| opening.contains(c));
     let rest = lines.get(start + 1..).unwrap_or_default();
-    start..rest.iter().position(is_end).map_or(lines.len(), |end| start + end + 2)
+    start..rest.iter().position(is_end).map_or(start, |end| start + end + 2)
 }
 
 /// Returns the line from which on trailers are left out: the first of the last paragraph.
@@ -250,5 +250,7 @@ mod tests {
         }
         let long = format!("Log:\n```\n{}```\nThe end.", "line\n".repeat(21));
         assert_eq!(essence(&long), "Log:\nThe end.");
+        let open = format!("Log:\n```\n{}The reason.", "line\n".repeat(25));
+        assert_eq!(essence(&open), open);
     }
 }

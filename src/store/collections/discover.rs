@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 
+use super::collection::COMMITS;
 use super::config::Config;
 use super::layout::CONFIG_FILE;
 use crate::env::{Today, WaitPolicy};
@@ -76,6 +77,11 @@ pub enum CollectionScope {
 }
 
 impl Location {
+    /// Whether the commits of the repository are asked for by their name.
+    pub fn asks_for_commits(&self) -> bool {
+        self.names_commits || self.only.iter().any(|name| name == COMMITS)
+    }
+
     /// Iterates over the named paths of stores and folders of documents.
     pub(super) fn named(&self) -> impl Iterator<Item = &Path> {
         self.store.iter().chain(&self.more_stores).map(PathBuf::as_path)

@@ -125,6 +125,11 @@ pub struct InitPlan<'a> {
 /// `Failure` if a folder or file can't be created; `Usage` if the store exists under another name.
 pub fn init(plan: &InitPlan<'_>, current_dir: &Path) -> Result<InitResult, Error> {
     let mut path = store_path(plan, current_dir)?;
+    if plan.commits && FileTree::default().repository_root(&path).is_none() {
+        return Err(
+            Error::usage("there is no git repository here, so there are no commits").hint("`git init` makes one")
+        );
+    }
     // An existing one may have come with a repository, unless it is empty: then an `init` before was interrupted.
     let is_own = !files::is_there(&path)? || is_empty(&path);
     let is_listed_first = is_own && !plan.is_dry_run;

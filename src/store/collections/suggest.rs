@@ -45,7 +45,8 @@ pub struct SuggestedSource {
 /// Whether the project of a store has commits, and its config does not say whether they are read.
 pub fn suggests_commits(store: &Path, location: &Location) -> bool {
     let config = open_root(&location.files, store).and_then(|dir| Config::load(&dir));
-    let is_open = config.map_or(true, |config| config.history.commits.is_none());
+    let of_user = || UserSettings::load(location.settings.as_deref()).ok().and_then(|user| user.history.commits);
+    let is_open = config.map_or(true, |config| config.history.commits.is_none()) && of_user() != Some(true);
     is_open && location.files.repository_root(store).is_some_and(|root| ref_state::head(root).is_some())
 }
 

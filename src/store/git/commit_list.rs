@@ -70,7 +70,8 @@ impl CommitList {
     /// Lists the commits up to one; `None` if git fails.
     pub(in crate::store) fn read(repository: &Repository, tip: &str) -> Option<Self> {
         let listed = list(repository, &[tip])?;
-        let tags = tags(repository)?;
+        // A tag of a commit that is missing leaves commits without releases, not an answer without commits.
+        let tags = tags(repository).unwrap_or_default();
         let mut all = Self { tip: tip.to_owned(), commits: Vec::new(), tags };
         all.add(&listed);
         let parents = listed.into_iter().map(|commit| (commit.id, commit.parents)).collect();
@@ -127,7 +128,8 @@ impl CommitList {
         // A tag of another branch has the commits that both have.
         let tips: String = self.tags.iter().flat_map(|(_, id)| [id.as_str(), "\n"]).collect();
         let input = format!("{tips}^{known}\n");
-        let others = repository.run(&["rev-list", "--stdin", "--parents"], input.into_bytes(), Instant::now())?;
+        let others = repository.run(&["rev-list", "--stdin", "--parents"], input.into_bytes(), Instant::now());
+        let others = others.unwrap_or_default();
         for line in String::from_utf8_lossy(&others).lines() {
             let mut words = line.split(' ').map(str::to_owned);
             let Some(id) = words.next() else { continue };

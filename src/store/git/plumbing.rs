@@ -56,6 +56,11 @@ pub(in crate::store) struct Repository {
 }
 
 impl Repository {
+    /// Returns the folder of the project.
+    pub(in crate::store) fn project_folder(&self) -> PathBuf {
+        self.root.join(self.prefix.trim_end_matches('/'))
+    }
+
     /// Returns the regular files that git tracks, or `None` if git fails.
     pub(in crate::store) fn tracked(&self) -> Option<TrackedFiles> {
         let output = self.run(&["ls-files", "-z", "--stage", "--full-name"], Vec::new(), Instant::now())?;

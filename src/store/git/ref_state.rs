@@ -61,7 +61,7 @@ pub(in crate::store) fn head(root: &Path) -> Option<String> {
 pub(in crate::store) fn checksum(root: &Path) -> Option<u32> {
     let dirs = GitDirs::of(root)?;
     let mut hasher = crc32fast::Hasher::new();
-    for name in ["packed-refs", "shallow", "info/grafts"] {
+    for name in ["packed-refs", "reftable/tables.list", "shallow", "info/grafts"] {
         hasher.update(name.as_bytes());
         hasher.update(&read(&dirs.common.join(name)).unwrap_or_default());
     }

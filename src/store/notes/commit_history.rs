@@ -46,8 +46,8 @@ impl Store {
             return None;
         }
         let repository = repository_of(&self.files, &self.project_folder()?)?;
-        let root = repository.root.clone();
-        let (is_shallow, is_partial) = ref_state::lacks(&root);
+        let root = repository.project_folder();
+        let (is_shallow, is_partial) = ref_state::lacks(&repository.root);
         let dir = Arc::new(DirHandle::History(Box::new(HistoryDir::new(repository, None))));
         let location = IndexLocation {
             root: Path::new(&root),

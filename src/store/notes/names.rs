@@ -12,8 +12,8 @@ use super::note_idx::NoteIdx;
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::one_line;
-use crate::note::{COLLECTION_MARK, MARKDOWN_ENDINGS, NoteId};
-use crate::store::collections::collection::Collection;
+use crate::note::{COLLECTION_MARK, COMMIT_ID_LEN, MARKDOWN_ENDINGS, NoteId};
+use crate::store::collections::collection::{Collection, Tier, is_commit};
 use crate::store::collections::discover;
 
 /// The most ids or paths that an error lists.
@@ -117,7 +117,7 @@ impl Store {
         name: &str,
         of_prefix: impl Fn(&str, &[NoteIdx]) -> Result<NoteIdx, Error>,
     ) -> Result<NoteIdx, Error> {
-        if let Some(position) = self.named(name) {
+        if let Some(position) = self.named(name).or_else(|| self.commit_by_hash(name)) {
             return Ok(position);
         }
         if name.trim().is_empty() {
@@ -145,6 +145,16 @@ impl Store {
             return of_prefix(name, &with_prefix);
         }
         self.resolve_by_other_name(name).ok_or_else(|| self.unknown(&[format!("`{name}`")]))
+    }
+
+    /// Returns the commit with a hash of more digits than its id has, or of capitals, behind the name of its collection.
+    fn commit_by_hash(&self, name: &str) -> Option<NoteIdx> {
+        let (collection, hash) = name.split_once(COLLECTION_MARK).filter(|_| is_commit(name))?;
+        let hash = hash.to_ascii_lowercase();
+        let id = format!("{collection}{COLLECTION_MARK}{}", hash.get(..COMMIT_ID_LEN)?);
+        let position = self.position(&NoteId::parse_qualified(&id)?)?;
+        let whole = self.notes()[position].local_path().rsplit('-').next()?;
+        whole.starts_with(&hash).then_some(position)
     }
 
     /// Returns the note whose id is a name behind [`ID_PREFIX`].
@@ -219,6 +229,11 @@ impl Store {
     fn unknown(&self, names: &[String]) -> Error {
         if let Some(error) = names.iter().find_map(|name| self.elsewhere_error(name.trim_matches('`'))) {
             return error;
+        }
+        let has_commits = self.collections.iter().any(|collection| collection.about.tier() == Tier::History);
+        if !has_commits && let Some(commit) = names.iter().find(|name| is_commit(name.trim_matches('`'))) {
+            let error = Error::usage(format!("{commit} is a commit, which this command neither changes nor links"));
+            return error.hint("`qipu capture` makes a note of one: see `qipu help capture`");
         }
         let message = format!("no such note: {} in {}", names.join(", "), self.shown_path);
         let bare = names.iter().map(|name| name.trim_matches('`'));

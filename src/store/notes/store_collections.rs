@@ -8,7 +8,7 @@ use super::note_idx::NoteIdx;
 use super::store::Store;
 use crate::error::Error;
 use crate::note::Dialect;
-use crate::store::collections::collection::Collection;
+use crate::store::collections::collection::{Collection, Tier};
 
 impl Store {
     /// Returns the collections, in the order of their notes.
@@ -16,9 +16,9 @@ impl Store {
         self.collections.iter().map(|collection| &collection.about)
     }
 
-    /// Whether there are several collections.
+    /// Whether there are several collections beside the commits, whose ids tell them from notes.
     pub fn has_several_collections(&self) -> bool {
-        self.collections.len() > 1
+        self.collections().filter(|collection| collection.tier() != Tier::History).count() > 1
     }
 
     /// Returns how the files of the first collection are read.

@@ -27,7 +27,7 @@ pub(super) fn add_history(
     (location, current_dir): (&Location, &Path),
     is_on_for_user: bool,
 ) -> Result<(), Error> {
-    let is_asked = is_asked(location);
+    let is_asked = location.asks_for_commits();
     let config = found.all.first().filter(|first| first.rules.is_none()).map(|first| Arc::clone(&first.config));
     let is_on = config.as_ref().and_then(|config| config.history.commits).unwrap_or(is_on_for_user);
     let is_read = location.scope == CollectionScope::History;
@@ -39,6 +39,10 @@ pub(super) fn add_history(
             let error = Error::usage("there is no git repository here, so there are no commits");
             return Err(error.hint("leave `commits` out, or ask in a repository"));
         }
+        if config.as_ref().and_then(|config| config.history.commits).is_none() {
+            // The user's settings are for projects with a repository.
+            return Ok(());
+        }
         let message = "`commits = true` under [history] has no effect: there is no git repository".to_owned();
         let (code, collection) = (SettingCode::HistoryMissing, Some(COMMITS.to_owned()));
         found.findings.push(SettingFinding { file: CONFIG_FILE.to_owned(), code, message, collection });
@@ -47,7 +51,8 @@ pub(super) fn add_history(
     if !is_read {
         return Ok(());
     }
-    let root = repository.root.clone();
+    // Records name files of the project, so that each project of a repository has an index of its own.
+    let root = repository.project_folder();
     let rules = SourceRules { root: root.clone(), is_in_notes: true, ..SourceRules::default() };
     let dir = Arc::new(DirHandle::History(Box::new(HistoryDir::new(repository, location.only_commits.clone()))));
     let (name, config) = (COMMITS.to_owned(), config.unwrap_or_default());
@@ -66,16 +71,21 @@ pub enum CodeTarget {
     Line(String, usize),
 }
 
+/// Whether questions read the commits of the repository, by the settings of the store or else of the user.
+pub fn reads_commits(location: &Location, current_dir: &Path) -> bool {
+    let root = discover::find_root(location, current_dir).ok();
+    let config = root.and_then(|root| Config::load(&*open_root(&location.files, &root).ok()?).ok());
+    let of_user = || UserSettings::load(location.settings.as_deref()).ok()?.history.commits;
+    config.and_then(|config| config.history.commits).or_else(of_user).unwrap_or_default()
+}
+
 /// Returns the ids of the commits that touched pieces of code of the project, those with the longest messages first, and those
 /// that last wrote its lines; none if the commits are not read. Starts processes.
 pub fn commits_of_code(location: &Location, current_dir: &Path, places: &[CodeTarget]) -> Vec<String> {
-    let root = discover::find_root(location, current_dir).ok();
-    let config = root.as_ref().and_then(|root| Config::load(&*open_root(&location.files, root).ok()?).ok());
-    let of_user = || UserSettings::load(location.settings.as_deref()).ok()?.history.commits;
-    let is_on = || config.and_then(|config| config.history.commits).or_else(of_user).unwrap_or_default();
-    if !is_asked(location) && !is_on() {
+    if !location.asks_for_commits() && !reads_commits(location, current_dir) {
         return Vec::new();
     }
+    let root = discover::find_root(location, current_dir).ok();
     let folder = folder_of(root.as_deref(), location, current_dir);
     let Some(repository) = repository_of(&location.files, &folder) else { return Vec::new() };
     let in_project = |path: &String| {
@@ -89,10 +99,6 @@ pub fn commits_of_code(location: &Location, current_dir: &Path, places: &[CodeTa
         }
     };
     places.iter().flat_map(of_place).collect()
-}
-
-fn is_asked(location: &Location) -> bool {
-    location.names_commits || location.only.iter().any(|name| name == COMMITS)
 }
 
 /// Returns the folder of the project whose commits count: see [`folder_of`].

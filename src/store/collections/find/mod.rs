@@ -20,7 +20,7 @@ use finder::CollectionFinder;
 pub(in crate::store) use found::{FoundCollection, FoundCollections, set_authorities};
 use found::{divide_files, keep_only};
 use history::add_history;
-pub use history::{CodeTarget, commits_of_code};
+pub use history::{CodeTarget, commits_of_code, reads_commits};
 use setting_finding::SettingCode;
 pub use setting_finding::SettingFinding;
 use setting_path::RELATIVE;
