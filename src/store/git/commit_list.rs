@@ -31,8 +31,18 @@ pub(in crate::store) struct CommitList {
     pub(in crate::store) tip: String,
     /// Those that count, by their paths.
     commits: Vec<CountedCommit>,
-    /// The tags from the oldest on: the name, and the id of the commit.
-    tags: Vec<(String, String)>,
+    /// The tags from the oldest on.
+    tags: Vec<CommitTag>,
+}
+
+/// A tag of a commit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct CommitTag {
+    name: String,
+    /// The id of the commit.
+    id: String,
+    /// Whether the commit is the last one of the list or an ancestor of it: then the tag has no commit that comes later.
+    is_listed: bool,
 }
 
 /// A commit that counts.
@@ -74,8 +84,9 @@ impl CommitList {
         let tags = tags(repository).unwrap_or_default();
         let mut all = Self { tip: tip.to_owned(), commits: Vec::new(), tags };
         all.add(&listed);
-        let parents = listed.into_iter().map(|commit| (commit.id, commit.parents)).collect();
-        all.set_releases(repository, parents, tip)?;
+        let parents: Parents = listed.into_iter().map(|commit| (commit.id, commit.parents)).collect();
+        all.tags.iter_mut().for_each(|tag| tag.is_listed = parents.contains_key(&tag.id));
+        all.set_releases(repository, parents, tip);
         Some(all)
     }
 
@@ -84,11 +95,15 @@ impl CommitList {
         let listed = list(repository, &["--left-right", &format!("{}...{tip}", self.tip)])?;
         let mut all = Self { tip: tip.to_owned(), ..self.clone() };
         let (gone, new): (Vec<ListedCommit>, Vec<_>) = listed.into_iter().partition(|commit| commit.is_left);
-        let gone: HashSet<String> = gone.into_iter().map(|commit| commit.path).collect();
-        all.commits.retain(|commit| !gone.contains(&commit.path));
+        let gone: HashSet<String> = gone.into_iter().map(|commit| commit.id).collect();
+        all.commits.retain(|commit| !gone.contains(id_in(&commit.path)));
         all.add(&new);
         let parents: Parents = new.into_iter().map(|commit| (commit.id, commit.parents)).collect();
-        all.set_releases(repository, parents, &self.tip)?;
+        let is_new: HashSet<String> = parents.keys().cloned().collect();
+        all.set_releases(repository, parents, &self.tip);
+        for tag in &mut all.tags {
+            tag.is_listed = (tag.is_listed && !gone.contains(&tag.id)) || is_new.contains(&tag.id);
+        }
         (all.commits.len() < MAX_COMMITS).then_some(all)
     }
 
@@ -115,29 +130,30 @@ impl CommitList {
 
     fn state_of(&self, commit: &CountedCommit) -> CommitState<'_> {
         let position = usize::try_from(commit.release).ok().and_then(|release| release.checked_sub(1));
-        let release = position.and_then(|position| self.tags.get(position)).map(|(name, _)| name.as_str());
+        let release = position.and_then(|position| self.tags.get(position)).map(|tag| tag.name.as_str());
         CommitState { release, is_first: commit.is_first }
     }
 
     /// Sets the release of the commits whose parents are given: that of the first tag from which a way leads to it. `known`
     /// is the commit whose ancestors have their releases, or are among the given ones.
-    fn set_releases(&mut self, repository: &Repository, mut parents: Parents, known: &str) -> Option<()> {
+    fn set_releases(&mut self, repository: &Repository, mut parents: Parents, known: &str) {
         if self.tags.is_empty() || parents.is_empty() {
-            return Some(());
+            return;
         }
         // A tag of another branch has the commits that both have.
-        let tips: String = self.tags.iter().flat_map(|(_, id)| [id.as_str(), "\n"]).collect();
+        let tips = self.tags.iter().filter(|tag| !tag.is_listed).flat_map(|tag| [tag.id.as_str(), "\n"]);
+        let tips: String = tips.collect();
         let input = format!("{tips}^{known}\n");
-        let others = repository.run(&["rev-list", "--stdin", "--parents"], input.into_bytes(), Instant::now());
-        let others = others.unwrap_or_default();
+        let list = || repository.run(&["rev-list", "--stdin", "--parents"], input.into_bytes(), Instant::now());
+        let others = if tips.is_empty() { None } else { list() }.unwrap_or_default();
         for line in String::from_utf8_lossy(&others).lines() {
             let mut words = line.split(' ').map(str::to_owned);
             let Some(id) = words.next() else { continue };
             parents.insert(id, words.collect());
         }
         let mut releases: HashMap<String, u32> = HashMap::new();
-        for (release, (_, tip)) in (1..).zip(&self.tags) {
-            let mut waiting = vec![tip.clone()];
+        for (release, tag) in (1..).zip(&self.tags) {
+            let mut waiting = vec![tag.id.clone()];
             while let Some(id) = waiting.pop() {
                 // Each is visited from the first tag only.
                 let Some(above) = parents.remove(&id) else { continue };
@@ -150,7 +166,6 @@ impl CommitList {
                 commit.release = *release;
             }
         }
-        Some(())
     }
 }
 
@@ -188,7 +203,7 @@ fn is_bot(name: &str, address: &str) -> bool {
 }
 
 /// Returns the tags of commits, the oldest first.
-fn tags(repository: &Repository) -> Option<Vec<(String, String)>> {
+fn tags(repository: &Repository) -> Option<Vec<CommitTag>> {
     let format = "--format=%(objecttype) %(objectname) %(*objecttype) %(*objectname) %(refname:strip=2)";
     let args = ["for-each-ref", "--sort=refname", "--sort=creatordate", format, "refs/tags"];
     let output = repository.run(&args, Vec::new(), Instant::now())?;
@@ -197,7 +212,7 @@ fn tags(repository: &Repository) -> Option<Vec<(String, String)>> {
         let words: Vec<&str> = line.splitn(5, ' ').collect();
         let [kind, id, peeled_kind, peeled, name] = words.as_slice() else { return None };
         let commit = [(kind, id), (peeled_kind, peeled)].into_iter().find(|(kind, _)| **kind == "commit");
-        commit.map(|(_, id)| ((*name).to_owned(), (*id).to_owned()))
+        commit.map(|(_, id)| CommitTag { name: (*name).to_owned(), id: (*id).to_owned(), is_listed: false })
     };
     Some(output.lines().filter_map(tag).collect())
 }

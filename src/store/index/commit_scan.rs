@@ -17,7 +17,7 @@ use crate::store::git::ref_state;
 const FILE: &str = "commits.index";
 
 /// The version of its form: one of another version counts as none.
-const VERSION: &[u8] = b"1";
+const VERSION: &[u8] = b"2";
 
 /// The checksum of the references, and the list of commits that was made with them.
 type ListFile = (u32, CommitList);
