@@ -68,7 +68,8 @@ impl CommitReader {
     /// Lets git read commits while others are parsed; they are expected to be read in this order.
     pub(in crate::store) fn announce<'i>(&self, repository: &Repository, ids: impl Iterator<Item = &'i str>) {
         let ids: Vec<&str> = ids.collect();
-        let count = if ids.len() < MANY { 1 } else { rayon::current_num_threads().clamp(1, MAX_READERS) };
+        // The other half of the processors parse; each reader unpacks most trees again.
+        let count = if ids.len() < MANY { 1 } else { (rayon::current_num_threads() / 2).clamp(1, MAX_READERS) };
         let readers = self.readers(repository, count);
         for (place, reader) in readers.iter().enumerate() {
             let own = ids.iter().filter(|id| place_of(id, readers.len()) == place);
