@@ -373,3 +373,20 @@ fn a_tag_of_nothing_leaves_commits_without_releases() {
     let found = answer(&repository, &["ask", "why is each line of the wombat read twice", "--in", "commits"], "");
     assert!(found.contains("the first pass counts the brackets"), "{found}");
 }
+
+#[test]
+#[ignore = "git"]
+fn a_linked_worktree_inside_the_main_one_is_a_project_of_its_own() {
+    let repository = repository();
+    repository.git(&["worktree", "add", "--quiet", "-b", "side", "trees/side"]);
+    repository.write("trees/side/src/z.rs", "fn z() {}\n");
+    repository.write("trees/side/.qipu/config.toml", "[history]\ncommits = true\n");
+    fs::create_dir_all(repository.world.at("repo/trees/side/.qipu/notes")).unwrap();
+    repository.git_in("repo/trees/side", &["add", "src/z.rs"]);
+    repository.git_in("repo/trees/side", &["commit", "--quiet", "-m", "Add the zebra\n\nIt has stripes."]);
+    let last = repository.git_in("repo/trees/side", &["rev-parse", "HEAD"]);
+    let there = repository.world.at("repo/trees/side");
+    let shown = call_with(there.to_str().unwrap(), &["show", &format!("commits:{}", last.trim()), "--json"], "", &[]);
+    let shown: Value = serde_json::from_str(&shown.stdout).unwrap();
+    assert_eq!(shown["notes"][0]["files"], json!(["src/z.rs"]));
+}

@@ -206,6 +206,13 @@ pub(in crate::store) fn repository_of(files: &FileTree, folder: &Path) -> Option
     Some(Repository { root: root.to_path_buf(), prefix, commit })
 }
 
+/// Returns the folder of a linked working tree that corresponds to one of the main working tree, if the current directory is in
+/// a linked one that does not contain the folder itself.
+pub(in crate::store) fn in_linked_worktree(files: &FileTree, folder: &Path, current_dir: &Path) -> Option<PathBuf> {
+    let linked = files.repository_root(current_dir).filter(|linked| !folder.starts_with(linked))?;
+    Some(linked.join(folder.strip_prefix(files.main_worktree(linked)?).ok()?))
+}
+
 /// Returns the folders by which the user's settings name the project of a call: the root of the repository of the current
 /// directory and, after that of a linked working tree, that of the main one; without a repository the folder of the first
 /// store, else the current directory. Found on disk, since the project is the same when an earlier commit is read.

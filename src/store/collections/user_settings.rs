@@ -74,6 +74,14 @@ impl<T> UserTable<T> {
     }
 }
 
+impl HistoryConfig {
+    /// Whether questions read the commits of the repository: by this table of a store, or else by that of the user.
+    pub(in crate::store) fn reads_commits(self, settings: Option<&Path>) -> bool {
+        let of_user = || UserSettings::load(settings).ok()?.history.commits;
+        self.commits.or_else(of_user).unwrap_or_default()
+    }
+}
+
 /// Whether hooks tell the user which notes they show.
 pub fn shows_receipts(settings: Option<&Path>) -> bool {
     UserSettings::load(settings).ok().and_then(|settings| settings.receipts).unwrap_or(true)

@@ -9,7 +9,7 @@ use std::rc::Rc;
 
 use super::store::Store;
 use crate::note::is_project_path;
-use crate::store::collections::discover::{STORE_NAMES, project_root, repository_of};
+use crate::store::collections::discover::{STORE_NAMES, in_linked_worktree, project_root, repository_of};
 use crate::store::fs::dir_handle::{DirHandle, is_unreadable};
 use crate::store::fs::file_tree::FileTree;
 use crate::store::git::history::GitHistory;
@@ -56,10 +56,7 @@ impl Store {
     pub fn project_folder(&self) -> Option<PathBuf> {
         let root = &self.first().root;
         let folder = project_root(&self.files, if self.first().about.is_source() { root } else { root.parent()? });
-        let linked = self.files.repository_root(&self.current_dir).filter(|linked| !folder.starts_with(linked));
-        let same =
-            linked.and_then(|linked| Some(linked.join(folder.strip_prefix(self.files.main_worktree(linked)?).ok()?)));
-        Some(same.unwrap_or(folder))
+        Some(in_linked_worktree(&self.files, &folder, &self.current_dir).unwrap_or(folder))
     }
 
     /// Returns the path of a file in the project, from one relative to the current directory or absolute; `.` and `..` are

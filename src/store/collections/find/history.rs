@@ -10,10 +10,9 @@ use crate::note::Dialect;
 use crate::store::collections::collection::{COMMITS, CollectionReason};
 use crate::store::collections::config::Config;
 use crate::store::collections::discover::{
-    self, CollectionScope, Location, normalize_lexically, open_root, project_folder, repository_of,
+    self, CollectionScope, Location, in_linked_worktree, normalize_lexically, open_root, project_folder, repository_of,
 };
 use crate::store::collections::layout::CONFIG_FILE;
-use crate::store::collections::user_settings::UserSettings;
 use crate::store::fs::dir_handle::{DirHandle, HistoryDir};
 use crate::store::fs::tree::shown;
 use crate::store::index::source_scan::SourceRules;
@@ -75,8 +74,7 @@ pub enum CodeTarget {
 pub fn reads_commits(location: &Location, current_dir: &Path) -> bool {
     let root = discover::find_root(location, current_dir).ok();
     let config = root.and_then(|root| Config::load(&*open_root(&location.files, &root).ok()?).ok());
-    let of_user = || UserSettings::load(location.settings.as_deref()).ok()?.history.commits;
-    config.and_then(|config| config.history.commits).or_else(of_user).unwrap_or_default()
+    config.unwrap_or_default().history.reads_commits(location.settings.as_deref())
 }
 
 /// Returns the ids of the commits that touched pieces of code of the project, those with the longest messages first, and those
@@ -110,13 +108,8 @@ fn folder(found: &FoundCollections, location: &Location, current_dir: &Path) -> 
 /// Returns the folder of the project of a store, or the same one in the linked working tree that the current directory is in;
 /// the current directory without a store.
 fn folder_of(store: Option<&Path>, location: &Location, current_dir: &Path) -> PathBuf {
-    let files = &location.files;
     let own = current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf());
     let Some(store) = store else { return own };
     let folder = project_folder(store);
-    let linked = files.repository_root(&own).and_then(|root| Some((root, files.main_worktree(root)?)));
-    match linked.and_then(|(root, main)| Some(root.join(folder.strip_prefix(&main).ok()?))) {
-        Some(same) => same,
-        None => folder.to_path_buf(),
-    }
+    in_linked_worktree(&location.files, folder, &own).unwrap_or_else(|| folder.to_path_buf())
 }
