@@ -13,7 +13,7 @@ use crate::note::is_project_path;
 use crate::report::{Entry, Report};
 use crate::request::{HookRequest, PrimeRequest, ShownInSession};
 use crate::store::{
-    FileTree, Location, SessionRecord, ShownNotes, ShownRecord, Tier, find_root, project_root, shows_receipts,
+    FileTree, Location, SessionRecord, ShownNotes, ShownRecord, find_root, project_root, shows_receipts,
 };
 use crate::warnings;
 
@@ -65,7 +65,7 @@ pub(crate) fn run(request: &HookRequest, location: &Location, env: &Env, out: &m
                 |(note, text): &ShownText| record.as_ref().is_some_and(|(_, lines)| lines.has_part(note, text));
             let shows_receipts = shows_receipts(location.settings.as_deref());
             let format = if shows_receipts { call.format } else { call.format_without_receipt() };
-            let is_commit = |entry: &Entry| entry.note().is_some_and(|entry| entry.note.tier() == Tier::History);
+            let is_commit = |entry: &Entry| entry.note().is_some_and(|entry| entry.note.is_commit());
             let has_commit = report.entries.iter().any(is_commit);
             let budget = if has_commit { call.budget.at_most(MAX_COMMIT_CHARS) } else { call.budget };
             let unseen = fit::fit_unseen(&report, budget, format, &is_seen)?;

@@ -6,7 +6,7 @@ use crate::code_refs::{self, Marks, Since, Subject, Verdict};
 use crate::note::{CodeRef, RefOrigin, Timestamp, code_refs_in};
 use crate::report::{DiagnosticEntry, NoteEntry, NoteLayout, Report, counted};
 use crate::request::ReviewKind;
-use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store, Tier};
+use crate::store::{NoteHandle, NoteIdx, ProjectFiles, Store};
 use crate::warnings;
 
 /// The most bytes of the project's files that a check reads, and the marking of an answer.
@@ -186,7 +186,7 @@ pub(super) fn mark_changed_code(report: &mut Report, store: &Store) {
         return;
     }
     // The files of a commit are what it changed.
-    let refers = |entry: &&mut NoteEntry| entry.note.flags.has_code && entry.note.tier() != Tier::History;
+    let refers = |entry: &&mut NoteEntry| entry.note.flags.has_code && !entry.note.is_commit();
     let mut entries = report.note_entries_mut().filter(refers).peekable();
     if entries.peek().is_none() {
         return;

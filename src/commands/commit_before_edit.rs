@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{open_to_search, places, run_on};
 use crate::error::Error;
+use crate::note::hash_in;
 use crate::report::Report;
 use crate::request::{ContextRequest, MentionTarget, ReadCommand};
 use crate::store::{COMMITS, CollectionScope, Location, NoteHandle, commits_of_code};
@@ -39,8 +40,7 @@ pub(super) fn run(request: &ContextRequest, location: &Location, current_dir: &P
     let all = open_to_search(&of(ids), current_dir)?;
     let speaking = all.notes().iter().filter(|commit| gives_reason(commit, &symbols));
     let Some(longest) = speaking.max_by_key(|commit| commit.body_chars()) else { return Ok(None) };
-    let whole_id = longest.local_path().split_once('-').map_or("", |(_, id)| id);
-    let store = open_to_search(&of(vec![whole_id.to_owned()]), current_dir)?;
+    let store = open_to_search(&of(vec![hash_in(longest.local_path()).to_owned()]), current_dir)?;
     run_on(&ReadCommand::Context(request.clone()), &store).map(Some)
 }
 

@@ -20,7 +20,7 @@ use crate::request::{
     BlockChoice, BlockOptions, ContextRequest, ExpandRequest, MIN_CANDIDATES, Occasion, RelatedKind, Score,
 };
 use crate::search::StopWords;
-use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store, Tier};
+use crate::store::{BlocksSetting, ContextConfig, NoteIdx, Store};
 
 /// The most blocks of a note, without a budget and without a limit of the request.
 const MAX_BLOCKS_PER_NOTE: usize = 50;
@@ -112,7 +112,7 @@ fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimi
     let of_commits = selection.commits.clone();
     let of_commits = of_commits.map(|commits| content_of(commits.highlighter, Some(commits.scorer)));
     for entry in notes {
-        let is_commit = entry.note.tier() == Tier::History;
+        let is_commit = entry.note.is_commit();
         let own = of_commits.as_ref().filter(|_| is_commit).unwrap_or(&content);
         entry.content = Some(Arc::clone(own) as Arc<dyn NoteContent>);
         if selection.journals.is_some() && entry.note.journal_day().is_some() {

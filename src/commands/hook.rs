@@ -123,8 +123,10 @@ pub(crate) fn find_notes(request: &ContextRequest, location: &Location, current_
             own.filter(|own| level(own) >= level(&all)).unwrap_or(all)
         }
     };
-    let nothing = if reads_commits(location, current_dir) { NO_NOTE_BESIDE_COMMITS } else { NOTHING_KNOWN };
-    Ok(if level(&best) == MatchLevel::Nothing { hook_text(nothing) } else { best })
+    if level(&best) != MatchLevel::Nothing {
+        return Ok(best);
+    }
+    Ok(hook_text(if reads_commits(location, current_dir) { NO_NOTE_BESIDE_COMMITS } else { NOTHING_KNOWN }))
 }
 
 /// Returns a report that is one line of a hook.

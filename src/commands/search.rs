@@ -12,7 +12,7 @@ use crate::report::{
 };
 use crate::request::{RelatedRequest, Score, SearchRequest};
 use crate::search::{self, BlockScorer, Highlighter, Hit, Query, SearchResults, SimilarNote, by_relevance};
-use crate::store::{NoteIdx, Store, Tier};
+use crate::store::{NoteIdx, Store};
 
 /// Reports the notes that the query finds, the best first.
 pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Report, Error> {
@@ -52,7 +52,7 @@ pub(super) fn run(request: &SearchRequest, session: &Session<'_>) -> Result<Repo
         let parts = if request.explains { score_parts(hit) } else { Vec::new() };
         let found = MatchInfo { relevance: hit.relevance, has_snippet: true, parts, ..MatchInfo::default() };
         let entry = super::note_entry(store, &replacements.digests, hit.note, EntryRole::Selected);
-        let content = Some(Arc::clone(if entry.note.tier() == Tier::History { &of_commits } else { &content }));
+        let content = Some(Arc::clone(if entry.note.is_commit() { &of_commits } else { &content }));
         Entry::Note(NoteEntry { match_info: Some(Box::new(found)), content, ..entry })
     };
     let entries = hits.iter().take(request.limit.unwrap_or(usize::MAX)).map(entry).collect();

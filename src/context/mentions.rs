@@ -11,7 +11,7 @@ use super::importance::{decides_or_warns, is_decision, is_warning};
 use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in, link_definitions};
 use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
-use crate::store::{NoteHandle, NoteIdx, Store, Tier};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// The most notes whose texts are read, those first that are most likely to be shown.
 const MAX_READ: usize = 200;
@@ -61,7 +61,7 @@ impl Selector<'_, '_> {
         }
         let notes = self.store.notes();
         // Notes that refer to the code need not have its words.
-        let refers = |(_, note): &(NoteIdx, &Arc<NoteHandle>)| note.flags.has_code && note.tier() != Tier::History;
+        let refers = |(_, note): &(NoteIdx, &Arc<NoteHandle>)| note.flags.has_code && !note.is_commit();
         for (note, _) in NoteIdx::enumerate(notes).filter(refers) {
             if self.is_worth_reading(note) && closest_reference(&notes[note].code_refs(), &mentions).is_some() {
                 needles_of.entry(note).or_default();

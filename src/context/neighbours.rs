@@ -18,7 +18,7 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 /// Returns the sequences of all notes. A note has one position in one sequence: by its `follows` links, else by an
 /// ordered list of a map of content, else by the days of journals.
 pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
-    let notes = store.notes().get(..store.commits_start()).unwrap_or_default();
+    let notes = store.notes_without_commits();
     let mut sequences = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
     for edge in NoteIdx::all(notes.len()).flat_map(|index| graph.outgoing(index)) {
         match &*edge.kind {

@@ -8,7 +8,7 @@ use super::CommitWords;
 use crate::note::{FRAGMENT_SIZES, Fragment, FragmentSizes, SHORT_FRAGMENT_SIZES};
 use crate::report::{NoteEntry, Passages};
 use crate::search::{BlockScore, BlockScorer, BlockText, TokenCache};
-use crate::store::{NoteHandle, Tier};
+use crate::store::NoteHandle;
 
 /// The most notes from which passages are chosen.
 pub const MAX_NOTES_WITH_PASSAGES: usize = 200;
@@ -74,23 +74,21 @@ pub fn add_passages(
     max_answer_chars: usize,
     is_unasked: bool,
 ) {
-    let is_commit = |(entry, _): &(&mut NoteEntry, &AnswerScore)| entry.note.tier() == Tier::History;
+    let is_commit = |(entry, _): &(&mut NoteEntry, &AnswerScore)| entry.note.is_commit();
     let (mut of_commits, mut of_notes): (Vec<_>, Vec<_>) = entries.iter_mut().zip(scores).partition(is_commit);
     let enough = max_answer_chars.saturating_mul(CHARS_PER_SHOWN);
     let sizes = if is_unasked { SHORT_FRAGMENT_SIZES } else { FRAGMENT_SIZES };
-    add_with_scorer(&mut of_notes, (scorer, 1.0), &sizes, enough);
+    add_with_scorer(&mut of_notes, (scorer, 1.0, false), &sizes, enough);
     if let Some(commits) = commits {
-        add_with_scorer(&mut of_commits, (&commits.scorer, commits.factor), &sizes, enough);
-        let all = of_commits.iter_mut().filter_map(|(entry, _)| Arc::get_mut(entry.passages.get_mut()?));
-        all.for_each(|passages| passages.is_weak = commits.is_weak);
+        add_with_scorer(&mut of_commits, (&commits.scorer, commits.factor, commits.is_weak), &sizes, enough);
     }
 }
 
-/// Adds fragments to entries that one scorer scores. `factor`: that of its scores; `enough`: the characters of all notes from
+/// Adds fragments to entries that one scorer scores, with the factor of its scores and whether they match weakly. `enough`: the characters of all notes from
 /// which passages are chosen.
 fn add_with_scorer(
     entries: &mut [(&mut NoteEntry, &AnswerScore)],
-    (scorer, scale): (&BlockScorer, f64),
+    (scorer, scale, is_weak): (&BlockScorer, f64, bool),
     sizes: &FragmentSizes,
     enough: usize,
 ) {
@@ -124,6 +122,7 @@ fn add_with_scorer(
         passages.is_talk = is_talk(&passages, entry.note.parsed_or_empty().body(), score.is_in_sequence);
         passages.is_first = score.is_first;
         passages.is_late = rank >= first;
+        passages.is_weak = is_weak;
         entry.passages = Arc::new(passages).into();
     }
 }

@@ -14,7 +14,7 @@ use crate::escape::abbreviated;
 use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, why_unsure};
 use crate::request::{Occasion, QuestionOptions, Score};
 use crate::search::{Hit, Query, SearchResults, by_relevance};
-use crate::store::{NoteIdx, NoteSet, Tier};
+use crate::store::{NoteIdx, NoteSet};
 
 /// The factor on the score of a note that was created or changed in a period of the question. The words of the period
 /// are not searched for, so that nothing else distinguishes such notes.
@@ -182,7 +182,7 @@ impl Selector<'_, '_> {
         let of_commits = self.result.commits.as_ref().and_then(|commits| commits.highlighter.as_ref());
         let answers = |note: &NoteIdx| {
             let note = &self.store.notes()[*note];
-            has_answer(note, of_commits.filter(|_| note.tier() == Tier::History).unwrap_or(highlighter))
+            has_answer(note, of_commits.filter(|_| note.is_commit()).unwrap_or(highlighter))
         };
         (notes.into_par_iter().filter(answers).collect(), beyond)
     }

@@ -37,7 +37,7 @@ impl<'a> Session<'a> {
         self.graph.get_or_init(|| {
             let first = Some(store.first_collection());
             // Commits have no links that a reader follows.
-            let notes = store.notes().get(..store.commits_start()).unwrap_or_default();
+            let notes = store.notes_without_commits();
             Graph::of_collections(notes, &store.config.link_types, first, self.collection_links())
         })
     }
@@ -66,7 +66,7 @@ impl<'a> Session<'a> {
         self.engine.get_or_init(|| {
             let (language, indexes) = (store.config.language, store.text_indexes());
             let kept = store.cached_terms();
-            let notes = store.notes().get(..store.commits_start()).unwrap_or_default();
+            let notes = store.notes_without_commits();
             let engine = Engine::open(notes, language, &indexes, kept.as_deref());
             if let Some(terms) = engine.merged_terms() {
                 store.put_cached_terms(terms);

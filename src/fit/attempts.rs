@@ -85,7 +85,7 @@ pub(super) fn attempts(document: &DocumentBuilder<'_>, order: &[Proposal], chars
 
 /// Whether an entry is a commit.
 pub(super) fn is_commit(entry: &NoteEntry) -> bool {
-    entry.note.tier() == Tier::History
+    entry.note.is_commit()
 }
 
 /// Returns the most valuable attempt of a note.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::compactions::barred;
 use super::{Compactions, NameIndex};
 use crate::note::{SUPERSEDED_BY, SUPERSEDES, Status};
-use crate::store::{NoteHandle, NoteIdx, Store, Tier};
+use crate::store::{NoteHandle, NoteIdx, Store};
 
 /// Which notes replace which. Links form no cycles here, and only notes that are in force replace others.
 #[derive(Debug, Default)]
@@ -166,7 +166,7 @@ fn links(notes: &[Arc<NoteHandle>], may_succeed: fn(&NoteHandle) -> bool) -> Wri
     let mut names = None;
     let mut found = WrittenLinks::default();
     // A commit names another by its id alone.
-    let (others, commits) = notes.split_at(notes.partition_point(|note| note.tier() != Tier::History));
+    let (others, commits) = notes.split_at(notes.partition_point(|note| !note.is_commit()));
     let commit = |id: &str| {
         let position = commits.binary_search_by(|commit| commit.id.local().cmp(id)).ok()?;
         Some(NoteIdx::new(others.len() + position))

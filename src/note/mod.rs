@@ -61,7 +61,7 @@ pub use conflict_markers::conflict_line;
 pub(crate) use destinations::{Destination, destinations, own_sections, relinked};
 pub use diagnostic::{Diagnostic, DiagnosticCode};
 pub use dialect::Dialect;
-pub(crate) use dialect::{COMMIT_ID_LEN, CommitFields};
+pub(crate) use dialect::{COMMIT_ID_LEN, CommitFields, hash_in};
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
 pub use fragments::Fragment;

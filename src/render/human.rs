@@ -19,7 +19,7 @@ use super::{
 use crate::escape::{escape_lines, one_line};
 use crate::report::{
     AnswerFooter, ChangeEntry, EdgeEntry, Entry, EntryRole, FormatDetail, Header, LinkedNote, NoteEntry, NoteLayout,
-    OverviewEntry, Report, SnippetText, Tier, counted,
+    OverviewEntry, Report, SnippetText, counted,
 };
 use crate::tokens::Tokenizer;
 
@@ -266,7 +266,7 @@ impl Human<'_> {
             let path = one_line(&self.report.head.path_of(&entry.note));
             text.push_str(&match entry.snippet() {
                 // A commit has no file with lines.
-                Some(snippet) if entry.note.tier() == Tier::History => format!("    {}\n", self.marked(&snippet)),
+                Some(snippet) if entry.note.is_commit() => format!("    {}\n", self.marked(&snippet)),
                 Some(snippet) => format!("    {path}:{}: {}\n", snippet.line, self.marked(&snippet)),
                 None => format!("    {path}\n"),
             });

@@ -16,7 +16,7 @@ use crate::escape::{escape_json, json_string};
 use crate::note::NoteId;
 use crate::report::{
     COMPARISON, DetailLevel, Entry, EntryRole, FormatDetail, LINKS, NoteEntry, NoteLayout, PATTERNS, Report,
-    SPANNING_TREE, Tier, UTILITY_PARTS,
+    SPANNING_TREE, UTILITY_PARTS,
 };
 use crate::tokens::Tokenizer;
 
@@ -254,7 +254,7 @@ impl Json<'_> {
             object["date"] = day.to_string().into();
         }
         object["value"] = json!(note.value_or_default());
-        if note.tier() == Tier::History {
+        if note.is_commit() {
             object["release"] = json!(note.field("release").map(|release| one_line(&release.to_line())));
             if head.show.has_custom {
                 object["files"] = note.code_refs().iter().map(|code| one_line(&code.path)).collect();

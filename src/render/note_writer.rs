@@ -10,7 +10,6 @@ use super::tool_marks::without_marks_in_lines;
 use super::{EntryText, Screen, joined_ids, joined_lines, markdown, relative_days, shows_body, wrap};
 use crate::escape::one_line;
 use crate::note::{ContentSource, Surroundings};
-use crate::report::Tier;
 use crate::report::{
     Assessment, BlockEntry, DIMENSIONS, Header, NoteEntry, NoteHandle, NoteLayout, Passage, Report, UTILITY_PARTS,
 };
@@ -212,7 +211,7 @@ impl NoteWriter<'_> {
         let passages = view.passages();
         let first = passages.as_ref().and_then(|passages| passages.first());
         // A commit has no file with lines.
-        let has_lines = note.tier() != Tier::History;
+        let has_lines = !note.is_commit();
         let lines = first.filter(|_| has_lines);
         let lines = lines.map_or(String::new(), |passage| format!(":{}-{}", passage.lines.0, passage.lines.1));
         let place = self.screen.paint(As::Quiet, &format!("{path}{lines}"));

@@ -229,13 +229,13 @@ impl NoteEntry {
 
     /// Returns the name of the note's collection, if it is shown. The id of a commit begins with it.
     pub fn collection(&self) -> Option<&str> {
-        (self.names_collection && self.note.tier() != Tier::History).then(|| self.note.collection_name())
+        (self.names_collection && !self.note.is_commit()).then(|| self.note.collection_name())
     }
 
     /// Returns the days of the note that are shown, each with its field: of a commit always that of the commit and the first
     /// release with it.
     pub fn dates(&self) -> Vec<(&'static str, String)> {
-        let is_commit = self.note.tier() == Tier::History;
+        let is_commit = self.note.is_commit();
         if !is_commit && !self.shows_dates {
             return Vec::new();
         }

@@ -24,7 +24,7 @@ use super::score::related::{self, SimilarNote};
 use super::score::vectors::Vectors;
 use crate::note::Language;
 use crate::report::{MAX_WORDS, MatchLevel, QuestionMatch};
-use crate::store::{NoteHandle, NoteIdx, TextIndex, Tier};
+use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
 
 /// The least share of the notes, and number of them, that have the name of what a store is about.
@@ -311,7 +311,7 @@ impl<'a> Engine<'a> {
             is_meant && !excluded.contains(position)
         };
         // The title of a commit has no words that the query lacks, and looking at all of them takes longer than the search.
-        let is_of_commits = self.notes.first().is_some_and(|note| note.tier() == Tier::History);
+        let is_of_commits = self.notes.first().is_some_and(|note| note.is_commit());
         let named: Vec<NoteIdx> = if is_of_commits {
             let mut found: Vec<NoteIdx> = hits.iter().map(|hit| hit.note).filter(is_meant).collect();
             found.sort_unstable();

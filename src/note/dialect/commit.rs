@@ -86,12 +86,16 @@ impl CommitFields<'_> {
     }
 }
 
+/// Returns the whole id of a commit in its path.
+pub(crate) fn hash_in(path: &str) -> &str {
+    path.split_once('-').map_or(path, |(_, hash)| hash)
+}
+
 /// Reads the text of a commit; `path` is its time, a hyphen and its whole id.
 pub(super) fn read(path: &str, text: &str) -> NoteHead {
     let head = text.find("\n\n").map_or(text.len(), |end| end + 1);
     let body = (head + 1).min(text.len())..text.len();
-    let whole_id = path.split_once('-').map_or(path, |(_, id)| id);
-    let id = whole_id.get(..ID_LEN).and_then(NoteId::parse).unwrap_or_else(|| NoteId::from_source_path(path));
+    let id = hash_in(path).get(..ID_LEN).and_then(NoteId::parse).unwrap_or_else(|| NoteId::from_source_path(path));
     let (mut fields, mut title, mut code) = (Frontmatter::default(), String::new(), Vec::new());
     for line in text.get(..head).unwrap_or_default().lines() {
         match line.split_once(' ') {

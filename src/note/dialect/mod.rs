@@ -17,7 +17,7 @@ use super::frontmatter::{Frontmatter, read_foreign};
 use super::title::is_markdown_ending;
 use super::{Diagnostic, EncodedTarget, JOURNAL, NoteId, Value, find_long_body, title};
 use crate::codec::named::named;
-pub(crate) use commit::{CommitFields, ID_LEN as COMMIT_ID_LEN};
+pub(crate) use commit::{CommitFields, ID_LEN as COMMIT_ID_LEN, hash_in};
 
 /// The type of a document that names none.
 const DOCUMENT: &str = "document";

@@ -188,8 +188,13 @@ fn add_to_list(root: &Path, plan: &InitPlan<'_>) -> Result<Option<(String, bool)
 
 /// Returns the path of a file of the user's settings as a shell expands it, so that the answer does not depend on the machine.
 pub(super) fn shown_settings(settings: &Path, home: Option<&Path>, file: &str) -> String {
-    let in_home = home.and_then(|home| settings.strip_prefix(home).ok()).map(|below| Path::new("~").join(below));
+    let in_home = in_home(settings, home);
     in_home.unwrap_or_else(|| Path::new("$XDG_CONFIG_HOME").to_owned()).join(file).display().to_string()
+}
+
+/// Returns a path with `~` in place of the user's home; `None` for one elsewhere.
+pub(super) fn in_home(path: &Path, home: Option<&Path>) -> Option<PathBuf> {
+    Some(Path::new("~").join(path.strip_prefix(home?).ok()?))
 }
 
 /// Creates a missing file, or replaces the `.gitignore` of an earlier `init` if the store is to be ignored by git. Returns

@@ -7,7 +7,7 @@ use super::config::Config;
 use super::discover::{Location, folders_of_project, open_root, project_root};
 use super::find::find_collections;
 use super::guessed_dialect::vault_dialect;
-use super::init::{shown_settings, toml_string};
+use super::init::{in_home, shown_settings, toml_string};
 use super::user_settings::{self, UserSettings, absolute};
 use crate::escape::one_line;
 use crate::note::Dialect;
@@ -45,8 +45,8 @@ pub struct SuggestedSource {
 /// Whether the project of a store has commits, and its config does not say whether they are read.
 pub fn suggests_commits(store: &Path, location: &Location) -> bool {
     let config = open_root(&location.files, store).and_then(|dir| Config::load(&dir));
-    let of_user = || UserSettings::load(location.settings.as_deref()).ok().and_then(|user| user.history.commits);
-    let is_open = config.map_or(true, |config| config.history.commits.is_none()) && of_user() != Some(true);
+    let history = config.map(|config| config.history).unwrap_or_default();
+    let is_open = history.commits.is_none() && !history.reads_commits(location.settings.as_deref());
     is_open && location.files.repository_root(store).is_some_and(|root| ref_state::head(root).is_some())
 }
 
@@ -118,16 +118,11 @@ pub fn suggested_settings(folder: &Path, project: &Path, location: &Location) ->
     }
     let sources: Vec<Arc<SourceRules>> = found.into_iter().filter_map(|one| one.rules).collect();
     count(&here.files, &real, &dir, ".", &sources).filter(|files| *files > 0)?;
-    let [path, project] = [folder, project].map(|path| Some(toml_string(in_home(path, home).to_str()?)));
+    let [path, project] =
+        [folder, project].map(|path| Some(toml_string(in_home(path, home).as_deref().unwrap_or(path).to_str()?)));
     let lines = ["[[documents]]".to_owned(), format!("path = {}", path?), format!("for = [{}]", project?)];
     let file = one_line(&shown_settings(settings, home, user_settings::FILE));
     Some(SuggestedSettings { lines, file })
-}
-
-/// Returns a path with `~` in place of the user's home.
-fn in_home(path: &Path, home: Option<&Path>) -> PathBuf {
-    let below = home.and_then(|home| path.strip_prefix(home).ok());
-    below.map_or_else(|| path.to_path_buf(), |below| Path::new("~").join(below))
 }
 
 /// Returns the sources that settings name; none if the store can't be read.

@@ -2,12 +2,12 @@
 //! the first release that has it.
 
 use std::collections::{HashMap, HashSet};
-use std::fmt::Write;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
 use super::plumbing::Repository;
+use crate::note::hash_in;
 
 /// The most commits, the latest ones.
 const MAX_COMMITS: usize = 200_000;
@@ -96,7 +96,7 @@ impl CommitList {
         let mut all = Self { tip: tip.to_owned(), ..self.clone() };
         let (gone, new): (Vec<ListedCommit>, Vec<_>) = listed.into_iter().partition(|commit| commit.is_left);
         let gone: HashSet<String> = gone.into_iter().map(|commit| commit.id).collect();
-        all.commits.retain(|commit| !gone.contains(id_in(&commit.path)));
+        all.commits.retain(|commit| !gone.contains(hash_in(&commit.path)));
         all.add(&new);
         let parents: Parents = new.into_iter().map(|commit| (commit.id, commit.parents)).collect();
         let is_new: HashSet<String> = parents.keys().cloned().collect();
@@ -162,22 +162,16 @@ impl CommitList {
             }
         }
         for commit in &mut self.commits {
-            if let Some(release) = releases.get(id_in(&commit.path)) {
+            if let Some(release) = releases.get(hash_in(&commit.path)) {
                 commit.release = *release;
             }
         }
     }
 }
 
-/// Returns the id of a commit in its path.
-pub(in crate::store) fn id_in(path: &str) -> &str {
-    path.split_once('-').map_or(path, |(_, id)| id)
-}
-
 /// Lists commits with their parents and whether their author is a program.
 fn list(repository: &Repository, range: &[&str]) -> Option<Vec<ListedCommit>> {
-    let mut count = String::from("--max-count=");
-    write!(count, "{MAX_COMMITS}").ok()?;
+    let count = format!("--max-count={MAX_COMMITS}");
     let args = [&["rev-list", &count, "--format=%P%x00%an%x00%ae%x00%ct", "--encoding=UTF-8"], range, &["--"]].concat();
     let output = repository.run(&args, Vec::new(), Instant::now())?;
     let output = String::from_utf8_lossy(&output);

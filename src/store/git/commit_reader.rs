@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use jiff::Timestamp;
 use jiff::tz::{Offset, TimeZone};
 
-use super::blob_reader::{BlobReader, ReadAnswer, ReaderProtocol, WantedBlob, read_object};
+use super::blob_reader::{BLOBS, BlobReader, ReadAnswer, ReaderProtocol, WantedBlob, read_object};
 use super::plumbing::Repository;
 
 /// As much of a field as is read, in bytes, and of the paths of a commit.
@@ -61,8 +61,7 @@ const WITH_PATHS: ReaderProtocol = ReaderProtocol {
     read: read_with_paths,
 };
 
-const WITHOUT_PATHS: ReaderProtocol =
-    ReaderProtocol { args: &["cat-file", "--batch"], name_end: "\n", read: read_without_paths };
+const WITHOUT_PATHS: ReaderProtocol = ReaderProtocol { read: read_without_paths, ..BLOBS };
 
 impl CommitReader {
     /// Lets git read commits while others are parsed; they are expected to be read in this order.

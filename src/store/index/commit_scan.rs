@@ -1,5 +1,6 @@
 //! The scan for the commits of a repository: the list of them, kept beside the index and updated when a reference moves.
 
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,9 +9,11 @@ use super::location::IndexLocation;
 use super::scan::Scanned;
 use crate::codec::lz4::{compress, decompress};
 use crate::error::{Error, ErrorKind};
+use crate::note::hash_in;
 use crate::store::fs::dir_handle::{DirHandle, HistoryDir, TempFile};
 use crate::store::fs::stat::FileEntry;
-use crate::store::git::commit_list::{CommitList, CommitState, id_in};
+use crate::store::git::commit_list::{CommitList, CommitState};
+use crate::store::git::plumbing::Repository;
 use crate::store::git::ref_state;
 
 /// The file with the list.
@@ -22,14 +25,15 @@ const VERSION: &[u8] = b"2";
 /// The checksum of the references, and the list of commits that was made with them.
 type ListFile = (u32, CommitList);
 
-/// Lists the commits of a repository, sorted by id. Starts no process if nothing moved since the last list was kept.
+/// Lists the commits of a repository, sorted by their paths. Starts no process if nothing moved since the last list was kept.
 ///
 /// # Errors
 /// `Store` if git can't list them.
 pub(in crate::store) fn commits(location: &IndexLocation<'_>, dir: &HistoryDir) -> Result<Scanned, Error> {
     let list = current_list(location, dir)?;
     let list = dir.list.get_or_init(|| list);
-    let is_read = |path: &str| dir.only.as_ref().is_none_or(|only| only.iter().any(|id| id == id_in(path)));
+    let only: Option<HashSet<&str>> = dir.only.as_ref().map(|only| only.iter().map(String::as_str).collect());
+    let is_read = |path: &str| only.as_ref().is_none_or(|only| only.contains(hash_in(path)));
     let entry = |(path, state): (&str, CommitState<'_>)| {
         let stat = HistoryDir::stat(state);
         is_read(path).then(|| FileEntry { path: path.into(), real_path: None, stat, slot: None })
@@ -37,13 +41,26 @@ pub(in crate::store) fn commits(location: &IndexLocation<'_>, dir: &HistoryDir) 
     Ok(Scanned { files: list.commits().filter_map(entry).collect(), ..Scanned::default() })
 }
 
+/// Counts the commits of a repository, as [`commits`] lists them.
+///
+/// # Errors
+/// As there.
+pub(in crate::store) fn count(location: &IndexLocation<'_>, dir: &HistoryDir) -> Result<usize, Error> {
+    current_list(location, dir).map(|list| list.commits().count())
+}
+
 /// Whether the commit that is checked out, or a tag, is another one than when the commits were listed. Starts no process,
 /// where git keeps references in files.
 pub(in crate::store) fn has_moved(dir: &HistoryDir) -> bool {
     let (repository, Some(listed)) = (&dir.repository, dir.list.get()) else { return false };
-    let tip = || ref_state::head(&repository.root).or_else(|| repository.head()).unwrap_or_default();
     repository.commit.is_none()
-        && (listed.tip != tip() || dir.checksum.get().copied() != ref_state::checksum(&repository.root))
+        && (listed.tip != tip(repository).unwrap_or_default()
+            || dir.checksum.get().copied() != ref_state::checksum(&repository.root))
+}
+
+/// Returns the commit up to which commits are listed; `None` if there is none.
+fn tip(repository: &Repository) -> Option<String> {
+    repository.commit.clone().or_else(|| ref_state::head(&repository.root)).or_else(|| repository.head())
 }
 
 fn current_list(location: &IndexLocation<'_>, dir: &HistoryDir) -> Result<CommitList, Error> {
@@ -52,8 +69,7 @@ fn current_list(location: &IndexLocation<'_>, dir: &HistoryDir) -> Result<Commit
     if let Some(checksum) = checksum {
         let _ = dir.checksum.set(checksum);
     }
-    let tip = repository.commit.clone().or_else(|| ref_state::head(&repository.root)).or_else(|| repository.head());
-    let Some(tip) = tip else {
+    let Some(tip) = tip(repository) else {
         // A branch without a commit is no error.
         return repository.refused().map_or_else(|| Ok(CommitList::default()), Err);
     };

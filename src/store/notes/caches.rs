@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::collection_reader::CollectionReader;
+use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::store::Store;
 use super::text_index_builder::TextIndex;
@@ -12,8 +14,16 @@ impl Store {
     /// Returns the text indexes of stores and documents. A collection that is too small for an index has none, as all of a
     /// store that was opened without a builder.
     pub fn text_indexes(&self) -> Vec<&TextIndex> {
-        let without_commits = self.collections.iter().filter(|collection| collection.about.tier() != Tier::History);
-        without_commits.filter_map(|collection| collection.text_index.as_ref()).collect()
+        self.without_commits().filter_map(|collection| collection.text_index.as_ref()).collect()
+    }
+
+    fn without_commits(&self) -> impl Iterator<Item = &CollectionReader> {
+        self.collections.iter().filter(|collection| collection.about.tier() != Tier::History)
+    }
+
+    /// Returns all notes but the commits, which stand behind them.
+    pub fn notes_without_commits(&self) -> &[Arc<NoteHandle>] {
+        self.notes.get(..self.commits_start()).unwrap_or_default()
     }
 
     /// Returns the position of the first commit; the number of notes if there are none. All commits stand behind the notes.
@@ -49,8 +59,7 @@ impl Store {
     fn terms_cache(&self) -> Option<(&SidecarFile, String)> {
         let fingerprints: Option<Vec<_>> = self.text_indexes().iter().map(|index| index.fingerprint).collect();
         let fingerprints = fingerprints.filter(|all| all.len() > 1)?;
-        let without_commits = self.collections.iter().filter(|collection| collection.about.tier() != Tier::History);
-        let first = without_commits.into_iter().find(|collection| collection.text_index.is_some())?;
+        let first = self.without_commits().find(|collection| collection.text_index.is_some())?;
         Some((first.terms.as_ref()?, format!("terms 2 {fingerprints:?}")))
     }
 

@@ -7,7 +7,6 @@ use super::store::Store;
 use crate::error::Error;
 use crate::note::Dialect;
 use crate::store::collections::discover::repository_of;
-use crate::store::collections::user_settings::UserSettings;
 use crate::store::fs::dir_handle::{DirHandle, HistoryDir};
 use crate::store::git::ref_state;
 use crate::store::index::commit_scan;
@@ -30,8 +29,7 @@ pub struct CommitHistory {
 impl Store {
     /// Whether questions read the commits of the repository.
     pub fn reads_commits(&self) -> bool {
-        let of_user = || UserSettings::load(self.settings.as_deref()).ok()?.history.commits;
-        self.config.history.commits.or_else(of_user).unwrap_or_default()
+        self.config.history.reads_commits(self.settings.as_deref())
     }
 
     /// Whether commits came or went since the store was opened.
@@ -58,7 +56,7 @@ impl Store {
             source: Some(Dialect::Commit),
         };
         let DirHandle::History(history) = &*dir else { return None };
-        let count = commit_scan::commits(&location, history).map(|scanned| scanned.files.len());
+        let count = commit_scan::count(&location, history);
         Some(CommitHistory { count, is_shallow, is_partial })
     }
 }

@@ -12,7 +12,7 @@ use super::note_idx::NoteIdx;
 use super::store::Store;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::escape::one_line;
-use crate::note::{COLLECTION_MARK, COMMIT_ID_LEN, MARKDOWN_ENDINGS, NoteId};
+use crate::note::{COLLECTION_MARK, COMMIT_ID_LEN, MARKDOWN_ENDINGS, NoteId, hash_in};
 use crate::store::collections::collection::{Collection, Tier, is_commit};
 use crate::store::collections::discover;
 
@@ -153,8 +153,7 @@ impl Store {
         let hash = hash.to_ascii_lowercase();
         let id = format!("{collection}{COLLECTION_MARK}{}", hash.get(..COMMIT_ID_LEN)?);
         let position = self.position(&NoteId::parse_qualified(&id)?)?;
-        let whole = self.notes()[position].local_path().rsplit('-').next()?;
-        whole.starts_with(&hash).then_some(position)
+        hash_in(self.notes()[position].local_path()).starts_with(&hash).then_some(position)
     }
 
     /// Returns the note whose id is a name behind [`ID_PREFIX`].

@@ -131,6 +131,11 @@ impl NoteHandle {
         self.collection.as_ref().map_or(Tier::Own, |collection| collection.tier())
     }
 
+    /// Whether the note is a commit of the repository.
+    pub fn is_commit(&self) -> bool {
+        self.tier() == Tier::History
+    }
+
     /// Whether the note is the project's [own word](Collection::is_own_word).
     pub fn is_own_word(&self) -> bool {
         self.collection.as_ref().is_none_or(|collection| collection.is_own_word())

@@ -6,9 +6,9 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use super::not_found;
-use crate::note::CommitFields;
+use crate::note::{CommitFields, hash_in};
 use crate::store::fs::stat::FileStat;
-use crate::store::git::commit_list::{CommitList, CommitState, id_in};
+use crate::store::git::commit_list::{CommitList, CommitState};
 use crate::store::git::commit_reader::{CommitReader, CommitRecord};
 use crate::store::git::plumbing::Repository;
 
@@ -42,7 +42,7 @@ impl HistoryDir {
     /// If git can't read it.
     pub(super) fn read(&self, path: &Path) -> io::Result<(Vec<u8>, FileStat)> {
         let path = path.to_str().ok_or_else(not_found)?;
-        let record = self.reader.read(&self.repository, id_in(path))?;
+        let record = self.reader.read(&self.repository, hash_in(path))?;
         let state = self.list.get().and_then(|list| list.state(path)).unwrap_or_default();
         Ok((self.text(&record, state.release).into_bytes(), Self::stat(state)))
     }
@@ -56,6 +56,6 @@ impl HistoryDir {
 
     /// Lets git read commits while others are parsed.
     pub(super) fn announce<'p>(&self, paths: impl Iterator<Item = &'p Path>) {
-        self.reader.announce(&self.repository, paths.filter_map(Path::to_str).map(id_in));
+        self.reader.announce(&self.repository, paths.filter_map(Path::to_str).map(hash_in));
     }
 }
