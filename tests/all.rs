@@ -43,6 +43,7 @@ mod doc_links;
 mod docs;
 mod document_findings;
 mod edits;
+mod embedder;
 mod eval;
 mod export;
 #[cfg(target_os = "linux")]

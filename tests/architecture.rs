@@ -16,7 +16,7 @@ const LAYERS: [&[&str]; 9] = [
     &["note", "calendar", "error", "secrets", "warnings"],
     &["store"],
     &["report"],
-    &["code_refs", "filter", "graph", "search", "pack"],
+    &["code_refs", "embedder", "filter", "graph", "search", "pack"],
     &["request"],
     &["cli", "context", "render", "setup", "hooks"],
     &["commands", "fit", "complete"],

@@ -118,7 +118,7 @@ impl StoreClient {
 
     /// Returns the tags in use and the number of notes with each, the most frequent first.
     pub(super) fn tags(&mut self) -> Result<Vec<(String, usize)>, Error> {
-        let report = self.run(&ReadCommand::Status { only_tags: true })?;
+        let report = self.run(&ReadCommand::Status { only_tags: true, embeds: false })?;
         let tags = report.entries.into_iter().filter_map(|entry| match entry {
             Entry::Tag(tag, count) => Some((tag, count)),
             _ => None,

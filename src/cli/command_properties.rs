@@ -6,7 +6,7 @@
 use std::iter::successors;
 
 use CommandProperty::{
-    Answer, Budget, Collections, Day, DryRun, Lines, Pager, Past, Prompt, Quiet, Secret, Store, Text,
+    Answer, Budget, Collections, Day, DryRun, Lines, Pager, Past, Prompt, Quiet, Secret, Semantic, Store, Text,
 };
 use clap::builder::PossibleValuesParser;
 use clap::parser::ValueSource;
@@ -43,6 +43,8 @@ pub(super) enum CommandProperty {
     Day,
     /// It only reads notes, which may then be those of an earlier commit.
     Past,
+    /// An embedder may take part in its answers.
+    Semantic,
     /// It takes text whose words may begin with a hyphen.
     Text,
 }
@@ -61,8 +63,8 @@ const SAVES_TEXT: &[CommandProperty] = &[DryRun, Secret, Quiet, Answer, Store, C
 const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("prime", &[Budget, Answer, Pager, Store, Collections, Day, Past]),
     ("hook", &[Budget, Store, Collections, Day]),
-    ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Text]),
-    ("context", ANSWERS),
+    ("ask", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Semantic, Text]),
+    ("context", &[Budget, Lines, Quiet, Prompt, Answer, Pager, Store, Collections, Day, Past, Semantic]),
     ("about", ANSWERS),
     ("search", &[Budget, Lines, Quiet, Answer, Pager, Store, Collections, Day, Past, Text]),
     ("link", &[Budget, DryRun, Quiet, Answer, Pager, Store, Collections, Day, Past]),
@@ -81,7 +83,7 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("review", &[Budget, DryRun, Lines, Quiet, Answer, Pager, Store, Collections, Day, Past]),
     ("history", PRINTS_NOTES),
     ("doctor", CHECKS),
-    ("eval", PRINTS_NOTES),
+    ("eval", &[Budget, Answer, Pager, Store, Collections, Day, Past, Semantic]),
     ("init", &[DryRun, Answer, Store, Day]),
     ("capture", &[DryRun, Secret, Quiet, Answer, Store, Collections, Day, Text]),
     ("update", SAVES_TEXT),
@@ -97,14 +99,14 @@ const COMMANDS: [(&str, &[CommandProperty]); 42] = [
     ("export passages", &[Answer, Store, Collections]),
     ("import", SAVES_TEXT),
     ("setup", &[DryRun, Answer, Pager, Store, Day]),
-    ("mcp", &[Store, Collections, Day]),
+    ("mcp", &[Store, Collections, Day, Semantic]),
     ("lsp", &[Store, Collections, Day]),
     ("completions", &[]),
     ("man", &[DryRun, Answer]),
 ];
 
 /// The flags that every command understands, by the property without which they do not apply.
-const FLAGS: [(CommandProperty, &[&str]); 11] = [
+const FLAGS: [(CommandProperty, &[&str]); 12] = [
     (Budget, &["max_chars", "max_tokens", "tokenizer"]),
     (DryRun, &["dry_run"]),
     (Secret, &["allow_secret"]),
@@ -116,10 +118,12 @@ const FLAGS: [(CommandProperty, &[&str]); 11] = [
     (Collections, &["in"]),
     (Day, &["today"]),
     (Past, &["at"]),
+    (Semantic, &["no_embedder"]),
 ];
 
 /// The common flags that only `qipu help flags` shows.
-pub(super) const SELDOM: [&str; 8] = ["json", "records", "null", "today", "no_index", "verbose", "color", "no_pager"];
+pub(super) const SELDOM: [&str; 9] =
+    ["json", "records", "null", "today", "no_index", "no_embedder", "verbose", "color", "no_pager"];
 
 /// Returns the properties about the command with this path; the commands of `help` have those of one that reads.
 pub(super) fn properties_of(path: &str) -> &'static [CommandProperty] {

@@ -53,6 +53,9 @@ pub(super) struct GlobalArgs {
     /// Ignore the index and read every note; the answers are the same
     #[arg(long, global = true)]
     no_index: bool,
+    /// Answer by words alone, without the embedder of your settings
+    #[arg(long, global = true)]
+    no_embedder: bool,
     /// Print timings to standard error
     #[arg(long, global = true)]
     pub(super) verbose: bool,
@@ -239,6 +242,7 @@ impl GlobalArgs {
             at: self.at.as_deref().map(|text| days::commit_name(text, today)),
             files: FileTree::default(),
             no_index: self.no_index,
+            no_embedder: self.no_embedder,
             cache: env.cache_dir.clone(),
             waits: env.waits,
             settings: env.settings_dir.clone(),

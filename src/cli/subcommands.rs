@@ -89,6 +89,9 @@ pub(super) enum Subcommands {
         /// List only the tags, each with its number of notes
         #[arg(long)]
         tags: bool,
+        /// Let the embedder of your settings embed all passages, so that questions find them by meaning
+        #[arg(long, conflicts_with = "tags")]
+        embed: bool,
     },
     /// List what a person should look at, worst first
     #[command(after_help = examples!(
@@ -252,7 +255,7 @@ impl Subcommands {
             }
             Self::List(args) => args.into_command(invocation)?,
             Self::Tasks(args) => args.into_command(invocation)?,
-            Self::Status { tags } => Command::Read(ReadCommand::Status { only_tags: tags }),
+            Self::Status { tags, embed } => Command::Read(ReadCommand::Status { only_tags: tags, embeds: embed }),
             Self::Review(args) => args.into_command(invocation)?,
             Self::History(args) => args.into_command(invocation)?,
             Self::Doctor(request) => Command::Write(WriteCommand::Doctor(DoctorRequest { is_dry_run, ..request })),

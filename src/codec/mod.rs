@@ -8,4 +8,5 @@ pub(crate) mod index_type;
 pub(crate) mod lz4;
 pub(crate) mod named;
 pub(crate) mod offsets;
+pub mod unit_vector;
 pub(crate) mod varint;

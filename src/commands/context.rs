@@ -8,7 +8,7 @@ use crate::calendar::parse;
 use crate::context::question::Question;
 use crate::context::{
     AnswerScore, BlockLimits, CandidateLimits, MAX_NOTES_WITH_PASSAGES, Outdated, QueryContent, RankedNotes, Selection,
-    Session, add_passages, assess, choose_blocks, compare, expand, patterns, select, weigh_mentions,
+    Session, add_passages, assess, choose_blocks, compare, expand, patterns, rerank, select, weigh_mentions,
 };
 use crate::error::Error;
 use crate::note::NoteId;
@@ -42,8 +42,18 @@ const NO_MATCH: &str = "these notes contain no word of the question; their begin
 
 /// Selects notes and reports them in their order, after the comparison and the patterns.
 pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Report, Error> {
+    if let Some(answer) = answer(request, session)? {
+        return Ok(answer);
+    }
+    let failed = || Error::failure("internal error: an embedder that failed is asked again");
+    answer(request, session)?.ok_or_else(failed)
+}
+
+/// Returns the answer; `None` if an embedder that chose notes failed at their passages: it then takes no part in another one.
+fn answer(request: &ContextRequest, session: &Session<'_>) -> Result<Option<Report>, Error> {
     let store = session.store;
     let request = &mut with_settings(request, &store.config.context);
+    request.selection.is_semantic = takes_passages(request) && !is_unasked(request);
     // Limits apply after the assessment, so that notes of no use do not replace useful ones.
     let limits = request.assessment.is_some().then(|| CandidateLimits::take(request));
     let mut selection = select(session, &request.selection, Outdated::Hidden)?;
@@ -58,22 +68,12 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
     };
     let limits = block_limits(store, request.blocks.unwrap_or_default());
     let content = add_content(&mut notes, &selection, limits);
-    let shows_passages = request.shows_passages
-        && request.with_body != Some(false)
-        && request.blocks.is_none()
-        && selection.scorer.is_some();
+    let shows_passages = takes_passages(request) && selection.scorer.is_some();
     let passage_chars = request.room.chars.filter(|_| shows_passages);
-    if let (Some(room), Some(scorer)) = (passage_chars, &selection.scorer) {
-        let scores = answer_scores(session, &selection, &notes);
-        let scorers = (&**scorer, selection.commits.as_ref());
-        add_passages(&mut notes, &scores, scorers, room, is_unasked(request));
-        if !request.selection.mentions.is_empty() {
-            let is_hit = |entry: &NoteEntry| {
-                store.position(&entry.note.id).is_some_and(|note| selection.relevance.contains_key(&note))
-            };
-            let is_late = occasion(request).is_some_and(Occasion::is_prompt);
-            weigh_mentions(notes.iter_mut().filter(|entry| !is_hit(entry)), &request.selection.mentions, is_late);
-        }
+    if let Some(room) = passage_chars
+        && !choose_passages(request, session, &mut selection, &mut notes, room)
+    {
+        return Ok(None);
     }
     if request.selection.within_notes && passage_chars.is_some() && !notes.iter().any(has_answer) {
         question.iter_mut().for_each(|question| question.warnings.push(NO_MATCH.to_owned()));
@@ -98,7 +98,35 @@ pub(super) fn run(request: &ContextRequest, session: &Session<'_>) -> Result<Rep
         ..ReportHead::new(layout, Some(&store.shown_path))
     };
     let entries = derived.into_iter().chain(notes.into_iter().map(Entry::Note)).collect();
-    Ok(Report { candidates, ..Report::new(head, entries) })
+    Ok(Some(Report { candidates, ..Report::new(head, entries) }))
+}
+
+/// Adds the fragments from which passages are chosen. Returns `false` if an embedder failed at that.
+fn choose_passages(
+    request: &ContextRequest,
+    session: &Session<'_>,
+    selection: &mut Selection,
+    notes: &mut [NoteEntry],
+    room: usize,
+) -> bool {
+    let Some(scorer) = &selection.scorer else { return true };
+    let scores = answer_scores(session, selection, notes);
+    add_passages(notes, &scores, (scorer, selection.commits.as_ref()), room, is_unasked(request));
+    if let Some((embedder, found)) = session.embedder().zip(selection.semantic.as_ref()) {
+        if !rerank(notes, session.store, embedder, found) {
+            return false;
+        }
+        // Without a passage, there is nothing to order.
+        let matched = selection.question_match.iter_mut().filter(|_| !notes.is_empty());
+        matched.for_each(|matched| matched.model = Some(embedder.name().to_owned()));
+    }
+    if !request.selection.mentions.is_empty() {
+        let position = |entry: &NoteEntry| session.store.position(&entry.note.id);
+        let is_hit = |entry: &NoteEntry| position(entry).is_some_and(|note| selection.relevance.contains_key(&note));
+        let is_late = occasion(request).is_some_and(Occasion::is_prompt);
+        weigh_mentions(notes.iter_mut().filter(|entry| !is_hit(entry)), &request.selection.mentions, is_late);
+    }
+    true
 }
 
 /// Lets the notes show what of them answers the query, and journals among the selected days a part of their text. Returns
@@ -120,6 +148,12 @@ fn add_content(notes: &mut [NoteEntry], selection: &Selection, limits: BlockLimi
         }
     }
     content
+}
+
+/// Whether an answer consists of passages, if words are searched for.
+fn takes_passages(request: &ContextRequest) -> bool {
+    let has_room = request.room.chars.is_some() && request.blocks.is_none();
+    request.shows_passages && has_room && request.with_body != Some(false)
 }
 
 /// Returns the notes from which an answer without an assessment is filled. A query may select a million; those without a

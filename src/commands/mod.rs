@@ -205,7 +205,10 @@ fn text_index_builder(config: &Config) -> Box<dyn TextIndexBuilder> {
 /// # Errors
 /// The failure of the command.
 pub fn run_on(command: &ReadCommand, store: &Store) -> Result<Report, Error> {
-    run_at(command, &store.leaked_at_exit_with(Session::new(store)))
+    let session = store.leaked_at_exit_with(Session::new(store));
+    let report = run_at(command, &session);
+    session.end();
+    report
 }
 
 /// Runs a command that reads the store of an open session.
@@ -237,7 +240,7 @@ fn report_of(command: &ReadCommand, session: &Session<'_>) -> Result<Report, Err
         ReadCommand::Review(request) => review::run(request, session),
         ReadCommand::History(request) => history::run(request, store),
         ReadCommand::Tasks(request) => tasks::run(request, session),
-        ReadCommand::Status { only_tags } => Ok(status::run(*only_tags, session)),
+        ReadCommand::Status { only_tags, embeds } => status::run(*only_tags, *embeds, session),
     }
 }
 

@@ -8,7 +8,8 @@ use rayon::prelude::*;
 
 use super::collections::{distrusted, setting_findings};
 use super::list::MIN_NOTES_PER_TASK;
-use crate::context::Session;
+use crate::context::{Session, embedded_texts};
+use crate::error::Error;
 use crate::note::Dialect;
 use crate::report::{Entry, Report, ReportHead, RowEntry, RowValue, layout};
 use crate::store::{COMMITS, Collection, CommitHistory, NoteHandle, NoteIdx, Store, Tier};
@@ -17,16 +18,26 @@ use crate::store::{COMMITS, Collection, CommitHistory, NoteHandle, NoteIdx, Stor
 const HOOK_SESSIONS: &str = "sessions with notes from hooks, 7 days";
 const HOOK_PASSAGES: &str = "passages from hooks, 7 days";
 
+/// The names of the counts of vectors.
+const EMBEDDED: &str = "embedded passages";
+const VECTOR_BYTES: &str = "bytes of vectors";
+
 /// The most tags that are shown among other facts: a store has hundreds of tags, and its subjects are the most frequent ones.
 const TAGS: usize = 12;
 
 /// Reports each collection, the numbers of notes, findings, notes without links and in an index, those of notes of each type
-/// and tag, and what has no effect. `only_tags`: all tags and nothing else.
-pub(super) fn run(only_tags: bool, session: &Session<'_>) -> Report {
+/// and tag, and what has no effect. `only_tags`: all tags and nothing else; `embeds`: what an embedder made, and nothing else.
+///
+/// # Errors
+/// `Usage` without an embedder, `Failure` if it fails.
+pub(super) fn run(only_tags: bool, embeds: bool, session: &Session<'_>) -> Result<Report, Error> {
     let store = session.store;
     let head = ReportHead::new(&layout::STATUS, Some(&store.shown_path));
+    if embeds {
+        return Ok(Report::new(head, embed(session)?.collect()));
+    }
     if only_tags {
-        return Report::new(head, tags(store).collect());
+        return Ok(Report::new(head, tags(store).collect()));
     }
     let mut entries: Vec<Entry> =
         store.collection_sizes().map(|(collection, notes)| Entry::Row(row(collection, notes))).collect();
@@ -34,7 +45,22 @@ pub(super) fn run(only_tags: bool, session: &Session<'_>) -> Report {
     entries.extend(counts(session));
     entries.extend(tags(store).take(TAGS));
     entries.extend(setting_findings(store).chain(distrusted(store)).map(Entry::Finding));
-    Report::new(head, entries)
+    Ok(Report::new(head, entries))
+}
+
+/// Embeds all passages that have no vector yet. Returns the numbers of vectors and of their bytes.
+fn embed(session: &Session<'_>) -> Result<impl Iterator<Item = Entry>, Error> {
+    let none = || {
+        let error = Error::usage("there is no embedder");
+        error.hint("name its program under [embedder] in your settings: `command`, and the `name` of its model")
+    };
+    let embedder = session.embedder().ok_or_else(none)?;
+    let (vectors, bytes) = embedder.embed_all(&embedded_texts(session.store)).map_err(|reason| {
+        let error = Error::failure(format!("the embedder {} {reason}", embedder.name()));
+        error.hint("what it made so far is kept; the next call goes on from there")
+    })?;
+    let facts = [(EMBEDDED, vectors), (VECTOR_BYTES, bytes)];
+    Ok(facts.into_iter().map(|(name, count)| Entry::Fact(name.to_owned(), count)))
 }
 
 /// Returns the tags in use by descending count, then by name.

@@ -18,6 +18,7 @@ mod patterns;
 mod query_content;
 mod query_selection;
 pub mod question;
+mod reranking;
 mod session;
 
 use std::cmp::Reverse;
@@ -40,6 +41,7 @@ pub use namespaces::Namespaces;
 pub use passages::{AnswerScore, MAX_NOTES_WITH_PASSAGES, add_passages};
 pub use patterns::patterns;
 pub use query_content::QueryContent;
+pub use reranking::{SemanticHits, embedded_texts, rerank};
 pub use session::Session;
 
 use map_queries::notes_of_query;
@@ -64,6 +66,8 @@ pub struct Selection {
     pub replacements: Replacements,
     /// The words of the query that were read as others, and its phrases that no note contains.
     pub spellings: Vec<Spelling>,
+    /// What an embedder finds for the question, if one takes part.
+    pub semantic: Option<SemanticHits>,
     /// How well the hits match the question; `None` without one.
     pub question_match: Option<QuestionMatch>,
     /// The interpretation of the query, if it is a question.

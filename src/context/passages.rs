@@ -108,10 +108,11 @@ fn add_with_scorer(
         let factor = MIN_NOTE_FACTOR + score.share;
         let worth_of_note = best.max(f64::MIN_POSITIVE) * score.share * factor;
         // The score of a whole note is more precise than that of its only block.
-        if passages.fragments.iter().filter(|fragment| fragment.summary.is_none()).count() < 2 {
+        if Passages::has_one_part(&passages.fragments) {
             passages.whole = Some(worth_of_note);
         }
-        raise_ending(&mut passages, entry.note.parsed_or_empty().body(), score.share);
+        passages.ending = ending(&passages, entry.note.parsed_or_empty().body(), score.share);
+        raise_ending(&mut passages);
         passages.worth.iter_mut().for_each(|worth| *worth *= factor);
         let is_found_elsewhere = score.is_hit && passages.worth.iter().all(|worth| *worth == 0.0);
         // A note that tags alone answer is shown by what it is about.
@@ -168,6 +169,13 @@ fn passages<'t>(
     Passages { fragments, worth, words, ..Passages::default() }
 }
 
+/// Returns the fragments of a note from which passages of an answer are chosen.
+pub(super) fn fragments_of_answers(note: &NoteHandle) -> Vec<Fragment> {
+    let parsed = note.parsed_or_empty();
+    let summary = parsed.separate_summary().map(|summary| Fragment::of_summary(&summary));
+    summary.into_iter().chain(parsed.fragments(note.title(), &FRAGMENT_SIZES)).collect()
+}
+
 /// Whether a note is a talk, most of whose fragments begin with a speaker, or a turn of one: a note without headings in a
 /// sequence.
 fn is_talk(passages: &Passages, body: &str, is_in_sequence: bool) -> bool {
@@ -189,7 +197,7 @@ fn has_speaker(text: &str) -> bool {
 
 /// Raises the conclusions of a note to nearly its best fragment, and behind that one before all others: what argues for a
 /// conclusion is shown with it.
-fn raise_conclusions(fragments: &[Fragment], worth: &mut [f64]) {
+pub(super) fn raise_conclusions(fragments: &[Fragment], worth: &mut [f64]) {
     if !fragments.iter().any(Fragment::is_conclusion) {
         return;
     }
@@ -215,13 +223,13 @@ fn own_worth(scores: &[BlockScore]) -> Vec<f64> {
     scores.iter().map(|scored| scored.score.min(most(scored))).collect()
 }
 
-/// Raises the last turn of a talk to the best fragment of its note if it settles something: what matches best is often what was
-/// proposed first and turned down later. `share`: the score of the note as a share of the best one.
-fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
+/// Returns the index of the first fragment of the last turn of a talk, if it settles something. `share`: the score of the note as
+/// a share of the best one.
+fn ending(passages: &Passages, body: &str, share: f64) -> Option<usize> {
     let fragments = &passages.fragments;
     let count = fragments.len();
     if count < MIN_TURNS || has_headings(fragments) || share < MIN_TALK_SHARE {
-        return;
+        return None;
     }
     let is_short = |turn: usize| fragments.iter().skip(turn).map(|part| part.range.len()).sum::<usize>() < SHORT_ENDING;
     let last = last_turn(fragments, body);
@@ -230,10 +238,16 @@ fn raise_ending(passages: &mut Passages, body: &str, share: f64) {
         let text = fragment.text(body).to_lowercase();
         SETTLING.iter().any(|word| has_word(&text, word))
     };
-    if fragments.get(ending.clone()).unwrap_or_default().iter().any(settles) {
-        let best = passages.worth.iter().copied().fold(0.0, f64::max);
-        passages.worth.iter_mut().skip(ending.start).for_each(|worth| *worth = best);
-    }
+    let is_settled = fragments.get(ending.clone()).unwrap_or_default().iter().any(settles);
+    is_settled.then_some(ending.start)
+}
+
+/// Raises the ending of a talk to the best fragment of its note: what matches best is often what was proposed first and turned
+/// down later.
+pub(super) fn raise_ending(passages: &mut Passages) {
+    let best = passages.worth.iter().copied().fold(0.0, f64::max);
+    let ending = passages.ending.unwrap_or(usize::MAX);
+    passages.worth.iter_mut().skip(ending).for_each(|worth| *worth = best);
 }
 
 /// Returns the index of the first fragment of the last paragraph of a talk, which may be divided; 0 without fragments.

@@ -8,8 +8,9 @@ use rayon::prelude::*;
 
 use super::blocks::has_answer;
 use super::question::{FavouredDays, Question, QuestionContext, narrowed};
-use super::{CommitWords, Journals, Selector, day_of};
+use super::{CommitWords, Journals, Selector, SemanticHits, day_of};
 use crate::calendar::{DateRange, Period};
+use crate::embedder::Embedder;
 use crate::escape::abbreviated;
 use crate::report::{COMPARISON, MatchLevel, PATTERNS, QuestionMatch, why_unsure};
 use crate::request::{Occasion, QuestionOptions, Score};
@@ -189,6 +190,8 @@ impl Selector<'_, '_> {
 
     fn hits(&mut self, question: &Question) -> SearchHits {
         let Some(text) = &question.rest else { return SearchHits::default() };
+        // It loads its model while words are searched for.
+        let embedder = self.embedder();
         let (engine, around) = self.session.engine_and_neighbourhood(!self.selectors.no_graph);
         let asking = self.selectors.asking.as_ref();
         let occasion = asking.and_then(|asking| asking.occasion);
@@ -203,7 +206,11 @@ impl Selector<'_, '_> {
             found = search(rest);
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
-        let is_answered = asking.is_none() || is_answer(&found, occasion, least.is_some());
+        let query = self.selectors.query.as_deref().unwrap_or(text);
+        let semantic = embedder.and_then(|embedder| SemanticHits::of(embedder, query));
+        let is_answered = asking.is_none()
+            || is_answer(&found, occasion, least.is_some())
+            || semantic.as_ref().is_some_and(SemanticHits::is_near);
         let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question | Occasion::Memory));
         self.result.question_match = is_asked.then(|| question_match(&found, is_answered));
         let commits = || self.session.search_commits(&Query::question(text), &|note| !self.is_hidden(note));
@@ -221,16 +228,13 @@ impl Selector<'_, '_> {
         let matching =
             hits.iter().filter(|_| has_periods).map(|hit| self.result.replacements.representative(hit.note)).collect();
         let unanswered = if is_answered { 0 } else { shown_hits };
-        let least = least.unwrap_or_default();
         hits.truncate(if is_answered { hits.len() } else { 0 });
+        if let Some(semantic) = semantic.as_ref().filter(|_| is_answered) {
+            hits = semantic.fused_with(hits);
+        }
+        self.result.semantic = semantic;
         let mut hits = by_relevance(hits, of_commits);
-        let count = hits.len();
-        let days = Some(self.window()).filter(|days| *days != ALWAYS);
-        let notes = self.store.notes();
-        let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
-        let is_current = |note| !is_unasked || !self.store.is_retired(self.result.replacements.representative(note));
-        hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
-        self.result.has_filtered = hits.len() < count;
+        self.keep_passing(&mut hits, least.unwrap_or_default());
         let shown = self.shown_hits(&hits);
         // A common word may be in a million notes.
         drop(hits);
@@ -240,6 +244,24 @@ impl Selector<'_, '_> {
         let mut beyond = hits.split_off(hits.len().min(limit));
         beyond.extend(not_looked_at);
         SearchHits { hits, beyond, matching, unanswered }
+    }
+
+    /// Keeps the hits that pass the filters; of those that nobody asked for, the ones that still hold.
+    fn keep_passing(&mut self, hits: &mut Vec<Hit>, least: f64) {
+        let (count, is_unasked) = (hits.len(), self.occasion().is_some());
+        let days = Some(self.window()).filter(|days| *days != ALWAYS);
+        let notes = self.store.notes();
+        let is_in = |note: NoteIdx| days.is_none_or(|days| day_of(&notes[note]).is_some_and(|day| days.contains(day)));
+        let is_current = |note| !is_unasked || !self.store.is_retired(self.result.replacements.representative(note));
+        hits.retain(|hit| hit.relevance >= least && is_in(hit.note) && self.passes(hit.note) && is_current(hit.note));
+        self.result.has_filtered = hits.len() < count;
+    }
+
+    /// Returns the embedder that takes part in the answer, started; `None` without one.
+    fn embedder(&self) -> Option<&Embedder<'_>> {
+        let embedder = self.session.embedder().filter(|_| self.selectors.is_semantic)?;
+        embedder.start();
+        Some(embedder)
     }
 
     /// Adds the score of each hit as a share of the best one that is shown. Returns how many are shown.

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use super::neighbours::{linked, sequences};
+use crate::embedder::Embedder;
 use crate::graph::{self, CollectionLinks, Graph, Replacements, Successions};
 use crate::search::{Engine, Neighbourhood, NoteTerms, Query, SearchResults, Sequences};
 use crate::store::{NoteHandle, NoteIdx, Store};
@@ -22,13 +23,15 @@ pub struct Session<'a> {
     engine: OnceLock<Engine<'a>>,
     commits_engine: OnceLock<Engine<'a>>,
     successions: OnceLock<Successions>,
+    embedder: OnceLock<Option<Embedder<'a>>>,
 }
 
 impl<'a> Session<'a> {
     /// Starts a session on a store, without building anything.
     pub fn new(store: &'a Store) -> Self {
         let (graph, sequences, engine) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
-        Self { store, graph, sequences, engine, commits_engine: OnceLock::new(), successions: OnceLock::new() }
+        let (commits_engine, successions, embedder) = (OnceLock::new(), OnceLock::new(), OnceLock::new());
+        Self { store, graph, sequences, engine, commits_engine, successions, embedder }
     }
 
     /// Returns the graph of all notes, from the sidecar if it is valid.
@@ -105,6 +108,16 @@ impl<'a> Session<'a> {
         let mut found = engine.note_terms(NoteIdx::new(note.index() - start));
         found.terms.iter_mut().for_each(|term| *term |= 1 << 31);
         found
+    }
+
+    /// Returns the embedder of the user's settings; `None` if these name none.
+    pub fn embedder(&self) -> Option<&Embedder<'a>> {
+        self.embedder.get_or_init(|| Embedder::of_store(self.store)).as_ref()
+    }
+
+    /// Ends what the session started. A session of the last call of a process is never dropped.
+    pub fn end(&self) {
+        self.embedder.get().into_iter().flatten().for_each(Embedder::end);
     }
 
     /// Returns which notes replace which.

@@ -29,12 +29,16 @@ pub(super) fn named_note(entry: &NoteEntry) -> Value {
 /// Returns how well the notes match the question, with the words that the passages lack; a brief frame has no words.
 pub(super) fn match_object(matched: &QuestionMatch, shown: FrameState<'_>) -> Value {
     let words = |words: Vec<String>| if shown.is_brief { Vec::new() } else { words };
-    json!({
+    let mut object = json!({
         "level": matched.level.name(),
         "score": rounded(matched.score, 4),
         "missing": words(shown.tail.missing.clone()),
         "unknown": words(named_words(&matched.unknown)),
-    })
+    });
+    if let Some(model) = &matched.model {
+        object["model"] = json!(model);
+    }
+    object
 }
 
 /// Returns the notes behind those that are shown, as a member of the answer.

@@ -53,7 +53,8 @@ pub(super) fn match_line(matched: &QuestionMatch, shown: FrameState<'_>) -> Stri
         let (missing, unknown) = (values(&shown.tail.missing), values(&named_words(&matched.unknown)));
         format!(" missing={missing} unknown={unknown}")
     };
-    let fields = format!("score={:.2}{words}\n", matched.score);
+    let model = matched.model.as_ref().map(|model| format!(" model={model}")).unwrap_or_default();
+    let fields = format!("score={:.2}{words}{model}\n", matched.score);
     match matched.level {
         MatchLevel::Weak => format!("W weak {fields}"),
         level => format!("D match level={} {fields}", level.name()),

@@ -25,6 +25,8 @@ pub struct Passages {
     ///
     /// [`QuestionMatch::words`]: super::QuestionMatch::words
     pub words: Vec<u64>,
+    /// The index of the first fragment of an ending that settles what the note is about, which is worth as much as its best.
+    pub ending: Option<usize>,
     /// Whether it is of a commit that matches the question weakly.
     pub is_weak: bool,
     /// Whether a part of the note precedes other notes.
@@ -77,6 +79,11 @@ impl Passages {
         let mut indices: Vec<usize> = (0..self.fragments.len()).collect();
         indices.sort_by(|a, b| self.worth[*b].total_cmp(&self.worth[*a]));
         indices
+    }
+
+    /// Whether fragments of a body are a single one, which is then shown as the whole note.
+    pub fn has_one_part(fragments: &[Fragment]) -> bool {
+        fragments.iter().filter(|fragment| fragment.summary.is_none()).count() < 2
     }
 
     /// Returns the index of the fragment that states what the note is about: the first one of a concluding section, such

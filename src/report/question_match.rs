@@ -27,6 +27,8 @@ pub struct QuestionMatch {
     pub unknown: Vec<String>,
     /// The words of the question that are looked for in what is shown, at most [`MAX_WORDS`].
     pub words: Vec<String>,
+    /// The name of the embedder's model that took part in the answer.
+    pub model: Option<String>,
 }
 
 /// The most unknown words that are named, and the most characters of each.

@@ -103,6 +103,8 @@ pub enum ReadCommand {
     Status {
         /// Whether all tags are shown, and nothing else.
         only_tags: bool,
+        /// Whether an embedder embeds all passages, and nothing else is shown.
+        embeds: bool,
     },
     /// List the notes that a person should look at.
     Review(ReviewRequest),

@@ -40,6 +40,8 @@ pub struct Selectors {
     pub asking: Option<QuestionOptions>,
     /// Whether the query is only for passages of the named notes.
     pub within_notes: bool,
+    /// Whether the embedder of the user's settings takes part, if they name one.
+    pub is_semantic: bool,
     /// What notes are selected for naming.
     pub mentions: Vec<MentionTarget>,
 }

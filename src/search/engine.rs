@@ -74,7 +74,7 @@ impl SearchResults {
     pub fn question_match(&self) -> QuestionMatch {
         let level = self.best.match_level(self.unknown.is_empty());
         let words = self.words.iter().take(MAX_WORDS).cloned().collect();
-        QuestionMatch { level, score: self.best.match_score, unknown: self.unknown.clone(), words }
+        QuestionMatch { level, score: self.best.match_score, unknown: self.unknown.clone(), words, model: None }
     }
 
     /// Whether the hits answer the query, be it weakly.

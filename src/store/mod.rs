@@ -17,7 +17,7 @@ pub use collections::init::{InitPlan, InitResult, MadeFile, init};
 pub use collections::suggest::{
     SuggestedSettings, SuggestedSource, main_folder, suggested_settings, suggested_sources, suggests_commits,
 };
-pub use collections::user_settings::{UserTrust, shows_receipts};
+pub use collections::user_settings::{EmbedderSettings, UserTrust, shows_receipts};
 pub use fs::file_tree::FileTree;
 #[cfg(test)]
 pub(crate) use fs::in_progress_writes::QUIET_IN_TESTS;
@@ -41,6 +41,7 @@ pub use notes::store::Store;
 pub use notes::text_index_builder::{
     IndexBuilderFactory, NOTES_PER_BATCH, TextIndex, TextIndexBuilder, TextIndexWorker,
 };
+pub use notes::vector_cache::{NoteHash, TextHash, VectorCache, note_hash, text_hash};
 pub use notes::watch::{ChangeWatcher, fingerprint};
 pub use writes::change::Change;
 pub(crate) use writes::change::diff;

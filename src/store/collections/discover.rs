@@ -47,6 +47,8 @@ pub struct Location {
     pub files: FileTree,
     /// Whether every file is read and no index is used.
     pub no_index: bool,
+    /// Whether the embedder of the user's settings takes no part.
+    pub no_embedder: bool,
     /// The user's cache folder.
     pub cache: Option<PathBuf>,
     /// How a command that writes waits for other programs.

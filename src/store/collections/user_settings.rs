@@ -27,6 +27,58 @@ pub struct UserTrust {
     pub verifiers: Option<Vec<String>>,
 }
 
+/// The table `[embedder]`: a program that turns texts into vectors.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct EmbedderSettings {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// The name of the model: letters, digits and `-._:/`, at most [`MAX_MODEL_NAME`].
+    pub name: String,
+    /// How many seconds an answer waits for it, 1 to [`MAX_TIMEOUT`].
+    #[serde(default = "default_timeout")]
+    pub timeout_seconds: u64,
+}
+
+fn default_timeout() -> u64 {
+    5
+}
+
+/// The most seconds that an answer may wait for an embedder.
+const MAX_TIMEOUT: u64 = 60;
+
+/// The most bytes of the name of a model.
+const MAX_MODEL_NAME: usize = 64;
+
+impl EmbedderSettings {
+    /// Expects a program, and a name that stands in an answer as it is.
+    fn check(&self) -> Result<(), String> {
+        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-._:/".contains(c);
+        let is_name = (1..=MAX_MODEL_NAME).contains(&self.name.len()) && self.name.chars().all(is_plain);
+        let program = self.command.first().map(String::as_str).unwrap_or_default();
+        if program.is_empty() {
+            return Err("`command` under [embedder] names no program".to_owned());
+        }
+        // It would be another one in each repository.
+        if program.contains(['/', '\\']) && !Path::new(program).is_absolute() {
+            return Err(format!(
+                "`command = {}` under [embedder] is relative; write the whole path",
+                abbreviated(program)
+            ));
+        }
+        if !(1..=MAX_TIMEOUT).contains(&self.timeout_seconds) {
+            return Err(format!("`timeout-seconds` under [embedder] is not from 1 to {MAX_TIMEOUT}"));
+        }
+        if !is_name {
+            let name = abbreviated(&self.name);
+            return Err(format!(
+                "`name = {name}` under [embedder] is not up to {MAX_MODEL_NAME} letters, digits or -._:/"
+            ));
+        }
+        Ok(())
+    }
+}
+
 /// The user's settings.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
@@ -42,6 +94,8 @@ pub(in crate::store) struct UserSettings {
     pub(in crate::store) history: HistoryConfig,
     /// Whether hooks tell the user which notes they show; `None`: they do.
     receipts: Option<bool>,
+    /// The program that turns texts into vectors.
+    embedder: Option<EmbedderSettings>,
     /// The folders of repositories whose stores may name folders outside the repository.
     pub(super) allowed_repositories: Vec<PathBuf>,
 }
@@ -87,6 +141,12 @@ pub fn shows_receipts(settings: Option<&Path>) -> bool {
     UserSettings::load(settings).ok().and_then(|settings| settings.receipts).unwrap_or(true)
 }
 
+/// Returns the program that turns texts into vectors; `None` if the settings name none, or can't be read, which is a
+/// finding.
+pub(in crate::store) fn embedder(settings: Option<&Path>) -> Option<EmbedderSettings> {
+    UserSettings::load(settings).ok()?.embedder
+}
+
 impl UserTrust {
     /// Whether the authors of commits count.
     pub fn has_commit_authors(&self) -> bool {
@@ -114,6 +174,7 @@ impl UserSettings {
     fn parse(text: &str) -> Result<Self, String> {
         let file: Self = parse_toml(text)?;
         expect_shares(file.trust.authors.iter().chain(&file.trust.hosts))?;
+        file.embedder.as_ref().map_or(Ok(()), EmbedderSettings::check)?;
         Ok(file)
     }
 
@@ -169,6 +230,11 @@ mod tests {
             ("\n[trusts]\n", "line 2: unknown field `trusts`"),
             ("[[documents]]\npath = \"/x\"\nfor = \"/y\"\n", "line 3: invalid type: string"),
             ("\n[[documents]]\npath = \"/x\"\nas = \"word\"\n", "line 2: `as` is not one of"),
+            ("[embedder]\ncommand = []\nname = \"m\"\n", "`command` under [embedder] names no program"),
+            ("[embedder]\ncommand = [\"bin/e\"]\nname = \"m\"\n", "is relative; write the whole path"),
+            ("[embedder]\ncommand = [\"e\"]\nname = \"m\"\ntimeout-seconds = 0\n", "is not from 1 to 60"),
+            ("[embedder]\ncommand = [\"e\"]\nname = \"a b\"\n", "under [embedder] is not up to 64 letters"),
+            ("[embedder]\ncommand = \"e\"\nname = \"m\"\n", "line 2: invalid type: string"),
             ("\n[[stores]]\nname = \"x\"\n", "line 2: missing field `path`"),
         ] {
             let error = UserSettings::parse(text).unwrap_err();

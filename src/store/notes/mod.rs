@@ -29,4 +29,5 @@ pub(super) mod store_collections;
 pub(super) mod text_index_builder;
 pub(super) mod trust;
 pub(super) mod unreadable;
+pub(super) mod vector_cache;
 pub(super) mod watch;

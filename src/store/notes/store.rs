@@ -37,6 +37,8 @@ pub struct Store {
     /// The files that paths lead to.
     pub(in crate::store) files: FileTree,
     pub(super) settings: Option<PathBuf>,
+    /// Whether the embedder of the settings takes no part.
+    pub(super) no_embedder: bool,
     pub(in crate::store) cache: Option<PathBuf>,
     /// The directory that shown paths are relative to.
     pub current_dir: PathBuf,
@@ -143,6 +145,7 @@ impl Store {
             today: location.today,
             files: location.files.clone(),
             settings: location.settings.clone(),
+            no_embedder: location.no_embedder,
             cache: location.cache.clone(),
             current_dir: current_dir.canonicalize().unwrap_or_else(|_| current_dir.to_path_buf()),
             notes: opened.notes,

@@ -1,0 +1,185 @@
+//! The process of an embedder: started once for a call, asked over pipes, ended by closing its input. Its time and its
+//! output are limited, and whatever it does, no call waits longer or fails.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
+use std::time::{Duration, Instant};
+
+use super::protocol::{self, Hello};
+use crate::escape::{one_line, shortened};
+use crate::store::EmbedderSettings;
+
+/// The most texts of a request: many are sent before the first answer is read.
+pub(super) const MAX_TEXTS: usize = 32;
+/// The most bytes of a line: 32 vectors of the most dimensions in base64 are 700 kB.
+const MAX_LINE: u64 = 1024 * 1024;
+/// The lines that wait to be looked at.
+const MAX_WAITING: usize = 4;
+/// The most bytes of standard error that are looked at, and the most characters of its last line that are shown.
+const MAX_ERROR: u64 = 16 * 1024;
+const MAX_ERROR_CHARS: usize = 160;
+/// How long the process may take to end after its input was closed, or to say why it failed.
+const END_TIME: Duration = Duration::from_millis(200);
+/// The time between two looks at whether it ended.
+const POLL: Duration = Duration::from_millis(2);
+
+/// A started embedder.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    requests: Option<Sender<Vec<u8>>>,
+    lines: Receiver<Vec<u8>>,
+    last_error: Receiver<String>,
+    hello: Option<Hello>,
+    model: String,
+    next_id: usize,
+}
+
+impl Process {
+    /// Starts the program of the settings, without a shell, outside of the repository.
+    ///
+    /// # Errors
+    /// Why it can't be started, as the rest of a sentence about it.
+    pub(super) fn start(settings: &EmbedderSettings) -> Result<Self, String> {
+        let mut words = settings.command.iter();
+        let program = words.next().map(String::as_str).unwrap_or_default();
+        let child = Command::new(program)
+            .args(words)
+            .current_dir(std::env::temp_dir())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn();
+        let mut child = child.map_err(|error| format!("can't be started ({program}): {error}"))?;
+        let (requests, lines, last_error) = match pipes(&mut child) {
+            Some(pipes) => pipes,
+            None => {
+                let _ = child.kill();
+                return Err("can't be started: no thread".to_owned());
+            }
+        };
+        let model = settings.name.clone();
+        Ok(Self { child, requests: Some(requests), lines, last_error, hello: None, model, next_id: 1 })
+    }
+
+    /// Returns the first line of the program, once it has come.
+    ///
+    /// # Errors
+    /// Why there is none, as the rest of a sentence about the embedder.
+    pub(super) fn hello(&mut self, deadline: Instant) -> Result<Hello, String> {
+        if let Some(hello) = &self.hello {
+            return Ok(hello.clone());
+        }
+        let hello = Hello::parse(&self.line(deadline)?, &self.model)?;
+        self.hello = Some(hello.clone());
+        Ok(hello)
+    }
+
+    /// Returns the vectors of texts, in their order. `time`: how long it may take until the next answer. `is_done` is called
+    /// with each answer.
+    ///
+    /// # Errors
+    /// Why there are none, as the rest of a sentence about the embedder.
+    pub(super) fn vectors(
+        &mut self,
+        texts: &[&str],
+        deadline: &mut dyn FnMut() -> Instant,
+        is_done: &mut dyn FnMut(usize, Vec<Vec<u8>>),
+    ) -> Result<(), String> {
+        let hello = self.hello(deadline())?;
+        let texts: Vec<&str> = texts.iter().map(|text| cut(text, hello.longest_text)).collect();
+        let first = self.next_id;
+        for batch in texts.chunks(MAX_TEXTS) {
+            let request = protocol::request(self.next_id, batch);
+            self.next_id += 1;
+            // If it ended, its lines say so.
+            let _ = self.requests.as_ref().map(|requests| requests.send(request));
+        }
+        for (index, batch) in texts.chunks(MAX_TEXTS).enumerate() {
+            let line = self.line(deadline())?;
+            let vectors = protocol::vectors(&line, first + index, batch.len(), hello.dimensions)?;
+            is_done(index * MAX_TEXTS, vectors);
+        }
+        Ok(())
+    }
+
+    /// Returns the next line of the program.
+    fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, String> {
+        let time = deadline.saturating_duration_since(Instant::now());
+        match self.lines.recv_timeout(time) {
+            Ok(line) if line.ends_with(b"\n") => Ok(line),
+            Ok(line) if line.len() as u64 >= MAX_LINE => Err("answered with a line that is too long".to_owned()),
+            Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.why_ended()),
+            Err(RecvTimeoutError::Timeout) => Err("took too long".to_owned()),
+        }
+    }
+
+    /// Returns the last line of the program's errors.
+    fn why_ended(&mut self) -> String {
+        let line = self.last_error.recv_timeout(END_TIME).unwrap_or_default();
+        let line = one_line(&shortened(line.trim(), MAX_ERROR_CHARS));
+        if line.is_empty() { "ended without an answer".to_owned() } else { format!("ended: {line}") }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // Ends the thread that writes, and so closes the input.
+        self.requests = None;
+        let deadline = Instant::now() + END_TIME;
+        while Instant::now() < deadline {
+            if !matches!(self.child.try_wait(), Ok(None)) {
+                return;
+            }
+            std::thread::sleep(POLL);
+        }
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Returns the first characters of a text.
+fn cut(text: &str, chars: usize) -> &str {
+    let end = text.char_indices().nth(chars).map_or(text.len(), |(end, _)| end);
+    text.get(..end).unwrap_or(text)
+}
+
+/// Starts the threads that write requests, read lines, and read errors: none of these waits for another.
+fn pipes(child: &mut Child) -> Option<(Sender<Vec<u8>>, Receiver<Vec<u8>>, Receiver<String>)> {
+    let (mut stdin, stdout, stderr) = (child.stdin.take()?, child.stdout.take()?, child.stderr.take()?);
+    let (requests, to_write) = channel::<Vec<u8>>();
+    let (read, lines) = sync_channel(MAX_WAITING);
+    let (failed, last_error) = channel();
+    let thread = std::thread::Builder::new;
+    thread().spawn(move || to_write.iter().try_for_each(|request| stdin.write_all(&request))).ok()?;
+    thread().spawn(move || read_lines(stdout, |line| read.send(line).is_ok())).ok()?;
+    thread().spawn(move || failed.send(last_line(stderr))).ok()?;
+    Some((requests, lines, last_error))
+}
+
+/// Reads lines until one is incomplete or is not taken.
+fn read_lines(stdout: ChildStdout, take: impl Fn(Vec<u8>) -> bool) {
+    let mut stdout = BufReader::new(stdout);
+    loop {
+        let mut line = Vec::new();
+        let read = (&mut stdout).take(MAX_LINE).read_until(b'\n', &mut line);
+        let is_last = read.is_err() || !line.ends_with(b"\n");
+        if !take(line) || is_last {
+            return;
+        }
+    }
+}
+
+/// Returns the last line of the errors of a program, which is read to its end so that the program does not wait.
+fn last_line(mut stderr: ChildStderr) -> String {
+    let mut last = Vec::new();
+    let mut part = [0; 4096];
+    while let Ok(len @ 1..) = stderr.read(&mut part) {
+        last.extend_from_slice(part.get(..len).unwrap_or_default());
+        let beginning = last.len().saturating_sub(MAX_ERROR as usize);
+        last.drain(..beginning);
+    }
+    let text = String::from_utf8_lossy(&last).into_owned();
+    text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().to_owned()
+}
