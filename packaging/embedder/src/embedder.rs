@@ -157,6 +157,9 @@ fn share<T: Sync, S: Default, R: Send>(
 mod tests {
     use std::env;
 
+    use base64::Engine as _;
+    use base64::engine::general_purpose::STANDARD;
+
     use super::*;
 
     #[test]
@@ -187,6 +190,27 @@ mod tests {
 
     fn cosine(a: &Vector, b: &Vector) -> f32 {
         a.iter().zip(b).map(|(a, b)| a * b).sum()
+    }
+
+    /// `reference.json` has texts with their tokens and vectors; `reference.py` makes it.
+    #[test]
+    #[ignore = "the weights"]
+    fn vectors_are_those_of_the_reference() {
+        let reference: Value = serde_json::from_str(include_str!("../reference.json")).unwrap();
+        let embedder = load();
+        let cases = reference.as_array().unwrap();
+        assert!(cases.len() >= 10);
+        for case in cases {
+            let text = case["text"].as_str().unwrap();
+            assert_eq!(Value::from(embedder.tokenizer.encode(text, MAX_TOKENS)), case["tokens"], "{text}");
+            let bytes = STANDARD.decode(case["vector"].as_str().unwrap()).unwrap();
+            let vector = embedder.embed(&[text]).unwrap()[0];
+            assert_eq!(bytes.len(), size_of_val(&vector));
+            for (computed, expected) in vector.iter().zip(bytes.as_chunks().0) {
+                let difference = (computed - f32::from_le_bytes(*expected)).abs();
+                assert!(difference < 1e-5, "{text}: {difference}");
+            }
+        }
     }
 
     #[test]
