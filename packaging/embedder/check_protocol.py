@@ -44,7 +44,7 @@ def check_answers(command: list[str]) -> None:
     # The last line may lack its end.
     lines[-1] = lines[-1].rstrip("\n")
     first, answers = run(command, lines)
-    assert first == {"name": "minilm-l6-v2", "dimensions": DIMENSIONS, "max_chars": 2000}, first
+    assert first == {"name": "minilm-l6-v2", "dimensions": DIMENSIONS, "longest_text": 2000}, first
     assert [answer["id"] for answer in answers] == [1, None, None, None, 3, 3, 3, 3, 4, 5]
     assert all(answer.keys() == {"id", "error"} for answer in answers[1:8])
     vectors = decode(answers[0])

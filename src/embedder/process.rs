@@ -28,12 +28,19 @@ const POLL: Duration = Duration::from_millis(2);
 #[derive(Debug)]
 pub(super) struct Process {
     child: Child,
-    requests: Option<Sender<Vec<u8>>>,
-    lines: Receiver<Vec<u8>>,
-    last_error: Receiver<String>,
+    pipes: Pipes,
     hello: Option<Hello>,
     model: String,
     next_id: usize,
+}
+
+/// What the threads at the pipes of a program take and give.
+#[derive(Debug)]
+struct Pipes {
+    /// `None` ends the thread that writes, and so closes the input.
+    requests: Option<Sender<Vec<u8>>>,
+    lines: Receiver<Vec<u8>>,
+    last_error: Receiver<String>,
 }
 
 impl Process {
@@ -52,15 +59,11 @@ impl Process {
             .stderr(Stdio::piped())
             .spawn();
         let mut child = child.map_err(|error| format!("can't be started ({program}): {error}"))?;
-        let (requests, lines, last_error) = match pipes(&mut child) {
-            Some(pipes) => pipes,
-            None => {
-                let _ = child.kill();
-                return Err("can't be started: no thread".to_owned());
-            }
+        let Some(pipes) = pipes(&mut child) else {
+            let _ = child.kill();
+            return Err("can't be started: no thread".to_owned());
         };
-        let model = settings.name.clone();
-        Ok(Self { child, requests: Some(requests), lines, last_error, hello: None, model, next_id: 1 })
+        Ok(Self { child, pipes, hello: None, model: settings.name.clone(), next_id: 1 })
     }
 
     /// Returns the first line of the program, once it has come.
@@ -94,7 +97,7 @@ impl Process {
             let request = protocol::request(self.next_id, batch);
             self.next_id += 1;
             // If it ended, its lines say so.
-            let _ = self.requests.as_ref().map(|requests| requests.send(request));
+            let _ = self.pipes.requests.as_ref().map(|requests| requests.send(request));
         }
         for (index, batch) in texts.chunks(MAX_TEXTS).enumerate() {
             let line = self.line(deadline())?;
@@ -107,7 +110,7 @@ impl Process {
     /// Returns the next line of the program.
     fn line(&mut self, deadline: Instant) -> Result<Vec<u8>, String> {
         let time = deadline.saturating_duration_since(Instant::now());
-        match self.lines.recv_timeout(time) {
+        match self.pipes.lines.recv_timeout(time) {
             Ok(line) if line.ends_with(b"\n") => Ok(line),
             Ok(line) if line.len() as u64 >= MAX_LINE => Err("answered with a line that is too long".to_owned()),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.why_ended()),
@@ -117,7 +120,7 @@ impl Process {
 
     /// Returns the last line of the program's errors.
     fn why_ended(&mut self) -> String {
-        let line = self.last_error.recv_timeout(END_TIME).unwrap_or_default();
+        let line = self.pipes.last_error.recv_timeout(END_TIME).unwrap_or_default();
         let line = one_line(&shortened(line.trim(), MAX_ERROR_CHARS));
         if line.is_empty() { "ended without an answer".to_owned() } else { format!("ended: {line}") }
     }
@@ -125,8 +128,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Ends the thread that writes, and so closes the input.
-        self.requests = None;
+        self.pipes.requests = None;
         let deadline = Instant::now() + END_TIME;
         while Instant::now() < deadline {
             if !matches!(self.child.try_wait(), Ok(None)) {
@@ -146,7 +148,7 @@ fn cut(text: &str, chars: usize) -> &str {
 }
 
 /// Starts the threads that write requests, read lines, and read errors: none of these waits for another.
-fn pipes(child: &mut Child) -> Option<(Sender<Vec<u8>>, Receiver<Vec<u8>>, Receiver<String>)> {
+fn pipes(child: &mut Child) -> Option<Pipes> {
     let (mut stdin, stdout, stderr) = (child.stdin.take()?, child.stdout.take()?, child.stderr.take()?);
     let (requests, to_write) = channel::<Vec<u8>>();
     let (read, lines) = sync_channel(MAX_WAITING);
@@ -155,7 +157,7 @@ fn pipes(child: &mut Child) -> Option<(Sender<Vec<u8>>, Receiver<Vec<u8>>, Recei
     thread().spawn(move || to_write.iter().try_for_each(|request| stdin.write_all(&request))).ok()?;
     thread().spawn(move || read_lines(stdout, |line| read.send(line).is_ok())).ok()?;
     thread().spawn(move || failed.send(last_line(stderr))).ok()?;
-    Some((requests, lines, last_error))
+    Some(Pipes { requests: Some(requests), lines, last_error })
 }
 
 /// Reads lines until one is incomplete or is not taken.

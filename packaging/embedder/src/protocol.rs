@@ -16,7 +16,7 @@ const MAX_CHARS: usize = 2000;
 
 /// Writes the line that describes the model.
 pub(crate) fn write_description(output: &mut impl Write) -> io::Result<()> {
-    let description = json!({"name": "minilm-l6-v2", "dimensions": HIDDEN, "max_chars": MAX_CHARS});
+    let description = json!({"name": "minilm-l6-v2", "dimensions": HIDDEN, "longest_text": MAX_CHARS});
     write_line(output, &description)
 }
 
@@ -99,7 +99,7 @@ mod tests {
     fn first_line() {
         let mut output = Vec::new();
         write_description(&mut output).unwrap();
-        let line = "{\"dimensions\":384,\"max_chars\":2000,\"name\":\"minilm-l6-v2\"}\n";
+        let line = "{\"dimensions\":384,\"longest_text\":2000,\"name\":\"minilm-l6-v2\"}\n";
         assert_eq!(String::from_utf8(output).unwrap(), line);
     }
 
