@@ -255,6 +255,9 @@ impl Subcommands {
             }
             Self::List(args) => args.into_command(invocation)?,
             Self::Tasks(args) => args.into_command(invocation)?,
+            Self::Status { embed: true, .. } if invocation.location.at.is_some() => {
+                return Err(Error::usage("--embed is for the notes as they are now").hint("omit --at"));
+            }
             Self::Status { tags, embed } => Command::Read(ReadCommand::Status { only_tags: tags, embeds: embed }),
             Self::Review(args) => args.into_command(invocation)?,
             Self::History(args) => args.into_command(invocation)?,

@@ -207,10 +207,13 @@ impl Selector<'_, '_> {
         }
         let least = asking.and_then(|asking| asking.min_relevance).map(Score::get);
         let query = self.selectors.query.as_deref().unwrap_or(text);
-        let semantic = embedder.and_then(|embedder| SemanticHits::of(embedder, query));
+        let is_near_shown = |note: NoteIdx| {
+            self.passes(note) && !self.is_hidden(note) && !self.excluded.contains(&self.store.notes()[note])
+        };
+        let semantic = embedder.and_then(|embedder| SemanticHits::of(embedder, self.store, query, &is_near_shown));
         let is_answered = asking.is_none()
             || is_answer(&found, occasion, least.is_some())
-            || semantic.as_ref().is_some_and(SemanticHits::is_near);
+            || semantic.as_ref().is_some_and(SemanticHits::has_near);
         let is_asked = asking.is_some() && matches!(occasion, None | Some(Occasion::Question | Occasion::Memory));
         self.result.question_match = is_asked.then(|| question_match(&found, is_answered));
         let commits = || self.session.search_commits(&Query::question(text), &|note| !self.is_hidden(note));
@@ -259,7 +262,8 @@ impl Selector<'_, '_> {
 
     /// Returns the embedder that takes part in the answer, started; `None` without one.
     fn embedder(&self) -> Option<&Embedder<'_>> {
-        let embedder = self.session.embedder().filter(|_| self.selectors.is_semantic)?;
+        let is_wanted = self.selectors.is_semantic && !self.store.notes().is_empty();
+        let embedder = self.session.embedder().filter(|_| is_wanted)?;
         embedder.start();
         Some(embedder)
     }

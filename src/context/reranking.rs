@@ -1,19 +1,19 @@
 //! Semantic search by an embedder: notes that are near to a question though they have other words, and the order of passages by
 //! words and vectors together.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
 use super::passages::{fragments_of_answers, raise_conclusions, raise_ending};
 use crate::codec::unit_vector::cosine;
-use crate::embedder::{EmbeddedText, Embedder, NearestNotes};
+use crate::embedder::{EmbeddedText, Embedder, NearestPassages};
 use crate::escape::shortened;
 use crate::note::Fragment;
 use crate::report::{NoteEntry, Passages, Tier};
 use crate::search::Hit;
-use crate::store::{NoteHandle, NoteIdx, Store};
+use crate::store::{NoteHandle, NoteIdx, Store, TextHash, text_hash};
 
 /// The passages that are reranked: the best ones by words, and where all were embedded, as many of the nearest.
 const RERANKED: usize = 100;
@@ -21,9 +21,6 @@ const RERANKED: usize = 100;
 /// several middle ones. With 5, 20 and 60, answers of 4,000 characters have the passage of 26, 26 and 23 of 30 questions as
 /// people ask them; with 10 of 27, and without vectors of 23.
 const FUSION_CONSTANT: f64 = 10.0;
-/// The least nearness of the best passage from which on a question in words that no note has is answered weakly: none of 57
-/// questions that three stores can't answer is as near, near misses aside.
-const MIN_NEARNESS: f64 = 0.42;
 /// The most characters of a title and of a heading path that are embedded with a passage.
 const MAX_ABOUT: usize = 200;
 
@@ -32,32 +29,44 @@ const MAX_ABOUT: usize = 200;
 pub struct SemanticHits {
     /// The vector of the question.
     question: Vec<u8>,
-    /// The notes that are nearest to it; none unless all passages of a collection were embedded.
-    nearest: NearestNotes,
+    /// The passages that are near to it; none unless all passages of a collection were embedded.
+    nearest: NearestPassages,
 }
 
 impl SemanticHits {
-    /// Asks an embedder; `None` if it fails.
-    pub(super) fn of(embedder: &Embedder<'_>, question: &str) -> Option<Self> {
+    /// Asks an embedder; `None` if it fails. Only notes for which a condition holds are near.
+    pub(super) fn of(
+        embedder: &Embedder<'_>,
+        store: &Store,
+        question: &str,
+        is_shown: &dyn Fn(NoteIdx) -> bool,
+    ) -> Option<Self> {
         let question = embedder.question(question)?;
-        let nearest = embedder.nearest(&question, RERANKED);
+        let mut nearest = embedder.nearest(&question, RERANKED, is_shown);
+        // A note may have other texts by now, or at an earlier commit.
+        let mut texts: HashMap<NoteIdx, HashSet<TextHash>> = HashMap::new();
+        let texts_of = |note: NoteIdx| texts_of(note, &store.notes()[note]).map(|one| text_hash(&one.text)).collect();
+        nearest
+            .passages
+            .retain(|near| texts.entry(near.note).or_insert_with(|| texts_of(near.note)).contains(&near.text));
         Some(Self { question, nearest })
     }
 
-    /// Whether a passage is clearly nearer to the question than others would be by chance.
-    pub(super) fn is_near(&self) -> bool {
-        self.nearest.nearness() >= MIN_NEARNESS
+    /// Whether a passage is near to the question.
+    pub(super) fn has_near(&self) -> bool {
+        !self.nearest.passages.is_empty()
     }
 
-    /// Merges hits by words with the nearest notes by reciprocal rank fusion. A note whose title is the question keeps its rank.
+    /// Merges hits by words with the near notes by reciprocal rank fusion. A note whose title is the question keeps its rank.
     pub(super) fn fused_with(&self, mut hits: Vec<Hit>) -> Vec<Hit> {
-        if self.nearest.notes.is_empty() {
+        if !self.has_near() {
             return hits;
         }
         let rest = hits.split_off(hits.iter().take_while(|hit| hit.relevance >= 1.0).count());
         let mut scores: HashMap<NoteIdx, f64> = HashMap::new();
         let by_words = rest.iter().map(|hit| hit.note);
-        let by_vectors = self.nearest.notes.iter().map(|(note, _)| *note);
+        let mut seen = HashSet::new();
+        let by_vectors = self.nearest.passages.iter().map(|near| near.note).filter(|note| seen.insert(*note));
         for (rank, note) in (1..).zip(by_words).chain((1..).zip(by_vectors)) {
             *scores.entry(note).or_default() += fusion_share(rank);
         }
@@ -96,7 +105,7 @@ struct RerankedPassage {
 pub fn rerank(entries: &mut [NoteEntry], store: &Store, embedder: &Embedder<'_>, found: &SemanticHits) -> bool {
     let mut candidates = candidates(entries);
     let by_words = candidates.iter().take_while(|passage| passage.worth > 0.0).count().min(RERANKED);
-    if found.nearest.notes.is_empty() {
+    if !found.has_near() {
         candidates.truncate(by_words);
     }
     let text = |passage: &RerankedPassage| {
@@ -109,11 +118,15 @@ pub fn rerank(entries: &mut [NoteEntry], store: &Store, embedder: &Embedder<'_>,
     for (passage, vector) in candidates.iter_mut().zip(vectors) {
         passage.cosine = vector.map(|vector| cosine(&found.question, &vector));
     }
-    let mut worths: Vec<f64> = candidates.iter().map(|passage| passage.worth).filter(|worth| *worth > 0.0).collect();
-    // What only its vector finds is worth no less than what words alone find.
-    let least = worths.last().copied().unwrap_or(1.0);
-    let order = fused_order(&candidates);
-    worths.resize(order.len().max(worths.len()), least);
+    let is_found = |(index, passage): &(usize, &RerankedPassage)| {
+        *index < by_words || passage.cosine.is_some_and(|cosine| found.nearest.is_near(cosine))
+    };
+    let found_ones = candidates.iter().enumerate().filter(is_found).map(|(index, _)| index).collect();
+    let order = fused_order(&candidates, found_ones);
+    let worths: Vec<f64> = candidates.iter().map(|passage| passage.worth).take_while(|worth| *worth > 0.0).collect();
+    // What only its vector finds is worth less the further behind it comes.
+    let least = |rank: usize| worths.last().unwrap_or(&1.0) * fusion_share(rank) / fusion_share(worths.len().max(1));
+    let worths: Vec<f64> = (1..=order.len()).map(|rank| worths.get(rank - 1).copied().unwrap_or(least(rank))).collect();
     for (index, worth) in order.into_iter().zip(worths) {
         let passage = &candidates[index];
         let Some(of_note) = entries[passage.entry].passages.get_mut().map(Arc::make_mut) else { continue };
@@ -146,24 +159,23 @@ fn candidates(entries: &[NoteEntry]) -> Vec<RerankedPassage> {
     all
 }
 
-/// Returns the indices of candidates in the order of the fusion of their ranks by words, which they have, and by vectors.
-fn fused_order(candidates: &[RerankedPassage]) -> Vec<usize> {
-    let mut scores = vec![0.0; candidates.len()];
-    let with_words = candidates.iter().take_while(|passage| passage.worth > 0.0).count();
-    (0..with_words).for_each(|index| scores[index] += fusion_share(index + 1));
+/// Returns the indices of some passages in the order of the fusion of their ranks by words, which they have, and by vectors.
+fn fused_order(passages: &[RerankedPassage], mut found: Vec<usize>) -> Vec<usize> {
+    let mut scores = vec![0.0; passages.len()];
+    let with_words = found.iter().filter(|index| passages[**index].worth > 0.0);
+    (1..).zip(with_words).for_each(|(rank, index)| scores[*index] += fusion_share(rank));
     let mut by_vectors: Vec<(usize, f64)> =
-        candidates.iter().enumerate().filter_map(|(index, passage)| Some((index, passage.cosine?))).collect();
+        found.iter().filter_map(|index| Some((*index, passages[*index].cosine?))).collect();
     by_vectors.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     let (mut all, mut own) = (0, 0);
-    for (index, _) in by_vectors.into_iter().take(RERANKED) {
+    for (index, _) in by_vectors {
         // No number of near documents pushes out what the project's people wrote.
-        let is_own = candidates[index].tier == Tier::Own;
+        let is_own = passages[index].tier == Tier::Own;
         (all, own) = (all + 1, own + usize::from(is_own));
         scores[index] += fusion_share(if is_own { own } else { all });
     }
-    let mut order: Vec<usize> = (0..candidates.len()).filter(|index| scores[*index] > 0.0).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
-    order
+    found.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]).then(a.cmp(b)));
+    found
 }
 
 /// Returns the text of a passage, or of a whole note, with the title and the headings, which say what it is about.
@@ -176,14 +188,17 @@ fn embedded_text(note: &NoteHandle, fragment: Option<&Fragment>) -> String {
     format!("{}\n{}\n{text}", shortened(note.title(), MAX_ABOUT), shortened(&path, MAX_ABOUT))
 }
 
-/// Returns the texts of all passages of notes and documents, as [`rerank`] embeds them.
+/// Returns the texts of the passages of a note, as [`rerank`] embeds them.
+fn texts_of(index: NoteIdx, note: &NoteHandle) -> impl Iterator<Item = EmbeddedText> {
+    let fragments = fragments_of_answers(note);
+    let text = |fragment| EmbeddedText { note: index, text: embedded_text(note, fragment) };
+    let is_whole = Passages::has_one_part(&fragments);
+    let of_fragments = fragments.iter().filter(|_| !is_whole).map(|fragment| text(Some(fragment)));
+    is_whole.then(|| text(None)).into_iter().chain(of_fragments).collect::<Vec<_>>().into_iter()
+}
+
+/// Returns the texts of all passages of notes and documents.
 pub fn embedded_texts(store: &Store) -> Vec<EmbeddedText> {
-    let of_note = |(index, note): (usize, &Arc<NoteHandle>)| {
-        let fragments = fragments_of_answers(note);
-        let text = |fragment| EmbeddedText { note: NoteIdx::new(index), text: embedded_text(note, fragment) };
-        let is_whole = Passages::has_one_part(&fragments);
-        let of_fragments = fragments.iter().filter(|_| !is_whole).map(|fragment| text(Some(fragment)));
-        is_whole.then(|| text(None)).into_iter().chain(of_fragments).collect::<Vec<_>>()
-    };
-    store.notes_without_commits().par_iter().enumerate().flat_map_iter(of_note).collect()
+    let notes = store.notes_without_commits().par_iter().enumerate();
+    notes.flat_map_iter(|(index, note)| texts_of(NoteIdx::new(index), note)).collect()
 }

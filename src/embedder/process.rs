@@ -1,7 +1,9 @@
 //! The process of an embedder: started once for a call, asked over pipes, ended by closing its input. Its time and its
 //! output are limited, and whatever it does, no call waits longer or fails.
 
+use std::env::consts::EXE_SUFFIX;
 use std::io::{BufRead, BufReader, Read, Write};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStderr, ChildStdout, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel, sync_channel};
 use std::time::{Duration, Instant};
@@ -32,6 +34,8 @@ pub(super) struct Process {
     hello: Option<Hello>,
     model: String,
     next_id: usize,
+    /// Whether it may end by itself.
+    is_waited_for: bool,
 }
 
 /// What the threads at the pipes of a program take and give.
@@ -50,20 +54,21 @@ impl Process {
     /// Why it can't be started, as the rest of a sentence about it.
     pub(super) fn start(settings: &EmbedderSettings) -> Result<Self, String> {
         let mut words = settings.command.iter();
-        let program = words.next().map(String::as_str).unwrap_or_default();
-        let child = Command::new(program)
-            .args(words)
-            .current_dir(std::env::temp_dir())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn();
-        let mut child = child.map_err(|error| format!("can't be started ({program}): {error}"))?;
+        let name = words.next().map(String::as_str).unwrap_or_default();
+        let program = found(name).ok_or_else(|| format!("can't be started: {name} is not on the PATH"))?;
+        let mut command = Command::new(program);
+        command.args(words).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // The root of the drive: nothing in a repository is there.
+        command.current_dir(std::env::temp_dir().ancestors().last().unwrap_or(Path::new("/")));
+        // It is ended with the programs that it starts.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut child = command.spawn().map_err(|error| format!("can't be started ({name}): {error}"))?;
         let Some(pipes) = pipes(&mut child) else {
             let _ = child.kill();
             return Err("can't be started: no thread".to_owned());
         };
-        Ok(Self { child, pipes, hello: None, model: settings.name.clone(), next_id: 1 })
+        Ok(Self { child, pipes, hello: None, model: settings.name.clone(), next_id: 1, is_waited_for: true })
     }
 
     /// Returns the first line of the program, once it has come.
@@ -114,7 +119,10 @@ impl Process {
             Ok(line) if line.ends_with(b"\n") => Ok(line),
             Ok(line) if line.len() as u64 >= MAX_LINE => Err("answered with a line that is too long".to_owned()),
             Ok(_) | Err(RecvTimeoutError::Disconnected) => Err(self.why_ended()),
-            Err(RecvTimeoutError::Timeout) => Err("took too long".to_owned()),
+            Err(RecvTimeoutError::Timeout) => {
+                self.is_waited_for = false;
+                Err("took too long".to_owned())
+            }
         }
     }
 
@@ -130,15 +138,30 @@ impl Drop for Process {
     fn drop(&mut self) {
         self.pipes.requests = None;
         let deadline = Instant::now() + END_TIME;
-        while Instant::now() < deadline {
+        while self.is_waited_for && Instant::now() < deadline {
             if !matches!(self.child.try_wait(), Ok(None)) {
                 return;
             }
             std::thread::sleep(POLL);
         }
+        #[cfg(unix)]
+        if let Some(group) = i32::try_from(self.child.id()).ok().and_then(rustix::process::Pid::from_raw) {
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the path of a program: its name, if that is one, or where a whole path of the `PATH` has it. A relative one would
+/// lead into a repository.
+fn found(name: &str) -> Option<PathBuf> {
+    if Path::new(name).is_absolute() {
+        return Some(name.into());
+    }
+    let file = if name.ends_with(EXE_SUFFIX) { name.to_owned() } else { format!("{name}{EXE_SUFFIX}") };
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).filter(|dir| dir.is_absolute()).map(|dir| dir.join(&file)).find(|file| file.is_file())
 }
 
 /// Returns the first characters of a text.

@@ -10,6 +10,7 @@ use base64::Engine as _;
 use serde_json::{Value, json};
 
 const DIMENSIONS: usize = 64;
+const WIDE: usize = 128;
 
 fn main() {
     let args: Vec<String> = std::env::args().collect();
@@ -26,6 +27,7 @@ fn main() {
         "no hello" => println!("loading"),
         "many dimensions" => println!("{}", json!({"name": name, "dimensions": 1_000_000, "longest_text": 99})),
         "other name" => println!("{}", json!({"name": "other", "dimensions": DIMENSIONS, "longest_text": 99})),
+        "wide" => println!("{}", json!({"name": name, "dimensions": WIDE, "longest_text": 4000})),
         _ => println!("{}", json!({"name": name, "dimensions": DIMENSIONS, "longest_text": 4000, "more": true})),
     }
     for (count, line) in std::io::stdin().lines().enumerate() {
@@ -50,7 +52,7 @@ fn main() {
 
 fn answer(id: &Value, texts: &[&str], fault: &str, is_first: bool) -> Value {
     let vector = |text: &&str| {
-        let mut numbers = [0.01_f32; DIMENSIONS];
+        let mut numbers = vec![0.01_f32; if fault == "wide" { WIDE } else { DIMENSIONS }];
         for word in text.to_lowercase().split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()) {
             numbers[word.bytes().fold(7, |hash: usize, byte| (hash * 31 + usize::from(byte)) % DIMENSIONS)] += 1.0;
         }
@@ -58,7 +60,7 @@ fn answer(id: &Value, texts: &[&str], fault: &str, is_first: bool) -> Value {
             "nan" => numbers[3] = f32::NAN,
             "nan later" if !is_first => numbers[3] = f32::NAN,
             "infinite" => numbers[3] = f32::INFINITY,
-            "zero" => numbers = [0.0; DIMENSIONS],
+            "zero" => numbers.fill(0.0),
             _ => {}
         }
         let short = usize::from(fault == "short" || (fault == "short later" && !is_first));

@@ -64,8 +64,10 @@ pub struct VectorCache {
     records: Vec<u8>,
     /// The records that are in no segment yet begin here.
     kept: usize,
-    /// The offset of the record of each text.
+    /// The offset of a record of each text.
     by_text: HashMap<TextHash, usize>,
+    /// The texts of each note that have a record.
+    of_notes: HashSet<(TextHash, NoteHash)>,
     /// The numbers of each vector; 0 before the first.
     dimensions: usize,
     /// Whether the segments have records that are no longer of use.
@@ -86,10 +88,11 @@ impl VectorCache {
         names.sort_unstable();
         for name in &names {
             let room = MAX_BYTES - cache.records.len();
-            let bytes = dir.read(Path::new(name), room as u64).unwrap_or_default();
+            // What can't be read, or is no file, stays as it is.
+            let Ok(bytes) = dir.read(Path::new(name), room as u64) else { continue };
             cache.add_segment(&bytes, is_gone);
+            cache.names.push(name.clone());
         }
-        cache.names = names;
         cache.kept = cache.records.len();
         cache
     }
@@ -110,7 +113,7 @@ impl VectorCache {
         self.dimensions = dimensions;
         for record in records.chunks(self.record_len()) {
             match Record::parse(record, dimensions).filter(|record| !is_gone(&record.note)) {
-                Some(parsed) if !self.by_text.contains_key(&parsed.text) => {
+                Some(parsed) if self.of_notes.insert((parsed.text, parsed.note)) => {
                     self.by_text.insert(parsed.text, self.records.len());
                     self.records.extend_from_slice(record);
                 }
@@ -125,17 +128,22 @@ impl VectorCache {
         size_of::<TextHash>() + size_of::<NoteHash>() + self.dimensions + CHECKSUM
     }
 
-    /// Returns the numbers of each vector; `None` before the first.
-    pub fn dimensions(&self) -> Option<usize> {
-        (self.dimensions > 0).then_some(self.dimensions)
-    }
-
     /// Removes all vectors of other dimensions, which are of another model.
     pub fn expect_dimensions(&mut self, dimensions: usize) {
         if self.dimensions != dimensions {
-            self.retain(|_| false);
+            self.retain(|_, _| false);
             (self.dimensions, self.is_complete) = (dimensions, false);
         }
+    }
+
+    /// Whether the text of a note has a vector. One of another note with the same text is copied.
+    pub fn has(&mut self, text: TextHash, note: NoteHash) -> bool {
+        if !self.of_notes.contains(&(text, note))
+            && let Some(vector) = self.get(&text).map(<[u8]>::to_vec)
+        {
+            self.add(text, note, &vector);
+        }
+        self.of_notes.contains(&(text, note))
     }
 
     /// Returns the vector of a text.
@@ -152,7 +160,7 @@ impl VectorCache {
 
     /// Adds the vector of a text in a note, which has the dimensions of the others.
     pub fn add(&mut self, text: TextHash, note: NoteHash, vector: &[u8]) {
-        if vector.len() != self.dimensions || self.by_text.contains_key(&text) {
+        if vector.len() != self.dimensions || !self.of_notes.insert((text, note)) {
             return;
         }
         self.by_text.insert(text, self.records.len());
@@ -164,30 +172,39 @@ impl VectorCache {
         self.records.extend_from_slice(&checksum.to_le_bytes());
     }
 
-    /// Keeps only the vectors of the texts for which a condition holds.
-    pub fn retain(&mut self, is_kept: impl Fn(&TextHash) -> bool) {
+    /// Keeps only the vectors of the texts of notes for which a condition holds.
+    pub fn retain(&mut self, is_kept: impl Fn(&TextHash, &NoteHash) -> bool) {
         let (len, dimensions) = (self.record_len(), self.dimensions);
         let all = std::mem::take(&mut self.records);
         self.by_text.clear();
+        self.of_notes.clear();
         for record in all.chunks(len) {
-            let Some(parsed) = Record::parse_unchecked(record, dimensions).filter(|one| is_kept(&one.text)) else {
+            let Some(parsed) = Record::parse_unchecked(record, dimensions).filter(|one| is_kept(&one.text, &one.note))
+            else {
                 self.has_gone = true;
                 continue;
             };
             self.by_text.insert(parsed.text, self.records.len());
+            self.of_notes.insert((parsed.text, parsed.note));
             self.records.extend_from_slice(record);
         }
         self.kept = if self.has_gone { 0 } else { self.kept };
     }
 
-    /// Writes what is new. Without it, the next call asks the embedder again.
-    pub fn save(&mut self) {
-        let is_small = self.records.len() <= MAX_BYTES;
-        let has_new = self.records.len() > self.kept && is_small;
-        let joins = self.has_gone || (has_new && self.names.len() >= MAX_SEGMENTS);
-        if (joins || has_new) && self.write(joins).is_some() {
+    /// Writes what is new, and removes what is of no use. Returns whether all is kept; what is not is made again by a later call.
+    pub fn save(&mut self) -> bool {
+        let has_new = self.records.len() > self.kept;
+        if !self.has_gone && !has_new {
+            return true;
+        }
+        if self.records.len() > MAX_BYTES {
+            return false;
+        }
+        let is_saved = self.write(self.has_gone || self.names.len() >= MAX_SEGMENTS).is_some();
+        if is_saved {
             (self.kept, self.has_gone) = (self.records.len(), false);
         }
+        is_saved
     }
 
     /// Writes a segment of the new records, or one of all in place of the others.
@@ -195,19 +212,21 @@ impl VectorCache {
         let folder = self.folder.as_ref()?;
         std::fs::create_dir_all(folder).ok()?;
         let dir = Arc::new(DirHandle::new(folder).ok()?);
+        if !self.is_complete {
+            let _ = dir.remove(COMPLETE.as_ref());
+        }
         let records = self.records.get(if joins { 0 } else { self.kept }..)?;
-        let mut names = if joins { Vec::new() } else { std::mem::take(&mut self.names) };
+        let mut name = None;
         if !records.is_empty() {
             let dimensions = u32::try_from(self.dimensions).ok()?.to_le_bytes();
             let segment = [MARK, &dimensions[..], records].concat();
-            let name = format!("{}{SEGMENT}", hex(&first_bytes::<16>(&segment)));
-            write_file(&dir, &name, &segment)?;
-            names.push(name);
+            let new = format!("{}{SEGMENT}", hex(&first_bytes::<16>(&segment)));
+            write_file(&dir, &new, &segment)?;
+            name = Some(new);
         }
-        for gone in self.names.iter().filter(|name| !names.contains(name)) {
-            let _ = dir.remove(gone.as_ref());
-        }
-        self.names = names;
+        let old = if joins { std::mem::take(&mut self.names) } else { Vec::new() };
+        old.iter().filter(|old| Some(*old) != name.as_ref()).for_each(|old| drop(dir.remove(old.as_ref())));
+        self.names.extend(name);
         Some(())
     }
 
@@ -217,9 +236,9 @@ impl VectorCache {
         self.is_complete = dir.is_some_and(|dir| write_file(&Arc::new(dir), COMPLETE, b"").is_some());
     }
 
-    /// Returns the number of vectors, and their bytes.
+    /// Returns the number of passages with a vector, and the bytes of their records.
     pub fn size(&self) -> (usize, usize) {
-        (self.by_text.len(), self.records.len())
+        (self.of_notes.len(), self.records.len())
     }
 }
 
@@ -263,8 +282,12 @@ impl Store {
         let Some(collection) = self.collections.get(collection) else { return VectorCache::default() };
         let is_on_disk = !collection.root.as_os_str().is_empty();
         let Some(cache) = self.cache.as_deref().filter(|_| is_on_disk) else { return VectorCache::default() };
-        let model = first_bytes::<8>(model.as_bytes());
-        let folder = user_cache_dir(&collection.root, cache).join("vectors").join(hex(&model));
+        // Projects may read different files of a folder outside of them.
+        let project = self.files.repository_root(&self.current_dir).unwrap_or(&self.current_dir);
+        let is_shared = collection.about.is_source() && !collection.root.starts_with(project);
+        let reader = if is_shared { project.to_string_lossy() } else { "".into() };
+        let key = first_bytes::<8>(format!("{model}\n{reader}").as_bytes());
+        let folder = user_cache_dir(&collection.root, cache).join("vectors").join(hex(&key));
         // An earlier commit, and some commits alone, do not tell what is gone.
         let is_part = self.files.is_commit()
             || matches!(collection.dir.as_deref(), Some(DirHandle::History(dir)) if dir.only.is_some());
