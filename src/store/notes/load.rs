@@ -251,7 +251,15 @@ fn read_in_runs(
     let (mut files, unreadable) = (scanned.files, Unreadable::default());
     let (mut records, mut skipped, mut non_utf8) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
     let mut batches: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
-    for (ordinal, run) in files.chunks_mut(NOTES_PER_BATCH).enumerate() {
+    let mut runs = files.chunks_mut(NOTES_PER_BATCH).enumerate().peekable();
+    let announce = |run: Option<&(usize, &mut [FileEntry])>| {
+        let files = run.into_iter().flat_map(|(_, run)| run.iter());
+        note_file::announce(location.dir, files.map(FileEntry::real_path));
+    };
+    announce(runs.peek());
+    while let Some((ordinal, run)) = runs.next() {
+        // What is read through another process comes while this run is parsed and merged.
+        announce(runs.peek());
         read_run(location, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
         // Side by side, since each has steps that use one thread only.
         rayon::join(
@@ -306,7 +314,7 @@ struct WorkerBatch {
     non_utf8: Vec<(usize, Note)>,
 }
 
-/// Reads a run of files, divided among the workers, each one note at a time. `first` is the position of the first file.
+/// Reads a run of announced files, divided among the workers, each one note at a time. `first` is the position of the first file.
 fn read_run(
     location: &IndexLocation<'_>,
     unreadable: &Unreadable,
@@ -315,7 +323,6 @@ fn read_run(
     builder: Option<&mut (dyn TextIndexBuilder + 'static)>,
     batches: &mut [WorkerBatch],
 ) {
-    note_file::announce(location.dir, files.iter().map(FileEntry::real_path));
     let workers = builder.map(|builder| builder.workers()).into_iter().flatten().map(Some);
     let workers: Vec<Option<&mut dyn TextIndexWorker>> =
         workers.chain(batches.iter().map(|_| None)).take(batches.len()).collect();
