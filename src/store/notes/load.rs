@@ -252,14 +252,10 @@ fn read_in_runs(
     let (mut records, mut skipped, mut non_utf8) = (ColumnStoreWriter::default(), Vec::new(), Vec::new());
     let mut batches: Vec<WorkerBatch> = (0..rayon::current_num_threads()).map(|_| WorkerBatch::default()).collect();
     let mut runs = files.chunks_mut(NOTES_PER_BATCH).enumerate().peekable();
-    let announce = |run: Option<&(usize, &mut [FileEntry])>| {
-        let files = run.into_iter().flat_map(|(_, run)| run.iter());
-        note_file::announce(location.dir, files.map(FileEntry::real_path));
-    };
-    announce(runs.peek());
+    announce(location, runs.peek());
     while let Some((ordinal, run)) = runs.next() {
         // What is read through another process comes while this run is parsed and merged.
-        announce(runs.peek());
+        announce(location, runs.peek());
         read_run(location, &unreadable, ordinal * NOTES_PER_BATCH, run, builder.as_deref_mut(), &mut batches);
         // Side by side, since each has steps that use one thread only.
         rayon::join(
@@ -312,6 +308,12 @@ struct WorkerBatch {
     skipped: Vec<usize>,
     /// Notes whose real paths are not UTF-8, so that they can't be read again by their paths, with their positions.
     non_utf8: Vec<(usize, Note)>,
+}
+
+/// Announces the files of a run, if there is one.
+fn announce(location: &IndexLocation<'_>, run: Option<&(usize, &mut [FileEntry])>) {
+    let files = run.into_iter().flat_map(|(_, run)| run.iter());
+    note_file::announce(location.dir, files.map(FileEntry::real_path));
 }
 
 /// Reads a run of announced files, divided among the workers, each one note at a time. `first` is the position of the first file.
