@@ -13,7 +13,7 @@ use crate::escape::shortened;
 use crate::note::Fragment;
 use crate::report::{NoteEntry, Passages, Tier};
 use crate::search::Hit;
-use crate::store::{NoteHandle, NoteIdx, Store, TextHash, text_hash};
+use crate::store::{NoteHandle, NoteIdx, Store, TextHash};
 
 /// The passages that are reranked: the best ones by words, and where all were embedded, as many of the nearest.
 const RERANKED: usize = 100;
@@ -47,7 +47,7 @@ impl SemanticHits {
         let mut nearest = embedder.nearest(&question, RERANKED, is_shown);
         // A note may have other texts by now, or at an earlier commit.
         let mut texts: HashMap<NoteIdx, HashSet<TextHash>> = HashMap::new();
-        let texts_of = |note: NoteIdx| texts_of(note, &store.notes()[note]).map(|one| text_hash(&one.text)).collect();
+        let texts_of = |note: NoteIdx| texts_of(note, &store.notes()[note]).iter().map(|text| text.hash).collect();
         nearest
             .passages
             .retain(|near| texts.entry(near.note).or_insert_with(|| texts_of(near.note)).contains(&near.text));
@@ -113,7 +113,7 @@ pub fn rerank(entries: &mut [NoteEntry], store: &Store, embedder: &Embedder<'_>,
     let text = |passage: &RerankedPassage| {
         let entry = entries.get(passage.entry)?;
         let fragment = passage.fragment.and_then(|index| entry.passages.get()?.fragments.get(index));
-        Some(EmbeddedText { note: store.position(&entry.note.id)?, text: embedded_text(&entry.note, fragment) })
+        Some(EmbeddedText::new(store.position(&entry.note.id)?, embedded_text(&entry.note, fragment)))
     };
     let Some(texts) = candidates.iter().map(text).collect::<Option<Vec<EmbeddedText>>>() else { return false };
     let Some(vectors) = embedder.vectors(&texts, by_words) else { return false };
@@ -209,12 +209,13 @@ fn embedded_text(note: &NoteHandle, fragment: Option<&Fragment>) -> String {
 }
 
 /// Returns the texts of the passages of a note, as [`rerank`] embeds them.
-fn texts_of(index: NoteIdx, note: &NoteHandle) -> impl Iterator<Item = EmbeddedText> {
+fn texts_of(index: NoteIdx, note: &NoteHandle) -> Vec<EmbeddedText> {
     let fragments = fragments_of_answers(note);
-    let text = |fragment| EmbeddedText { note: index, text: embedded_text(note, fragment) };
-    let is_whole = Passages::has_one_part(&fragments);
-    let of_fragments = fragments.iter().filter(|_| !is_whole).map(|fragment| text(Some(fragment)));
-    is_whole.then(|| text(None)).into_iter().chain(of_fragments).collect::<Vec<_>>().into_iter()
+    let text = |fragment| EmbeddedText::new(index, embedded_text(note, fragment));
+    if Passages::has_one_part(&fragments) {
+        return vec![text(None)];
+    }
+    fragments.iter().map(|fragment| text(Some(fragment))).collect()
 }
 
 /// Returns the texts of all passages of notes and documents.

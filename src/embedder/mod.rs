@@ -6,16 +6,14 @@ mod process;
 mod protocol;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 
 use crate::codec::unit_vector::cosine;
 use crate::progress;
-use crate::store::{
-    EmbedderSettings, NoteHandle, NoteHash, NoteIdx, Store, TextHash, VectorCache, note_hash, text_hash,
-};
+use crate::store::{EmbedderSettings, NoteHash, NoteIdx, Store, TextHash, VectorCache, note_hash, text_hash};
 use crate::warnings;
 use process::Process;
 
@@ -27,10 +25,17 @@ const SAVED_AT_ONCE: usize = 2_048;
 /// A text of a note.
 #[derive(Debug, Clone)]
 pub struct EmbeddedText {
-    /// The note.
-    pub note: NoteIdx,
-    /// The text, with what says what it is about.
-    pub text: String,
+    note: NoteIdx,
+    text: String,
+    /// The hash of the text.
+    pub hash: TextHash,
+}
+
+impl EmbeddedText {
+    /// Makes it of a text with what says what it is about.
+    pub fn new(note: NoteIdx, text: String) -> Self {
+        Self { note, hash: text_hash(&text), text }
+    }
 }
 
 /// The embedder of the user's settings, for one call.
@@ -38,6 +43,8 @@ pub struct EmbeddedText {
 pub struct Embedder<'a> {
     store: &'a Store,
     settings: EmbedderSettings,
+    /// The notes by the hashes of their ids, computed at the first vector that is kept.
+    notes: OnceLock<HashMap<NoteHash, NoteIdx>>,
     state: Mutex<State>,
 }
 
@@ -58,7 +65,7 @@ struct State {
 impl<'a> Embedder<'a> {
     /// Returns the embedder; `None` if the user's settings name none.
     pub fn of_store(store: &'a Store) -> Option<Self> {
-        Some(Self { store, settings: store.embedder()?, state: Mutex::default() })
+        Some(Self { store, settings: store.embedder()?, notes: OnceLock::new(), state: Mutex::default() })
     }
 
     /// Returns the name of the model.
@@ -98,7 +105,7 @@ impl<'a> Embedder<'a> {
             self.embed(state, texts.get(..count).unwrap_or(texts), &mut || deadline)?;
             let vector = |text: &EmbeddedText| {
                 let cache = self.cache(state, self.collection(text.note));
-                cache.get(&text_hash(&text.text)).map(<[u8]>::to_vec)
+                cache.get(&text.hash).map(<[u8]>::to_vec)
             };
             Ok(texts.iter().map(vector).collect())
         })
@@ -109,19 +116,13 @@ impl<'a> Embedder<'a> {
     pub fn nearest(&self, question: &[u8], count: usize, is_shown: &dyn Fn(NoteIdx) -> bool) -> NearestPassages {
         self.with_state(|state| {
             let mut nearest = NearestPassages::default();
-            let mut start = 0;
-            for (collection, notes) in self.store.notes_by_collection().into_iter().enumerate() {
+            for collection in 0..self.store.collections().len() {
                 let cache = self.cache(state, collection);
-                if cache.is_complete {
-                    let index = |(index, note): (usize, &Arc<NoteHandle>)| (note_hash(&note.id), NoteIdx::new(index));
-                    let by_hash: HashMap<_, _> = (start..).zip(notes).map(index).collect();
-                    let records: Vec<_> = cache.records().collect();
-                    let cosines = records.par_iter().map(|record| cosine(question, record.vector));
-                    for (record, cosine) in records.iter().zip(cosines.collect::<Vec<f64>>()) {
-                        nearest.add(by_hash.get(&record.note).copied(), record.text, cosine);
-                    }
+                let records: Vec<_> = cache.records().filter(|_| cache.is_complete).collect();
+                let cosines = records.par_iter().map(|record| cosine(question, record.vector));
+                for (record, cosine) in records.iter().zip(cosines.collect::<Vec<f64>>()) {
+                    nearest.add(self.notes().get(&record.note).copied(), record.text, cosine);
                 }
-                start += notes.len();
             }
             nearest.keep_near(count, is_shown);
             Ok(nearest)
@@ -142,7 +143,7 @@ impl<'a> Embedder<'a> {
         let mut size = (0, 0);
         for collection in 0..self.store.collections().len() {
             let own = texts.iter().filter(|text| self.collection(text.note) == collection);
-            let own: HashSet<(TextHash, NoteHash)> = own.map(|text| self.hashes(text)).collect();
+            let own: HashSet<(TextHash, NoteHash)> = own.map(|text| (text.hash, self.note_hash(text))).collect();
             let cache = self.cache(&mut state, collection);
             cache.retain(|text, note| own.contains(&(*text, *note)));
             if !cache.save() && !own.is_empty() {
@@ -155,7 +156,7 @@ impl<'a> Embedder<'a> {
         Ok(size)
     }
 
-    /// Makes and keeps the vectors of the texts that have none.
+    /// Makes and keeps the vectors of the texts that have none, by the program whose dimensions are known.
     fn embed(
         &self,
         state: &mut State,
@@ -164,38 +165,30 @@ impl<'a> Embedder<'a> {
     ) -> Result<(), String> {
         let mut missing: Vec<&EmbeddedText> = Vec::new();
         for text in texts {
-            let (hash, note) = self.hashes(text);
-            if self.cache(state, self.collection(text.note)).has(hash, note) {
+            let note = self.note_hash(text);
+            if self.cache(state, self.collection(text.note)).has(text.hash, note) {
                 progress::advance();
             } else {
                 missing.push(text);
             }
         }
-        if missing.is_empty() {
-            // Those of notes that are gone go.
-            state.caches.values_mut().for_each(|cache| {
-                cache.save();
-            });
-            return Ok(());
-        }
-        self.expect_dimensions(state, deadline())?;
         for part in missing.chunks(SAVED_AT_ONCE) {
             let State { process: Some(process), caches, .. } = state else { break };
             let texts: Vec<&str> = part.iter().map(|text| text.text.as_str()).collect();
             let mut is_done = |first: usize, vectors: Vec<Vec<u8>>| {
                 for (text, vector) in part.iter().skip(first).zip(vectors) {
-                    let (hash, note) = self.hashes(text);
-                    caches.entry(self.collection(text.note)).or_default().add(hash, note, &vector);
+                    let cache = caches.entry(self.collection(text.note)).or_default();
+                    cache.add(text.hash, self.note_hash(text), &vector);
                     progress::advance();
                 }
             };
             let made = process.vectors(&texts, deadline, &mut is_done);
             // What was made in time serves the next call.
-            caches.values_mut().for_each(|cache| {
-                cache.save();
-            });
+            state.save();
             made?;
         }
+        // What is of no use goes, also where nothing was missing.
+        state.save();
         Ok(())
     }
 
@@ -203,7 +196,8 @@ impl<'a> Embedder<'a> {
     fn cache<'s>(&self, state: &'s mut State, collection: usize) -> &'s mut VectorCache {
         let dimensions = state.dimensions;
         state.caches.entry(collection).or_insert_with(|| {
-            let mut cache = self.store.vector_cache(collection, self.name());
+            let is_gone = |note: &NoteHash| !self.notes().contains_key(note);
+            let mut cache = self.store.vector_cache(collection, self.name(), &is_gone);
             dimensions.into_iter().for_each(|dimensions| cache.expect_dimensions(dimensions));
             cache
         })
@@ -218,9 +212,14 @@ impl<'a> Embedder<'a> {
         Ok(())
     }
 
-    /// Returns the hash of a text, and that of its note.
-    fn hashes(&self, text: &EmbeddedText) -> (TextHash, NoteHash) {
-        (text_hash(&text.text), note_hash(&self.store.notes()[text.note].id))
+    fn notes(&self) -> &HashMap<NoteHash, NoteIdx> {
+        let notes = self.store.notes();
+        self.notes.get_or_init(|| NoteIdx::enumerate(notes).map(|(idx, note)| (note_hash(&note.id), idx)).collect())
+    }
+
+    /// Returns the hash of the note of a text.
+    fn note_hash(&self, text: &EmbeddedText) -> NoteHash {
+        note_hash(&self.store.notes()[text.note].id)
     }
 
     fn collection(&self, note: NoteIdx) -> usize {
@@ -248,6 +247,13 @@ impl State {
             self.process = Some(Process::start(settings)?);
         }
         self.process.as_mut().ok_or_else(|| "can't be started".to_owned())
+    }
+
+    /// Keeps what is new of all collections.
+    fn save(&mut self) {
+        for cache in self.caches.values_mut() {
+            cache.save();
+        }
     }
 }
 

@@ -13,7 +13,7 @@ use crate::escape::{one_line, shortened};
 use crate::store::EmbedderSettings;
 
 /// The most texts of a request: many are sent before the first answer is read.
-pub(super) const MAX_TEXTS: usize = 32;
+const MAX_TEXTS: usize = 32;
 /// The most bytes of a line: 32 vectors of the most dimensions in base64 are 700 kB.
 const MAX_LINE: u64 = 1024 * 1024;
 /// The lines that wait to be looked at.
@@ -84,8 +84,8 @@ impl Process {
         Ok(hello)
     }
 
-    /// Returns the vectors of texts, in their order. `time`: how long it may take until the next answer. `is_done` is called
-    /// with each answer.
+    /// Makes the vectors of texts. `deadline` returns until when the next answer may come; `is_done` gets the index of the first
+    /// text of each answer, and the vectors.
     ///
     /// # Errors
     /// Why there are none, as the rest of a sentence about the embedder.

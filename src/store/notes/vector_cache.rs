@@ -113,12 +113,8 @@ impl VectorCache {
         self.dimensions = dimensions;
         for record in records.chunks(self.record_len()) {
             match Record::parse(record, dimensions).filter(|record| !is_gone(&record.note)) {
-                Some(parsed) if self.of_notes.insert((parsed.text, parsed.note)) => {
-                    self.by_text.insert(parsed.text, self.records.len());
-                    self.records.extend_from_slice(record);
-                }
                 // Another process may have embedded the same text.
-                Some(_) => {}
+                Some(parsed) => self.push(parsed.text, parsed.note, &[record]),
                 None => self.has_gone = true,
             }
         }
@@ -160,16 +156,18 @@ impl VectorCache {
 
     /// Adds the vector of a text in a note, which has the dimensions of the others.
     pub fn add(&mut self, text: TextHash, note: NoteHash, vector: &[u8]) {
-        if vector.len() != self.dimensions || !self.of_notes.insert((text, note)) {
-            return;
+        if vector.len() == self.dimensions {
+            let content = [&text[..], &note, vector].concat();
+            self.push(text, note, &[&content, &crc32fast::hash(&content).to_le_bytes()]);
         }
-        self.by_text.insert(text, self.records.len());
-        let start = self.records.len();
-        self.records.extend_from_slice(&text);
-        self.records.extend_from_slice(&note);
-        self.records.extend_from_slice(vector);
-        let checksum = crc32fast::hash(self.records.get(start..).unwrap_or_default());
-        self.records.extend_from_slice(&checksum.to_le_bytes());
+    }
+
+    /// Adds a record, given in parts, unless the text of the note has one.
+    fn push(&mut self, text: TextHash, note: NoteHash, record: &[&[u8]]) {
+        if self.of_notes.insert((text, note)) {
+            self.by_text.insert(text, self.records.len());
+            record.iter().for_each(|part| self.records.extend_from_slice(part));
+        }
     }
 
     /// Keeps only the vectors of the texts of notes for which a condition holds.
@@ -179,14 +177,10 @@ impl VectorCache {
         self.by_text.clear();
         self.of_notes.clear();
         for record in all.chunks(len) {
-            let Some(parsed) = Record::parse_unchecked(record, dimensions).filter(|one| is_kept(&one.text, &one.note))
-            else {
-                self.has_gone = true;
-                continue;
-            };
-            self.by_text.insert(parsed.text, self.records.len());
-            self.of_notes.insert((parsed.text, parsed.note));
-            self.records.extend_from_slice(record);
+            match Record::parse_unchecked(record, dimensions).filter(|one| is_kept(&one.text, &one.note)) {
+                Some(parsed) => self.push(parsed.text, parsed.note, &[record]),
+                None => self.has_gone = true,
+            }
         }
         self.kept = if self.has_gone { 0 } else { self.kept };
     }
@@ -277,8 +271,8 @@ impl<'a> Record<'a> {
 }
 
 impl Store {
-    /// Reads the vectors by a model of the passages of a collection.
-    pub fn vector_cache(&self, collection: usize, model: &str) -> VectorCache {
+    /// Reads the vectors by a model of the passages of a collection. `is_gone`: whether no note of the store has such a hash.
+    pub fn vector_cache(&self, collection: usize, model: &str, is_gone: &dyn Fn(&NoteHash) -> bool) -> VectorCache {
         let Some(collection) = self.collections.get(collection) else { return VectorCache::default() };
         let is_on_disk = !collection.root.as_os_str().is_empty();
         let Some(cache) = self.cache.as_deref().filter(|_| is_on_disk) else { return VectorCache::default() };
@@ -291,10 +285,7 @@ impl Store {
         // An earlier commit, and some commits alone, do not tell what is gone.
         let is_part = self.files.is_commit()
             || matches!(collection.dir.as_deref(), Some(DirHandle::History(dir)) if dir.only.is_some());
-        let notes = self.notes.get(collection.notes.clone()).filter(|_| !is_part);
-        let notes: Option<HashSet<NoteHash>> =
-            notes.map(|notes| notes.iter().map(|note| note_hash(&note.id)).collect());
-        VectorCache::open(folder, &|note| notes.as_ref().is_some_and(|notes| !notes.contains(note)))
+        VectorCache::open(folder, &|note| !is_part && is_gone(note))
     }
 
     /// Returns the program that turns texts into vectors, which only the user's settings name; `None` for a call without it.
