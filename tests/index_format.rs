@@ -208,9 +208,10 @@ fn records(chunk: &[u8]) -> Vec<Vec<u8>> {
     lens.into_iter().map(|len| rest.take(len as usize).to_vec()).collect()
 }
 
-fn identity(record: &[u8]) -> (Option<String>, String) {
+fn id(record: &[u8]) -> Option<String> {
     let mut rest = Bytes(record);
-    (rest.optional(Bytes::text), rest.text())
+    let _flags = rest.take(5);
+    rest.optional(Bytes::text)
 }
 
 fn links(record: &[u8]) -> Vec<String> {
@@ -243,7 +244,7 @@ fn decode(file: &[u8]) -> Decoded {
     let mut header = Bytes(&header);
     let (_begun, _tick, key) = (header.zigzag(), header.zigzag(), header.text());
     let file_chunks = header.list(Bytes::varint);
-    let record_chunks: [Vec<u64>; 5] = std::array::from_fn(|_| header.list(Bytes::varint));
+    let record_chunks: [Vec<u64>; 6] = std::array::from_fn(|_| header.list(Bytes::varint));
 
     let mut files = Vec::new();
     for chunk in chunks(&mut Bytes(&sections[1]), &file_chunks) {
@@ -261,7 +262,7 @@ fn decode(file: &[u8]) -> Decoded {
     }
 
     let mut columns = Bytes(&sections[2]);
-    let groups: Vec<Vec<Vec<u8>>> = (0..5)
+    let groups: Vec<Vec<Vec<u8>>> = (0..6)
         .map(|group| chunks(&mut columns, &record_chunks[group]).iter().flat_map(|chunk| records(chunk)).collect())
         .collect();
 
@@ -309,15 +310,14 @@ fn decode(file: &[u8]) -> Decoded {
             rest = &others[*count..];
         }
         let spelled = |ids: &Vec<usize>| ids.iter().map(|id| words[*id].clone()).collect();
-        let (id, title_text) = identity(&groups[0][position]);
         Document {
             path,
             size,
-            id,
-            title: title_text,
-            kind: Bytes(&groups[1][position]).text(),
-            links: links(&groups[2][position]),
-            tags: Bytes(&groups[3][position]).list(Bytes::text),
+            id: id(&groups[0][position]),
+            title: Bytes(&groups[1][position]).text(),
+            kind: Bytes(&groups[2][position]).text(),
+            links: links(&groups[3][position]),
+            tags: Bytes(&groups[4][position]).list(Bytes::text),
             body_len: body >> 5,
             title_len,
             has_time: body & 1 == 1,

@@ -10,21 +10,14 @@ const WARNING: &str = "warning";
 /// The bytes of a text in which it says what it decides or warns of.
 const MAX_RULE_BYTES: usize = 1_000;
 
-/// The names of tags, types and folders that mark decisions.
-const DECISION_NAMES: [&str; 4] = ["decision", "decisions", "adr", "adrs"];
-
-/// The names of tags, types and folders that mark warnings.
-const WARNING_NAMES: [&str; 9] =
-    ["warning", "warnings", "gotcha", "gotchas", "pitfall", "pitfalls", "caution", "danger", "footgun"];
-
 /// Tells whether a note is a decision by its type, a tag or a folder. Maps and journals are none.
 pub fn is_decision(note: &NoteHandle) -> bool {
-    is_marked(note, &DECISION_NAMES)
+    note.flags.is_decision
 }
 
 /// Tells whether a note is a warning, as [`is_decision`].
 pub fn is_warning(note: &NoteHandle) -> bool {
-    is_marked(note, &WARNING_NAMES)
+    note.flags.is_warning
 }
 
 /// Tells whether a note decides or warns: it is marked so, or it has no type of its own and says it in its first sentences.
@@ -63,13 +56,6 @@ fn type_of_sentence(sentence: &str) -> Option<&'static str> {
     let has_reason = words.contains(&"because") && (has_pair("we", "use") || has_pair("we", "chose"));
     let decides = obliges || has_reason || has_pair("we", "decided") || words.first() == Some(&"decided");
     if (0..words.len()).any(forbids) { Some(WARNING) } else { decides.then_some(DECISION) }
-}
-
-fn is_marked(note: &NoteHandle, names: &[&str]) -> bool {
-    let is_name = |text: &str| names.iter().any(|name| name.eq_ignore_ascii_case(text));
-    let is_in_folder = || note.local_path().rsplit_once('/').is_some_and(|(folder, _)| folder.split('/').any(is_name));
-    let is_tagged = || note.tags().iter().any(|tag| is_name(tag.trim_start_matches('#')));
-    (is_name(note.list_fields().kind) || is_in_folder() || is_tagged()) && !note.flags.is_moc && !note.flags.is_journal
 }
 
 #[cfg(test)]

@@ -21,6 +21,10 @@ const MAX_LEN: usize = 200;
 /// The maximum length of an id from a path without its hash, in bytes.
 const MAX_DERIVED: usize = 100;
 const SEPARATOR: &str = "--";
+/// What generated ids begin with, and the least and most bytes behind it.
+const GENERATED_PREFIX: &str = "qp-";
+const MIN_RANDOM: usize = 4;
+const MAX_RANDOM: usize = 16;
 /// The length of a hash in an id, in characters.
 const HASH_LEN: usize = 8;
 
@@ -99,6 +103,11 @@ impl NoteId {
     /// Whether a text is this id, in any case, with `qp-` or without.
     pub fn is_named(&self, text: &str) -> bool {
         let is = |id: &str| id.eq_ignore_ascii_case(text);
+        // All three are ends of the id.
+        let end = self.0.len().checked_sub(text.len()).and_then(|start| self.0.get(start..));
+        if !end.is_some_and(is) {
+            return false;
+        }
         is(self.as_str()) || is(self.local()) || self.local().strip_prefix("qp-").is_some_and(is)
     }
 
@@ -168,7 +177,7 @@ fn is_id_char(c: char) -> bool {
 }
 
 fn is_plain(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(is_id_char)
+    !text.is_empty() && text.bytes().all(|byte| is_id_char(char::from(byte)))
 }
 
 fn is_hash(text: &str) -> bool {
@@ -210,13 +219,18 @@ fn id_words(name: &str) -> String {
 /// Returns the `qp-a1b2` of `qp-a1b2-title` or `qp-a1b2`. A generated id has a letter and a digit, so titles such as
 /// `qp-notes-on-x` or `qp-2025-plan` are none.
 pub(super) fn generated_id(stem: &str) -> Option<&str> {
-    let rest = stem.strip_prefix("qp-")?;
-    let random = rest.split_once('-').map_or(rest, |(random, _title)| random);
-    let is_generated = (4..=16).contains(&random.len())
-        && random.bytes().any(|b| b.is_ascii_digit())
-        && random.bytes().any(|b| b.is_ascii_lowercase())
-        && random.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
-    is_generated.then(|| stem.get(..3 + random.len())).flatten()
+    let rest = stem.strip_prefix(GENERATED_PREFIX)?;
+    // Whatever is longer than an id has no mark among the first bytes.
+    let len = rest.bytes().take(MAX_RANDOM + 1).position(|byte| byte == b'-').unwrap_or(rest.len());
+    let random = rest.get(..len)?.as_bytes();
+    let (mut digits, mut letters) = (0, 0);
+    for byte in random {
+        digits += usize::from(byte.is_ascii_digit());
+        letters += usize::from(byte.is_ascii_lowercase());
+    }
+    let is_generated =
+        (MIN_RANDOM..=MAX_RANDOM).contains(&len) && digits > 0 && letters > 0 && digits + letters == len;
+    is_generated.then(|| stem.get(..GENERATED_PREFIX.len() + len)).flatten()
 }
 
 /// Returns the hash of a path in the store without `.md`, by FNV-1a with 64 bits (Fowler, Noll and Vo): stable across

@@ -10,10 +10,12 @@ mod diagnostic;
 mod dialect;
 pub mod edit;
 mod enclosures;
+mod folded_name;
 mod fragments;
 mod frontmatter;
 mod headings;
 mod id;
+pub(crate) mod importance;
 mod inline_links;
 mod inline_styles;
 mod inline_tags;
@@ -65,6 +67,7 @@ pub(crate) use dialect::{COMMIT_ID_LEN, CommitFields, hash_in};
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
 pub use fragments::Fragment;
+pub(crate) use folded_name::FoldedName;
 pub(crate) use fragments::{FRAGMENT_SIZES, FragmentSizes, SHORT_FRAGMENT_SIZES, STANDALONE};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,

@@ -12,6 +12,7 @@ pub(super) const NOTES_PER_CHUNK: usize = 256;
 /// The column groups of a record, the most often read first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ColumnGroup {
+    KeyFields,
     IdentityFields,
     ListFields,
     Links,

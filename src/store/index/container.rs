@@ -17,7 +17,7 @@ use crate::store::fs::dir_handle::DirHandle;
 
 /// The first and last bytes of a file of this version; other versions are not read. The number is raised when the format
 /// changes, or the way in which notes are parsed.
-const MAGIC: &[u8] = concat!("qipu-index 14 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
+const MAGIC: &[u8] = concat!("qipu-index 15 ", env!("CARGO_PKG_VERSION"), "\n").as_bytes();
 /// The number of bytes that share a checksum.
 const BLOCK: u64 = 4096;
 /// The greatest offset of a footer, in bytes; a hundred million notes stay below it.

@@ -4,9 +4,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::column_store::{COLUMN_GROUPS, NOTES_PER_CHUNK};
-use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
+use super::record_fields::{ColdFields, IdentityFields, KeyFields, LinkFields, ListFields, RelationFields};
 use crate::codec::lz4::compress;
-use crate::note::{EncodedTarget, Note, NoteId, shown_chars};
+use crate::note::{EncodedTarget, Note, shown_chars};
 
 /// A builder of record columns, fed note by note: for each column group the rows of the notes added so far.
 #[derive(Debug, Default)]
@@ -17,14 +17,13 @@ impl RecordColumnsBuilder {
     pub(crate) fn add(&mut self, note: &Note) {
         let lists = if note.is_moc() { note.ordered_lists() } else { Vec::new() };
         let lists = lists.iter().map(|list| list.iter().map(EncodedTarget::of).collect()).collect();
-        let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
         let identity = IdentityFields {
-            id,
             body_chars: Some(note.body_chars()),
             summary_chars: note.summary().map(shown_chars),
             ..IdentityFields::of(note)
         };
         let rows = [
+            row(&KeyFields::of(note)),
             row(&identity),
             row(&ListFields::of(note)),
             row(&LinkFields::of(note)),

@@ -1,23 +1,29 @@
-//! The fields of a record, in five column groups by how often they are read; borrowed from a note or a chunk.
+//! The fields of a record, in six column groups by how often they are read; borrowed from a note or a chunk.
 
 use jiff::civil::{Date, DateTime};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use crate::calendar::parse_day;
 use crate::note::{
-    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, DiagnosticCode, EncodedTarget, InlineLink, JOURNAL, Note, NoteId,
-    SUPERSEDED_BY, SUPERSEDES, Timestamp, UserFields, Value, Verification, shown_chars,
+    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, DiagnosticCode, EncodedTarget, FoldedName, InlineLink, JOURNAL, Note, NoteId,
+    SUPERSEDED_BY, SUPERSEDES, Timestamp, UserFields, Value, Verification, importance, shown_chars,
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "PackedFlags", into = "PackedFlags")]
 pub(crate) struct NoteFlags {
     /// 0 to 100.
     pub(crate) value: u8,
+    /// The hash of the title as a [`FoldedName`].
+    pub(crate) title_hash: u16,
     /// Whether the note is used as a map of content.
     pub(crate) is_moc: bool,
     /// Whether the note is of the type that belongs to a day.
     pub(crate) is_journal: bool,
+    /// Whether its title or file name is a date.
+    pub(in crate::store) is_named_by_day: bool,
     /// Whether the note has other titles.
     pub(crate) has_aliases: bool,
     /// Whether the note replaces others in answers.
@@ -28,25 +34,75 @@ pub(crate) struct NoteFlags {
     pub(crate) has_succession: bool,
     /// Whether it has the field `code`.
     pub(crate) has_code: bool,
+    /// Whether its type, a tag or a folder marks it as a decision, and as a warning.
+    pub(crate) is_decision: bool,
+    pub(crate) is_warning: bool,
+}
+
+/// The value, the flags as bits, and the hash of the title; the lower byte of both first.
+type PackedFlags = (u8, [u8; 2], [u8; 2]);
+
+impl From<NoteFlags> for PackedFlags {
+    fn from(flags: NoteFlags) -> Self {
+        let bits = [
+            flags.is_moc,
+            flags.is_journal,
+            flags.has_aliases,
+            flags.has_compacts,
+            flags.has_lifecycle,
+            flags.has_succession,
+            flags.has_code,
+            flags.is_named_by_day,
+            flags.is_decision,
+            flags.is_warning,
+        ];
+        let packed = bits.iter().zip(0..).fold(0, |packed, (bit, place)| packed | u16::from(*bit) << place);
+        (flags.value, packed.to_le_bytes(), flags.title_hash.to_le_bytes())
+    }
+}
+
+impl From<PackedFlags> for NoteFlags {
+    fn from((value, packed, title_hash): PackedFlags) -> Self {
+        let packed = u16::from_le_bytes(packed);
+        let bit = |place: u8| packed >> place & 1 == 1;
+        Self {
+            value,
+            title_hash: u16::from_le_bytes(title_hash),
+            is_moc: bit(0),
+            is_journal: bit(1),
+            has_aliases: bit(2),
+            has_compacts: bit(3),
+            has_lifecycle: bit(4),
+            has_succession: bit(5),
+            has_code: bit(6),
+            is_named_by_day: bit(7),
+            is_decision: bit(8),
+            is_warning: bit(9),
+        }
+    }
 }
 
 /// The first column group: what every command reads of every note.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdentityFields<'a> {
-    /// The id; `None` if the path of the file gives it, or if the note was not read from an index.
-    #[serde(borrow)]
+pub(in crate::store) struct KeyFields<'a> {
+    pub(crate) flags: NoteFlags,
+    /// The id; `None` if the path of the file gives it.
     pub(crate) id: Option<&'a str>,
+}
+
+/// The second column group: what is read of every note that is named.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IdentityFields<'a> {
     /// The title.
     pub title: &'a str,
     pub(crate) value: Option<u8>,
-    pub(in crate::store) flags: NoteFlags,
     /// See [`Note::body_chars`]; `None` if the note was not read from an index.
     pub body_chars: Option<usize>,
     /// The characters of its summary, white space not counted; `None` if they were not counted.
     pub summary_chars: Option<usize>,
 }
 
-/// The second column group: the fields that lists, filters and sort orders read.
+/// The third column group: the fields that lists, filters and sort orders read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListFields<'a> {
     /// The type.
@@ -91,7 +147,7 @@ impl<'a> EncodedTimestamp<'a> {
     }
 }
 
-/// The third column group: the links of a note.
+/// The fourth column group: the links of a note.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkFields<'a> {
     /// The type and the target of each link of the frontmatter, as written.
@@ -102,7 +158,7 @@ pub struct LinkFields<'a> {
     pub inline: Vec<EncodedTarget<'a>>,
 }
 
-/// The fourth column group: what else relates a note to others.
+/// The fifth column group: what else relates a note to others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RelationFields<'a> {
     /// Tags as written, each once.
@@ -146,14 +202,31 @@ impl NoteFlags {
     pub(crate) fn of(note: &Note) -> Self {
         Self {
             value: note.value.unwrap_or(DEFAULT_VALUE),
+            title_hash: FoldedName::of(&note.title).hash,
             is_moc: note.is_moc(),
             is_journal: note.kind == JOURNAL,
+            is_named_by_day: parse_day(&note.title).is_some() || parse_day(crate::note::stem(&note.path)).is_some(),
             has_aliases: !note.aliases.is_empty(),
             has_compacts: !note.compacts.is_empty(),
             has_lifecycle: note.extra_fields().has_lifecycle() || note.has_conflict(),
+            is_decision: importance::is_decision(note),
+            is_warning: importance::is_warning(note),
             has_code: note.unknown.iter().any(|(key, value)| key == CODE && !value.is_null()),
             has_succession: note.links.iter().any(|link| [SUPERSEDES, SUPERSEDED_BY].contains(&link.kind.as_str())),
         }
+    }
+}
+
+impl<'a> KeyFields<'a> {
+    /// Borrows the column group from a parsed note.
+    pub(crate) fn of(note: &'a Note) -> Self {
+        let id = Some(note.id.as_str()).filter(|_| NoteId::from_path(&note.path) != note.id);
+        Self { flags: NoteFlags::of(note), id }
+    }
+
+    /// Returns the id of the note with this path; `None` if the stored id is not valid.
+    pub(crate) fn id_at(&self, path: &str) -> Option<NoteId> {
+        self.id.map_or_else(|| Some(NoteId::from_path(path)), NoteId::parse)
     }
 }
 
@@ -161,18 +234,11 @@ impl<'a> IdentityFields<'a> {
     /// Borrows the column group from a parsed note. No characters are counted but those of the field `summary`.
     pub(crate) fn of(note: &'a Note) -> Self {
         Self {
-            id: None,
             title: &note.title,
             value: note.value,
-            flags: NoteFlags::of(note),
             body_chars: None,
             summary_chars: note.summary_field.as_deref().map(shown_chars),
         }
-    }
-
-    /// Returns the id of the note with this path; `None` if the stored id is not valid.
-    pub(crate) fn id(&self, path: &str) -> Option<NoteId> {
-        self.id.map_or_else(|| Some(NoteId::from_path(path)), NoteId::parse)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::column_store::{COLUMN_GROUPS, ColumnChunk, ColumnGroup, ColumnStore, NOTES_PER_CHUNK};
 use super::location::IndexLocation;
-use super::record_fields::{ColdFields, IdentityFields, LinkFields, ListFields, RelationFields};
+use super::record_fields::{ColdFields, IdentityFields, KeyFields, LinkFields, ListFields, RelationFields};
 use crate::note::Dialect;
 use crate::store::fs::dir_handle::DirHandle;
 use crate::store::fs::read_errors::ReadErrors;
@@ -14,8 +14,6 @@ use crate::store::fs::read_errors::ReadErrors;
 /// The records of an index, or of an index being built.
 #[derive(Debug)]
 pub(in crate::store) struct RecordColumns {
-    /// For each column group its chunks, decompressed when first read.
-    chunks: [Vec<OnceLock<ColumnChunk>>; COLUMN_GROUPS],
     store: ColumnStore,
     /// The store's folder, where the files of the notes are.
     pub(crate) dir: Arc<DirHandle>,
@@ -24,44 +22,61 @@ pub(in crate::store) struct RecordColumns {
     pub(in crate::store) errors: Arc<ReadErrors>,
 }
 
+/// The records of consecutive notes. References to one count apart from those to others: threads that make them would
+/// wait for each other.
+#[derive(Debug)]
+pub(in crate::store) struct RecordChunk {
+    columns: Arc<RecordColumns>,
+    ordinal: usize,
+    /// For each column group its chunk, decompressed when it is first read.
+    groups: [OnceLock<ColumnChunk>; COLUMN_GROUPS],
+}
+
 /// A reference to the record of one note.
 #[derive(Debug, Clone)]
 pub(in crate::store) struct RecordRef {
-    pub(crate) columns: Arc<RecordColumns>,
-    slot: usize,
+    chunk: Arc<RecordChunk>,
+    row: usize,
 }
 
 impl RecordColumns {
-    pub(crate) fn new(
+    /// Returns the records of `count` notes.
+    pub(crate) fn chunks(
         count: usize,
         store: ColumnStore,
         location: &IndexLocation<'_>,
         errors: &Arc<ReadErrors>,
-    ) -> Self {
-        let dialect = location.dialect();
-        let chunks = || (0..count.div_ceil(NOTES_PER_CHUNK)).map(|_| OnceLock::new()).collect();
-        Self {
-            chunks: std::array::from_fn(|_| chunks()),
-            store,
-            dir: Arc::clone(location.dir),
-            dialect,
-            errors: Arc::clone(errors),
-        }
+    ) -> Vec<Arc<RecordChunk>> {
+        let (dir, errors) = (Arc::clone(location.dir), Arc::clone(errors));
+        let columns = Arc::new(Self { store, dir, dialect: location.dialect(), errors });
+        let chunk = |ordinal| RecordChunk { columns: Arc::clone(&columns), ordinal, groups: Default::default() };
+        (0..count.div_ceil(NOTES_PER_CHUNK)).map(|ordinal| Arc::new(chunk(ordinal))).collect()
     }
+}
 
+impl RecordChunk {
     /// Returns one column group of a record; empty if there is none or it can't be read.
-    fn row(&self, slot: usize, group: ColumnGroup) -> &[u8] {
-        let ordinal = slot / NOTES_PER_CHUNK;
-        let Some(chunk) = self.chunks[group as usize].get(ordinal) else { return &[] };
-        chunk.get_or_init(|| self.store.chunk(group, ordinal).unwrap_or_default()).row(slot % NOTES_PER_CHUNK)
+    fn row(&self, row: usize, group: ColumnGroup) -> &[u8] {
+        let read = || self.columns.store.chunk(group, self.ordinal).unwrap_or_default();
+        self.groups[group as usize].get_or_init(read).row(row)
     }
 }
 
 /// Each method decodes one column group, O(length of the row) after the first read of its chunk. `None` means that the
 /// index is damaged, which is recorded in [`ReadErrors`].
 impl RecordRef {
-    pub(crate) fn new(columns: &Arc<RecordColumns>, slot: usize) -> Self {
-        Self { columns: Arc::clone(columns), slot }
+    /// Returns a reference to the record with a slot; `None` if there is none.
+    pub(crate) fn new(chunks: &[Arc<RecordChunk>], slot: usize) -> Option<Self> {
+        let chunk = chunks.get(slot / NOTES_PER_CHUNK)?;
+        Some(Self { chunk: Arc::clone(chunk), row: slot % NOTES_PER_CHUNK })
+    }
+
+    pub(crate) fn columns(&self) -> &RecordColumns {
+        &self.chunk.columns
+    }
+
+    pub(crate) fn key_fields(&self) -> Option<KeyFields<'_>> {
+        self.checked(postcard::from_bytes(self.row(ColumnGroup::KeyFields)).ok())
     }
 
     pub(crate) fn identity(&self) -> Option<IdentityFields<'_>> {
@@ -98,12 +113,12 @@ impl RecordRef {
     }
 
     fn row(&self, group: ColumnGroup) -> &[u8] {
-        self.columns.row(self.slot, group)
+        self.chunk.row(self.row, group)
     }
 
     fn checked<T>(&self, read: Option<T>) -> Option<T> {
         if read.is_none() {
-            self.columns.errors.mark_corrupt();
+            self.columns().errors.mark_corrupt();
         }
         read
     }

@@ -9,6 +9,9 @@ impl NoteHandle {
     /// Returns the day of a journal: a note of that type, or a note whose whole title or file name is a date. The day is
     /// that of the field `date`, else of the title, the file name or the creation; never of the file's mtime.
     pub fn journal_day(&self) -> Option<Date> {
+        if !self.flags.is_journal && !self.flags.is_named_by_day {
+            return None;
+        }
         let fields = self.list_fields();
         if !self.flags.is_journal {
             let day = parse_day(self.title()).or_else(|| parse_day(self.stem()))?;

@@ -28,7 +28,7 @@ use crate::store::index::commit_scan;
 use crate::store::index::dir_cache::DirCache;
 use crate::store::index::location::IndexLocation;
 use crate::store::index::record_builder::{ColumnStoreWriter, RecordColumnsBuilder};
-use crate::store::index::records::{RecordColumns, RecordRef};
+use crate::store::index::records::RecordColumns;
 use crate::store::index::scan::{self, Scanned, Unreadable};
 use crate::store::index::sidecar::{IndexFingerprint, LINKS, SidecarFile, TERMS};
 use crate::store::index::source_scan::SourceRules;
@@ -179,12 +179,12 @@ impl ReusePlan {
     /// Makes handles of the reused records and reads the other files.
     fn load(self, location: &IndexLocation<'_>, files: Vec<FileEntry>, unreadable: Vec<IgnoredEntry>) -> OpenedNotes {
         let Self { slots, count, records, text_index, errors, sidecar, terms, fingerprint } = self;
-        let columns = Arc::new(RecordColumns::new(count, records, location, &errors));
+        let chunks = RecordColumns::chunks(count, records, location, &errors);
         let more_unreadable = Unreadable::default();
         let note = |(mut entry, slot): (FileEntry, Option<usize>)| {
             if let Some(slot) = slot {
                 let path = std::mem::take(&mut entry.path);
-                match NoteHandle::from_record(RecordRef::new(&columns, slot), path.into()) {
+                match NoteHandle::from_record(&chunks, slot, path.into()) {
                     Ok(note) => return Some((Arc::new(note), Origin::Indexed(slot))),
                     Err(path) => entry.path = path.into(),
                 }
@@ -283,9 +283,9 @@ fn read_in_runs(
     let in_file = written.filter(|_| is_large).and_then(|written| built.in_file(location, written, files.len()));
     let IndexSource { records, text_index, errors, sidecar, terms } =
         in_file.unwrap_or_else(|| built.in_memory(files.len()));
-    let columns = Arc::new(RecordColumns::new(files.len(), records, location, &errors));
+    let chunks = RecordColumns::chunks(files.len(), records, location, &errors);
     let note = |(slot, entry): (usize, FileEntry)| {
-        let note = NoteHandle::from_record(RecordRef::new(&columns, slot), entry.path.into());
+        let note = NoteHandle::from_record(&chunks, slot, entry.path.into());
         // Its id was valid when the record was made; only a lack of memory could have lost it.
         Arc::new(note.unwrap_or_else(|path| NoteHandle::parse(&path, Vec::new())))
     };

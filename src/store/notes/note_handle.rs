@@ -16,7 +16,7 @@ use crate::store::collections::collection::{Authority, Collection, PROJECT, Tier
 use crate::store::index::record_fields::{
     ColdFields, IdentityFields, LinkFields, ListFields, NoteFlags, RelationFields,
 };
-use crate::store::index::records::RecordRef;
+use crate::store::index::records::{RecordChunk, RecordRef};
 
 /// A note of an open store.
 ///
@@ -74,14 +74,15 @@ impl NoteHandle {
         Note::parse(path, bytes).into()
     }
 
-    /// Makes a handle of a record of the index.
+    /// Makes a handle of the record of the index with a slot.
     ///
     /// # Errors
-    /// Gives the path back if the stored id is not valid.
-    pub(super) fn from_record(record: RecordRef, path: String) -> Result<Self, String> {
-        let identity = record.identity().unwrap_or_default();
-        let Some(id) = identity.id(&path) else { return Err(path) };
-        let flags = identity.flags;
+    /// Gives the path back if there is none, or the stored id is not valid.
+    pub(super) fn from_record(chunks: &[Arc<RecordChunk>], slot: usize, path: String) -> Result<Self, String> {
+        let Some(record) = RecordRef::new(chunks, slot) else { return Err(path) };
+        let fields = record.key_fields().unwrap_or_default();
+        let Some(id) = fields.id_at(&path) else { return Err(path) };
+        let flags = fields.flags;
         let source = NoteSource::Indexed(IndexedNote { record, more: OnceLock::new() });
         Ok(Self { id, path, flags, duplicate_id: None, source, collection: None })
     }
@@ -100,8 +101,7 @@ impl NoteHandle {
         let id = match &self.source {
             NoteSource::Parsed(note) => Some(note.id.clone()),
             NoteSource::Indexed(indexed) => {
-                let identity = indexed.record.identity();
-                identity.and_then(|identity| identity.id(self.local_path()))
+                indexed.record.key_fields().and_then(|fields| fields.id_at(self.local_path()))
             }
         };
         Some(Self { id: id?, duplicate_id: None, ..self.clone() })
@@ -248,12 +248,12 @@ impl NoteHandle {
         Ok(self.parsed()?.body())
     }
 
-    /// Returns the first column group. Of an index that is damaged, the file is read, as by all methods below.
+    /// Returns the column group of titles. Of an index that is damaged, the file is read, as by all methods below.
     pub fn identity(&self) -> IdentityFields<'_> {
         self.column(RecordRef::identity, IdentityFields::of)
     }
 
-    /// Returns the title. Decodes the first column group.
+    /// Returns the title. Decodes the column group of titles.
     pub fn title(&self) -> &str {
         match &self.source {
             NoteSource::Parsed(note) => &note.title,
@@ -261,17 +261,17 @@ impl NoteHandle {
         }
     }
 
-    /// Returns the second column group: type, dates, summary.
+    /// Returns the column group of lists: type, dates, summary.
     pub fn list_fields(&self) -> ListFields<'_> {
         self.column(RecordRef::list_fields, ListFields::of)
     }
 
-    /// Returns the third column group: the links. Parses the body of a note that is not from the index.
+    /// Returns the column group of links. Parses the body of a note that is not from the index.
     pub fn link_fields(&self) -> LinkFields<'_> {
         self.column(RecordRef::link_fields, LinkFields::of)
     }
 
-    /// Returns the fourth column group: tags, aliases, the notes of a digest.
+    /// Returns the column group of relations: tags, aliases, the notes of a digest.
     pub fn relations(&self) -> RelationFields<'_> {
         self.column(RecordRef::relations, RelationFields::of)
     }
@@ -448,7 +448,7 @@ impl IndexedNote {
 
     /// Reads the file. If that fails, the note is empty, and the error is recorded and returned.
     fn read(&self, local_path: &str, path: &str) -> (Note, Option<Error>) {
-        let (columns, mut bytes) = (&self.record.columns, Vec::new());
+        let (columns, mut bytes) = (self.record.columns(), Vec::new());
         let read = note_file::read_into(&columns.dir, Path::new(local_path), &mut bytes);
         let failure = read.err().map(|error| columns.errors.add_note(path, &error));
         if failure.is_some() {

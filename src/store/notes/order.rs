@@ -18,7 +18,7 @@ pub(super) fn in_order(a: &NoteHandle, b: &NoteHandle) -> Ordering {
 
 /// Sorts the notes of one collection by id, each with an id of its own, and changes the positions of a text index to match.
 pub(super) fn sorted(
-    mut notes: Vec<Arc<NoteHandle>>,
+    notes: Vec<Arc<NoteHandle>>,
     mut text_index: Option<TextIndex>,
 ) -> (Vec<Arc<NoteHandle>>, Option<TextIndex>) {
     let mut order: Vec<usize> = (0..notes.len()).collect();
@@ -35,9 +35,8 @@ pub(super) fn sorted(
         });
         order = keyed.into_iter().map(|(_, position)| position).collect();
     }
-    let mut sorted: Vec<Arc<NoteHandle>> = order.iter().map(|position| Arc::clone(&notes[*position])).collect();
-    // One may get another id, which takes an exclusive reference.
-    notes.clear();
+    let mut notes: Vec<Option<Arc<NoteHandle>>> = notes.into_iter().map(Some).collect();
+    let mut sorted: Vec<Arc<NoteHandle>> = order.iter().filter_map(|position| notes[*position].take()).collect();
     if disambiguate_ids(&mut sorted) {
         let mut by_id: Vec<usize> = (0..sorted.len()).collect();
         by_id.sort_by(|a, b| sorted[*a].id.cmp(&sorted[*b].id));
