@@ -81,6 +81,12 @@ impl<T: Copy + Default + Ord + TryInto<usize>> Offsets<T> {
 }
 
 impl Offsets {
+    /// Returns the lengths of the rows.
+    pub(crate) fn lengths(&self) -> impl Iterator<Item = u32> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        self.ends.iter().zip(starts).map(|(end, start)| end - start)
+    }
+
     /// Returns the offsets of rows with these lengths; `None` if they have more than `u32::MAX` elements.
     pub(crate) fn of_lengths(mut lengths: Vec<u32>) -> Option<Self> {
         let mut end = 0_u64;

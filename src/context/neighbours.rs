@@ -20,12 +20,9 @@ const MAX_DAYS_BETWEEN: i32 = 3;
 pub(super) fn sequences(store: &Store, graph: &Graph<'_>) -> Sequences {
     let notes = store.notes_without_commits();
     let mut sequences = Sequences { before: vec![None; notes.len()], after: vec![None; notes.len()] };
-    for edge in NoteIdx::all(notes.len()).flat_map(|index| graph.outgoing(index)) {
-        match &*edge.kind {
-            FOLLOWS => make_neighbours(&mut sequences, edge.to, edge.from),
-            PRECEDES => make_neighbours(&mut sequences, edge.from, edge.to),
-            _ => {}
-        }
+    for edge in graph.links_of_types(&[FOLLOWS, PRECEDES]) {
+        let (first, second) = if edge.kind == FOLLOWS { (edge.to, edge.from) } else { (edge.from, edge.to) };
+        make_neighbours(&mut sequences, first, second);
     }
     for list in graph.ordered_lists() {
         for neighbours in list.windows(2) {

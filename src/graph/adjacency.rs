@@ -5,11 +5,12 @@ use std::collections::HashMap;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
+use crate::codec::columns::{self, ColumnReader};
 use crate::codec::offsets::Offsets;
 use crate::store::NoteIdx;
 
 /// A link without its source note.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct OutLink {
     pub(super) to: NoteIdx,
     /// The origin bits, and the index of the type above them.
@@ -42,7 +43,7 @@ impl OutLink {
 }
 
 /// The links of consecutive notes.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct AdjacencyLists {
     /// The end offset of each note's links in `all`.
     pub(super) ends: Offsets,
@@ -58,7 +59,35 @@ pub(super) struct AdjacencyLists {
     pub(super) qualified: Vec<NoteIdx>,
 }
 
+/// What [`AdjacencyLists`] has besides the links: the numbers of notes and links, then its other fields in their order.
+type EncodedRest = (usize, usize, LinkTypeTable, SparseStrings, SparseStrings, Vec<NoteIdx>, Vec<NoteIdx>);
+
 impl AdjacencyLists {
+    /// Encodes the lists: [`EncodedRest`], then columns with the number of links of each note, their targets, and their
+    /// types with their origins.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let Self { ends, all, kinds, unresolved, outside, open, qualified } = self;
+        let rest = (ends.row_count(), all.len(), kinds, unresolved, outside, open, qualified);
+        // Writing into memory can't fail; empty bytes would be rejected by `decode`.
+        let mut bytes = postcard::to_allocvec(&rest).unwrap_or_default();
+        let lengths: Vec<u32> = ends.lengths().collect();
+        columns::write(&mut bytes, &lengths);
+        columns::write(&mut bytes, &all.iter().map(|link| link.to.0).collect::<Vec<u32>>());
+        columns::write(&mut bytes, &all.iter().map(|link| link.packed).collect::<Vec<u32>>());
+        bytes
+    }
+
+    /// Decodes the output of [`AdjacencyLists::encode`]; `None` if it is corrupt.
+    pub(super) fn decode(bytes: &[u8]) -> Option<Self> {
+        let (rest, columns): (EncodedRest, &[u8]) = postcard::take_from_bytes(bytes).ok()?;
+        let (notes, links, kinds, unresolved, outside, open, qualified) = rest;
+        let mut columns = ColumnReader(columns);
+        let ends = Offsets::of_lengths(columns.read(notes)?)?;
+        let targets = columns.read(links)?.into_iter();
+        let all = targets.zip(columns.read(links)?).map(|(to, packed)| OutLink { to: NoteIdx(to), packed }).collect();
+        columns.0.is_empty().then_some(Self { ends, all, kinds, unresolved, outside, open, qualified })
+    }
+
     /// Returns the links of a note; none if the index is out of range.
     pub(super) fn of(&self, note: NoteIdx) -> &[OutLink] {
         self.ends.row(note.index(), &self.all)
@@ -139,6 +168,15 @@ impl LinkTypeTable {
         self.names.push(kind.into());
         self.indices.insert(kind.into(), index);
         index
+    }
+
+    pub(super) fn len(&self) -> u32 {
+        self.names.len() as u32
+    }
+
+    /// Returns the index of a type; `None` if no link has it. O(types).
+    pub(super) fn index(&self, kind: &str) -> Option<u32> {
+        self.names.iter().zip(0..).find(|(name, _)| &***name == kind).map(|(_, index)| index)
     }
 
     /// Returns the type with an index; empty if the index is out of range.

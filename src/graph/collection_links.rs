@@ -29,7 +29,8 @@ impl CollectionLinks {
 
     /// Decodes the output of [`CollectionLinks::to_bytes`]; `None` if it is corrupt or is not of as many notes.
     pub fn from_bytes(bytes: &[u8], notes: usize) -> Option<Self> {
-        let (links, lists): (AdjacencyLists, Vec<Vec<NoteIdx>>) = postcard::from_bytes(bytes).ok()?;
+        let (lists, links): (Vec<Vec<NoteIdx>>, &[u8]) = postcard::take_from_bytes(bytes).ok()?;
+        let links = AdjacencyLists::decode(links)?;
         let is_valid = links.is_in_bounds(notes) && lists.iter().flatten().all(|note| note.index() < notes);
         timings::end("links taken from the index");
         is_valid.then_some(Self { links, lists })
@@ -37,8 +38,9 @@ impl CollectionLinks {
 
     /// Encodes the links for the cache of the collection.
     pub fn to_bytes(&self) -> Vec<u8> {
-        // Writing into memory can't fail; empty bytes would be rejected by `from_bytes`.
-        postcard::to_allocvec(&(&self.links, &self.lists)).unwrap_or_default()
+        // Writing into memory can't fail; without lists, the bytes would be rejected by `from_bytes`.
+        let lists = postcard::to_allocvec(&self.lists).unwrap_or_default();
+        [lists, self.links.encode()].concat()
     }
 }
 

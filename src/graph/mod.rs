@@ -75,6 +75,13 @@ named! {
     }
 }
 
+/// The links that have one type as seen from an end, as indices of their stored types.
+#[derive(Debug, Clone, Default)]
+pub struct SeenType {
+    outgoing: Vec<u32>,
+    incoming: Vec<u32>,
+}
+
 /// Selects the links that a query follows. Types are compared as seen from the note at which the link is found. The doc
 /// comments of the fields are the help of the flags.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
@@ -103,7 +110,7 @@ impl Follow {
 }
 
 /// The cache key of [`CollectionLinks::to_bytes`] with its format version; raise the version when links are resolved differently.
-pub const CACHE_KEY: &str = "links 8";
+pub const CACHE_KEY: &str = "links 9";
 
 /// All links of a store, as adjacency lists in both directions.
 #[derive(Debug, Clone)]
@@ -175,6 +182,15 @@ impl<'a> Graph<'a> {
         self.links.of(from).iter().map(move |link| self.edge(from, link))
     }
 
+    /// Returns the links of some types of all notes, in the order of their source notes.
+    pub fn links_of_types<'g>(&'g self, types: &[&str]) -> impl Iterator<Item = Edge<'g>> {
+        let types: Vec<u32> = types.iter().filter_map(|kind| self.links.kinds.index(kind)).collect();
+        // Few stores have links of a given type.
+        let count = if types.is_empty() { 0 } else { self.notes.len() };
+        let links = NoteIdx::all(count).flat_map(|from| self.links.of(from).iter().map(move |link| (from, link)));
+        links.filter(move |(_, link)| types.contains(&link.kind())).map(|(from, link)| self.edge(from, link))
+    }
+
     /// Returns the links that lead to a note with their stored types, in the order of the source notes' ids.
     pub fn incoming(&self, to: NoteIdx) -> impl Iterator<Item = Edge<'_>> {
         self.links_to(to).map(|(from, link)| self.edge(from, link))
@@ -189,6 +205,26 @@ impl<'a> Graph<'a> {
     fn edge(&self, from: NoteIdx, link: &OutLink) -> Edge<'_> {
         let kind = Cow::Borrowed(self.links.kinds.name(link.kind()));
         Edge { from, to: link.to, kind, sources: EdgeSources::of(link) }
+    }
+
+    /// Returns the links whose type is `kind` as seen from one of their ends.
+    pub fn seen_type(&self, kind: &str) -> SeenType {
+        let names = || (0..self.links.kinds.len()).map(|index| (index, self.links.kinds.name(index)));
+        let indices = |is: &dyn Fn(&str) -> bool| names().filter(|(_, name)| is(name)).map(|(index, _)| index).collect();
+        SeenType { outgoing: indices(&|name| name == kind), incoming: indices(&|name| self.types.inverse(name) == kind) }
+    }
+
+    /// Returns the notes at the other ends of a note's links that have a type as seen from it, in no order.
+    pub fn linked_as<'g>(&'g self, note: NoteIdx, seen: &'g SeenType) -> impl Iterator<Item = NoteIdx> + 'g {
+        let outgoing = self.links.of(note).iter().filter(|link| seen.outgoing.contains(&link.kind()));
+        let offset = |index: usize| self.in_offsets.get(index).map_or(0, |offset| *offset as usize);
+        let edges = self.in_edges.get(offset(note.index())..offset(note.index() + 1)).unwrap_or_default();
+        // Finding the source of a link takes a search.
+        let is_seen = |index: &&u32| {
+            self.links.all.get(**index as usize).is_some_and(|link| seen.incoming.contains(&link.kind()))
+        };
+        let incoming = edges.iter().filter(is_seen).filter_map(|index| self.links.with_source(*index as usize));
+        outgoing.map(|link| link.to).chain(incoming.map(|(from, _)| from))
     }
 
     /// Returns the ordered lists in the bodies of maps of content, in the order of the maps, each as the indices of the

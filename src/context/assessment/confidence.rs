@@ -9,7 +9,7 @@ use super::fields::{self, StatedConfidence};
 use super::trust::{Evidence, SourceTrust, hosts};
 use crate::context::Session;
 use crate::error::Error;
-use crate::graph::{CONTRADICTS, Graph};
+use crate::graph::{CONTRADICTS, Graph, SeenType};
 use crate::report::{Assessment, Confidence, TrustBasis};
 use crate::search::Highlighter;
 use crate::store::{NoteHandle, NoteIdx};
@@ -50,7 +50,8 @@ pub(super) struct Assessor<'a, 's> {
     /// The day that counts as today; without one, time is ignored.
     today: Option<Date>,
     evidence: Evidence<'s>,
-    /// The successions of the store, read when a note has a link of one of the types above.
+    /// The links of the types that decide about notes, by the names of these.
+    seen_types: Vec<(&'static str, SeenType)>,
     highlighter: Option<&'a Highlighter>,
 }
 
@@ -65,21 +66,21 @@ impl<'a, 's> Assessor<'a, 's> {
         highlighter: Option<&'a Highlighter>,
     ) -> Result<Self, Error> {
         let (graph, evidence) = (session.graph(), Evidence::new(session.store)?);
-        Ok(Self { session, graph, today, evidence, highlighter })
+        let seen_types = [DERIVED_FROM, SUPPORTED_BY, SAME_AS].into_iter().chain(CONTRADICTS);
+        let seen_types = seen_types.map(|kind| (kind, graph.seen_type(kind))).collect();
+        Ok(Self { session, graph, today, evidence, seen_types, highlighter })
     }
 
     fn note(&self, index: NoteIdx) -> &NoteHandle {
         &self.session.store.notes()[index]
     }
 
-    /// Returns the notes at the other ends of a note's links of a type, in either direction, sorted; without drafts that
-    /// the store hides, which nobody accepted.
+    /// Returns the notes at the other ends of a note's links of a type of [`Assessor::seen_types`], in either direction, sorted;
+    /// without drafts that the store hides, which nobody accepted.
     pub(super) fn linked(&self, index: NoteIdx, kind: &str) -> BTreeSet<NoteIdx> {
-        let graph = self.graph;
-        let types = &self.session.store.config.link_types;
-        let outgoing = graph.outgoing(index).filter(|edge| edge.kind == kind).map(|edge| edge.to);
-        let incoming = graph.incoming(index).filter(|edge| types.inverse(&edge.kind) == kind).map(|edge| edge.from);
-        outgoing.chain(incoming).filter(|other| !self.session.store.is_hidden_draft(*other)).collect()
+        let seen = self.seen_types.iter().filter(|(of, _)| *of == kind);
+        let linked = seen.flat_map(|(_, seen)| self.graph.linked_as(index, seen));
+        linked.filter(|other| !self.session.store.is_hidden_draft(*other)).collect()
     }
 
     /// Returns the notes that contradict a note, or that it contradicts, without superseded ones.
