@@ -20,6 +20,22 @@ const fn selector_starts() -> [u32; 8] {
     starts
 }
 
+/// What follows each selector: the bits of the whole code, the mask of the payload, and the smallest integer.
+const CODES: [(u32, u64, u32); 8] = codes();
+/// The bits that [`BitReader::peek`] returns at least.
+const PEEKED_BITS: u32 = 57;
+
+const fn codes() -> [(u32, u64, u32); 8] {
+    let mut codes = [(0, 0, 0); 8];
+    let mut selector = 0;
+    while selector < 8 {
+        let width = PAYLOAD_BITS[selector];
+        codes[selector] = (SELECTOR_BITS + width, (1 << width) - 1, SELECTOR_STARTS[selector]);
+        selector += 1;
+    }
+    codes
+}
+
 /// Returns the selector of an integer. The smallest integer of selector n is 8 (4ⁿ - 1) / 3.
 fn selector(value: u32) -> usize {
     let selector = (u64::from(value) * 3 / 8 + 1).ilog2() / 2;
@@ -121,7 +137,8 @@ impl<'a> BitReader<'a> {
         Self { bytes, bit_offset: 0 }
     }
 
-    /// Returns the next bits, at least 57; zeros behind the end.
+    /// Returns the next bits, at least [`PEEKED_BITS`]; zeros behind the end.
+    #[inline]
     fn peek(&self) -> u64 {
         let rest = self.bytes.get(self.bit_offset / 8..).unwrap_or_default();
         let eight = rest.first_chunk::<8>().copied().unwrap_or_else(|| {
@@ -132,6 +149,7 @@ impl<'a> BitReader<'a> {
         u64::from_le_bytes(eight) >> (self.bit_offset % 8)
     }
 
+    #[inline]
     fn skip(&mut self, count: u32) -> Option<()> {
         self.bit_offset += count as usize;
         (self.bit_offset <= self.bytes.len() * 8).then_some(())
@@ -157,24 +175,51 @@ impl<'a> BitReader<'a> {
     }
 
     /// Reads an integer in the selector code; see [`BitWriter::write_int`].
-    #[inline]
     pub(crate) fn read_int(&mut self) -> Option<u32> {
-        let bits = self.peek();
-        let selector = (bits & ((1 << SELECTOR_BITS) - 1)) as usize;
-        let width = *PAYLOAD_BITS.get(selector)?;
-        let payload = bits >> SELECTOR_BITS & ((1 << width) - 1);
-        self.skip(SELECTOR_BITS + width)?;
-        SELECTOR_STARTS.get(selector)?.checked_add(payload as u32)
+        let mut read = None;
+        self.read_ints(1, |value| {
+            read = Some(value);
+            Some(())
+        })?;
+        read
+    }
+
+    /// Calls `visit` with each of the next `count` integers in the selector code. Ends with `None` if it returns that;
+    /// those behind the end are any integers. Eight bytes at a time have three of most words.
+    #[inline]
+    pub(crate) fn read_ints(&mut self, count: u32, mut visit: impl FnMut(u32) -> Option<()>) -> Option<()> {
+        let mut left = count;
+        while left > 0 {
+            let (mut bits, mut used) = (self.peek(), 0);
+            while left > 0 {
+                let (width, mask, start) = CODES[(bits & ((1 << SELECTOR_BITS) - 1)) as usize];
+                // No sum here overflows, and no shift has more than 35 bits: checks would take a third of the time.
+                let end = u32::wrapping_add(used, width);
+                if end > PEEKED_BITS {
+                    break;
+                }
+                let payload = bits >> SELECTOR_BITS & mask;
+                visit(u32::try_from(payload.wrapping_add(u64::from(start))).ok()?)?;
+                (bits, used, left) = (bits.wrapping_shr(width), end, left.wrapping_sub(1));
+            }
+            self.skip(used)?;
+        }
+        Some(())
+    }
+
+    /// Returns how many of `count` integers the bytes can hold: a corrupt count can't exhaust the memory.
+    pub(crate) fn max_ints(&self, count: u32) -> usize {
+        (count as usize).min(self.bytes.len() * 8 / (SELECTOR_BITS + PAYLOAD_BITS[0]) as usize)
     }
 
     /// Reads a list; see [`BitWriter::write_list`]. Allocates no more than the remaining bits can hold.
     pub(crate) fn read_list(&mut self) -> Option<Vec<u32>> {
-        let count = self.read_int()? as usize;
-        let least_bits = (SELECTOR_BITS + PAYLOAD_BITS[0]) as usize;
-        let mut list = Vec::with_capacity(count.min(self.bytes.len() * 8 / least_bits));
-        for _ in 0..count {
-            list.push(self.read_int()?);
-        }
+        let count = self.read_int()?;
+        let mut list = Vec::with_capacity(self.max_ints(count));
+        self.read_ints(count, |value| {
+            list.push(value);
+            Some(())
+        })?;
         Some(list)
     }
 }

@@ -100,14 +100,14 @@ impl<'a> Session<'a> {
     }
 
     /// Returns the content terms of a note. Those of commits have other ids than the same ones of notes.
-    pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
+    pub fn note_terms(&self, note: NoteIdx) -> Arc<NoteTerms> {
         let start = self.store.commits_start();
         let Some(engine) = Some(()).filter(|()| note.index() >= start).and_then(|()| self.commits_engine()) else {
             return self.engine().note_terms(note);
         };
-        let mut found = engine.note_terms(NoteIdx::new(note.index() - start));
-        found.terms.iter_mut().for_each(|term| *term |= 1 << 31);
-        found
+        let found = engine.note_terms(NoteIdx::new(note.index() - start));
+        let terms = found.terms.iter().map(|term| term | 1 << 31).collect();
+        Arc::new(NoteTerms { terms, density: found.density })
     }
 
     /// Returns the embedder of the user's settings; `None` if these name none.

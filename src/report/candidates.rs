@@ -69,13 +69,25 @@ pub struct Candidates {
     pub(crate) is_filtered: bool,
     /// The summed relevance of the notes that were excluded before.
     pub(crate) relevance_beyond: f64,
-    /// For each term, by its ordinal among the terms of the candidates, the candidates that contain it.
+    /// If texts are compared: for each term, by its ordinal among the terms of the candidates, the candidates that contain it.
     pub(crate) holders: Vec<Vec<u32>>,
+    /// If they are not: for each candidate those that may be copies of it, with the number of terms that both have.
+    pub(crate) copies: Vec<Vec<(u32, u32)>>,
 }
 
 impl Candidates {
+    /// Finds the terms that candidates share.
+    pub(crate) fn with_shared_terms(mut self) -> Self {
+        if self.compares_texts {
+            return self.with_holders();
+        }
+        let terms: Vec<&[u32]> = self.all.iter().take(self.chosen).map(|candidate| candidate.terms.as_slice()).collect();
+        self.copies = near_copies(&terms, 1.0 - self.threshold);
+        self
+    }
+
     /// Sets `holders`, and renumbers the terms of the candidates consecutively.
-    pub(crate) fn with_holders(mut self) -> Self {
+    fn with_holders(mut self) -> Self {
         let mut ordinals: HashMap<u32, u32, RandomState> = HashMap::default();
         for (index, candidate) in self.all.iter_mut().enumerate().take(self.chosen) {
             for term in &mut candidate.terms {
@@ -86,30 +98,25 @@ impl Candidates {
                 }
                 self.holders[*term as usize].push(index as u32);
             }
+            candidate.terms.sort_unstable();
         }
         self
     }
 
     /// Returns, for each candidate, the share of its terms that the candidate `of` contains.
     pub(crate) fn shares(&self, of: usize) -> Vec<f64> {
-        let mut counts = vec![0_u32; self.chosen];
-        for term in &self.all[of].terms {
-            for holder in self.holders.get(*term as usize).into_iter().flatten() {
-                counts[*holder as usize] += 1;
-            }
-        }
         let one = &self.all[of];
-        let covered_share = |index: usize| f64::from(counts[index]) / self.all[index].terms.len().max(1) as f64;
+        let counts = if self.compares_texts { self.shared_terms(of) } else { self.shared_terms_of_copies(of) };
+        let share_of = |index: usize, count: u32| f64::from(count) / self.all[index].terms.len().max(1) as f64;
         // A note with the content of an opponent contradicts the candidate too.
-        let is_opponent = |index: usize| {
-            let opponents = &self.all[index].opponents;
-            opponents.iter().any(|opponent| {
-                *opponent == of || (*opponent < self.chosen && covered_share(*opponent) >= 1.0 - self.threshold)
-            })
+        let has_opponent = |opponent: usize| {
+            let count = || count_shared(&one.terms, &self.all[opponent].terms);
+            opponent == of || (opponent < self.chosen && share_of(opponent, count()) >= 1.0 - self.threshold)
         };
+        let is_opponent = |index: usize| self.all[index].opponents.iter().any(|opponent| has_opponent(*opponent));
         let is_copy = |index: usize| {
-            let shared = f64::from(counts[index]) / one.terms.len().max(1) as f64;
-            shared.min(covered_share(index)) >= 1.0 - self.threshold && one.authority >= self.all[index].authority
+            let (shared, covered) = (share_of(of, counts[index]), share_of(index, counts[index]));
+            shared.min(covered) >= 1.0 - self.threshold && one.authority >= self.all[index].authority
         };
         let share = |index: usize| {
             if one.opponents.contains(&index) || is_opponent(index) {
@@ -117,7 +124,7 @@ impl Candidates {
             } else if one.same.contains(&index) {
                 1.0
             } else if self.compares_texts || is_copy(index) {
-                covered_share(index)
+                share_of(index, counts[index])
             } else {
                 0.0
             }
@@ -125,8 +132,113 @@ impl Candidates {
         (0..self.chosen).map(share).collect()
     }
 
+    /// Returns, for each candidate, the number of its terms that the candidate `of` contains.
+    fn shared_terms(&self, of: usize) -> Vec<u32> {
+        let mut counts = vec![0_u32; self.chosen];
+        for term in &self.all[of].terms {
+            for holder in self.holders.get(*term as usize).into_iter().flatten() {
+                counts[*holder as usize] += 1;
+            }
+        }
+        counts
+    }
+
+    /// Does the same for those that may be copies of it, and returns 0 for others.
+    fn shared_terms_of_copies(&self, of: usize) -> Vec<u32> {
+        let mut counts = vec![0_u32; self.chosen];
+        self.copies.get(of).into_iter().flatten().for_each(|(other, count)| counts[*other as usize] = *count);
+        counts
+    }
+
     /// Tells whether a candidate adds nothing to notes that contain a share of `covered` of its terms.
     pub(crate) fn is_redundant(&self, index: usize, covered: f64) -> bool {
         !self.all[index].is_named && covered > 0.0 && 1.0 - covered <= self.threshold
+    }
+}
+
+/// Counts the terms that two ascending lists share.
+fn count_shared(a: &[u32], b: &[u32]) -> u32 {
+    let (mut shared, mut rest) = (0, b);
+    for term in a {
+        while let Some((_, behind)) = rest.split_first().filter(|(first, _)| *first < term) {
+            rest = behind;
+        }
+        shared += u32::from(rest.first() == Some(term));
+    }
+    shared
+}
+
+/// Returns, for each of some sets of terms, the sets that may share at least the share `least` of the terms of both with it, itself
+/// among them, and the number of terms that both have. Two sets of which each lacks at most `n` of its terms in the other share
+/// one of the `n + 1` rarest terms of both (Bayardo, Ma and Srikant, *Scaling up all pairs similarity search*, 2007).
+fn near_copies(sets: &[&[u32]], least: f64) -> Vec<Vec<(u32, u32)>> {
+    let mut counts: HashMap<u32, u32, RandomState> = HashMap::default();
+    sets.iter().copied().flatten().for_each(|term| *counts.entry(*term).or_default() += 1);
+    let mut copies: Vec<Vec<(u32, u32)>> = vec![Vec::new(); sets.len()];
+    let mut holders: HashMap<u32, Vec<usize>, RandomState> = HashMap::default();
+    for (index, set) in sets.iter().enumerate() {
+        let mut by_rarity: Vec<(u32, u32)> = set.iter().map(|term| (counts[term], *term)).collect();
+        let rarest = set.len() - (set.len() as f64 * least.clamp(0.0, 1.0)).floor() as usize + 1;
+        if rarest < set.len() {
+            by_rarity.select_nth_unstable(rarest);
+            by_rarity.truncate(rarest);
+        }
+        copies[index].push((index as u32, set.len() as u32));
+        // A term that no other set has leads to none.
+        for (_, term) in by_rarity.into_iter().filter(|(count, _)| *count > 1) {
+            let sharing = holders.entry(term).or_default();
+            for other in sharing.iter().copied() {
+                if copies[index].iter().all(|(known, _)| *known != other as u32) {
+                    let shared = count_shared(set, sets[other]);
+                    copies[index].push((other as u32, shared));
+                    copies[other].push((index as u32, shared));
+                }
+            }
+            sharing.push(index);
+        }
+    }
+    copies
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_copy_is_among_those_that_share_a_rare_term() {
+        let mut state = 7_u32;
+        let mut below = |bound: u32| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 16) % bound
+        };
+        for round in 0..200 {
+            let mut sets: Vec<Vec<u32>> = Vec::new();
+            for _ in 0..12 {
+                // Some are nearly equal to an earlier one.
+                let mut set = match below(3) {
+                    0 if !sets.is_empty() => sets[below(sets.len() as u32) as usize].clone(),
+                    _ => (0..below(20)).map(|_| below(30)).collect(),
+                };
+                set.extend((0..below(3)).map(|_| below(30)));
+                set.sort_unstable();
+                set.dedup();
+                sets.push(set);
+            }
+            let least = f64::from(below(11)) / 10.0;
+            let copies = near_copies(&sets.iter().map(Vec::as_slice).collect::<Vec<_>>(), least);
+            for of in 0..12 {
+                for index in 0..12 {
+                    let found = copies[of].iter().find(|(other, _)| *other == index as u32);
+                    let found = found.map_or(0, |(_, shared)| *shared);
+                    let shared = sets[of].iter().filter(|term| sets[index].contains(term)).count() as u32;
+                    let longest = sets[of].len().max(sets[index].len()).max(1);
+                    if f64::from(shared) / longest as f64 >= least {
+                        assert_eq!(found, shared, "round {round}, {of} and {index}, {least}");
+                    } else {
+                        assert!([0, shared].contains(&found));
+                    }
+                }
+            }
+        }
     }
 }

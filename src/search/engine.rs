@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
-use unicode_normalization::UnicodeNormalization;
 
+use super::bounded_cache::BoundedCache;
 use super::highlighter::Highlighter;
 use super::ids::{QueryTermIdx, TermId};
 use super::query::parser::Query;
@@ -22,7 +22,7 @@ use super::score::query_performance::QueryPerformance;
 use super::score::ranking::Ranker;
 use super::score::related::{self, SimilarNote};
 use super::score::vectors::Vectors;
-use crate::note::Language;
+use crate::note::{FoldedName, Language};
 use crate::report::{MAX_WORDS, MatchLevel, QuestionMatch};
 use crate::store::{NoteHandle, NoteIdx, TextIndex};
 use crate::timings;
@@ -30,6 +30,8 @@ use crate::timings;
 /// The least share of the notes, and number of them, that have the name of what a store is about.
 const MIN_SUBJECT_SHARE: f64 = 0.2;
 const MIN_SUBJECT_NOTES: f64 = 5.0;
+/// The most notes whose terms are kept: about ten megabytes.
+const MAX_NOTE_TERMS: usize = 16_384;
 /// Words after "how" that ask for a measure.
 const MEASURES: [&str; 8] = ["big", "far", "fast", "large", "long", "often", "old", "soon"];
 
@@ -48,6 +50,7 @@ pub struct Engine<'a> {
     language: Language,
     index: CompositeIndex,
     vectors: OnceLock<Vectors>,
+    note_terms: BoundedCache<NoteIdx, Arc<NoteTerms>>,
 }
 
 /// The hits of a query, and what later steps need.
@@ -99,7 +102,8 @@ impl<'a> Engine<'a> {
     ) -> Self {
         let index = CompositeIndex::new(notes, language, stored, merged_terms);
         timings::end("text index opened");
-        Self { notes, language, index, vectors: OnceLock::new() }
+        let note_terms = BoundedCache::new(MAX_NOTE_TERMS);
+        Self { notes, language, index, vectors: OnceLock::new(), note_terms }
     }
 
     /// Returns the merged terms of several stored indexes for the cache; `None` if they came from there.
@@ -169,7 +173,8 @@ impl<'a> Engine<'a> {
         let least = (self.notes.len() as f64 * MIN_SUBJECT_SHARE).max(MIN_SUBJECT_NOTES);
         let first = question.split_whitespace().next().unwrap_or_default();
         let is_name = |word: &str| word.starts_with(char::is_uppercase) && !first.starts_with(word);
-        let count = |term: &TermId| self.index.notes_with_all(&[*term]).len() as f64;
+        let all = || self.notes.len() as u32;
+        let count = |term: &TermId| f64::from(if self.index.is_stop(*term) { all() } else { self.index.doc_freq(*term) });
         let count = |word: &QueryTerm| word.terms.iter().map(count).sum::<f64>();
         let has = |word: &str, is: fn(char) -> bool| word.contains(is);
         let is_code = |word: &str| has(word, char::is_alphabetic) && has(word, |c| c.is_ascii_digit());
@@ -181,7 +186,10 @@ impl<'a> Engine<'a> {
 
     /// Returns the words of a query that no note has for which `is_shown` is true, as they are written.
     fn unknown_words(&self, question: &str, plan: &Plan, is_shown: &dyn Fn(NoteIdx) -> bool) -> Vec<String> {
-        let has_it = |term: &TermId| self.index.notes_with_all(&[*term]).into_iter().any(is_shown);
+        let is_any_shown = || NoteIdx::all(self.notes.len()).any(is_shown);
+        let has_it = |term: &TermId| {
+            if self.index.is_stop(*term) { is_any_shown() } else { self.index.has_note_with(*term, is_shown) }
+        };
         let is_in_parts = |word: QueryTermIdx| {
             let next = plan.query_terms.get(word.index() + 1).filter(|next| next.weight < 1.0);
             next.is_some_and(|next| next.terms.iter().any(has_it))
@@ -223,18 +231,11 @@ impl<'a> Engine<'a> {
     }
 
     /// Returns the content terms of a note.
-    pub fn note_terms(&self, note: NoteIdx) -> NoteTerms {
-        let text = self.index.text(note);
-        let content_terms = |terms: &[TermId]| {
-            let mut terms: Vec<u32> =
-                terms.iter().filter(|term| !self.index.is_stop(**term)).map(|term| term.0).collect();
-            terms.sort_unstable();
-            terms.dedup();
-            terms
-        };
-        let body = if text.body_len == 0 { text.title.as_slice() } else { text.own_body() };
-        let density = content_terms(body).len() as f64 / body.len().max(1) as f64;
-        NoteTerms { terms: content_terms(&[text.title.as_slice(), &text.body].concat()), density }
+    pub fn note_terms(&self, note: NoteIdx) -> Arc<NoteTerms> {
+        self.note_terms.get_or_insert(&note, || {
+            let (terms, density) = self.index.content_terms(note);
+            Arc::new(NoteTerms { terms: terms.into_iter().map(|term| term.0).collect(), density })
+        })
     }
 
     /// Removes phrases that no note contains: their words are searched one by one.
@@ -298,16 +299,18 @@ impl<'a> Engine<'a> {
         if unquoted.is_empty() {
             return;
         }
-        let is_named = |note: &NoteHandle, name: &str| {
-            equals_folded(note.title(), name)
-                || note.aliases().iter().any(|alias| equals_folded(alias, name))
+        let (folded, folded_unquoted) = (FoldedName::of(raw), FoldedName::of(unquoted));
+        let is_named = |note: &NoteHandle, name: &str, folded: &FoldedName| {
+            (note.flags.title_hash == folded.hash && folded.is(note.title()))
+                || note.aliases().iter().any(|alias| folded.is(alias))
                 || note.id.is_named(name)
                 || ends_with_path(&note.path, name)
         };
         // A query that is a title names that note, even if it could be parsed as a phrase.
         let is_meant = |position: &NoteIdx| {
             let note = &self.notes[*position];
-            let is_meant = is_named(note, raw) || (raw != unquoted && is_named(note, unquoted) && passes(*position));
+            let is_meant = is_named(note, raw, &folded)
+                || (raw != unquoted && is_named(note, unquoted, &folded_unquoted) && passes(*position));
             is_meant && !excluded.contains(position)
         };
         // The title of a commit has no words that the query lacks, and looking at all of them takes longer than the search.
@@ -344,25 +347,4 @@ fn ends_with_path(path: &str, name: &str) -> bool {
     before.is_some_and(|(folders, file)| {
         file.eq_ignore_ascii_case(name) && (folders.is_empty() || folders.ends_with('/'))
     })
-}
-
-/// Returns whether two texts are equal except for case and white space.
-fn equals_folded(a: &str, b: &str) -> bool {
-    let first = |text: &str| text.trim_start().bytes().next().filter(u8::is_ascii);
-    // Decides most pairs. Other first characters may be equal to one that is written differently.
-    if first(a).zip(first(b)).is_some_and(|(a, b)| !a.eq_ignore_ascii_case(&b)) || a.is_ascii() != b.is_ascii() {
-        return false;
-    }
-    if a.is_ascii() {
-        let (mut a, mut b) = (a.split_ascii_whitespace(), b.split_ascii_whitespace());
-        return std::iter::from_fn(|| Some((a.next(), b.next()))).find_map(|pair| match pair {
-            (Some(a), Some(b)) if a.eq_ignore_ascii_case(b) => None,
-            (a, b) => Some(a == b),
-        }) == Some(true);
-    }
-    let fold = |text: &str| {
-        let words = text.split_whitespace().flat_map(|word| word.chars().chain([' ']));
-        words.nfc().flat_map(char::to_lowercase).nfc().collect::<String>()
-    };
-    fold(a) == fold(b)
 }

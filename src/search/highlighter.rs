@@ -8,6 +8,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::analysis::stems::Stems;
 use super::analysis::subtokens::for_each_term;
+use super::analysis::term_beginnings::TermBeginnings;
 use super::analysis::tokenizer::for_each_raw_token;
 use super::query::plan::Plan;
 use super::read::composite_index::CompositeIndex;
@@ -44,6 +45,7 @@ pub struct Highlighter {
     stems: Arc<Stems>,
     /// The inverse document frequency of each term of the query.
     idf: HashMap<String, f64>,
+    beginnings: TermBeginnings,
 }
 
 /// An occurrence of a query term in a text.
@@ -60,7 +62,12 @@ impl Highlighter {
         let entries = terms.filter_map(|term| index.term(*term));
         let idf_of = |doc_freq: u32| idf(index.note_count() as f64, f64::from(doc_freq));
         let idf = entries.map(|term| (term.text.to_string(), idf_of(term.doc_freq))).collect();
-        Self { stems: Arc::clone(&index.stems), idf }
+        Self::of(Arc::clone(&index.stems), idf)
+    }
+
+    fn of(stems: Arc<Stems>, idf: HashMap<String, f64>) -> Self {
+        let beginnings = TermBeginnings::of(idf.keys().map(String::as_str));
+        Self { stems, idf, beginnings }
     }
 
     /// Returns the part of a text that contains the most of the query; `None` if it contains nothing of it.
@@ -83,7 +90,8 @@ impl Highlighter {
         let mut ordinals: HashMap<String, usize> = HashMap::new();
         let mut matches: Vec<Match> = Vec::new();
         for_each_raw_token(text, |token| {
-            if matches.len() >= MAX_MATCHES {
+            let is_ruled_out = || self.beginnings.content_terms_without(token.text, &self.stems).is_some();
+            if matches.len() >= MAX_MATCHES || is_ruled_out() {
                 return;
             }
             for_each_term(token.text, &self.stems, |term, range, _| {
@@ -189,7 +197,7 @@ mod tests {
 
     fn marked(text: &str, words: &[&str]) -> String {
         let idf = words.iter().map(|word| ((*word).to_owned(), 1.0)).collect();
-        let highlighter = Highlighter { stems: Arc::new(Stems::new(Language::English)), idf };
+        let highlighter = Highlighter::of(Arc::new(Stems::new(Language::English)), idf);
         let Some(snippet) = highlighter.snippet(text) else { return "-".to_owned() };
         let mut out = snippet.text.clone();
         for mark in snippet.marks.iter().rev() {

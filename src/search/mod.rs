@@ -5,6 +5,7 @@
 //! (text to a plan), `score` (the plan and the index to hits), and the highlighter.
 
 mod analysis;
+mod bounded_cache;
 mod build;
 mod engine;
 mod format;

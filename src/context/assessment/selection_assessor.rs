@@ -1,6 +1,7 @@
 //! One pass over the selected notes: choosing, assessing and ranking them.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -28,7 +29,7 @@ pub(super) struct AssessedNote {
     /// The index of the note in the store.
     index: NoteIdx,
     assessment: Assessment,
-    content: NoteTerms,
+    content: Arc<NoteTerms>,
     is_named: bool,
 }
 
@@ -123,7 +124,7 @@ impl SelectionAssessor<'_, '_> {
         let followers = self.assessed.iter().flat_map(|assessed| self.followers(assessed.index));
         let followers: BTreeSet<NoteIdx> = followers.filter(|index| known.insert(*index)).collect();
         let follower = |index: &NoteIdx| {
-            let content = NoteTerms::default();
+            let content = Arc::<NoteTerms>::default();
             let relevance = self.selection.relevance.get(index).copied().unwrap_or_default();
             let assessment = self.assessment(*index, relevance, &content);
             AssessedNote { index: *index, assessment, content, is_named: true }
@@ -167,7 +168,7 @@ impl SelectionAssessor<'_, '_> {
         let entries: Vec<NoteEntry> = self.assessed.iter().map(entry).collect();
         let candidates = self.candidates(entries_before, chosen, limits, &ordinals);
         let following = entries.len() - chosen;
-        RankedNotes { entries, candidates: candidates.with_holders(), following }
+        RankedNotes { entries, candidates: candidates.with_shared_terms(), following }
     }
 
     fn candidates(&self, before: usize, chosen: usize, limits: CandidateLimits, ordinals: &Ordinals) -> Candidates {
@@ -191,6 +192,7 @@ impl SelectionAssessor<'_, '_> {
             is_filtered: self.selection.has_filtered,
             relevance_beyond: self.relevance_beyond(ordinals),
             holders: Vec::new(),
+            copies: Vec::new(),
             all: self.assessed.iter().map(|assessed| self.candidate(assessed, ordinals)).collect(),
         }
     }

@@ -5,5 +5,6 @@ pub(crate) mod questions;
 pub(crate) mod stems;
 pub(crate) mod stop_words;
 pub(crate) mod subtokens;
+pub(crate) mod term_beginnings;
 pub(crate) mod time_words;
 pub(crate) mod tokenizer;

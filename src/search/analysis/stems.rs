@@ -2,6 +2,7 @@
 //! ([Snowball](https://snowballstem.org/)). Stop words are marked instead.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use foldhash::fast::RandomState;
 use snowball_stemmers_rs::{Algorithm, Stemmer};
@@ -10,9 +11,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::note::Language;
 use crate::search::analysis::english;
 use crate::search::analysis::stop_words::StopWords;
+use crate::search::bounded_cache::BoundedCache;
 
 /// The number of characters of a word that are stemmed; the rest is dropped.
 const MAX_CHARS: usize = 64;
+
+/// The most words whose terms are kept: about seven megabytes.
+const MAX_CACHED_WORDS: usize = 65_536;
 
 /// The first character of the term of a stop word, so that it differs from every other term.
 pub(crate) const STOP_MARK: char = ' ';
@@ -24,12 +29,20 @@ pub(crate) struct Stems {
     own: Option<Algorithm>,
     stop_words: StopWords,
     irregular: HashMap<&'static str, &'static str, RandomState>,
+    /// The words that were stemmed before; `None` where each is stemmed once.
+    cache: Option<BoundedCache<String, Arc<str>>>,
 }
 
 impl Stems {
+    /// As [`Stems::new`], for texts that share words.
+    pub(crate) fn with_cache(language: Language) -> Self {
+        Self { cache: Some(BoundedCache::new(MAX_CACHED_WORDS)), ..Self::new(language) }
+    }
+
     pub(crate) fn new(language: Language) -> Self {
         let is_english = language == Language::English;
         Self {
+            cache: None,
             language,
             own: algorithm(language),
             stop_words: StopWords::new(language),
@@ -62,12 +75,30 @@ impl Stems {
         }
     }
 
+    /// Whether a word of lower-case letters of ASCII is known to have a term that begins with its first two letters.
+    pub(super) fn keeps_beginning(&self, word: &str) -> bool {
+        // The stem of `dying` is `die`.
+        let is_exception = || word.as_bytes().get(1) == Some(&b'y') || self.irregular.contains_key(word);
+        self.language == Language::English && !is_exception()
+    }
+
+    pub(super) fn is_stop(&self, word: &str) -> bool {
+        self.stop_words.has(word)
+    }
+
     fn emit_folded(&self, word: &str, emit: &mut impl FnMut(&str)) {
+        match &self.cache {
+            Some(cache) => emit(&cache.get_or_insert(word, || self.term(word).into())),
+            None => emit(&self.term(word)),
+        }
+    }
+
+    fn term(&self, word: &str) -> String {
         if self.stop_words.has(word) {
-            return emit(&format!("{STOP_MARK}{word}"));
+            return format!("{STOP_MARK}{word}");
         }
         let base = self.irregular.get(word).copied().unwrap_or(word);
-        emit(&fold(&self.stem(base)));
+        fold(&self.stem(base))
     }
 
     fn stem(&self, word: &str) -> String {

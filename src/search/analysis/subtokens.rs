@@ -54,7 +54,7 @@ pub(crate) fn for_each_term(token: &str, stems: &Stems, mut emit: impl FnMut(&st
 
 /// Returns the only word of a token, without what trails it: ASCII letters that are lower-case, except possibly the
 /// first one.
-fn plain_word(token: &str) -> Option<&str> {
+pub(super) fn plain_word(token: &str) -> Option<&str> {
     let word = token.trim_end_matches(|c| u8::try_from(c).is_ok_and(is_trailing));
     let (first, rest) = word.as_bytes().split_first()?;
     let is_plain = first.is_ascii_alphabetic() && rest.iter().all(u8::is_ascii_lowercase);

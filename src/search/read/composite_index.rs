@@ -10,14 +10,14 @@ use rayon::prelude::*;
 
 use super::dictionary::{Dictionary, TermEntry};
 use super::forward::DocText;
-use super::indexed_segment::{IndexedSegment, SegmentStats, TermMatch};
+use super::indexed_segment::{IndexedSegment, QueryTerms, SegmentStats, TermMatch};
 use super::merged_terms::{MergedTerms, OtherTerms};
 use crate::codec::blobs::{BlobSource, MemoryBlobs};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
 use crate::search::build::indexer::TextIndexer;
 use crate::search::format::{FieldLengths, Totals, WordKind};
-use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd};
+use crate::search::ids::{DocAddress, DocId, QueryTermIdx, TermId, TermOrd, WordId};
 use crate::search::postings::FieldTermFreqs;
 use crate::store::{NOTES_PER_BATCH, NoteHandle, NoteIdx, TextIndex, TextIndexBuilder, TextIndexWorker};
 
@@ -65,7 +65,7 @@ impl CompositeIndex {
         }
         segments.push(IndexedSegment::open(in_memory, true, missing.iter().copied().map(Some)).unwrap_or_default());
         let index = Self {
-            stems: Arc::new(Stems::new(language)),
+            stems: Arc::new(Stems::with_cache(language)),
             segments,
             addresses,
             doc_freqs: Vec::new(),
@@ -177,8 +177,9 @@ impl CompositeIndex {
 
     /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
+        let query_terms = QueryTerms::new(query_term_of);
         let mut matches: Vec<TermMatch> =
-            self.segments.iter().flat_map(|segment| segment.find(query_term_of)).collect();
+            self.segments.iter().flat_map(|segment| segment.find(&query_terms)).collect();
         matches.par_sort_unstable_by_key(|found| (found.note, found.query_term, found.term));
         matches
     }
@@ -240,6 +241,34 @@ impl CompositeIndex {
 
     pub(crate) fn text(&self, note: NoteIdx) -> DocText<TermId> {
         self.document(note).map_or_else(DocText::default, |(segment, doc)| segment.text(doc))
+    }
+
+    /// Returns the distinct content terms of a note's title and body, a summary included, in ascending order, and the number of
+    /// those of its own body as a share of the words there; of the title, if it has no body.
+    pub(crate) fn content_terms(&self, note: NoteIdx) -> (Vec<TermId>, f64) {
+        let Some((segment, doc)) = self.document(note) else { return Default::default() };
+        let text = segment.segment.text(doc);
+        let content = |words: &[WordId]| -> Vec<TermId> {
+            let terms = words.iter().filter_map(|word| segment.segment.content_term_of(*word));
+            terms.map(|term| segment.term_id(term)).collect()
+        };
+        let make_distinct = |terms: &mut Vec<TermId>| {
+            terms.sort_unstable();
+            terms.dedup();
+        };
+        let body = if text.body_len == 0 { text.title.as_slice() } else { text.own_body() };
+        let mut terms = content(body);
+        make_distinct(&mut terms);
+        let density = terms.len() as f64 / body.len().max(1) as f64;
+        terms.extend(content(&text.title));
+        terms.extend(content(text.body.get(text.body_len..).unwrap_or_default()));
+        make_distinct(&mut terms);
+        (terms, density)
+    }
+
+    /// Whether a note that `test` selects contains a content term.
+    pub(crate) fn has_note_with(&self, term: TermId, test: impl Fn(NoteIdx) -> bool) -> bool {
+        self.segments.iter().any(|segment| segment.notes_with(term).into_iter().any(&test))
     }
 
     fn document(&self, note: NoteIdx) -> Option<(&IndexedSegment, DocId)> {

@@ -62,11 +62,8 @@ impl ForwardEntry<'_> {
     pub(crate) fn visit(&self, mut visit: impl FnMut(TextField, WordId)) -> Option<()> {
         let mut bits = BitReader::new(self.bytes);
         let mut visit_list = |bits: &mut BitReader<'_>, field| {
-            for _ in 0..bits.read_int()? {
-                let word = bits.read_int().filter(|word| self.has(*word))?;
-                visit(field, WordId(word));
-            }
-            Some(())
+            let count = bits.read_int()?;
+            bits.read_ints(count, |word| self.has(word).then(|| visit(field, WordId(word))))
         };
         visit_list(&mut bits, TextField::Title)?;
         let mut tags_len = bits.read_int()?;
@@ -78,9 +75,8 @@ impl ForwardEntry<'_> {
             tags_len = tags_len.checked_sub(count.checked_add(1)?)?;
         }
         visit_list(&mut bits, TextField::Heading)?;
-        for _paragraph in 0..bits.read_int()? {
-            bits.read_int()?;
-        }
+        let paragraphs = bits.read_int()?;
+        bits.read_ints(paragraphs, |_len| Some(()))?;
         visit_list(&mut bits, TextField::Body)?;
         visit_list(&mut bits, TextField::Body)
     }
@@ -88,14 +84,17 @@ impl ForwardEntry<'_> {
     /// Decodes the words of all fields; `None` if the entry is corrupt.
     pub(crate) fn decode(&self) -> Option<DocText<WordId>> {
         let mut bits = BitReader::new(self.bytes);
-        let title = bits.read_list()?;
+        let title = self.read_words(&mut bits, 0)?;
         let mut all_tags = bits.read_list()?.into_iter();
-        let mut tags: Vec<Vec<u32>> = Vec::new();
+        let mut tags: Vec<Vec<WordId>> = Vec::new();
         while let Some(count) = all_tags.next() {
-            tags.push(all_tags.by_ref().take(count as usize).collect());
+            let words = all_tags.by_ref().take(count as usize);
+            tags.push(words.map(|word| self.has(word).then_some(WordId(word))).collect::<Option<_>>()?);
         }
-        let [headings, paragraph_lens, summary, mut body] =
-            [bits.read_list()?, bits.read_list()?, bits.read_list()?, bits.read_list()?];
+        let headings = self.read_words(&mut bits, 0)?;
+        let paragraph_lens = bits.read_list()?;
+        let summary = self.read_words(&mut bits, 0)?;
+        let mut body = self.read_words(&mut bits, summary.len())?;
         let (mut paragraphs, body_len) = (Offsets::<u32>::with_capacity(paragraph_lens.len()), body.len());
         // Behind a sum that overflows, there are no paragraphs.
         for len in paragraph_lens {
@@ -103,9 +102,15 @@ impl ForwardEntry<'_> {
             paragraphs.push(end);
         }
         body.extend(summary);
-        let mut words = title.iter().chain(tags.iter().flatten()).chain(&headings).chain(&body);
-        let is_valid = words.all(|word| self.has(*word));
-        is_valid.then(|| DocText { title, tags, headings, paragraphs, body, body_len }.map(WordId))
+        Some(DocText { title, tags, headings, paragraphs, body, body_len })
+    }
+
+    /// Reads a list of words, with room for so many more.
+    fn read_words(&self, bits: &mut BitReader<'_>, more: usize) -> Option<Vec<WordId>> {
+        let count = bits.read_int()?;
+        let mut words = Vec::with_capacity(bits.max_ints(count) + more);
+        bits.read_ints(count, |word| self.has(word).then(|| words.push(WordId(word))))?;
+        Some(words)
     }
 
     fn has(&self, word: u32) -> bool {

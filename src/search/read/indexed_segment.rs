@@ -35,6 +35,21 @@ pub(super) struct SegmentStats {
     pub(super) totals: Totals,
 }
 
+/// The terms of a query.
+pub(super) struct QueryTerms<'q> {
+    /// The query term of each term of the composite index, or [`QueryTermIdx::NONE`].
+    of_term: &'q [QueryTermIdx],
+    /// The terms with a query term, in ascending order.
+    terms: Vec<(TermId, QueryTermIdx)>,
+}
+
+impl<'q> QueryTerms<'q> {
+    pub(super) fn new(of_term: &'q [QueryTermIdx]) -> Self {
+        let terms = TermId::all(of_term.len()).zip(of_term.iter().copied());
+        Self { of_term, terms: terms.filter(|(_, query_term)| *query_term != QueryTermIdx::NONE).collect() }
+    }
+}
+
 /// The frequencies of one query term in one note.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TermMatch {
@@ -102,16 +117,9 @@ impl IndexedSegment {
         })
     }
 
-    /// Returns the matches of query terms in this segment, unsorted. `query_term_of` has the query term of each term of
-    /// the composite index, or [`QueryTermIdx::NONE`].
-    pub(super) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
-        let query_term = |term: TermOrd| {
-            query_term_of
-                .get(self.term_id(term).index())
-                .copied()
-                .filter(|query_term| *query_term != QueryTermIdx::NONE)
-        };
-        let terms = TermOrd::all(self.segment.term_count()).filter_map(|term| Some((term, query_term(term)?)));
+    /// Returns the matches of query terms in this segment, unsorted.
+    pub(super) fn find(&self, query_terms: &QueryTerms<'_>) -> Vec<TermMatch> {
+        let terms = self.ordinals_of(query_terms).into_iter();
         let (stop_words, terms): (Vec<_>, Vec<_>) = terms.partition(|(term, _)| self.segment.dictionary.is_stop(*term));
         let mut matches: Vec<TermMatch> = terms
             .into_par_iter()
@@ -128,6 +136,33 @@ impl IndexedSegment {
             matches.extend(self.scan_stop_words(&stop_words));
         }
         matches
+    }
+
+    /// Returns the terms of this segment that belong to a query term, in ascending order.
+    fn ordinals_of(&self, query_terms: &QueryTerms<'_>) -> Vec<(TermOrd, QueryTermIdx)> {
+        if self.term_ids.is_empty() {
+            let own = query_terms.terms.iter().filter(|(id, _)| id.index() < self.segment.term_count());
+            return own.map(|(id, query_term)| (TermOrd(id.0), *query_term)).collect();
+        }
+        let query_term = |id: &TermId| query_terms.of_term.get(id.index()).copied().unwrap_or(QueryTermIdx::NONE);
+        let terms = TermOrd::all(self.term_ids.len()).zip(self.term_ids.iter().map(query_term));
+        terms.filter(|(_, query_term)| *query_term != QueryTermIdx::NONE).collect()
+    }
+
+    /// Returns the notes that contain a content term, in order.
+    pub(super) fn notes_with(&self, term: TermId) -> Vec<NoteIdx> {
+        let ordinal = if self.term_ids.is_empty() {
+            Some(term.index()).filter(|ordinal| *ordinal < self.segment.term_count())
+        } else {
+            self.term_ids.iter().position(|id| *id == term)
+        };
+        let mut notes = Vec::new();
+        if let Some(ordinal) = ordinal {
+            self.segment.for_each_posting(TermOrd(ordinal as u32), |doc, _| {
+                notes.extend(self.notes.get(doc.index()).filter(|note| **note != DELETED));
+            });
+        }
+        notes
     }
 
     /// Returns a match; `None` if the document is deleted.

@@ -12,6 +12,7 @@ use crate::report::MAX_WORDS;
 use crate::search::analysis::questions::question_share;
 use crate::search::analysis::stems::{STOP_MARK, Stems};
 use crate::search::analysis::subtokens::for_each_term;
+use crate::search::analysis::term_beginnings::TermBeginnings;
 use crate::search::analysis::time_words::{is_time, time_terms};
 use crate::search::analysis::tokenizer::for_each_raw_token;
 use crate::search::ids::QueryTermIdx;
@@ -65,6 +66,7 @@ pub struct BlockScorer {
     stems: Arc<Stems>,
     /// For each term of the query, its query term; for each neighbour of one, theirs.
     shares_of: HashMap<String, Vec<QueryTermShare>, RandomState>,
+    beginnings: TermBeginnings,
     /// The weight of each query term times its inverse document frequency over paragraphs.
     weights: Vec<f64>,
     /// The bit of the word of each query term; 0 for others, and behind the first [`MAX_WORDS`].
@@ -126,7 +128,8 @@ impl BlockScorer {
         }
         let stems = Arc::clone(&index.stems);
         let time_terms = plan.asks_when.then(|| time_terms(&stems));
-        Self { stems, shares_of, weights, bits, average: index.average_paragraph_len(), time_terms }
+        let beginnings = TermBeginnings::of(shares_of.keys().map(String::as_str));
+        Self { stems, beginnings, shares_of, weights, bits, average: index.average_paragraph_len(), time_terms }
     }
 
     /// Returns a bound of scores that depends on the words of the query alone, by which scores of two indexes compare.
@@ -193,6 +196,11 @@ impl BlockScorer {
 
     fn analyse(&self, token: &str) -> TokenTerms {
         let mut terms = TokenTerms::default();
+        // Whether a word names a time depends on its term.
+        let is_ruled_out = || self.beginnings.content_terms_without(token, &self.stems);
+        if let Some(len) = Some(()).filter(|()| self.time_terms.is_none()).and_then(|()| is_ruled_out()) {
+            return TokenTerms { len, ..terms };
+        }
         for_each_term(token, &self.stems, |term, _, _| {
             terms.len += u32::from(!term.starts_with(STOP_MARK));
             terms.has_time |= self.time_terms.as_ref().is_some_and(|time_terms| is_time(term, time_terms));

@@ -61,6 +61,7 @@ pub(crate) fn related(
         })
         .filter(|(relevance, _)| *relevance >= MIN_RELEVANCE)
         .collect();
+    scratch.clear_dense(own);
     similar.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
     let (last, mut sorted): (Vec<_>, Vec<_>) = similar.into_iter().partition(|(_, other)| is_last(*other));
     sorted.extend(last);

@@ -1,7 +1,14 @@
 //! Scratch buffers for scores.
 
+use std::cell::Cell;
+
 use super::vectors::{Vector, cosine};
 use crate::search::ids::QueryTermIdx;
+
+thread_local! {
+    /// The buffer of vectors between two uses, all 0: clearing as many terms for a few vectors would take longer than these.
+    static DENSE: Cell<Vec<u32>> = const { Cell::new(Vec::new()) };
+}
 
 /// Scratch buffers of one thread, for one note at a time.
 pub(crate) struct Scratch {
@@ -16,7 +23,9 @@ pub(crate) struct Scratch {
 impl Scratch {
     /// Returns buffers for so many query terms, and for vectors of so many terms.
     pub(crate) fn new(query_terms: usize, terms: usize) -> Self {
-        Self { amounts: vec![0.0; query_terms], query_terms: Vec::new(), dense: vec![0; terms] }
+        let mut dense = if terms == 0 { Vec::new() } else { DENSE.take() };
+        dense.resize(terms.max(dense.len()), 0);
+        Self { amounts: vec![0.0; query_terms], query_terms: Vec::new(), dense }
     }
 
     pub(super) fn add(&mut self, query_term: QueryTermIdx, amount: f64) {
@@ -53,7 +62,7 @@ impl Scratch {
         }
     }
 
-    /// Removes a vector from the dense buffer.
+    /// Removes a vector from the dense buffer, which other scratch buffers of the thread get.
     pub(crate) fn clear_dense(&mut self, vector: &Vector) {
         for (term, _) in vector.entries() {
             if let Some(dense) = self.dense.get_mut(term.index()) {
@@ -67,5 +76,13 @@ impl Scratch {
         let dense = |term: usize| self.dense.get(term).copied().unwrap_or_default();
         let products = other.entries().map(|(term, weight)| u64::from(dense(term.index())) * u64::from(weight));
         cosine(products.sum(), own, other)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !self.dense.is_empty() {
+            DENSE.set(std::mem::take(&mut self.dense));
+        }
     }
 }

@@ -1,11 +1,9 @@
 //! Score smoothing: similar notes get similar scores (Kurland and Lee, *Corpus structure, language models, and ad hoc
 //! information retrieval*, 2004; Diaz, *Regularizing query-based retrieval scores*, 2007).
 
-use rayon::prelude::*;
-
-use super::hit::{Hit, TASKS};
-use super::scratch::Scratch;
-use super::vectors::{Vector, Vectors};
+use super::hit::Hit;
+use super::vectors::{Vector, Vectors, cosine};
+use crate::search::ids::TermId;
 use crate::search::read::composite_index::CompositeIndex;
 
 /// The share by which scores are smoothed in a large store.
@@ -22,7 +20,7 @@ pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vec
     let (best, rest) = hits.split_at_mut(count);
     let best_vectors: Vec<_> = best.iter().map(|hit| vectors.of(hit.note, index)).collect();
     let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
-    let similarities = similarities(&best_vectors, index.term_count());
+    let similarities = similarities(&best_vectors);
     for (rank, hit) in best.iter_mut().enumerate() {
         let mean = mean_of_similar(rank, &similarities, &scores);
         let smoothing = share * (mean - hit.score);
@@ -36,17 +34,33 @@ pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vec
     }
 }
 
-/// Returns, for each vector, its similarities to those behind it.
-fn similarities(vectors: &[&Vector], terms: usize) -> Vec<Vec<f64>> {
-    let with_others = |scratch: &mut Scratch, first: usize| {
-        let Some((own, others)) = vectors.get(first..).and_then(<[_]>::split_first) else { return Vec::new() };
-        scratch.set_dense(own);
-        let similarities = others.iter().map(|other| scratch.cosine(own, other)).collect();
-        scratch.clear_dense(own);
-        similarities
+/// Returns, for each vector, its similarities to those behind it: from the products of the terms that two of them share,
+/// since most pairs share few. At most 256 vectors.
+fn similarities(vectors: &[&Vector]) -> Vec<Vec<f64>> {
+    // The term, the place and the weight in one integer, which sorts fast: the vectors are few and a weight has 17 bits.
+    let mut entries: Vec<u64> = Vec::new();
+    for (place, vector) in (0_u64..).zip(vectors) {
+        let packed = |(term, weight): (TermId, u32)| u64::from(term.0) << 32 | place << 24 | u64::from(weight);
+        entries.extend(vector.entries().map(packed));
+    }
+    entries.sort_unstable();
+    let (place, weight) = (|entry: u64| (entry >> 24 & 0xff) as usize, |entry: u64| entry & 0xff_ffff);
+    let mut products: Vec<Vec<u64>> = (0..vectors.len()).map(|first| vec![0; vectors.len() - first - 1]).collect();
+    for of_term in entries.chunk_by(|a, b| a >> 32 == b >> 32) {
+        let mut rest = of_term;
+        while let Some((first, others)) = rest.split_first() {
+            let row = &mut products[place(*first)];
+            for other in others {
+                row[place(*other) - place(*first) - 1] += weight(*first) * weight(*other);
+            }
+            rest = others;
+        }
+    }
+    let of_vector = |(first, products): (usize, Vec<u64>)| {
+        let others = vectors.iter().skip(first + 1).zip(products);
+        others.map(|(other, product)| cosine(product, vectors[first], other)).collect()
     };
-    let firsts = (0..vectors.len()).into_par_iter().with_min_len(vectors.len().div_ceil(TASKS));
-    firsts.map_init(|| Scratch::new(0, terms), with_others).collect()
+    products.into_iter().enumerate().map(of_vector).collect()
 }
 
 /// Returns the mean score of the [`NEIGHBOURS`] notes that are most similar to one, weighted by their similarity; its own
@@ -63,4 +77,28 @@ fn mean_of_similar(rank: usize, similarities: &[Vec<f64>], scores: &[f64]) -> f6
     let weight: f64 = similar.iter().map(|(similarity, ..)| similarity).sum();
     let sum: f64 = similar.iter().map(|(similarity, _, score)| similarity * score).sum();
     if weight > 0.0 { sum / weight } else { scores.get(rank).copied().unwrap_or_default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::search::score::scratch::Scratch;
+
+    #[test]
+    fn similarities_are_those_of_each_pair() {
+        let vectors: Vec<Vector> = (0..40_u32)
+            .map(|seed| {
+                let terms = (0..60).filter(|term| (term * 7 + seed * 5) % 11 < 4);
+                Vector::of_weights(terms.map(|term| (TermId(term), 1 + (term * seed) % 131_071)).collect())
+            })
+            .collect();
+        let all: Vec<&Vector> = vectors.iter().collect();
+        for (first, similarities) in similarities(&all).into_iter().enumerate() {
+            let mut scratch = Scratch::new(0, 60);
+            scratch.set_dense(all[first]);
+            let others = all.iter().skip(first + 1).map(|other| scratch.cosine(all[first], other));
+            assert_eq!(similarities, others.collect::<Vec<f64>>());
+            scratch.clear_dense(all[first]);
+        }
+    }
 }

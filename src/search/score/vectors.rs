@@ -18,10 +18,13 @@ thread_local! {
     static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
+/// The document frequencies below which inverse ones are computed once.
+const MAX_CACHED_FREQ: u32 = 1024;
+
 /// The document vectors of an index, each computed on first use.
 pub(crate) struct Vectors {
-    /// The inverse document frequency of each term; 0 for stop words.
-    idf: Vec<f64>,
+    /// The inverse document frequency of terms that so many notes contain, below [`MAX_CACHED_FREQ`].
+    idf_of_freq: Vec<f64>,
     vectors: Vec<OnceLock<Box<Vector>>>,
 }
 
@@ -35,7 +38,8 @@ pub(crate) struct Vector {
 impl Vectors {
     pub(crate) fn new(index: &CompositeIndex) -> Self {
         let vectors = (0..index.note_count()).map(|_| OnceLock::new()).collect();
-        Self { idf: term_idf(index), vectors }
+        let idf_of_freq = (0..MAX_CACHED_FREQ).map(|doc_freq| idf_of(doc_freq, index)).collect();
+        Self { idf_of_freq, vectors }
     }
 
     /// Returns the vector of a note of the index; an empty one if there is no such note.
@@ -56,29 +60,28 @@ impl Vectors {
         });
         let (k1, norms) = (k1(index), LengthNorms::of(note, index));
         let weight = |(term, freqs): &(TermId, FieldTermFreqs)| {
-            let idf = self.idf.get(term.index()).copied().unwrap_or_default();
+            let doc_freq = index.doc_freq(*term);
+            let idf = self.idf_of_freq.get(doc_freq as usize).copied().unwrap_or_else(|| idf_of(doc_freq, index));
             let x = WeightedFreqs::new(freqs, &norms).total();
-            (*term, saturate(SCALE * idf, x, k1).round() as u32)
+            // A conversion truncates, and is faster than `round`.
+            (*term, (saturate(SCALE * idf, x, k1) + 0.5) as u32)
         };
-        let weights: Box<[(TermId, u32)]> = freqs.iter().map(weight).filter(|(_, weight)| *weight > 0).collect();
-        let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
-        Vector { weights, norm: (square as f64).sqrt() }
+        let mut weights = Vec::with_capacity(freqs.len());
+        weights.extend(freqs.iter().map(weight).filter(|(_, weight)| *weight > 0));
+        Vector::of_weights(weights)
     }
 }
 
-/// Returns the inverse document frequency of each term, 0 for stop words. Computes one logarithm for each document
-/// frequency that occurs.
-fn term_idf(index: &CompositeIndex) -> Vec<f64> {
-    let mut cached: Vec<Option<f64>> = vec![None; index.note_count() + 1];
-    let mut idf_of = |term: TermId| {
-        let doc_freq = index.doc_freq(term);
-        let compute = || idf(index.note_count() as f64, f64::from(doc_freq));
-        cached.get_mut(doc_freq as usize).map_or_else(compute, |cached| *cached.get_or_insert_with(compute))
-    };
-    TermId::all(index.term_count()).map(|term| if index.is_stop(term) { 0.0 } else { idf_of(term) }).collect()
+fn idf_of(doc_freq: u32, index: &CompositeIndex) -> f64 {
+    idf(index.note_count() as f64, f64::from(doc_freq))
 }
 
 impl Vector {
+    pub(crate) fn of_weights(weights: Vec<(TermId, u32)>) -> Self {
+        let square: u64 = weights.iter().map(|(_, weight)| u64::from(*weight) * u64::from(*weight)).sum();
+        Self { weights: weights.into(), norm: (square as f64).sqrt() }
+    }
+
     /// Returns the terms with their weights, in the order of their first occurrences.
     pub(crate) fn entries(&self) -> impl Iterator<Item = (TermId, u32)> {
         self.weights.iter().copied()
