@@ -165,10 +165,17 @@ impl<'a> DocumentBuilder<'a> {
         self.texts.push((index, text));
     }
 
-    /// Shows an entry with another shown part, or for the first time. `position`: the index of its text among the texts.
-    pub(super) fn replace(&mut self, position: usize, shown_part: ShownPart, proposal: &Proposal) -> EntryBackup {
+    /// Shows an entry with another shown part, or for the first time. `position`: the index of its text among the texts;
+    /// `text`: the text with that part, if it is known.
+    pub(super) fn replace(
+        &mut self,
+        position: usize,
+        shown_part: ShownPart,
+        proposal: &Proposal,
+        text: Option<EntryText>,
+    ) -> EntryBackup {
         let entry = proposal.entry;
-        let text = self.renderer.render(entry, shown_part, &self.included);
+        let text = text.unwrap_or_else(|| self.renderer.render(entry, shown_part, &self.included));
         let (chars, used_sections, shown) = (self.chars, self.used_sections.clone(), self.shown.clone());
         let old = self.texts.iter().position(|(other, _)| *other == entry);
         let old = old.map(|position| self.texts.remove(position).1);

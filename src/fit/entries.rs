@@ -21,14 +21,20 @@ const MAX_STEPS_BACK: usize = 256;
 /// The cuts that are tried behind the last one that seems to fit without what closes it.
 const STEPS_AHEAD: usize = 8;
 /// The least number of entries that are rendered in parallel.
-const MIN_PARALLEL: usize = 16;
-/// The number of entries that one thread joins to one text.
+const MIN_PARALLEL: usize = 4;
+/// The most entries that one thread joins to one text, and the number of texts of fewer entries.
 const ENTRIES_PER_RUN: usize = 256;
+const MIN_RUNS: usize = 8;
 /// The number of entries of a list that are in memory as text before they are written.
 const ENTRIES_PER_WRITE: usize = 64 * ENTRIES_PER_RUN;
 
 /// Returns the statistics of a document of one note from its text.
 pub(super) type StatsOf<'a> = dyn Fn(&EntryText) -> Option<SelectionStats> + 'a;
+
+/// Returns the number of entries that one thread joins to one text.
+fn entries_per_run(entries: usize) -> usize {
+    entries.div_ceil(MIN_RUNS).clamp(1, ENTRIES_PER_RUN)
+}
 
 impl DocumentBuilder<'_> {
     /// Returns the complete document; as an error, its size. Of a document that may be shortened, only enough characters
@@ -79,18 +85,19 @@ impl DocumentBuilder<'_> {
         self.included = Included::all(count, true);
         self.notes = count;
         let runs = self.runs(0..count).into_iter().enumerate();
-        runs.for_each(|(run, text)| self.push(run * ENTRIES_PER_RUN, text));
+        runs.for_each(|(run, text)| self.push(run * entries_per_run(count), text));
     }
 
     /// Renders entries, which are all included and do not depend on another, in parallel and in runs.
     fn runs(&self, indices: Range<usize>) -> Vec<EntryText> {
         let (renderer, included, end) = (self.renderer, &self.included, indices.end);
+        let step = entries_per_run(indices.len());
         let run = |first: usize| {
-            let indices = first..end.min(first + ENTRIES_PER_RUN);
+            let indices = first..end.min(first + step);
             let texts = indices.map(|index| renderer.render(index, ShownPart::Whole, included));
             EntryText::joined(texts, |section| renderer.separator(section))
         };
-        indices.into_par_iter().step_by(ENTRIES_PER_RUN).map(run).collect()
+        indices.into_par_iter().step_by(step).map(run).collect()
     }
 
     /// Whether the document is a list of names and summaries without limits, whose frame is known before its entries.
@@ -201,7 +208,7 @@ impl DocumentBuilder<'_> {
         let id = &note.note.id;
         self.included.blocks.entry(id.clone()).or_default().insert(block);
         let position = self.texts.iter().filter(|(other, _)| *other < index).count();
-        let backup = self.replace(position, ShownPart::Whole, &Proposal::whole(index));
+        let backup = self.replace(position, ShownPart::Whole, &Proposal::whole(index), None);
         let fits = self.has_room(self.frame_state(true), None);
         if !fits {
             self.restore(index, backup);

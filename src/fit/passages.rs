@@ -124,7 +124,7 @@ impl<'a> Packer<'a> {
         for rank in 0..self.order.len() {
             let index = self.order[rank].entry;
             let entry = &self.document.report.entries[index];
-            if entry.note().is_none() && !self.accept(rank, None) {
+            if entry.note().is_none() && !self.accept(rank, None, None) {
                 self.document.omit(entry);
             }
         }
@@ -192,7 +192,7 @@ impl<'a> Packer<'a> {
 
     /// Accepts an attempt with what belongs to it.
     fn accept_attempt(&mut self, attempt: PassageAttempt) -> bool {
-        let Some(index) = attempt.fragment else { return self.accept(attempt.rank, None) };
+        let Some(index) = attempt.fragment else { return self.accept(attempt.rank, None, None) };
         let Some(fragment) = self.fragment(attempt.rank, index) else { return false };
         let with_companions = fragment.companions.iter().copied().chain([index]);
         let with_gaps = with_companions.chain(self.gaps(attempt.rank, index)).collect();
@@ -269,7 +269,7 @@ impl<'a> Packer<'a> {
         let mut chosen = self.chosen(rank).clone();
         chosen.all.insert(index);
         chosen.part = Some((index, first.start..last.end));
-        self.accept(rank, Some(chosen))
+        self.accept(rank, Some(chosen), None)
     }
 
     /// Returns the fragments of the short gaps between one and the chosen ones before and after it.
@@ -296,14 +296,16 @@ impl<'a> Packer<'a> {
         let with_before = self.with_before(rank, &self.chosen(rank).all);
         let before = self.with_before(rank, &BTreeSet::new());
         let mut all = ChosenFragments { all: with_before.union(&more).copied().collect(), part: None };
-        if self.is_most_of(rank, &all) || self.is_whole_shorter(rank, &all) {
+        let mut text = None;
+        if self.is_most_of(rank, &all) || self.is_whole_shorter(rank, &all, &mut text) {
             if before.is_empty() {
-                return self.accept(rank, None);
+                return self.accept(rank, None, None);
             }
             all.all.extend(0..passages.fragments.len());
         }
         all.all.retain(|index| !before.contains(index));
-        self.accept(rank, Some(all))
+        let text = text.filter(|_| before.is_empty());
+        self.accept(rank, Some(all), text)
     }
 
     /// Returns fragments of a note and those that pages before show.
@@ -337,8 +339,9 @@ impl<'a> Packer<'a> {
     }
 
     /// Whether a whole note is no longer than fragments of it: passages have line numbers, and in some formats the text
-    /// twice. Else a larger budget could show a passage in place of the whole.
-    fn is_whole_shorter(&mut self, rank: usize, chosen: &ChosenFragments) -> bool {
+    /// twice. Else a larger budget could show a passage in place of the whole. `text` gets the text of the fragments, if it was
+    /// needed for that.
+    fn is_whole_shorter(&mut self, rank: usize, chosen: &ChosenFragments, text: &mut Option<EntryText>) -> bool {
         let proposal = self.order[rank];
         let (all, of_chosen) = self.bytes(rank, chosen);
         if all > 2 * of_chosen + MAX_GAP {
@@ -346,18 +349,18 @@ impl<'a> Packer<'a> {
         }
         let document = &mut self.document;
         let chosen_before = set_fragments(&mut document.included, proposal.entry, Some(chosen.clone()));
-        let chars = |shown_part| {
-            let text = document.renderer.render(proposal.entry, shown_part, &document.included);
-            text.items.iter().map(|item| item.text.chars().count()).sum::<usize>()
-        };
-        let is_shorter = chars(whole_part(document, &proposal)) <= chars(ShownPart::Passages(1.0));
+        let render = |shown_part| document.renderer.render(proposal.entry, shown_part, &document.included);
+        let chars = |text: &EntryText| text.items.iter().map(|item| item.text.chars().count()).sum::<usize>();
+        let (whole, passages) = (render(whole_part(document, &proposal)), render(ShownPart::Passages(1.0)));
+        let is_shorter = chars(&whole) <= chars(&passages);
+        *text = Some(passages);
         set_fragments(&mut document.included, proposal.entry, chosen_before);
         is_shorter
     }
 
     /// Shows the chosen fragments of an entry, or the whole entry with `None`, in place of what is shown of it. Returns
-    /// whether that fits; the document is unchanged if not.
-    fn accept(&mut self, rank: usize, chosen: Option<ChosenFragments>) -> bool {
+    /// whether that fits; the document is unchanged if not. `text`: the text of the fragments, if it is known.
+    fn accept(&mut self, rank: usize, chosen: Option<ChosenFragments>, text: Option<EntryText>) -> bool {
         let proposal = self.order[rank];
         let entry = proposal.entry;
         let shown_part = match chosen {
@@ -367,7 +370,7 @@ impl<'a> Packer<'a> {
         let chosen_before = set_fragments(&mut self.document.included, entry, chosen);
         let position = self.document.texts.iter().position(|(shown, _)| *shown == entry);
         let position = position.unwrap_or(self.document.texts.len());
-        let backup = self.document.replace(position, shown_part, &proposal);
+        let backup = self.document.replace(position, shown_part, &proposal, text);
         let stats_before = std::mem::take(&mut self.document.stats);
         self.document.stats = self.stats();
         self.document.is_complete = self.is_everything();

@@ -66,6 +66,8 @@ pub(super) struct GreedySelector<'a> {
     is_open: Vec<bool>,
     /// For each candidate, the largest share of its terms in one shown note, and that note.
     covered: Vec<(f64, usize)>,
+    /// The utility of each candidate behind the notes that are shown; 0 without a purpose.
+    utilities: Vec<f64>,
     followers: VecDeque<usize>,
     kept: HashSet<usize>,
     /// Redundant candidates, each with the note that contains it.
@@ -82,6 +84,7 @@ impl<'a> GreedySelector<'a> {
     /// Starts from the first entry.
     pub(super) fn new(candidates: &'a Candidates) -> Self {
         Self {
+            utilities: (0..candidates.chosen).map(|index| utility(candidates, index, 1.0)).collect(),
             candidates,
             before: 0..candidates.before,
             is_open: vec![true; candidates.chosen],
@@ -126,11 +129,7 @@ impl<'a> GreedySelector<'a> {
         if self.candidates.all.first()?.assessment.utility.is_none() {
             return open.next();
         }
-        let with_utility = |index: usize| {
-            let candidate = &self.candidates.all[index];
-            let utility = candidate.assessment.utility.map(|utility| utility.with_novelty(self.novelty(index)).total());
-            (index, candidate, utility.unwrap_or_default())
-        };
+        let with_utility = |index: usize| (index, &self.candidates.all[index], self.utilities[index]);
         let order = |(_, a, utility_a): &(usize, &Candidate, f64), (_, b, utility_b): &(usize, &Candidate, f64)| {
             let order = a.is_retired.cmp(&b.is_retired).then(utility_b.total_cmp(utility_a));
             let order = order.then(b.assessment.relevance.total_cmp(&a.assessment.relevance));
@@ -156,6 +155,12 @@ impl<'a> GreedySelector<'a> {
             novelty,
         }
     }
+}
+
+/// Returns the utility of a candidate with a novelty; 0 without a purpose.
+fn utility(candidates: &Candidates, index: usize, novelty: f64) -> f64 {
+    let utility = candidates.all[index].assessment.utility;
+    utility.map_or(0.0, |utility| utility.with_novelty(novelty).total())
 }
 
 impl Iterator for GreedySelector<'_> {
@@ -198,9 +203,10 @@ impl GreedySelector<'_> {
             self.kept_answers += usize::from(self.candidates.all[index].is_answer);
         }
         let shares = self.shares.get_or_init(|| self.candidates.shares(index));
-        for (covered, share) in self.covered.iter_mut().zip(shares) {
+        for (other, (covered, share)) in self.covered.iter_mut().zip(shares).enumerate() {
             if *share > covered.0 {
                 *covered = (*share, index);
+                self.utilities[other] = utility(self.candidates, other, 1.0 - share);
             }
         }
         let followers = self.candidates.all[index].followers.iter().copied();

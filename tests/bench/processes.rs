@@ -176,11 +176,12 @@ fn subjects(store: &Store, state: &State, ripgrep: Option<&Path>) -> Result<Vec<
     }
     let query = ["context", "--query", QUERY];
     let tree = ["link", "tree", id];
-    let calls: [(&str, Vec<&str>); 7] = [
+    let calls: [(&str, Vec<&str>); 8] = [
         ("qipu --version", vec!["--version"]),
         ("qipu prime", vec!["prime"]),
         ("qipu list", vec!["list"]),
         ("qipu search", vec!["search", QUERY]),
+        ("qipu ask", vec!["ask", QUERY]),
         ("qipu context --query, records 8000", [&query[..], &BUDGET].concat()),
         ("qipu link tree, 2 hops, records 8000", [&tree[..], &["--max-hops", "2"], &BUDGET].concat()),
         ("qipu context --note", vec!["context", "--note", id]),
