@@ -4,13 +4,11 @@ use crate::escape::kept_chars;
 
 /// Counts the characters of a text that every format keeps.
 pub(crate) fn shown_chars(text: &str) -> usize {
-    let is_shown = |byte: &u8| !matches!(byte, b'\t'..=b'\r' | 0x1c..=0x1e | b' ');
     let (mut count, mut rest) = (0, text);
     while !rest.is_empty() {
         let (some, behind) = rest.split_at(rest.floor_char_boundary(SPAN));
         count += match some.is_ascii() {
-            // So few that one byte can count them: many are looked at at once.
-            true => usize::from(some.bytes().map(|byte| u8::from(is_shown(&byte))).sum::<u8>()),
+            true => some.len() - usize::from(spaces(some.as_bytes())),
             false => kept_chars(some),
         };
         rest = behind;
@@ -20,3 +18,10 @@ pub(crate) fn shown_chars(text: &str) -> usize {
 
 /// The number of bytes that are counted at once, at most 255: the counter is a `u8`.
 const SPAN: usize = 240;
+
+/// Counts the bytes of ASCII white space and U+001C to U+001E among at most [`SPAN`]. The counter can't overflow, and
+/// without branches and checks for it many bytes are looked at at once.
+fn spaces(bytes: &[u8]) -> u8 {
+    let is_space = |byte: u8| (byte.wrapping_sub(b'\t') < 5) | (byte.wrapping_sub(0x1c) < 3) | (byte == b' ');
+    bytes.iter().fold(0, |count: u8, byte| count.wrapping_add(u8::from(is_space(*byte))))
+}
