@@ -1,6 +1,7 @@
 //! Dates and times in the spelling of their author.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
@@ -20,6 +21,9 @@ impl Timestamp {
         let has_dash = text.as_bytes().get(4) == Some(&b'-');
         if !has_dash || text.len() > 64 {
             return None;
+        }
+        if let Some(utc) = plain_utc(text) {
+            return Some(Self { text: text.to_owned(), utc });
         }
         let utc = match text.parse::<jiff::Timestamp>() {
             Ok(instant) => instant.to_zoned(TimeZone::UTC).datetime(),
@@ -50,8 +54,9 @@ impl Timestamp {
 
     /// Returns the seconds since 1970 if the spelling follows from them.
     pub(crate) fn seconds(&self) -> Option<i64> {
-        let seconds = self.utc.to_zoned(TimeZone::UTC).ok()?.timestamp().as_second();
-        Self::from_seconds(seconds).is_some_and(|timestamp| timestamp.text == self.text).then_some(seconds)
+        let seconds = TimeZone::UTC.to_timestamp(self.utc).ok()?.as_second();
+        let follows = || Self::from_seconds(seconds).is_some_and(|timestamp| timestamp.text == self.text);
+        (plain_utc(&self.text).is_some() || follows()).then_some(seconds)
     }
 
     /// Returns the spelling in the note.
@@ -63,6 +68,19 @@ impl Timestamp {
     pub fn date(&self) -> Date {
         self.utc.date()
     }
+}
+
+/// Reads `YYYY-MM-DDThh:mm:ssZ`, as qipu and most tools write it; `None` for any other spelling. The spelling follows from the
+/// time.
+fn plain_utc(text: &str) -> Option<DateTime> {
+    const SIGNS: [(usize, u8); 6] = [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'Z')];
+    let bytes: &[u8; 20] = text.as_bytes().try_into().ok()?;
+    let digit = |byte: &u8| byte.is_ascii_digit().then(|| i16::from(byte - b'0'));
+    let number = |range: Range<usize>| bytes.get(range)?.iter().try_fold(0, |sum, byte| Some(sum * 10 + digit(byte)?));
+    let part = |start: usize| i8::try_from(number(start..start + 2)?).ok();
+    let year = number(0..4).filter(|year| (1..9999).contains(year))?;
+    let time = DateTime::new(year, part(5)?, part(8)?, part(11)?, part(14)?, part(17)?, 0).ok();
+    time.filter(|_| SIGNS.iter().all(|(at, sign)| bytes.get(*at) == Some(sign)))
 }
 
 impl PartialEq for Timestamp {
@@ -105,6 +123,19 @@ mod tests {
         }
         assert_eq!(timestamp("2025-03-05"), timestamp("2025-03-05T00:00:00Z"));
         assert_eq!(timestamp(" 2025-03-05 ").as_str(), "2025-03-05");
+    }
+
+    #[test]
+    fn a_plain_spelling_follows_from_its_time() {
+        for text in ["2025-03-05T14:00:01Z", "0001-01-01T00:00:00Z", "9998-12-31T23:59:59Z", "2024-02-29T00:00:00Z"] {
+            let timestamp = Timestamp::parse(text).unwrap();
+            assert_eq!(timestamp.utc, text.parse::<jiff::Timestamp>().unwrap().to_zoned(TimeZone::UTC).datetime());
+            assert_eq!(Timestamp::from_seconds(timestamp.seconds().unwrap()).unwrap().as_str(), text);
+        }
+        for text in ["2025-03-05t14:00:01Z", "2025-03-05T14:00:01z", "2025-03-05 14:00:01Z", "2025-03-05T14:00:01.5Z"] {
+            assert_eq!(Timestamp::parse(text).unwrap().seconds(), None, "{text}");
+        }
+        assert_eq!(Timestamp::parse("2016-12-31T23:59:60Z").unwrap().seconds(), None);
     }
 
     #[test]

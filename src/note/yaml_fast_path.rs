@@ -53,8 +53,9 @@ pub(super) fn parse(text: &str) -> Option<Yaml<'_>> {
 
 /// Tells whether a text has no character with a special meaning to YAML in every position.
 fn has_only_plain_chars(text: &str) -> bool {
-    let is_plain_byte = |b: &u8| *b >= b' ' && *b < 0x7f || *b == b'\n';
-    if text.as_bytes().iter().all(is_plain_byte) {
+    // To the end, without a branch for each byte: many bytes are looked at at once, and nearly all texts are plain.
+    let is_plain_byte = |b: u8| (b.wrapping_sub(b' ') < 0x7f - b' ') | (b == b'\n');
+    if text.bytes().fold(true, |are_plain, b| are_plain & is_plain_byte(b)) {
         return true;
     }
     text.chars()
@@ -112,7 +113,10 @@ fn scalar(text: &str) -> Option<YamlNode<'_>> {
         }
     }
     let bytes = text.as_bytes();
-    let is_broken = bytes.last() == Some(&b':') || bytes.windows(2).any(|pair| pair == b": " || pair == b" #");
+    let ends_scalar = |a: u8, b: u8| ((a == b':') & (b == b' ')) | ((a == b' ') & (b == b'#'));
+    let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
+    // To the end, as in `has_only_plain_chars`.
+    let is_broken = bytes.last() == Some(&b':') || pairs.fold(false, |is_broken, (a, b)| is_broken | ends_scalar(*a, *b));
     (begins_plain(text) && !is_broken).then(|| plain(text))
 }
 

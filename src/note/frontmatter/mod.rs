@@ -95,7 +95,10 @@ fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Range<usize>> {
 }
 
 fn is_marker(text: &str, line: &Range<usize>, marker: &str) -> bool {
-    text.get(line.clone()).is_some_and(|line| line.trim_end() == marker)
+    // Nearly all lines begin with another character.
+    let may_be = text.as_bytes().get(line.start) == marker.as_bytes().first();
+    let behind = || text.get(line.clone()).and_then(|line| line.strip_prefix(marker));
+    may_be && behind().is_some_and(|behind| behind.trim_end().is_empty())
 }
 
 /// Reads the fields of a note's text. Diagnostics have line numbers of the whole file, from 1.

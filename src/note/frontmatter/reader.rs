@@ -1,5 +1,7 @@
 //! Reading fields from parsed YAML, with a diagnostic for everything that had to be tolerated.
 
+use std::borrow::Cow;
+
 use foldhash::{HashSet, HashSetExt};
 
 use super::super::list_fields::link_target;
@@ -65,7 +67,7 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
     /// Reads the fields of a map that `lines_before` lines of the file precede.
     pub(super) fn read_map(&mut self, yaml: &'a str, entries: Vec<(Yaml<'a>, Yaml<'a>)>, lines_before: usize) {
         self.yaml = yaml;
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::with_capacity(entries.len());
         for (key, value) in entries {
             let line = key.line + lines_before;
             let key = match key.kind {
@@ -179,18 +181,18 @@ impl<'a, 'f> FrontmatterReader<'a, 'f> {
 
     /// Returns the distinct texts of a list that are not empty. A single text is a list too, for tags with commas.
     fn texts(&mut self, key: &str, value: &Yaml<'a>, line: usize) -> Vec<String> {
-        let texts: Vec<String> = match &value.kind {
-            YamlNode::List(items) => items.iter().map(|item| Value::from_yaml(item).to_line()).collect(),
+        let texts: Vec<Cow<'_, str>> = match &value.kind {
+            YamlNode::List(items) => items.iter().map(line_of).collect(),
             YamlNode::Scalar { text, .. } => {
                 self.report(DiagnosticCode::NotAList, line, format!("`{key}` is a string; expected a list"));
-                if key == "tags" { text.split(',').map(str::to_owned).collect() } else { vec![text.to_string()] }
+                if key == "tags" { text.split(',').map(Cow::Borrowed).collect() } else { vec![Cow::Borrowed(&**text)] }
             }
             YamlNode::Map(_) => {
                 self.report(DiagnosticCode::NotAList, line, format!("`{key}` is a mapping; expected a list"));
                 Vec::new()
             }
         };
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::with_capacity(texts.len());
         let texts = texts.iter().map(|text| text.trim()).filter(|text| !text.is_empty() && seen.insert(*text));
         texts.map(str::to_owned).collect()
     }
@@ -327,6 +329,15 @@ fn is_null(value: &Yaml<'_>) -> bool {
 pub(super) fn entry(entries: &[(Yaml<'_>, Yaml<'_>)], name: &str) -> Option<String> {
     let (_, value) =
         entries.iter().find(|(key, _)| matches!(&key.kind, YamlNode::Scalar { text, .. } if text == name))?;
-    let text = Value::from_yaml(value).to_line().trim().to_owned();
-    (!is_null(value) && !text.is_empty()).then_some(text)
+    let text = line_of(value);
+    let text = text.trim();
+    (!is_null(value) && !text.is_empty()).then(|| text.to_owned())
+}
+
+/// Returns a value as one text, as [`Value::to_line`] does; that of a scalar is not copied.
+fn line_of<'y>(value: &'y Yaml<'_>) -> Cow<'y, str> {
+    match &value.kind {
+        YamlNode::Scalar { text, .. } => Cow::Borrowed(text),
+        _ => Cow::Owned(Value::from_yaml(value).to_line()),
+    }
 }
