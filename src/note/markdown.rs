@@ -83,21 +83,36 @@ fn without(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> String {
     rest
 }
 
-/// Finds a text in beginnings of a body, and in the whole body only if nothing is found, if the found text may
-/// continue, or if the body defines link labels, which change the meaning of brackets.
+/// Finds a text of one paragraph in beginnings of a body, and in the whole body only if nothing is found, if the found text
+/// may continue, or if the body defines link labels, which change the meaning of brackets.
 pub(super) fn find_from_beginning(body: &str, find: impl Fn(Events<'_, '_>) -> Option<String>) -> Option<String> {
     let has_definitions = body.contains("]:");
-    for length in BEGINNINGS.into_iter().filter(|length| *length < body.len() && !has_definitions) {
+    let first = first_paragraph(body);
+    let longer = BEGINNINGS.into_iter().filter(|length| first.is_none_or(|first| *length > first));
+    let lengths = first.into_iter().chain(longer);
+    for length in lengths.filter(|length| *length < body.len() && !has_definitions) {
         // Only whole lines, since the beginning of a line may have another meaning.
         let beginning = body.get(..body.floor_char_boundary(length)).unwrap_or_default();
         let beginning = beginning.get(..beginning.rfind('\n').map_or(0, |end| end + 1)).unwrap_or_default();
         let mut events = top_level_events(beginning);
         let found = find(&mut events);
-        if found.is_some() && events.next().is_some() {
+        // Text after a blank line never changes the meaning of the text before.
+        if found.is_some() && (beginning.ends_with("\n\n") || events.next().is_some()) {
             return found;
         }
     }
     find(&mut top_level_events(body))
+}
+
+/// Returns the length of the first paragraph, and of the one behind it if the first is a heading, with the blank line behind
+/// them, if it is short: often no more is needed.
+fn first_paragraph(body: &str) -> Option<usize> {
+    let beginning = body.get(..body.floor_char_boundary(BEGINNINGS[1])).unwrap_or_default();
+    let text = beginning.trim_start_matches('\n');
+    let start = beginning.len() - text.len();
+    let is_blank = |end: &usize| text.as_bytes().get(*end) == Some(&b'\n');
+    let mut paragraph_ends = text.match_indices('\n').map(|(at, _)| at + 1).filter(is_blank);
+    Some(start + paragraph_ends.nth(usize::from(text.starts_with('#')))? + 1)
 }
 
 /// Iterates the events of a text outside of lists, quotes, tables, footnotes and blocks of code.

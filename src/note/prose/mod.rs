@@ -47,10 +47,11 @@ pub(super) fn is_same_text(a: &str, b: &str) -> bool {
 
 /// Splits a property line of an outliner, `key:: value`.
 pub(super) fn property(line: &str) -> Option<(&str, &str)> {
-    let (key, value) = line.trim().split_once("::")?;
-    let is_key = !key.is_empty() && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/'));
-    let is_value = value.is_empty() || value.starts_with([' ', '\t']);
-    (is_key && is_value).then(|| (key, value.trim()))
+    let line = line.trim();
+    let is_in_key = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '/');
+    let (key, rest) = line.split_at_checked(line.find(|c| !is_in_key(c))?)?;
+    let value = rest.strip_prefix("::").filter(|_| !key.is_empty())?;
+    (value.is_empty() || value.starts_with([' ', '\t'])).then(|| (key, value.trim()))
 }
 
 /// A paragraph as lines without markup.
@@ -169,7 +170,11 @@ pub(super) fn item(markdown: &str, title: &str) -> Option<String> {
 
 impl ProseLine {
     fn push(&mut self, text: &str, is_unlinked: bool) {
-        let letters = text.chars().filter(|c| c.is_alphanumeric()).count();
+        let letters = if text.is_ascii() {
+            text.bytes().filter(u8::is_ascii_alphanumeric).count()
+        } else {
+            text.chars().filter(|c| c.is_alphanumeric()).count()
+        };
         self.letters += letters;
         self.unlinked_letters += if is_unlinked { letters } else { 0 };
         self.text.push_str(text);
@@ -181,14 +186,12 @@ impl ProseLine {
         let is_tag = |word: &str| word.len() > 1 && word.starts_with('#') && !word.starts_with("##");
         let begins = ["--8<--", "-8<-", "!include", "#include", "@import", "<<<", "%%", ":::", "{:", "+++"];
         let encloses = [("{%", "%}"), ("{{", "}}"), ("[[_", "_]]"), ("${", "}"), ("{#", "}"), ("{@", "}")];
+        let tables = ["[toc]", "[[toc]]", "[[_toc_]]", "table of contents", "contents"];
         let is_import = (text.starts_with("import ") || text.starts_with("export ")) && text.ends_with(';');
         begins.iter().any(|prefix| text.starts_with(prefix))
             || encloses.iter().any(|(start, end)| text.starts_with(start) && text.ends_with(end))
             || is_import
-            || matches!(
-                text.to_lowercase().as_str(),
-                "[toc]" | "[[toc]]" | "[[_toc_]]" | "table of contents" | "contents"
-            )
+            || tables.iter().any(|name| text.eq_ignore_ascii_case(name))
             || (text.starts_with('#') && text.split_whitespace().all(is_tag))
             || (text.starts_with('^') && !text.contains(' '))
             || is_address(text)
@@ -197,10 +200,12 @@ impl ProseLine {
     /// Tells whether the line is metadata of the document: a date, an author, a state.
     fn is_metadata(&self) -> bool {
         let text = self.text.trim();
-        let lower = text.to_lowercase();
-        let is_short = text.split_whitespace().nth(10).is_none();
-        let begins = METADATA_BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning));
-        property(text).is_some() || is_date(&lower) || (begins && is_short) || self.has_metadata_key()
+        let is_short = || text.split_whitespace().nth(10).is_none();
+        let begins = || {
+            let lower = text.to_lowercase();
+            METADATA_BEGINNINGS.iter().any(|beginning| lower.starts_with(beginning))
+        };
+        property(text).is_some() || is_date(text) || (is_short() && begins()) || self.has_metadata_key()
     }
 
     fn has_metadata_key(&self) -> bool {
@@ -252,17 +257,21 @@ fn is_date(text: &str) -> bool {
     let is_name = |word: &str| NAMES.iter().any(|name| *name == word || (word.len() == 3 && name.starts_with(word)));
     let is_rest =
         |word: &str| matches!(word, "st" | "nd" | "rd" | "th" | "t" | "z" | "utc" | "年" | "月" | "日" | "of");
-    let words = || text.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
-    digits > 0 && (digits >= 4 || words().any(is_name)) && words().all(|word| is_name(word) || is_rest(word))
+    if digits == 0 {
+        return false;
+    }
+    let lower = text.to_lowercase();
+    let words = || lower.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty());
+    words().all(|word| is_name(word) || is_rest(word)) && (digits >= 4 || words().any(is_name))
 }
 
 /// Tells whether a text is the state of a document: `Accepted`, `Superseded by ADR 12`.
 fn is_state(text: &str) -> bool {
-    let lower = text.to_lowercase();
-    let mut words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    let is_state = words.next().is_some_and(|word| STATES.contains(&word));
-    let is_end = |word: &str| AFTER_STATE.contains(&word) || word.bytes().all(|byte| byte.is_ascii_digit());
+    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_one_of = |word: &str, known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
+    let is_state = words.next().is_some_and(|word| is_one_of(word, &STATES));
+    let is_end = |word: &str| is_one_of(word, &AFTER_STATE) || word.bytes().all(|byte| byte.is_ascii_digit());
     is_state && words.next().is_none_or(|word| is_end(word) && words.nth(MAX_VALUE_WORDS).is_none())
 }
 
