@@ -320,11 +320,10 @@ impl<'a> LinkFields<'a> {
 }
 
 impl ColdFields {
-    /// Serialises the fields of a parsed note as those of a record.
-    pub(super) fn to_bytes(note: &Note) -> Vec<u8> {
+    /// Borrows the fields from a parsed note as those of a record.
+    pub(super) fn of(note: &Note) -> impl Serialize {
         let Note { verified, verifications, sources, custom, unknown, findings, is_cut, .. } = note;
-        let fields = (verified, verifications, sources, custom, unknown, findings, is_cut);
-        postcard::to_allocvec(&fields).unwrap_or_default()
+        (verified, verifications, sources, custom, unknown, findings, is_cut)
     }
 
     pub(crate) fn extra_fields(&self) -> UserFields<'_> {
