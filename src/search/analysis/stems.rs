@@ -98,7 +98,8 @@ impl Stems {
             return format!("{STOP_MARK}{word}");
         }
         let base = self.irregular.get(word).copied().unwrap_or(word);
-        fold(&self.stem(base))
+        let stem = self.stem(base);
+        if stem.is_ascii() { stem } else { fold(&stem) }
     }
 
     fn stem(&self, word: &str) -> String {

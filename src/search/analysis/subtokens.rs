@@ -215,6 +215,10 @@ fn normalize(text: &str) -> String {
 
 /// Emits the terms of one word, without possessives and contractions: the whole if it is in camel case, then its parts.
 fn emit_word(text: &str, range: Range<usize>, stems: &Stems, emit: &mut impl FnMut(&str, Range<usize>, SubtokenKind)) {
+    let is_simple = text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());
+    if is_simple {
+        return stems.for_each_term(text, |term| emit(term, range.clone(), SubtokenKind::Word));
+    }
     let normalized = normalize(text);
     for word in without_apostrophes(&normalized) {
         let parts = split_camel_case(word);

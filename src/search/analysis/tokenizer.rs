@@ -78,8 +78,8 @@ pub(crate) fn for_each_token<'a>(text: &'a str, mut emit: impl FnMut(MarkdownTok
             continue;
         }
         let start = offset;
-        offset = end_of_lowercase(bytes, start + 1);
-        let end_of_letters = offset;
+        let end_of_letters = end_of_lowercase(bytes, start + 1);
+        offset = end_of_letters;
         while bytes.get(offset).is_some_and(|byte| !is_separator(*byte)) {
             offset += 1;
         }
@@ -147,6 +147,10 @@ impl MarkdownLine {
             offset += 1;
         }
         let rest = bytes.get(offset..).unwrap_or_default();
+        // Most lines begin with a letter.
+        if rest.first().is_some_and(u8::is_ascii_alphanumeric) {
+            return Self { is_heading: false, is_blank: false, is_in_fence: was_in_fence };
+        }
         let is_fence = rest.starts_with(b"```") || rest.starts_with(b"~~~");
         let is_in_fence = was_in_fence != is_fence;
         let level = rest.iter().take(7).take_while(|byte| **byte == b'#').count();

@@ -76,9 +76,9 @@ impl FieldTermFreqs {
     /// Returns the frequencies in [`PACKED_BITS`] bits; [`LONG`] if they overflow.
     fn pack(&self) -> u64 {
         let is_small = self.body < 1 << PACKED_BODY_BITS && self.title < 2 && self.tags < 2 && self.headings < 2;
-        let bits = [u64::from(self.title), u64::from(self.tags), u64::from(self.headings), u64::from(self.is_tag)];
-        let bits = bits.into_iter().rev().fold(0, |bits, bit| bits << 1 | bit);
-        if is_small { bits << PACKED_BODY_BITS | u64::from(self.body) } else { LONG }
+        let bit = |value: u8, index: u32| u64::from(value) << (PACKED_BODY_BITS + index);
+        let bits = bit(self.title, 0) | bit(self.tags, 1) | bit(self.headings, 2) | bit(u8::from(self.is_tag), 3);
+        if is_small { bits | u64::from(self.body) } else { LONG }
     }
 
     fn unpack(packed: u64) -> Self {
