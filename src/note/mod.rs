@@ -27,6 +27,7 @@ mod list_fields;
 mod markdown;
 pub mod merge;
 mod percent;
+mod plain_links;
 mod properties;
 mod prose;
 mod relative_path;

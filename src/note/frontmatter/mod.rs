@@ -86,11 +86,14 @@ fn may_be_fields(text: &str) -> bool {
 
 /// Yields the byte ranges of the lines from an offset on, line endings included.
 fn lines_from(text: &str, start: usize) -> impl Iterator<Item = Range<usize>> {
-    let lines = text.get(start..).unwrap_or_default().split_inclusive('\n');
-    lines.scan(start, |offset, line| {
-        let range = *offset..*offset + line.len();
-        *offset = range.end;
-        Some(range)
+    let mut offset = start;
+    std::iter::from_fn(move || {
+        let rest = text.as_bytes().get(offset..).filter(|rest| !rest.is_empty())?;
+        // Fields are so short that a search made for long texts is slower.
+        let length = rest.iter().position(|byte| *byte == b'\n').map_or(rest.len(), |end| end + 1);
+        let line = offset..offset + length;
+        offset = line.end;
+        Some(line)
     })
 }
 
