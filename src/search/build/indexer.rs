@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::inverter::{DocFreq, InvertedBatch, Inverter, TermStatsAccumulator};
 use super::token_stream::{TextEnds, TokenStream};
-use super::vocabulary::{TOKEN_LIMIT, VocabularyBuilder};
+use super::vocabulary::{TOKEN_LIMIT, TextTable, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
 use crate::codec::{columns, varint};
@@ -97,9 +97,7 @@ impl TextIndexer {
     fn write_terms(&mut self, doc_freqs: &[DocFreq], parts: &mut [Vec<u8>]) -> (Vec<TermOrd>, ByteChunks) {
         let postings = std::mem::take(&mut self.postings);
         let terms = &self.vocabulary.terms;
-        let mut order: Vec<TermId> = TermId::all(terms.len()).collect();
-        let text = |term: &TermId| terms.get(term.index()).0;
-        order.par_sort_unstable_by(|a, b| text(a).cmp(text(b)));
+        let order = sorted_by_text(terms);
         let doc_freq = |term: TermId| doc_freqs.get(term.index()).copied().unwrap_or_default();
         let encoded = postings.encode(terms.len(), self.totals.documents, |term| doc_freq(term).notes);
         let concat = |terms: &[TermId]| terms.iter().map(|term| encoded.list(*term)).collect::<Vec<_>>().concat();
@@ -147,6 +145,19 @@ impl TextIndexer {
             }
         }
     }
+}
+
+/// Returns the terms in the order of their texts. Most comparisons need only the first bytes, which are at hand.
+fn sorted_by_text<T: Copy + Sync>(terms: &TextTable<T>) -> Vec<TermId> {
+    let text = |term: TermId| terms.get(term.index()).0;
+    let beginning = |term: TermId| {
+        let mut bytes = [0; 8];
+        bytes.iter_mut().zip(text(term).bytes()).for_each(|(to, from)| *to = from);
+        u64::from_be_bytes(bytes)
+    };
+    let mut order: Vec<(u64, TermId)> = TermId::all(terms.len()).map(|term| (beginning(term), term)).collect();
+    order.par_sort_unstable_by(|(a, a_term), (b, b_term)| a.cmp(b).then_with(|| text(*a_term).cmp(text(*b_term))));
+    order.into_iter().map(|(_, term)| term).collect()
 }
 
 /// Removes an unused value from a pool; a new one if there is none.
