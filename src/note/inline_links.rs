@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::markdown::parser;
 use super::percent::percent_decoded;
-use super::plain_links;
+use super::plain_links::{self, LinkSource};
 use super::title::MARKDOWN_ENDINGS;
 
 /// A link in a body; `T` is the type of its text.
@@ -50,7 +50,19 @@ impl<'a> EncodedTarget<'a> {
 /// Returns the links to notes in the order of the text, without those in code and comments.
 pub(crate) fn links(body: &str) -> Vec<InlineLink> {
     let text = until_last_link(body);
-    plain_links::links(text).unwrap_or_else(|| parser(text).filter_map(|event| link_of_event(&event)).collect())
+    let Some(sources) = plain_links::sources(text) else { return parsed(text).collect() };
+    let mut links = Vec::with_capacity(sources.len());
+    for source in sources {
+        match source {
+            LinkSource::Target(target) => links.push(InlineLink::Wiki(target.to_owned())),
+            LinkSource::Unparsed(paragraph) => links.extend(parsed(paragraph)),
+        }
+    }
+    links
+}
+
+fn parsed(text: &str) -> impl Iterator<Item = InlineLink> {
+    parser(text).filter_map(|event| link_of_event(&event))
 }
 
 /// Returns the part of a body that its links depend on: up to the end of the paragraph with the last beginning of a
@@ -211,9 +223,10 @@ mod tests {
         // Without what makes the whole text be parsed.
         let simple = [
             "[[a]]", "[b](b.md)", "[c]", "`", "`d`", "\n", "\n\n", "\n\n", "\n \n", "\n\n  ", "- ", "1. ", "> ", "# ",
-            "---", "| ", "|-|-|\n", "x", "*", "_", "~", "!", "\\", "[[d e#f|g]]", "[[", "]]", "[", "]", "(", ")", "|", "&amp;",
-            "[^1]", "- [ ] ", "===\n", " ", "é", "[[h]]", "words of a sentence ", "words of a sentence ",
-            "\n```\n", "\n```rs\n", "```", "~~~", "<b>", "\n<div>", "    ", "\t", ":", "[c]: c.md", "2) ", "<!--", "-->",
+            "---", "| ", "|-|-|\n", "x", "*", "_", "~", "!", "\\", "[[d e#f|g]]", "[[", "]]", "[", "]", "(", ")", "|",
+            "&amp;", "[^1]", "- [ ] ", "===\n", " ", "é", "[[h]]", "words of a sentence ", "words of a sentence ",
+            "\n```\n", "\n```rs\n", "```", "~~~", "<b>", "\n<div>", "    ", "\t", ":", "[c]: c.md", "2) ", "<!--",
+            "-->",
         ];
         let mut random = Random::new(1);
         for round in 0..60_000 {

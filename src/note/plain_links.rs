@@ -1,20 +1,27 @@
 //! Links found without parsing markdown, in texts where that is simple: parsing is most of the cost of links.
 //!
 //! Where no block reaches over a blank line but code between fences, each paragraph is read by itself, and only those with a
-//! bracket: most have none, and in most others each bracket is one of `[[target]]`. Any other paragraph is parsed.
+//! bracket: most have none, and in most others each bracket is one of `[[target]]`. Any other paragraph has to be parsed.
 
-use super::inline_links::{InlineLink, link_of_event};
-use super::markdown::{MAX_PARSED, parser};
+use super::markdown::MAX_PARSED;
 
 const FENCE: &str = "```";
 
-/// Returns the links of a text in its order, as parsing the whole text does; `None` if the whole text has to be parsed.
-pub(super) fn links(text: &str) -> Option<Vec<InlineLink>> {
+/// What links are read from.
+pub(super) enum LinkSource<'a> {
+    /// The target of `[[target]]` or `[[target|label]]`.
+    Target(&'a str),
+    /// A paragraph that has to be parsed.
+    Unparsed(&'a str),
+}
+
+/// Returns what the links of a text are read from, in its order; `None` if the whole text has to be parsed.
+pub(super) fn sources(text: &str) -> Option<Vec<LinkSource<'_>>> {
     // A carriage return ends a line too.
     if text.len() > MAX_PARSED || text.contains('\r') {
         return None;
     }
-    let (mut links, mut paragraph_start, mut offset, mut is_in_code) = (Vec::new(), 0, 0, false);
+    let (mut sources, mut paragraph_start, mut offset, mut is_in_code) = (Vec::new(), 0, 0, false);
     for line in text.split_inclusive('\n') {
         let start = offset;
         offset += line.len();
@@ -35,15 +42,15 @@ pub(super) fn links(text: &str) -> Option<Vec<InlineLink>> {
             }
             continue;
         }
-        add_links(text.get(paragraph_start..start)?, &mut links)?;
+        add_sources(text.get(paragraph_start..start)?, &mut sources)?;
         is_in_code = info.is_some();
         paragraph_start = offset;
         if info.is_some_and(|info| info.contains('`')) {
             return None;
         }
     }
-    add_links(text.get(paragraph_start..)?, &mut links)?;
-    Some(links)
+    add_sources(text.get(paragraph_start..)?, &mut sources)?;
+    Some(sources)
 }
 
 /// Whether a line may begin code or HTML, which can reach over blank lines, other than code between plain fences. The signs
@@ -56,22 +63,23 @@ fn begins_far_reaching(line: &str) -> bool {
     is_code || text.starts_with(['<', '\t'])
 }
 
-/// Adds the links of a paragraph; `None` if it may define labels, which have an effect on the whole text.
-fn add_links(paragraph: &str, links: &mut Vec<InlineLink>) -> Option<()> {
+/// Adds what the links of a paragraph are read from; `None` if it may define labels, which have an effect on the whole text.
+fn add_sources<'a>(paragraph: &'a str, sources: &mut Vec<LinkSource<'a>>) -> Option<()> {
     if !paragraph.contains('[') {
         return Some(());
     }
-    if let Some(plain) = links_of_paragraph(paragraph) {
-        links.extend(plain);
-        return Some(());
+    let known = sources.len();
+    if add_targets(paragraph, sources).is_none() {
+        sources.truncate(known);
+        sources.push(LinkSource::Unparsed(paragraph));
+        return (!paragraph.contains("]:")).then_some(());
     }
-    links.extend(parser(paragraph).filter_map(|event| link_of_event(&event)));
-    (!paragraph.contains("]:")).then_some(())
+    Some(())
 }
 
-/// Returns the links of a paragraph whose brackets are all those of wiki links, outside of code; `None` if it has others, or
-/// characters that can change their meaning.
-fn links_of_paragraph(paragraph: &str) -> Option<Vec<InlineLink>> {
+/// Adds the targets of the links of a paragraph whose brackets are all those of wiki links, outside of code; `None` if it has
+/// others, or characters that can change their meaning.
+fn add_targets<'a>(paragraph: &'a str, sources: &mut Vec<LinkSource<'a>>) -> Option<()> {
     let is_one_line = !paragraph.trim_end_matches('\n').contains('\n');
     // Bars of several lines may be those of a table, and code may end where an item of a list does.
     let (others, line_signs) = paragraph.bytes().fold((false, false), |(others, line_signs), byte| {
@@ -81,7 +89,7 @@ fn links_of_paragraph(paragraph: &str) -> Option<Vec<InlineLink>> {
         return None;
     }
     let bytes = paragraph.as_bytes();
-    let (mut links, mut offset) = (Vec::new(), 0);
+    let mut offset = 0;
     while let Some(found) = bytes.get(offset..)?.iter().position(|byte| matches!(byte, b'[' | b']' | b'`')) {
         let start = offset + found;
         let rest = paragraph.get(start..)?;
@@ -91,12 +99,12 @@ fn links_of_paragraph(paragraph: &str) -> Option<Vec<InlineLink>> {
                 _ if paragraph.get(..start)?.ends_with('!') => return None,
                 _ => {
                     let (target, length) = wiki_link(rest)?;
-                    links.push(InlineLink::Wiki(target.to_owned()));
+                    sources.push(LinkSource::Target(target));
                     length
                 }
             };
     }
-    Some(links)
+    Some(())
 }
 
 /// Returns the length of the code in a line that begins with a backtick: up to the next one, or of the backtick alone. `None`
@@ -122,5 +130,7 @@ fn wiki_link(text: &str) -> Option<(&str, usize)> {
 
 /// Whether a byte means nothing but itself in the target and the label of a link.
 fn is_plain(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte >= 0x80 || matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b'#' | b':' | b',')
+    byte.is_ascii_alphanumeric()
+        || byte >= 0x80
+        || matches!(byte, b' ' | b'-' | b'_' | b'.' | b'/' | b'#' | b':' | b',')
 }

@@ -7,10 +7,8 @@ pub(crate) fn shown_chars(text: &str) -> usize {
     let (mut count, mut rest) = (0, text);
     while !rest.is_empty() {
         let (some, behind) = rest.split_at(rest.floor_char_boundary(SPAN));
-        count += match some.is_ascii() {
-            true => some.len() - usize::from(spaces(some.as_bytes())),
-            false => kept_chars(some),
-        };
+        let is_ascii = some.is_ascii();
+        count += if is_ascii { some.len() - usize::from(spaces(some.as_bytes())) } else { kept_chars(some) };
         rest = behind;
     }
     count

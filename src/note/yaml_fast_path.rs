@@ -116,7 +116,8 @@ fn scalar(text: &str) -> Option<YamlNode<'_>> {
     let ends_scalar = |a: u8, b: u8| ((a == b':') & (b == b' ')) | ((a == b' ') & (b == b'#'));
     let pairs = bytes.iter().zip(bytes.get(1..).unwrap_or_default());
     // To the end, as in `has_only_plain_chars`.
-    let is_broken = bytes.last() == Some(&b':') || pairs.fold(false, |is_broken, (a, b)| is_broken | ends_scalar(*a, *b));
+    let is_broken =
+        bytes.last() == Some(&b':') || pairs.fold(false, |is_broken, (a, b)| is_broken | ends_scalar(*a, *b));
     (begins_plain(text) && !is_broken).then(|| plain(text))
 }
 

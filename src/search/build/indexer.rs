@@ -147,7 +147,7 @@ impl TextIndexer {
     }
 }
 
-/// Returns the terms in the order of their texts. Most comparisons need only the first bytes, which are at hand.
+/// Returns the terms in the order of their texts. Most comparisons need only the first bytes, which are sorted with them.
 fn sorted_by_text<T: Copy + Sync>(terms: &TextTable<T>) -> Vec<TermId> {
     let text = |term: TermId| terms.get(term.index()).0;
     let beginning = |term: TermId| {
