@@ -21,6 +21,7 @@ mod concurrent_save_tests;
 pub mod context;
 #[cfg(test)]
 mod crash_tests;
+mod diff;
 mod embedder;
 pub mod env;
 pub mod error;

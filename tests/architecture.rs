@@ -12,7 +12,7 @@ use crate::support::imports::Crate;
 
 /// The modules of each layer, the lowest first.
 const LAYERS: [&[&str]; 9] = [
-    &["codec", "env", "escape", "timings", "progress", "tokens"],
+    &["codec", "diff", "env", "escape", "timings", "progress", "tokens"],
     &["note", "calendar", "error", "secrets", "warnings"],
     &["store"],
     &["report"],

@@ -1,11 +1,12 @@
 //! The difference between two versions of a note: fields of the frontmatter, headings, and blocks of the body.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use super::blocks::Block;
 use super::frontmatter::split;
 use super::yaml::parse;
 use super::{Note, Value, headings};
+use crate::diff::operations;
 
 /// The most blocks, and headings, of a version that are compared: the time grows with their square.
 const MAX_COMPARED: usize = 1_000;
@@ -45,7 +46,7 @@ pub enum NoteChange {
 }
 
 /// Compares two versions of a note. Fields come first, in the order of the later version, then headings, then blocks.
-/// O(n²) for n blocks in the worst case, by Myers' algorithm (*An O(ND) Difference Algorithm*, 1986).
+/// O(n²) for n blocks in the worst case.
 pub fn changes(before: &Note, after: &Note) -> Vec<NoteChange> {
     if before.text() == after.text() {
         return Vec::new();
@@ -135,7 +136,7 @@ fn pairs<T: Eq + std::hash::Hash + Ord>(before: &[T], after: &[T]) -> Option<Vec
         return None;
     }
     let mut pairs = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, before, after) {
+    for op in operations(before, after) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }

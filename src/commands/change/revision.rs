@@ -1,7 +1,6 @@
 //! Changes that depend on the revision of a note: they are refused if another writer was faster.
 
-use similar::{ChangeTag, TextDiff};
-
+use crate::diff::changed_lines;
 use crate::env::Env;
 use crate::error::{Error, ErrorKind, Remedy};
 use crate::note::{Note, NoteChange, Revision, changes};
@@ -70,9 +69,7 @@ fn difference(before: &Note, after: &Note) -> String {
             parts.push(name);
         }
     }
-    let lines = TextDiff::from_lines(before.body(), after.body());
-    let count = |tag| lines.iter_all_changes().filter(|line| line.tag() == tag).count();
-    match (count(ChangeTag::Insert), count(ChangeTag::Delete)) {
+    match changed_lines(before.body(), after.body()) {
         (0, 0) => {}
         (new, old) => parts.push(format!("the text (+{new} −{old} lines)")),
     }

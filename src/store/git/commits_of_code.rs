@@ -7,10 +7,11 @@
 use std::cmp::Reverse;
 use std::time::{Duration, Instant};
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use super::plain_file::{open_plain, read_whole};
 use super::plumbing::{Repository, is_object_id};
+use crate::diff::operations;
 
 /// The longest time that git takes for one path or line, in all its calls.
 const MAX_TIME: Duration = Duration::from_secs(3);
@@ -204,8 +205,7 @@ fn line_before(old: &[u8], new: &[u8], line: usize) -> Option<usize> {
         let without_blanks = |line: &[u8]| line.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         text.split(|byte| *byte == b'\n').map(without_blanks).collect()
     });
-    let operations = capture_diff_slices(Algorithm::Myers, &old, &new);
-    operations.into_iter().find_map(|operation| match operation {
+    operations(&old, &new).into_iter().find_map(|operation| match operation {
         DiffOp::Equal { old_index, new_index, len } if (new_index..new_index + len).contains(&index) => {
             Some(old_index + index - new_index + 1)
         }

@@ -5,6 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
+use crate::diff::unified;
 use crate::note::NOTE_FOLDERS;
 use crate::store::collections::layout::ATTACHMENTS;
 use crate::store::fs::files;
@@ -94,10 +95,6 @@ impl Change {
 pub(crate) fn diff(path: &str, old: Option<&str>, new: Option<&str>) -> String {
     let name = |text: Option<&str>| if text.is_some() { path } else { "/dev/null" };
     unified(name(old), name(new), old.unwrap_or_default(), new.unwrap_or_default())
-}
-
-fn unified(from: &str, to: &str, old: &str, new: &str) -> String {
-    similar::TextDiff::from_lines(old, new).unified_diff().header(from, to).to_string()
 }
 
 /// The folder of a collection whose files are changed.
