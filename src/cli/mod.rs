@@ -40,7 +40,7 @@ use std::ffi::OsString;
 use std::iter::successors;
 
 use clap::error::ErrorKind as ClapKind;
-use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::env::Env;
 use crate::error::Error;
@@ -81,6 +81,12 @@ struct Cli {
 /// # Errors
 /// `Usage`, with what is wrong and what is expected; `Failure` when standard input can't be read.
 pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
+    // Describing all commands takes twenty times as long as this answer, which installers and scripts wait for.
+    if let [_, flag] = args
+        && (flag == "--version" || flag == "-V")
+    {
+        return Ok(ParsedCli::Help(concat!("qipu ", env!("CARGO_PKG_VERSION"), "\n").to_owned()));
+    }
     let words = hyphens::text_behind_flags(args, Cli::command);
     let (cli, matches) = match matched(&words) {
         Ok(matched) => matched,
@@ -136,8 +142,20 @@ pub fn parse(args: &[OsString], env: &Env) -> Result<ParsedCli, Error> {
 
 /// Matches the arguments against the command line. Returns them parsed, and as clap found them.
 fn matched(words: &[OsString]) -> Result<(Cli, ArgMatches), clap::Error> {
-    let matches = Cli::command().try_get_matches_from(words).map_err(|error| with_applicable_help(error, words))?;
+    let all = Cli::command();
+    let matched = words.get(1).and_then(|word| all.find_subcommand(word)).and_then(|called| match_alone(called, words));
+    let matches = match matched {
+        Some(matches) => matches,
+        None => all.try_get_matches_from(words).map_err(|error| with_applicable_help(error, words))?,
+    };
     Ok((Cli::from_arg_matches(&matches)?, matches))
+}
+
+/// Matches the arguments of a command without the others, to which clap would copy each common flag: half of the time that
+/// arguments take. `None` if they are wrong or ask for help, which name other commands.
+fn match_alone(called: &clap::Command, words: &[OsString]) -> Option<ArgMatches> {
+    let root = clap::Command::new("qipu").args_override_self(true).subcommand(called.clone());
+    GlobalArgs::augment_args(root).try_get_matches_from(words).ok()
 }
 
 /// Returns the path of the command that was called, such as `link tree`.
