@@ -169,7 +169,7 @@ fn count_shared(a: &[u32], b: &[u32]) -> u32 {
 }
 
 /// Returns, for each of some sets of terms, the sets that may share at least the share `least` of the terms of both with it, itself
-/// among them, and the number of terms that both have. Two sets of which each lacks at most `n` of its terms in the other share
+/// among them, and the number of terms that both have. Two sets share, if each lacks at most `n` of its terms in the other,
 /// one of the `n + 1` rarest terms of both (Bayardo, Ma and Srikant, *Scaling up all pairs similarity search*, 2007).
 fn near_copies(sets: &[&[u32]], least: f64) -> Vec<Vec<(u32, u32)>> {
     let mut counts: HashMap<u32, u32, RandomState> = HashMap::default();
