@@ -184,8 +184,9 @@ impl<'a> BitReader<'a> {
         read
     }
 
-    /// Calls `visit` with each of the next `count` integers in the selector code. Ends with `None` if it returns that;
-    /// those behind the end are any integers. Eight bytes at a time have three of most words.
+    /// Calls `visit` with each of the next `count` integers in the selector code. `None` behind the end, where `visit` may be
+    /// called with integers that are not there, or if `visit` returns it. Eight bytes, which are read at a time, have three
+    /// integers or more, unless these are large.
     #[inline]
     pub(crate) fn read_ints(&mut self, count: u32, mut visit: impl FnMut(u32) -> Option<()>) -> Option<()> {
         let mut left = count;

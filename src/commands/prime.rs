@@ -9,7 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::list::MIN_NOTES_PER_TASK;
 use super::status::tag_counts;
-use crate::context::{Journals, Session, is_decision, is_warning};
+use crate::context::{Journals, Session};
 use crate::graph::Replacements;
 use crate::note::NoteId;
 use crate::report::{Entry, EntryRole, EntrySummary, NoteEntry, OverviewEntry, Report, ReportHead, layout};
@@ -274,8 +274,9 @@ fn most_linked_notes(session: &Session<'_>, replacements: &Replacements) -> Vec<
 /// those without a date in descending order of id: decisions are often numbered.
 fn decisions<'a>(store: &'a Store, replacements: &Replacements) -> Box<dyn Iterator<Item = NoteIdx> + 'a> {
     let is_current = |position: NoteIdx| !store.is_retired(replacements.representative(position));
-    let is_wanted =
-        |position: NoteIdx, note: &NoteHandle| (is_decision(note) || is_warning(note)) && is_current(position);
+    let is_wanted = |position: NoteIdx, note: &NoteHandle| {
+        (note.flags.is_decision || note.flags.is_warning) && is_current(position)
+    };
     sorted(store, is_wanted, |position, note| Reverse((note.list_fields().changed(), position)))
 }
 

@@ -10,23 +10,13 @@ const WARNING: &str = "warning";
 /// The bytes of a text in which it says what it decides or warns of.
 const MAX_RULE_BYTES: usize = 1_000;
 
-/// Tells whether a note is a decision by its type, a tag or a folder. Maps and journals are none.
-pub fn is_decision(note: &NoteHandle) -> bool {
-    note.flags.is_decision
-}
-
-/// Tells whether a note is a warning, as [`is_decision`].
-pub fn is_warning(note: &NoteHandle) -> bool {
-    note.flags.is_warning
-}
-
 /// Tells whether a note decides or warns: it is marked so, or it has no type of its own and says it in its first sentences.
 pub(super) fn decides_or_warns(note: &NoteHandle) -> bool {
     let by_words = || {
         let has_type = note.list_fields().kind != DEFAULT_KIND || note.flags.is_moc || note.flags.is_journal;
         !has_type && stated_type(note.parsed_or_empty().body()).is_some()
     };
-    is_decision(note) || is_warning(note) || by_words()
+    note.flags.is_decision || note.flags.is_warning || by_words()
 }
 
 /// Returns the type of a text that decides or warns in its first sentences; `None` for any other. The words are English.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::Selector;
-use super::importance::{decides_or_warns, is_decision, is_warning};
+use super::importance::decides_or_warns;
 use crate::note::{CodeRef, Fragment, RefOrigin, code_refs_in, link_definitions};
 use crate::report::{NoteEntry, Passages};
 use crate::request::{MAX_PATH_BYTES, MentionTarget, Occasion};
@@ -69,7 +69,7 @@ impl Selector<'_, '_> {
         }
         let rank = |note: NoteIdx| {
             let handle = &notes[note];
-            let is_last = !(is_decision(handle) || is_warning(handle));
+            let is_last = !(handle.flags.is_decision || handle.flags.is_warning);
             (is_last, Reverse(handle.value_or_default()), Reverse(handle.list_fields().changed()), note)
         };
         let mut candidates: Vec<_> = needles_of.into_iter().map(|(note, needles)| (rank(note), needles)).collect();

@@ -33,7 +33,7 @@ pub use blocks::{BlockLimits, ChosenBlocks, choose_blocks};
 pub use comparison::compare;
 pub use edges::edge_entry;
 pub use filter::{NoteFilter, parse_filters};
-pub use importance::{is_decision, is_warning, stated_type};
+pub use importance::stated_type;
 pub use journals::{Journals, day_of};
 pub use map_queries::map_queries;
 pub use mentions::weigh_mentions;

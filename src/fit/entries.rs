@@ -22,8 +22,9 @@ const MAX_STEPS_BACK: usize = 256;
 const STEPS_AHEAD: usize = 8;
 /// The least number of entries that are rendered in parallel.
 const MIN_PARALLEL: usize = 4;
-/// The most entries that one thread joins to one text, and the number of texts of fewer entries.
+/// The most entries that one thread joins to one text.
 const ENTRIES_PER_RUN: usize = 256;
+/// The number of texts that fewer entries are joined to, so that all threads have some.
 const MIN_RUNS: usize = 8;
 /// The number of entries of a list that are in memory as text before they are written.
 const ENTRIES_PER_WRITE: usize = 64 * ENTRIES_PER_RUN;

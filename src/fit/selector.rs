@@ -66,7 +66,7 @@ pub(super) struct GreedySelector<'a> {
     is_open: Vec<bool>,
     /// For each candidate, the largest share of its terms in one shown note, and that note.
     covered: Vec<(f64, usize)>,
-    /// The utility of each candidate behind the notes that are shown; 0 without a purpose.
+    /// The utility of each candidate, given the notes that are shown; 0 without a purpose.
     utilities: Vec<f64>,
     followers: VecDeque<usize>,
     kept: HashSet<usize>,

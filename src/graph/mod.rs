@@ -210,8 +210,12 @@ impl<'a> Graph<'a> {
     /// Returns the links whose type is `kind` as seen from one of their ends.
     pub fn seen_type(&self, kind: &str) -> SeenType {
         let names = || (0..self.links.kinds.len()).map(|index| (index, self.links.kinds.name(index)));
-        let indices = |is: &dyn Fn(&str) -> bool| names().filter(|(_, name)| is(name)).map(|(index, _)| index).collect();
-        SeenType { outgoing: indices(&|name| name == kind), incoming: indices(&|name| self.types.inverse(name) == kind) }
+        let indices =
+            |is: &dyn Fn(&str) -> bool| names().filter(|(_, name)| is(name)).map(|(index, _)| index).collect();
+        SeenType {
+            outgoing: indices(&|name| name == kind),
+            incoming: indices(&|name| self.types.inverse(name) == kind),
+        }
     }
 
     /// Returns the notes at the other ends of a note's links that have a type as seen from it, in no order.

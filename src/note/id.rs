@@ -228,8 +228,7 @@ pub(super) fn generated_id(stem: &str) -> Option<&str> {
         digits += usize::from(byte.is_ascii_digit());
         letters += usize::from(byte.is_ascii_lowercase());
     }
-    let is_generated =
-        (MIN_RANDOM..=MAX_RANDOM).contains(&len) && digits > 0 && letters > 0 && digits + letters == len;
+    let is_generated = (MIN_RANDOM..=MAX_RANDOM).contains(&len) && digits > 0 && letters > 0 && digits + letters == len;
     is_generated.then(|| stem.get(..GENERATED_PREFIX.len() + len)).flatten()
 }
 

@@ -67,8 +67,8 @@ pub use dialect::Dialect;
 pub(crate) use dialect::{COMMIT_ID_LEN, CommitFields, hash_in};
 pub(crate) use edit::line_end;
 pub(crate) use enclosures::{Enclosures, Surroundings, begins_enclosure};
-pub use fragments::Fragment;
 pub(crate) use folded_name::FoldedName;
+pub use fragments::Fragment;
 pub(crate) use fragments::{FRAGMENT_SIZES, FragmentSizes, SHORT_FRAGMENT_SIZES, STANDALONE};
 pub(crate) use headings::{
     Heading, anchors as heading_anchors, find_fragment as find_heading, fragments as heading_fragments,

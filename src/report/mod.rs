@@ -19,6 +19,7 @@ use serde::Serialize;
 
 pub use crate::note::Fragment;
 pub use assessment::{Assessment, Confidence, DIMENSIONS, LABELS, SelectionStats, TrustBasis, UTILITY_PARTS, Utility};
+pub(crate) use candidates::RareTerms;
 pub use candidates::{Candidate, Candidates};
 pub use edge_entry::EdgeEntry;
 pub use entry::{

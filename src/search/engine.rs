@@ -30,7 +30,7 @@ use crate::timings;
 /// The least share of the notes, and number of them, that have the name of what a store is about.
 const MIN_SUBJECT_SHARE: f64 = 0.2;
 const MIN_SUBJECT_NOTES: f64 = 5.0;
-/// The most notes whose terms are kept: about ten megabytes.
+/// The most notes whose terms are kept: about ten megabytes, of notes of a usual length.
 const MAX_NOTE_TERMS: usize = 16_384;
 /// Words after "how" that ask for a measure.
 const MEASURES: [&str; 8] = ["big", "far", "fast", "large", "long", "often", "old", "soon"];
@@ -174,7 +174,8 @@ impl<'a> Engine<'a> {
         let first = question.split_whitespace().next().unwrap_or_default();
         let is_name = |word: &str| word.starts_with(char::is_uppercase) && !first.starts_with(word);
         let all = || self.notes.len() as u32;
-        let count = |term: &TermId| f64::from(if self.index.is_stop(*term) { all() } else { self.index.doc_freq(*term) });
+        let count =
+            |term: &TermId| f64::from(if self.index.is_stop(*term) { all() } else { self.index.doc_freq(*term) });
         let count = |word: &QueryTerm| word.terms.iter().map(count).sum::<f64>();
         let has = |word: &str, is: fn(char) -> bool| word.contains(is);
         let is_code = |word: &str| has(word, char::is_alphabetic) && has(word, |c| c.is_ascii_digit());

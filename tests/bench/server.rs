@@ -80,7 +80,8 @@ fn processor_ms(client: &McpClient) -> Option<f64> {
 
 /// Formats the median and the 99th percentile; `-` without times.
 fn percentiles(times: &[f64]) -> String {
-    let at = |percent: usize| times.get(times.len() * percent / 100).map_or("-".to_owned(), |time| format!("{time:.1}"));
+    let at =
+        |percent: usize| times.get(times.len() * percent / 100).map_or("-".to_owned(), |time| format!("{time:.1}"));
     format!("{} | {}", at(50), at(99))
 }
 

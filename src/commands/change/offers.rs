@@ -1,7 +1,7 @@
 //! What a new note lacks for hooks to show it: a type, and references to the code that its session edited.
 
 use super::{PlannedChange, code_reference, is_of_tool};
-use crate::context::{is_decision, is_warning, stated_type};
+use crate::context::stated_type;
 use crate::note::MOC;
 use crate::report::{DiagnosticEntry, Severity};
 use crate::request::{Action, ChangeRequest, NewFields};
@@ -73,7 +73,7 @@ pub(super) fn findings(
     };
     let Some(Change::Create { path, new }) = &planned.change else { return Vec::new() };
     let note = store.parse_handle(path, new.clone());
-    let has_type = fields.kind.is_some() || is_decision(&note) || is_warning(&note) || note.is_draft();
+    let has_type = fields.kind.is_some() || note.flags.is_decision || note.flags.is_warning || note.is_draft();
     let stated = fields.body.as_deref().filter(|_| !has_type).and_then(stated_type);
     let of_type = stated.map(|kind| {
         let call =

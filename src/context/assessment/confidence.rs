@@ -50,7 +50,7 @@ pub(super) struct Assessor<'a, 's> {
     /// The day that counts as today; without one, time is ignored.
     today: Option<Date>,
     evidence: Evidence<'s>,
-    /// The links of the types that decide about notes, by the names of these.
+    /// The types of links that decide about notes, each with the stored types that are seen as it.
     seen_types: Vec<(&'static str, SeenType)>,
     highlighter: Option<&'a Highlighter>,
 }

@@ -9,7 +9,7 @@ use super::confidence::{Assessor, DERIVED_FROM, SAME_AS, rounded};
 use super::links::{LinkFilter, link_entries};
 use super::{CandidateLimits, Ordinals, RankedNotes, candidate, fields, ordinals_of, utility};
 use crate::context::Selection;
-use crate::report::{Assessment, Candidate, Candidates, NoteEntry};
+use crate::report::{Assessment, Candidate, Candidates, NoteEntry, RareTerms};
 use crate::request::{Abstraction, AssessmentOptions, RelatedKind, Score};
 use crate::search::NoteTerms;
 use crate::store::NoteIdx;
@@ -192,7 +192,7 @@ impl SelectionAssessor<'_, '_> {
             is_filtered: self.selection.has_filtered,
             relevance_beyond: self.relevance_beyond(ordinals),
             holders: Vec::new(),
-            copies: Vec::new(),
+            rare_terms: RareTerms::default(),
             all: self.assessed.iter().map(|assessed| self.candidate(assessed, ordinals)).collect(),
         }
     }

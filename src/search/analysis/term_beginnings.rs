@@ -1,7 +1,7 @@
 //! Rules words out without stemming them: few words of a text begin like a term of a query.
 //!
-//! The English stem of a word of lower-case letters begins with its first two letters, which Snowball's endings do not reach,
-//! but for the exceptions that [`Stems::keeps_beginning`] knows.
+//! The English stem of a word of lower-case letters is its first letter, or begins with its first two, which Snowball's
+//! endings do not reach, but for the exceptions that [`Stems::keeps_beginning`] knows.
 
 use super::stems::{STOP_MARK, Stems};
 use super::subtokens::plain_word;
@@ -18,8 +18,13 @@ pub(crate) struct TermBeginnings {
 impl TermBeginnings {
     pub(crate) fn of<'t>(terms: impl Iterator<Item = &'t str>) -> Self {
         let mut pairs = [false; LETTERS * LETTERS];
-        let beginnings = terms.filter_map(|term| pair(term.trim_start_matches(STOP_MARK)));
-        beginnings.for_each(|pair| pairs[pair] = true);
+        for term in terms.map(|term| term.trim_start_matches(STOP_MARK)) {
+            // The stem of `oed` is `o`.
+            let is_letter = term.len() == 1;
+            let beginning = if is_letter { pair(&format!("{term}a")) } else { pair(term) };
+            let count = if is_letter { LETTERS } else { 1 };
+            beginning.into_iter().flat_map(|first| first..first + count).for_each(|pair| pairs[pair] = true);
+        }
         Self { pairs }
     }
 
@@ -48,9 +53,9 @@ mod tests {
     use crate::note::Language;
     use crate::search::analysis::subtokens::for_each_term;
 
-    const ENDINGS: [&str; 24] = [
-        "", "s", "es", "ies", "ied", "ed", "eed", "ing", "ings", "y", "ly", "ily", "er", "est", "e", "ness", "ment",
-        "ation", "ational", "fully", "ous", "ive", "izing", "'s",
+    const ENDINGS: [&str; 29] = [
+        "d", "dly", "ng", "ngs", "ngly", "", "s", "es", "ies", "ied", "ed", "eed", "ing", "ings", "y", "ly", "ily",
+        "er", "est", "e", "ness", "ment", "ation", "ational", "fully", "ous", "ive", "izing", "'s",
     ];
 
     #[test]
@@ -85,7 +90,9 @@ mod tests {
         for token in ["dying", "Lying", "tying", "went", "x", "über", "3rd", "snake_case", "HashMap", ""] {
             assert_eq!(none.content_terms_without(token, &stems), None, "{token}");
         }
-        assert_eq!(["cache", "The", "caches."].map(|token| none.content_terms_without(token, &stems)), [Some(1), Some(0), Some(1)]);
+        let counts = ["cache", "The", "caches."].map(|token| none.content_terms_without(token, &stems));
+        assert_eq!(counts, [Some(1), Some(0), Some(1)]);
+        assert_eq!(TermBeginnings::of(["o"].into_iter()).content_terms_without("oed", &stems), None);
         let german = Stems::new(Language::German);
         assert_eq!(none.content_terms_without("haus", &german), None);
     }

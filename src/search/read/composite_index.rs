@@ -178,8 +178,7 @@ impl CompositeIndex {
     /// Returns the matches of the query terms of `query_term_of`, by term, sorted by note, query term and term.
     pub(crate) fn find(&self, query_term_of: &[QueryTermIdx]) -> Vec<TermMatch> {
         let query_terms = QueryTerms::new(query_term_of);
-        let mut matches: Vec<TermMatch> =
-            self.segments.iter().flat_map(|segment| segment.find(&query_terms)).collect();
+        let mut matches: Vec<TermMatch> = self.segments.iter().flat_map(|segment| segment.find(&query_terms)).collect();
         matches.par_sort_unstable_by_key(|found| (found.note, found.query_term, found.term));
         matches
     }

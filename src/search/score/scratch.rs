@@ -81,7 +81,8 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        if !self.dense.is_empty() {
+        // A panic may have left a vector in it.
+        if !self.dense.is_empty() && !std::thread::panicking() {
             DENSE.set(std::mem::take(&mut self.dense));
         }
     }

@@ -1,6 +1,8 @@
 //! Score smoothing: similar notes get similar scores (Kurland and Lee, *Corpus structure, language models, and ad hoc
 //! information retrieval*, 2004; Diaz, *Regularizing query-based retrieval scores*, 2007).
 
+use rayon::prelude::*;
+
 use super::hit::Hit;
 use super::vectors::{Vector, Vectors, cosine};
 use crate::search::ids::TermId;
@@ -18,7 +20,7 @@ pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vec
     let size = index.note_count() as f64;
     let share = SMOOTHING * size / (size + HALF_SMOOTHING_NOTES);
     let (best, rest) = hits.split_at_mut(count);
-    let best_vectors: Vec<_> = best.iter().map(|hit| vectors.of(hit.note, index)).collect();
+    let best_vectors: Vec<_> = best.par_iter().map(|hit| vectors.of(hit.note, index)).collect();
     let scores: Vec<f64> = best.iter().map(|hit| hit.score).collect();
     let similarities = similarities(&best_vectors);
     for (rank, hit) in best.iter_mut().enumerate() {
@@ -37,7 +39,7 @@ pub(super) fn smooth(hits: &mut [Hit], count: usize, index: &CompositeIndex, vec
 /// Returns, for each vector, its similarities to those behind it: from the products of the terms that two of them share,
 /// since most pairs share few. At most 256 vectors.
 fn similarities(vectors: &[&Vector]) -> Vec<Vec<f64>> {
-    // The term, the place and the weight in one integer, which sorts fast: the vectors are few and a weight has 17 bits.
+    // The term, the place and the weight in one integer, which sorts fast: the vectors are few and a weight has fewer than 24 bits.
     let mut entries: Vec<u64> = Vec::new();
     for (place, vector) in (0_u64..).zip(vectors) {
         let packed = |(term, weight): (TermId, u32)| u64::from(term.0) << 32 | place << 24 | u64::from(weight);

@@ -18,7 +18,7 @@ thread_local! {
     static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The document frequencies below which inverse ones are computed once.
+/// The least document frequency whose inverse is computed anew for each term of a vector.
 const MAX_CACHED_FREQ: u32 = 1024;
 
 /// The document vectors of an index, each computed on first use.

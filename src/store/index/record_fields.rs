@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::calendar::parse_day;
 use crate::note::{
-    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, DiagnosticCode, EncodedTarget, FoldedName, InlineLink, JOURNAL, Note, NoteId,
-    SUPERSEDED_BY, SUPERSEDES, Timestamp, UserFields, Value, Verification, importance, shown_chars,
+    CODE, ContentSource, DEFAULT_VALUE, Diagnostic, DiagnosticCode, EncodedTarget, FoldedName, InlineLink, JOURNAL,
+    Note, NoteId, SUPERSEDED_BY, SUPERSEDES, Timestamp, UserFields, Value, Verification, importance, shown_chars,
 };
 
 /// Facts about a note that are kept in memory, since every answer asks for them.
@@ -45,16 +45,8 @@ type PackedFlags = (u8, [u8; 2], [u8; 2]);
 impl From<NoteFlags> for PackedFlags {
     fn from(flags: NoteFlags) -> Self {
         let bits = [
-            flags.is_moc,
-            flags.is_journal,
-            flags.has_aliases,
-            flags.has_compacts,
-            flags.has_lifecycle,
-            flags.has_succession,
-            flags.has_code,
-            flags.is_named_by_day,
-            flags.is_decision,
-            flags.is_warning,
+            flags.is_moc, flags.is_journal, flags.has_aliases, flags.has_compacts, flags.has_lifecycle,
+            flags.has_succession, flags.has_code, flags.is_named_by_day, flags.is_decision, flags.is_warning,
         ];
         let packed = bits.iter().zip(0..).fold(0, |packed, (bit, place)| packed | u16::from(*bit) << place);
         (flags.value, packed.to_le_bytes(), flags.title_hash.to_le_bytes())
@@ -90,7 +82,7 @@ pub(in crate::store) struct KeyFields<'a> {
     pub(crate) id: Option<&'a str>,
 }
 
-/// The second column group: what is read of every note that is named.
+/// The second column group: what is read of each note that an answer names.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdentityFields<'a> {
     /// The title.
