@@ -268,11 +268,17 @@ fn is_date(text: &str) -> bool {
 
 /// Tells whether a text is the state of a document: `Accepted`, `Superseded by ADR 12`.
 fn is_state(text: &str) -> bool {
-    let mut words = text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+    let is_word_end = |c: char| !c.is_alphanumeric();
     let is_one_of = |word: &str, known: &[&str]| known.iter().any(|known| word.eq_ignore_ascii_case(known));
-    let is_state = words.next().is_some_and(|word| is_one_of(word, &STATES));
+    // Few texts begin with a state, and the others need not be copied.
+    let first = text.trim_start_matches(is_word_end).split(is_word_end).next().unwrap_or_default();
+    if !is_one_of(first, &STATES) {
+        return false;
+    }
+    let lower = text.to_lowercase();
+    let mut words = lower.split(is_word_end).filter(|word| !word.is_empty()).skip(1);
     let is_end = |word: &str| is_one_of(word, &AFTER_STATE) || word.bytes().all(|byte| byte.is_ascii_digit());
-    is_state && words.next().is_none_or(|word| is_end(word) && words.nth(MAX_VALUE_WORDS).is_none())
+    words.next().is_none_or(|word| is_end(word) && words.nth(MAX_VALUE_WORDS).is_none())
 }
 
 fn is_licence(text: &str) -> bool {
