@@ -1,10 +1,12 @@
 //! Tests of all flags together: how many a command has, and that each has one meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, CommandFactory};
 
 use super::shell::command;
+use super::{Cli, match_alone};
 
 /// Returns the flags that the help of a command lists, `--help` included.
 fn listed(command: &Command) -> Vec<&Arg> {
@@ -69,4 +71,33 @@ fn a_flag_has_one_meaning_in_commands_that_read_and_one_in_those_that_write() {
     }
     meanings.retain(|(_, flag), texts| texts.len() > 1 && !EXCEPTIONS.contains(flag));
     assert_eq!(meanings, BTreeMap::new());
+}
+
+#[test]
+fn a_command_alone_is_matched_as_among_all() {
+    let calls = [
+        "ask what --max-chars 100 --format json",
+        "search x --limit 3 --quiet",
+        "list --tag a --tag b --format paths",
+        "link add a b --type supports",
+        "link tree a --max-hops 2 --via supports,refines",
+        "capture --title T --dry-run",
+        "update a --set k=v",
+        "prime --brief",
+        "hook claude Stop",
+        "status --tags --verbose",
+        "search a --limit 1 --limit 2",
+        "context --note a --note b --max-tokens 5 --store x",
+    ];
+    for call in calls {
+        let words: Vec<OsString> = ["qipu"].into_iter().chain(call.split(' ')).map(OsString::from).collect();
+        let all = Cli::command();
+        let alone = match_alone(all.find_subcommand(&words[1]).unwrap(), &words).expect(call);
+        let among_all = all.try_get_matches_from(&words).expect(call);
+        assert_eq!(format!("{alone:?}"), format!("{among_all:?}"), "{call}");
+    }
+    for call in ["search", "search --no-such-flag", "ask --help", "list extra words"] {
+        let words: Vec<OsString> = ["qipu"].into_iter().chain(call.split(' ')).map(OsString::from).collect();
+        assert!(match_alone(Cli::command().find_subcommand(&words[1]).unwrap(), &words).is_none(), "{call}");
+    }
 }
