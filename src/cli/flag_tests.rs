@@ -79,7 +79,7 @@ fn a_command_alone_is_matched_as_among_all() {
         "ask what --max-chars 100 --format json",
         "search x --limit 3 --quiet",
         "list --tag a --tag b --format paths",
-        "link add a b --type supports",
+        "link add a supports b",
         "link tree a --max-hops 2 --via supports,refines",
         "capture --title T --dry-run",
         "update a --set k=v",
