@@ -8,5 +8,6 @@ pub(crate) mod index_type;
 pub(crate) mod lz4;
 pub(crate) mod named;
 pub(crate) mod offsets;
+pub(crate) mod sort_key;
 pub mod unit_vector;
 pub(crate) mod varint;

@@ -197,9 +197,13 @@ impl<'a> Graph<'a> {
     }
 
     fn links_to(&self, to: NoteIdx) -> impl Iterator<Item = (NoteIdx, &OutLink)> {
+        self.in_edges_of(to).iter().filter_map(|index| self.links.with_source(*index as usize))
+    }
+
+    /// Returns the links that lead to a note, as indices into the out-edges.
+    fn in_edges_of(&self, to: NoteIdx) -> &[u32] {
         let offset = |index: usize| self.in_offsets.get(index).map_or(0, |offset| *offset as usize);
-        let edges = self.in_edges.get(offset(to.index())..offset(to.index() + 1)).unwrap_or_default();
-        edges.iter().filter_map(|index| self.links.with_source(*index as usize))
+        self.in_edges.get(offset(to.index())..offset(to.index() + 1)).unwrap_or_default()
     }
 
     fn edge(&self, from: NoteIdx, link: &OutLink) -> Edge<'_> {
@@ -221,13 +225,12 @@ impl<'a> Graph<'a> {
     /// Returns the notes at the other ends of a note's links that have a type as seen from it, in no order.
     pub fn linked_as<'g>(&'g self, note: NoteIdx, seen: &'g SeenType) -> impl Iterator<Item = NoteIdx> + 'g {
         let outgoing = self.links.of(note).iter().filter(|link| seen.outgoing.contains(&link.kind()));
-        let offset = |index: usize| self.in_offsets.get(index).map_or(0, |offset| *offset as usize);
-        let edges = self.in_edges.get(offset(note.index())..offset(note.index() + 1)).unwrap_or_default();
         // Finding the source of a link takes a search.
         let is_seen = |index: &&u32| {
             self.links.all.get(**index as usize).is_some_and(|link| seen.incoming.contains(&link.kind()))
         };
-        let incoming = edges.iter().filter(is_seen).filter_map(|index| self.links.with_source(*index as usize));
+        let incoming =
+            self.in_edges_of(note).iter().filter(is_seen).filter_map(|index| self.links.with_source(*index as usize));
         outgoing.map(|link| link.to).chain(incoming.map(|(from, _)| from))
     }
 

@@ -108,7 +108,7 @@ impl NoteId {
         if !end.is_some_and(is) {
             return false;
         }
-        is(self.as_str()) || is(self.local()) || self.local().strip_prefix("qp-").is_some_and(is)
+        is(self.as_str()) || is(self.local()) || self.local().strip_prefix(GENERATED_PREFIX).is_some_and(is)
     }
 
     /// Whether it has the form of [`NoteId::generated`].

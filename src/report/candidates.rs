@@ -138,7 +138,6 @@ impl Candidates {
                 }
                 self.holders[*term as usize].push(index as u32);
             }
-            candidate.terms.sort_unstable();
         }
         self
     }
@@ -150,9 +149,9 @@ impl Candidates {
         let share_of = |index: usize, count: u32| f64::from(count) / self.all[index].terms.len().max(1) as f64;
         // A note with the content of an opponent contradicts the candidate too.
         let has_opponent = |opponent: usize| {
-            let count = || match counts.get(opponent) {
-                Some(count) if self.compares_texts => *count,
-                _ => count_shared(&one.terms, &self.all[opponent].terms),
+            // Opponents are few, and need not be near copies.
+            let count = || {
+                if self.compares_texts { counts[opponent] } else { count_shared(&one.terms, &self.all[opponent].terms) }
             };
             opponent == of || (opponent < self.chosen && share_of(opponent, count()) >= 1.0 - self.threshold)
         };

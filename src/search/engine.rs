@@ -173,9 +173,7 @@ impl<'a> Engine<'a> {
         let least = (self.notes.len() as f64 * MIN_SUBJECT_SHARE).max(MIN_SUBJECT_NOTES);
         let first = question.split_whitespace().next().unwrap_or_default();
         let is_name = |word: &str| word.starts_with(char::is_uppercase) && !first.starts_with(word);
-        let all = || self.notes.len() as u32;
-        let count =
-            |term: &TermId| f64::from(if self.index.is_stop(*term) { all() } else { self.index.doc_freq(*term) });
+        let count = |term: &TermId| self.index.count_notes_with(*term) as f64;
         let count = |word: &QueryTerm| word.terms.iter().map(count).sum::<f64>();
         let has = |word: &str, is: fn(char) -> bool| word.contains(is);
         let is_code = |word: &str| has(word, char::is_alphabetic) && has(word, |c| c.is_ascii_digit());
@@ -187,10 +185,7 @@ impl<'a> Engine<'a> {
 
     /// Returns the words of a query that no note has for which `is_shown` is true, as they are written.
     fn unknown_words(&self, question: &str, plan: &Plan, is_shown: &dyn Fn(NoteIdx) -> bool) -> Vec<String> {
-        let is_any_shown = || NoteIdx::all(self.notes.len()).any(is_shown);
-        let has_it = |term: &TermId| {
-            if self.index.is_stop(*term) { is_any_shown() } else { self.index.has_note_with(*term, is_shown) }
-        };
+        let has_it = |term: &TermId| self.index.has_note_with(*term, is_shown);
         let is_in_parts = |word: QueryTermIdx| {
             let next = plan.query_terms.get(word.index() + 1).filter(|next| next.weight < 1.0);
             next.is_some_and(|next| next.terms.iter().any(has_it))

@@ -6,24 +6,26 @@
 use super::stems::{STOP_MARK, Stems};
 use super::subtokens::plain_word;
 
-/// The letters of the alphabet, whose pairs are counted.
+/// The number of letters of the alphabet.
 const LETTERS: usize = 26;
 
 /// The first two letters of some terms.
 #[derive(Debug)]
 pub(crate) struct TermBeginnings {
-    pairs: [bool; LETTERS * LETTERS],
+    /// By the first letter, then by the second one.
+    pairs: [[bool; LETTERS]; LETTERS],
 }
 
 impl TermBeginnings {
     pub(crate) fn of<'t>(terms: impl Iterator<Item = &'t str>) -> Self {
-        let mut pairs = [false; LETTERS * LETTERS];
+        let mut pairs = [[false; LETTERS]; LETTERS];
         for term in terms.map(|term| term.trim_start_matches(STOP_MARK)) {
-            // The stem of `oed` is `o`.
-            let is_letter = term.len() == 1;
-            let beginning = if is_letter { pair(&format!("{term}a")) } else { pair(term) };
-            let count = if is_letter { LETTERS } else { 1 };
-            beginning.into_iter().flat_map(|first| first..first + count).for_each(|pair| pairs[pair] = true);
+            if let Some((first, second)) = pair(term) {
+                pairs[first][second] = true;
+            } else if let [only] = term.as_bytes() {
+                // The stem of `oed` is `o`.
+                letter(*only).into_iter().for_each(|only| pairs[only].fill(true));
+            }
         }
         Self { pairs }
     }
@@ -32,7 +34,7 @@ impl TermBeginnings {
     /// other token, and where that is not known.
     pub(crate) fn content_terms_without(&self, token: &str, stems: &Stems) -> Option<u32> {
         let word = plain_word(token)?;
-        pair(word).filter(|pair| !self.pairs[*pair])?;
+        pair(word).filter(|(first, second)| !self.pairs[*first][*second])?;
         let is_stop = |word: &str| stems.keeps_beginning(word).then(|| stems.is_stop(word));
         let is_lower = word.starts_with(|c: char| c.is_ascii_lowercase());
         let is_stop = if is_lower { is_stop(word) } else { is_stop(&word.to_ascii_lowercase()) };
@@ -40,11 +42,15 @@ impl TermBeginnings {
     }
 }
 
-/// Returns the number of the first two letters of a word, in any case; `None` if it does not begin with two.
-fn pair(word: &str) -> Option<usize> {
-    let letter = |byte: u8| byte.is_ascii_alphabetic().then(|| usize::from(byte.to_ascii_lowercase() - b'a'));
+/// Returns the places of the first two letters of a word in the alphabet; `None` if it does not begin with two.
+fn pair(word: &str) -> Option<(usize, usize)> {
     let mut bytes = word.bytes();
-    Some(letter(bytes.next()?)? * LETTERS + letter(bytes.next()?)?)
+    Some((letter(bytes.next()?)?, letter(bytes.next()?)?))
+}
+
+/// Returns the place of a letter in the alphabet, in any case; `None` for another byte.
+fn letter(byte: u8) -> Option<usize> {
+    byte.is_ascii_alphabetic().then(|| usize::from(byte.to_ascii_lowercase() - b'a'))
 }
 
 #[cfg(test)]

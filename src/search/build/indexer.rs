@@ -9,6 +9,7 @@ use super::token_stream::{TextEnds, TokenStream};
 use super::vocabulary::{TOKEN_LIMIT, TextTable, VocabularyBuilder};
 use crate::codec::blobs::ByteChunks;
 use crate::codec::lz4::compress;
+use crate::codec::sort_key::sort_key;
 use crate::codec::{columns, varint};
 use crate::note::Language;
 use crate::search::analysis::stems::Stems;
@@ -150,12 +151,8 @@ impl TextIndexer {
 /// Returns the terms in the order of their texts. Most comparisons need only the first bytes, which are sorted with them.
 fn sorted_by_text<T: Copy + Sync>(terms: &TextTable<T>) -> Vec<TermId> {
     let text = |term: TermId| terms.get(term.index()).0;
-    let beginning = |term: TermId| {
-        let mut bytes = [0; 8];
-        bytes.iter_mut().zip(text(term).bytes()).for_each(|(to, from)| *to = from);
-        u64::from_be_bytes(bytes)
-    };
-    let mut order: Vec<(u64, TermId)> = TermId::all(terms.len()).map(|term| (beginning(term), term)).collect();
+    let with_key = |term: TermId| (sort_key(text(term).as_bytes()), term);
+    let mut order: Vec<(u64, TermId)> = TermId::all(terms.len()).map(with_key).collect();
     order.par_sort_unstable_by(|(a, a_term), (b, b_term)| a.cmp(b).then_with(|| text(*a_term).cmp(text(*b_term))));
     order.into_iter().map(|(_, term)| term).collect()
 }

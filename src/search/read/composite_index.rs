@@ -265,9 +265,18 @@ impl CompositeIndex {
         (terms, density)
     }
 
-    /// Whether a note that `test` selects contains a content term.
+    /// Whether a note that `test` selects contains a term. A stop word counts as in all notes, as in
+    /// [`CompositeIndex::notes_with_all`].
     pub(crate) fn has_note_with(&self, term: TermId, test: impl Fn(NoteIdx) -> bool) -> bool {
+        if self.is_stop(term) {
+            return NoteIdx::all(self.note_count()).any(test);
+        }
         self.segments.iter().any(|segment| segment.notes_with(term).into_iter().any(&test))
+    }
+
+    /// Counts the notes that contain a term, as [`CompositeIndex::has_note_with`] does.
+    pub(crate) fn count_notes_with(&self, term: TermId) -> usize {
+        if self.is_stop(term) { self.note_count() } else { self.doc_freq(term) as usize }
     }
 
     fn document(&self, note: NoteIdx) -> Option<(&IndexedSegment, DocId)> {

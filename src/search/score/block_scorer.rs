@@ -197,8 +197,9 @@ impl BlockScorer {
     fn analyse(&self, token: &str) -> TokenTerms {
         let mut terms = TokenTerms::default();
         // Whether a word names a time depends on its term.
-        let is_ruled_out = || self.beginnings.content_terms_without(token, &self.stems);
-        if let Some(len) = Some(()).filter(|()| self.time_terms.is_none()).and_then(|()| is_ruled_out()) {
+        if self.time_terms.is_none()
+            && let Some(len) = self.beginnings.content_terms_without(token, &self.stems)
+        {
             return TokenTerms { len, ..terms };
         }
         for_each_term(token, &self.stems, |term, _, _| {

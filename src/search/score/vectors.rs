@@ -18,12 +18,12 @@ thread_local! {
     static POSITIONS: RefCell<Vec<u32>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The least document frequency whose inverse is computed anew for each term of a vector.
-const MAX_CACHED_FREQ: u32 = 1024;
+/// The number of document frequencies, from 0 on, whose inverses are computed once.
+const CACHED_FREQS: u32 = 1024;
 
 /// The document vectors of an index, each computed on first use.
 pub(crate) struct Vectors {
-    /// The inverse document frequency of terms that so many notes contain, below [`MAX_CACHED_FREQ`].
+    /// The inverse of each of the first [`CACHED_FREQS`] document frequencies.
     idf_of_freq: Vec<f64>,
     vectors: Vec<OnceLock<Box<Vector>>>,
 }
@@ -38,7 +38,7 @@ pub(crate) struct Vector {
 impl Vectors {
     pub(crate) fn new(index: &CompositeIndex) -> Self {
         let vectors = (0..index.note_count()).map(|_| OnceLock::new()).collect();
-        let idf_of_freq = (0..MAX_CACHED_FREQ).map(|doc_freq| idf_of(doc_freq, index)).collect();
+        let idf_of_freq = (0..CACHED_FREQS).map(|doc_freq| idf_of(doc_freq, index)).collect();
         Self { idf_of_freq, vectors }
     }
 

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 
 use super::dir_cache::{CachedDir, DirCache, DirListing, VisitedDir};
 use super::file_table::FileCursor;
+use crate::codec::sort_key::sort_key;
 use crate::error::{Error, ErrorKind};
 use crate::note::NOTE_FOLDERS;
 use crate::store::fs::dir_handle::{DirEntry, DirHandle, FileType, is_unreadable};
@@ -124,12 +125,7 @@ pub(super) fn sorted(batches: Vec<Vec<FileEntry>>) -> Vec<FileEntry> {
     let first = all().next().map(|entry| entry.path.as_bytes()).unwrap_or_default();
     let common = |entry: &FileEntry| first.iter().zip(entry.path.as_bytes()).take_while(|(a, b)| a == b).count();
     let common = all().map(common).min().unwrap_or_default();
-    let key = |entry: &FileEntry| {
-        let rest = entry.path.as_bytes().get(common..).unwrap_or_default();
-        let mut key = [0; 8];
-        key.iter_mut().zip(rest).for_each(|(to, byte)| *to = *byte);
-        u64::from_be_bytes(key)
-    };
+    let key = |entry: &FileEntry| sort_key(entry.path.as_bytes().get(common..).unwrap_or_default());
     let mut keyed: Vec<(u64, FileEntry)> = Vec::with_capacity(batches.iter().map(Vec::len).sum());
     keyed.extend(batches.into_iter().flatten().map(|entry| (key(&entry), entry)));
     keyed.par_sort_unstable_by(|(a, left), (b, right)| a.cmp(b).then_with(|| left.order().cmp(&right.order())));

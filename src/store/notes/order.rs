@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use super::note_handle::NoteHandle;
 use super::note_idx::NoteIdx;
 use super::text_index_builder::TextIndex;
+use crate::codec::sort_key::sort_key;
 use crate::note::{Diagnostic, DiagnosticCode};
 
 /// Compares notes of one collection by id, then by path.
@@ -24,11 +25,7 @@ pub(super) fn sorted(
     let mut order: Vec<usize> = (0..notes.len()).collect();
     if !notes.is_sorted_by(|a, b| in_order(a, b).is_le()) {
         // The first bytes of an id decide most comparisons, without waiting for the memory of the notes.
-        let key = |note: &Arc<NoteHandle>| {
-            let mut key = [0; 8];
-            key.iter_mut().zip(note.id.as_str().bytes()).for_each(|(to, byte)| *to = byte);
-            u64::from_be_bytes(key)
-        };
+        let key = |note: &Arc<NoteHandle>| sort_key(note.id.as_str().as_bytes());
         let mut keyed: Vec<(u64, usize)> = notes.par_iter().map(key).zip(0..notes.len()).collect();
         keyed.par_sort_unstable_by(|(a_key, a), (b_key, b)| {
             a_key.cmp(b_key).then_with(|| in_order(&notes[*a], &notes[*b])).then(a.cmp(b))
